@@ -1,0 +1,106 @@
+#include "arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "bytes.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1 /* clang's way of saying it */
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(address, size) ASAN_POISON_MEMORY_REGION(address, size)
+#define UNPOISON(address, size) ASAN_UNPOISON_MEMORY_REGION(address, size)
+enum { GAP = FERRY_ARENA_ALIGNMENT };
+#else
+#define POISON(address, size) ((void)(address), (void)(size))
+#define UNPOISON(address, size) ((void)(address), (void)(size))
+enum { GAP = 0 };
+#endif
+
+enum { MIN_CHUNK = 1 << 16 };
+
+struct ferry_arena_chunk {
+    ferry_arena_chunk *previous;
+    size_t size; /* of data */
+    size_t used;
+    _Alignas(FERRY_ARENA_ALIGNMENT) unsigned char data[];
+};
+
+static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size)
+{
+    size_t total;
+    if (!ferry_add_size(size, sizeof(ferry_arena_chunk), &total)) return NULL;
+    ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, ferry_round_up(total, FERRY_ARENA_ALIGNMENT));
+    if (chunk == NULL) return NULL;
+    chunk->previous = arena->last;
+    chunk->size = size;
+    chunk->used = 0;
+    POISON(chunk->data, chunk->size);
+    arena->last = chunk;
+    arena->reserved += size;
+    arena->allocations++;
+    return chunk;
+}
+
+static void drop_last_chunk(ferry_arena *arena)
+{
+    ferry_arena_chunk *chunk = arena->last;
+    arena->last = chunk->previous;
+    arena->reserved -= chunk->size;
+    UNPOISON(chunk->data, chunk->size);
+    free(chunk);
+}
+
+void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!ferry_mul_size(count, size, &bytes) || bytes > SIZE_MAX / 4) return NULL;
+    bytes = ferry_round_up(bytes, FERRY_ARENA_ALIGNMENT) + GAP;
+    ferry_arena_chunk *chunk = arena->last;
+    if (chunk == NULL || chunk->size - chunk->used < bytes) {
+        /* At least as much as there was: the number of chunks stays logarithmic. */
+        size_t wanted = bytes > arena->reserved ? bytes : arena->reserved;
+        chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK);
+        if (chunk == NULL) return NULL;
+    }
+    unsigned char *block = chunk->data + chunk->used;
+    chunk->used += bytes;
+    arena->used += bytes;
+    UNPOISON(block, bytes - GAP);
+    return block;
+}
+
+ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)
+{
+    ferry_arena_mark mark = {arena->last, arena->last != NULL ? arena->last->used : 0, arena->used};
+    return mark;
+}
+
+void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
+{
+    arena->used = mark.used;
+    if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
+        size_t total = arena->reserved;
+        while (arena->last != NULL) drop_last_chunk(arena);
+        add_chunk(arena, total); /* if this fails, the next allocation asks again */
+        return;
+    }
+    /* Chunks added since the mark stay until everything is released; only what lies in them is forgotten. */
+    for (ferry_arena_chunk *chunk = arena->last; chunk != NULL; chunk = chunk->previous) {
+        size_t keep = chunk == mark.chunk ? mark.chunk_used : 0;
+        if (mark.used == 0) keep = 0;
+        chunk->used = keep;
+        POISON(chunk->data + keep, chunk->size - keep);
+        if (chunk == mark.chunk) break;
+    }
+}
+
+void ferry_arena_destroy(ferry_arena *arena)
+{
+    while (arena->last != NULL) drop_last_chunk(arena);
+    arena->used = 0;
+}

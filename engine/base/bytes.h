@@ -1,0 +1,52 @@
+/* Bounded reading of little-endian numbers, and arithmetic on sizes that cannot wrap: the only reader of numbers from
+ * files. */
+#ifndef FERRY_BASE_BYTES_H
+#define FERRY_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that somebody else owns. A view may hold NUL bytes and is not terminated. */
+typedef struct ferry_view {
+    const char *data;
+    size_t size;
+} ferry_view;
+
+bool ferry_view_equal(ferry_view a, ferry_view b);
+
+/* A position in a view. Every read checks what is left; a failed read moves nothing and returns false. */
+typedef struct ferry_cursor {
+    const uint8_t *data;
+    size_t size;
+    size_t at;
+} ferry_cursor;
+
+static inline size_t ferry_cursor_left(const ferry_cursor *cursor)
+{
+    return cursor->size - cursor->at;
+}
+bool ferry_read_u8(ferry_cursor *cursor, uint8_t *value);
+bool ferry_read_u16(ferry_cursor *cursor, uint16_t *value);
+bool ferry_read_u32(ferry_cursor *cursor, uint32_t *value);
+bool ferry_read_u64(ferry_cursor *cursor, uint64_t *value);
+bool ferry_read_f32(ferry_cursor *cursor, float *value);
+bool ferry_read_f64(ferry_cursor *cursor, double *value);
+/* A view of the next `size` bytes. */
+bool ferry_read_bytes(ferry_cursor *cursor, uint64_t size, ferry_view *view);
+
+/* false when the exact result does not fit. */
+static inline bool ferry_add_size(size_t a, size_t b, size_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+static inline bool ferry_mul_size(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+static inline size_t ferry_round_up(size_t n, size_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+#endif

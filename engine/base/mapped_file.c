@@ -1,0 +1,48 @@
+#define _GNU_SOURCE /* madvise */
+#include "mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ferry_status ferry_mapped_file_open(const char *path, ferry_mapped_file *file, ferry_error *error)
+{
+    memset(file, 0, sizeof *file);
+    ferry_status status = FERRY_OK;
+    struct stat information;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(descriptor, &information) != 0) {
+        status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot examine: %s", path, strerror(errno));
+    } else if (!S_ISREG(information.st_mode)) {
+        status = ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file", path);
+    } else if (information.st_size > 0) {
+        void *data = mmap(NULL, (size_t)information.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        if (data == MAP_FAILED) {
+            status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot map: %s", path, strerror(errno));
+        } else {
+            file->bytes.data = data;
+            file->bytes.size = (size_t)information.st_size;
+        }
+    }
+    close(descriptor);
+    return status;
+}
+
+void ferry_mapped_file_close(ferry_mapped_file *file)
+{
+    if (file->bytes.data != NULL) munmap((void *)(uintptr_t)file->bytes.data, file->bytes.size);
+    memset(file, 0, sizeof *file);
+}
+
+void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t begin = ferry_round_up(offset, page);
+    size_t end = (offset + size) / page * page;
+    /* Advice only: a system that ignores it keeps the pages, and nothing is wrong. */
+    if (begin < end) madvise((void *)(uintptr_t)(file->bytes.data + begin), end - begin, MADV_DONTNEED);
+}

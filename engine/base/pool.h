@@ -1,0 +1,18 @@
+/* Threads that wait for work. Owned by one handle, joined when it goes; a pool of one has no thread of its own. */
+#ifndef FERRY_BASE_POOL_H
+#define FERRY_BASE_POOL_H
+
+#include "status.h"
+
+typedef struct ferry_pool ferry_pool;
+
+/* A pool of `threads` ≥ 1 workers: the caller of ferry_pool_run and threads - 1 others, which take no signals. */
+ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *error);
+/* NULL is allowed. */
+void ferry_pool_destroy(ferry_pool *pool);
+
+/* Calls work(user, worker, item) for every item < count and returns when all are done. Items are taken in ascending
+ * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. */
+void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count);
+
+#endif

@@ -1,0 +1,156 @@
+/* Ferry: translate text with a Transformer model, offline, from C.
+ *
+ *     ferry_error error;
+ *     ferry_model *model;
+ *     ferry_translator *translator;
+ *     ferry_result *result;
+ *     ferry_text line = {"Hello, world!", 13};
+ *     if (ferry_model_open("model.gguf", &model, &error) != FERRY_OK) puts(error.message);
+ *     ...
+ *     ferry_translator_create(model, NULL, &translator, &error);
+ *     ferry_translate(translator, &line, 1, &result, &error);
+ *     fwrite(ferry_result_text(result, 0, 0).data, 1, ferry_result_text(result, 0, 0).size, stdout);
+ *
+ * The whole public interface of libferry. Rules that hold for every function:
+ * - Text is UTF-8, pointer and length; NUL is an ordinary character.
+ * - A fallible function returns ferry_status and, when it fails, fills the caller's ferry_error (which may be NULL) and
+ *   leaves its result argument NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
+ * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one thread at a time;
+ *   it may own threads of its own (ferry_options.threads). Different translators are independent.
+ * - create/open functions pair with destroy/close functions, which accept NULL. A model must outlive its translators.
+ */
+#ifndef FERRY_H
+#define FERRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FERRY_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define FERRY_API __attribute__((visibility("default")))
+#else
+#define FERRY_API
+#endif
+
+/* ---- errors ---- */
+
+/* name, value (fixed for ever), text */
+#define FERRY_STATUS_LIST(STATUS)                                                                                      \
+    STATUS(FERRY_OK, 0, "no error")                                                                                    \
+    STATUS(FERRY_ERROR_ARGUMENT, 1, "invalid argument")                                                                \
+    STATUS(FERRY_ERROR_MEMORY, 2, "out of memory")                                                                     \
+    STATUS(FERRY_ERROR_IO, 3, "cannot read or write")                                                                  \
+    STATUS(FERRY_ERROR_FORMAT, 4, "malformed file")                                                                    \
+    STATUS(FERRY_ERROR_UNSUPPORTED, 5, "unsupported feature")                                                          \
+    STATUS(FERRY_ERROR_LIMIT, 6, "limit of the model exceeded")                                                        \
+    STATUS(FERRY_ERROR_CANCELLED, 7, "cancelled")
+
+typedef enum ferry_status {
+#define FERRY_STATUS_ENUM(name, value, text) name = value,
+    FERRY_STATUS_LIST(FERRY_STATUS_ENUM)
+#undef FERRY_STATUS_ENUM
+} ferry_status;
+
+/* Where a failed call says what happened: file, tensor or option, what was expected, what was found. */
+typedef struct ferry_error {
+    ferry_status status;
+    char message[508]; /* NUL-terminated; long names are cut */
+} ferry_error;
+
+/* A short English name of a status, static. */
+FERRY_API const char *ferry_status_name(ferry_status status);
+
+/* Version of the library, static: "major.minor.patch". */
+FERRY_API const char *ferry_version(void);
+
+/* ---- models ---- */
+
+typedef struct ferry_model ferry_model;
+
+/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must stay as it is until
+ * ferry_model_close. *model belongs to the caller. Errors: IO, FORMAT, UNSUPPORTED, MEMORY. */
+FERRY_API ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error *error);
+FERRY_API void ferry_model_close(ferry_model *model);
+
+/* ---- options ---- */
+
+typedef enum ferry_early_stopping {
+    FERRY_EARLY_STOPPING_FALSE = 0, /* stop when no running hypothesis can become better at its current length */
+    FERRY_EARLY_STOPPING_TRUE = 1,  /* stop when `beam` hypotheses are finished */
+    FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
+} ferry_early_stopping;
+
+/* How to decode. ferry_options_default fills in what the model's authors chose; change what you like. The rules are
+ * those of Hugging Face's `generate` (docs/decoding.md). */
+typedef struct ferry_options {
+    size_t size;                         /* sizeof(ferry_options), set by ferry_options_default */
+    int32_t beam;                        /* hypotheses kept; 1 is greedy search */
+    int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
+    float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
+    ferry_early_stopping early_stopping; /* beam search only */
+    int32_t max_length;                  /* target tokens, eos counted; 0: 3 × source tokens + 50 */
+    int32_t min_length;                  /* eos is not chosen before this many tokens */
+    float repetition_penalty;            /* 1: none */
+    int32_t no_repeat_ngram;             /* no n-gram of this size occurs twice; 0: off */
+    int32_t renormalize;                 /* 1: probabilities are renormalised after the rules above */
+    int32_t forced_first_id;             /* -1: none */
+    int32_t forced_last_id;              /* forced where max_length is reached; -1: none */
+    const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
+    size_t suppressed_count;
+    int32_t threads; /* 1: everything runs in the calling thread */
+    int32_t batch;   /* sentences decoded together */
+    /* Called from the calling thread as lines are finished; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
+    int (*progress)(void *user, size_t lines_done, size_t lines_total);
+    void *user;
+} ferry_options;
+
+/* Fills *options with the defaults of `model`. options->suppressed_ids points into the model. */
+FERRY_API void ferry_options_default(const ferry_model *model, ferry_options *options);
+
+/* ---- translating ---- */
+
+typedef struct ferry_translator ferry_translator;
+typedef struct ferry_result ferry_result;
+
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
+/* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name), MEMORY. */
+FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
+                                               ferry_translator **translator, ferry_error *error);
+FERRY_API void ferry_translator_destroy(ferry_translator *translator);
+
+/* Translates `count` lines, each as one sentence. A line's result does not depend on its neighbours, the batch size or
+ * the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD.
+ * *result belongs to the caller and does not depend on the translator any more.
+ * A line that cannot be translated (longer than the model can represent) does not stop the others: its result is empty
+ * and ferry_result_error says why. Errors of the whole call: MEMORY, CANCELLED. */
+FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
+                                       ferry_result **result, ferry_error *error);
+FERRY_API void ferry_result_destroy(ferry_result *result);
+
+/* Number of hypotheses of line `line`, best first: options.nbest, 1 for a blank line, 0 for a failed one. */
+FERRY_API size_t ferry_result_hypotheses(const ferry_result *result, size_t line);
+/* Text of a hypothesis; lives as long as the result. */
+FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
+/* Sum of the tokens' log-probabilities divided by length^length_penalty; 0 for a blank line. */
+FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
+/* Target tokens of a hypothesis, end of sentence counted. */
+FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);
+/* Why line `line` failed, NUL-terminated; NULL when it did not. */
+FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
+/* What the reader should know about line `line` (invalid UTF-8 replaced), NUL-terminated; NULL when nothing. */
+FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t line);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
