@@ -1,0 +1,79 @@
+/* Keys and values of attention, in blocks of 16 positions.
+ *
+ * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 16 positions of
+ * all layers:
+ *
+ *     layer 0: keys of head 0 [K][16] · head 1 … · values of head 0 [16][P] · head 1 …   (P: K rounded up to 16)
+ *     layer 1: …
+ *
+ * Keys stand transposed, so that scores of 16 positions are one panel of a product (kernels.h). Hypotheses that share a
+ * past share its full blocks (counted references); only the block that is still being filled is copied when a
+ * hypothesis splits. Memory follows the tokens that exist, never beam × maximum length. */
+#ifndef FERRY_GRAPH_CACHE_H
+#define FERRY_GRAPH_CACHE_H
+
+#include "../base/arena.h"
+#include "../base/status.h"
+#include "../kernels/kernels.h"
+
+#define FERRY_BLOCK_POSITIONS FERRY_LANES
+
+typedef struct ferry_cache_layout {
+    int32_t layers;
+    int32_t heads;
+    int32_t head_width;   /* K */
+    int32_t padded_width; /* P */
+    size_t layer_floats;  /* of one layer in a block */
+} ferry_cache_layout;
+
+typedef struct ferry_cache_block ferry_cache_block;
+typedef struct ferry_cache_slab ferry_cache_slab;
+
+/* Blocks of one layout, owned by one thread. Grows when no block is free and keeps what it has. */
+typedef struct ferry_cache {
+    ferry_cache_layout layout;
+    ferry_cache_slab *slabs;
+    ferry_cache_block *free;
+    size_t blocks;      /* in all slabs */
+    size_t allocations; /* how often memory was asked for, ever (tests count this) */
+} ferry_cache;
+
+/* One sequence. Zeroed: empty. The list lives in an arena, see ferry_sequence_begin. */
+typedef struct ferry_sequence {
+    float **blocks;   /* [capacity] */
+    int32_t length;   /* positions that hold keys and values */
+    int32_t capacity; /* blocks that the list has room for */
+} ferry_sequence;
+
+void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t head_width);
+void ferry_cache_destroy(ferry_cache *cache);
+
+/* Floats from the start of a block to the keys (values) of a layer's head. */
+static inline size_t ferry_cache_keys(const ferry_cache_layout *layout, int32_t layer, int32_t head)
+{
+    return (size_t)layer * layout->layer_floats + (size_t)head * (size_t)layout->head_width * FERRY_BLOCK_POSITIONS;
+}
+static inline size_t ferry_cache_values(const ferry_cache_layout *layout, int32_t layer, int32_t head)
+{
+    return ferry_cache_keys(layout, layer, layout->heads) +
+           (size_t)head * (size_t)layout->padded_width * FERRY_BLOCK_POSITIONS;
+}
+
+/* An empty sequence whose list has room for `positions`, from `arena`. */
+ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error);
+/* Blocks for positions up to `length` - 1 (within the list's room), not yet filled. sequence->length becomes `length`.
+ */
+ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence, int32_t length, ferry_error *error);
+/* Writes keys and values k, v [count, H·K] of one layer at positions first … first + count - 1. */
+void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
+                          int32_t count, const float *k, const float *v);
+/* Gives the blocks back; the list stays usable. */
+void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence);
+
+/* Beam reorder: sequence i becomes a continuation of the former sequence parents[i], i < count. Former sequences
+ * count … before - 1 are released; new ones (count > before) need a list from ferry_sequence_begin, empty. `scratch`
+ * has room for max(count, before) sequences' lists and comes from the caller's arena. */
+ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferry_sequence *sequences, int32_t before,
+                                    const int32_t *parents, int32_t count, ferry_error *error);
+
+#endif

@@ -1,0 +1,92 @@
+#include "decoder.h"
+
+#include <string.h>
+
+#include "layer.h"
+
+/* One layer's cross-attention keys and values of every sentence; k, v [rows, H·K] are scratch. */
+static void write_cross(const ferry_pass *pass, int32_t layer, const float *encoder_output, ferry_sequence *sentences,
+                        float *k, float *v)
+{
+    const ferry_attention_weights *weights = &pass->stack->layers[layer].cross;
+    const size_t width = (size_t)weights->k.N;
+    ferry_pass_linear(pass, k, encoder_output, &weights->k);
+    ferry_pass_linear(pass, v, encoder_output, &weights->v);
+    for (int32_t s = 0; s < pass->sentences; s++) {
+        const size_t start = (size_t)pass->offsets[s] * width;
+        ferry_sequence_write(&pass->state->decoder_cache, &sentences[s], layer, 0,
+                             pass->offsets[s + 1] - pass->offsets[s], k + start, v + start);
+    }
+}
+
+ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
+                                 ferry_sequence *sentences, ferry_error *error)
+{
+    const ferry_stack *stack = &state->model->decoder;
+    for (int32_t s = 0; s < count; s++)
+        FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &sentences[s], offsets[s + 1] - offsets[s], error));
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    const ferry_pass pass = {
+        .state = state, .stack = stack, .rows = offsets[count], .offsets = offsets, .sentences = count};
+    const size_t floats = (size_t)pass.rows * (size_t)(stack->heads * stack->head_width);
+    float *k = ferry_arena_alloc(&state->context.arena, floats, sizeof *k);
+    float *v = ferry_arena_alloc(&state->context.arena, floats, sizeof *v);
+    ferry_status status = FERRY_OK;
+    if (k == NULL || v == NULL) status = ferry_fail_memory(error, "cross-attention", 2 * floats * sizeof *k);
+    for (int32_t layer = 0; status == FERRY_OK && layer < stack->layer_count; layer++)
+        write_cross(&pass, layer, encoder_output, sentences, k, v);
+    ferry_arena_end(&state->context.arena, mark);
+    return status;
+}
+
+static ferry_status run_layers(const ferry_pass *pass, const ferry_decoder_rows *input, ferry_error *error)
+{
+    ferry_state *state = pass->state;
+    const ferry_position *position = &pass->stack->position;
+    const size_t D = (size_t)state->model->d_model;
+    const ferry_self_attention self = {
+        .cache = &state->decoder_cache,
+        .sequences = input->hypotheses,
+        .spans = input->spans,
+        .span_count = input->span_count,
+        .position_state = &state->decoder_positions,
+    };
+    ferry_embed(pass, input->ids);
+    for (int32_t s = 0; s < input->span_count && position->scheme->embed != NULL; s++) {
+        const ferry_attention_span *span = &input->spans[s];
+        position->scheme->embed(position, self.position_state, state->context.kernels, pass->x + (size_t)span->row * D,
+                                span->first, span->rows);
+    }
+    for (int32_t layer = 0; layer < pass->stack->layer_count; layer++) {
+        FERRY_TRY(ferry_layer_self_attention(pass, layer, &self, error));
+        FERRY_TRY(ferry_layer_cross_attention(pass, layer, input->sentences, input->cross_spans,
+                                              input->cross_span_count, error));
+        ferry_layer_feed_forward(pass, layer);
+    }
+    ferry_stack_final_norm(pass);
+    return FERRY_OK;
+}
+
+ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error)
+{
+    const ferry_stack *stack = &state->model->decoder;
+    for (int32_t s = 0; s < input->span_count; s++) {
+        const ferry_attention_span *span = &input->spans[s];
+        const int32_t length = span->first + span->rows;
+        FERRY_TRY(ferry_position_extend(&stack->position, &state->decoder_positions, length, error));
+        FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &input->hypotheses[span->sequence], length, error));
+    }
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    ferry_pass pass;
+    ferry_status status = ferry_pass_begin(&pass, state, stack, input->rows, error);
+    if (status == FERRY_OK) status = run_layers(&pass, input, error);
+    if (status == FERRY_OK)
+        memcpy(hidden, pass.x, (size_t)input->rows * (size_t)state->model->d_model * sizeof *hidden);
+    ferry_arena_end(&state->context.arena, mark);
+    return status;
+}
+
+void ferry_decoder_logits(const ferry_state *state, const float *hidden, int32_t rows, float *logits)
+{
+    ferry_linear(&state->context, logits, hidden, rows, &state->model->output);
+}

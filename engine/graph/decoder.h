@@ -1,0 +1,32 @@
+/* The decoder: rows of several hypotheses at once, each standing at its own position of its own sentence.
+ *
+ * Generation gives every live hypothesis one row; scoring and prefixes give it several. Both take the same way. */
+#ifndef FERRY_GRAPH_DECODER_H
+#define FERRY_GRAPH_DECODER_H
+
+#include "state.h"
+
+/* Keys and values of cross-attention, all layers, once for each sentence and shared by its hypotheses.
+ * encoder_output [offsets[count], D]; sentences[count] are begun (ferry_sequence_begin) and empty. The caller releases
+ * them with ferry_sequence_release(&state->decoder_cache, …), also after an error. */
+ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
+                                 ferry_sequence *sentences, ferry_error *error);
+
+typedef struct ferry_decoder_rows {
+    const int32_t *ids; /* [rows] input ids */
+    int32_t rows;
+    ferry_sequence *hypotheses;        /* their keys and values; extended by this call */
+    const ferry_attention_span *spans; /* one for each hypothesis, in row order: rows at positions first … */
+    int32_t span_count;
+    const ferry_sequence *sentences;
+    const ferry_attention_span *cross_spans; /* runs of rows of one sentence, in row order; `first` is not used */
+    int32_t cross_span_count;
+} ferry_decoder_rows;
+
+/* hidden [rows, D]. A row's bytes depend on its hypothesis and its sentence alone. Errors: MEMORY, LIMIT. */
+ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error);
+
+/* logits [rows, V] = hidden [rows, D]·Wᵀ + bias. */
+void ferry_decoder_logits(const ferry_state *state, const float *hidden, int32_t rows, float *logits);
+
+#endif

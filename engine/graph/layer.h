@@ -1,0 +1,50 @@
+/* The sublayers of a Transformer layer, as both stacks use them. A pass takes rows x [R, D] through a stack:
+ *
+ *     post-norm:  x = LN(x + f(x))        pre-norm:  x = x + f(LN(x))        f: attention or feed-forward
+ */
+#ifndef FERRY_GRAPH_LAYER_H
+#define FERRY_GRAPH_LAYER_H
+
+#include "state.h"
+
+typedef struct ferry_pass {
+    ferry_state *state;
+    const ferry_stack *stack;
+    int32_t rows;           /* R */
+    const int32_t *offsets; /* rows of sentence s: offsets[s] … offsets[s + 1] - 1; NULL: rows belong to no sentence */
+    int32_t sentences;
+    float *x;    /* [R, D] */
+    float *y;    /* [R, D] what a sublayer adds */
+    float *h;    /* [R, D] normalised input of a pre-norm sublayer */
+    float *work; /* q, k, v and context [R, H·K] each, or the feed-forward's inner rows [R, F] */
+} ferry_pass;
+
+/* Scratch for a pass over `rows` rows, from the state's arena. */
+ferry_status ferry_pass_begin(ferry_pass *pass, ferry_state *state, const ferry_stack *stack, int32_t rows,
+                              ferry_error *error);
+
+/* x = embedding_scale·E[ids]; the positions are added by the caller. */
+void ferry_embed(const ferry_pass *pass, const int32_t *ids /* [R] */);
+
+/* What self-attention needs beside the rows: where they stand, and where their keys and values go. */
+typedef struct ferry_self_attention {
+    ferry_cache *cache;
+    ferry_sequence *sequences; /* long enough for the spans' rows */
+    const ferry_attention_span *spans;
+    int32_t span_count;
+    const ferry_position_state *position_state;
+} ferry_self_attention;
+
+ferry_status ferry_layer_self_attention(const ferry_pass *pass, int32_t layer, const ferry_self_attention *self,
+                                        ferry_error *error);
+/* Over keys and values that ferry_decoder_begin has prepared; span.sequence counts in `sentences`. */
+ferry_status ferry_layer_cross_attention(const ferry_pass *pass, int32_t layer, const ferry_sequence *sentences,
+                                         const ferry_attention_span *spans, int32_t span_count, ferry_error *error);
+void ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer);
+/* The norm at a pre-norm stack's end. */
+void ferry_stack_final_norm(const ferry_pass *pass);
+
+/* y [rows, N] by the route that the pass's rows allow. */
+void ferry_pass_linear(const ferry_pass *pass, float *y, const float *x, const ferry_matrix *matrix);
+
+#endif

@@ -1,0 +1,24 @@
+/* What one thread owns while it computes: scratch memory, keys and values, rows by position. */
+#ifndef FERRY_GRAPH_STATE_H
+#define FERRY_GRAPH_STATE_H
+
+#include "attention.h"
+#include "model.h"
+
+typedef struct ferry_state {
+    const ferry_transformer *model;
+    ferry_context context;
+    ferry_position_state encoder_positions;
+    ferry_position_state decoder_positions;
+    ferry_cache encoder_cache;          /* one layer, used again by each */
+    ferry_cache decoder_cache;          /* self- and cross-attention, all layers */
+    const ferry_attention_probe *probe; /* NULL: nobody asks for weights */
+} ferry_state;
+
+/* `model` and `kernels` must outlive the state. No memory is taken before the first use. */
+void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels, bool blas);
+void ferry_state_destroy(ferry_state *state);
+/* How often the system was asked for memory, ever. */
+size_t ferry_state_allocations(const ferry_state *state);
+
+#endif
