@@ -1,0 +1,50 @@
+/* Translates sentences of ids, many at a time: one decoder step serves all living hypotheses of all sentences; a
+ * sentence that is finished leaves at once, and new ones take the places of those that left. */
+#ifndef FERRY_SEARCH_GENERATE_H
+#define FERRY_SEARCH_GENERATE_H
+
+#include "../graph/state.h"
+#include "search.h"
+
+typedef struct ferry_generate_sentence {
+    const int32_t *ids; /* [length] source ids, below the vocabulary's size; they stay until the sentence is finished */
+    int32_t length;     /* ≥ 1 */
+    ferry_search_rules rules;
+    size_t tag; /* the caller's name for it */
+} ferry_generate_sentence;
+
+/* Where sentences come from, and where their hypotheses go. */
+typedef struct ferry_generate_source {
+    int32_t width;      /* sentences at the same time, at the most; ≥ 1 */
+    int32_t beam;       /* no sentence's beam is larger */
+    int32_t max_length; /* no sentence's max_length is larger */
+    /* Fills in the next sentence; false when there is none. */
+    bool (*next)(void *user, ferry_generate_sentence *sentence);
+    /* Called once for each sentence, in the order in which they finish; `search` lives until it returns. An error that
+     * it returns (and has described in `error`) ends everything. */
+    ferry_status (*finished)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
+    void *user;
+} ferry_generate_source;
+
+typedef struct ferry_generate_slot ferry_generate_slot;
+
+/* What one thread needs to generate. It keeps its memory from call to call. */
+typedef struct ferry_generator {
+    ferry_state state;
+    ferry_generate_slot *slots; /* [slot_count] places of living sentences */
+    int32_t slot_count;
+} ferry_generator;
+
+/* `model` and `kernels` must outlive the generator. No memory is taken before the first use. */
+void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels,
+                          bool blas);
+/* Allowed on a zeroed object. */
+void ferry_generator_destroy(ferry_generator *generator);
+/* How often the system was asked for memory, ever. */
+size_t ferry_generator_allocations(const ferry_generator *generator);
+
+/* What a sentence yields depends on itself and its rules alone. A sentence longer than the encoder's positions, or a
+ * max_length longer than the decoder's, ends everything (LIMIT): callers check first. Errors: MEMORY, LIMIT. */
+ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error);
+
+#endif

@@ -1,0 +1,61 @@
+#include "logits.h"
+
+#include <math.h>
+#include <string.h>
+
+int32_t ferry_logits_column(const ferry_logits *logits, int32_t id)
+{
+    if (logits->ids == NULL) return id >= 0 && id < logits->count ? id : -1;
+    int32_t low = 0;
+    int32_t high = logits->count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (logits->ids[middle] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < logits->count && logits->ids[low] == id ? low : -1;
+}
+
+void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
+                           float *before)
+{
+    /* All values are read before any is written: a token that occurs twice is penalised once. */
+    for (int32_t i = 0; i < length; i++) {
+        int32_t column = ferry_logits_column(logits, ids[i]);
+        before[i] = column >= 0 ? row[column] : 0;
+    }
+    for (int32_t i = 0; i < length; i++) {
+        int32_t column = ferry_logits_column(logits, ids[i]);
+        if (column >= 0) row[column] = before[i] < 0 ? before[i] * penalty : before[i] / penalty;
+    }
+}
+
+static void mask_token(const ferry_logits *logits, float *row, int32_t id)
+{
+    int32_t column = ferry_logits_column(logits, id);
+    if (column >= 0) row[column] = -INFINITY;
+}
+
+static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t size, const int32_t *ids,
+                                 int32_t length)
+{
+    if (length < size) return;
+    int32_t context = size - 1;
+    size_t context_bytes = (size_t)context * sizeof *ids;
+    const int32_t *tail = ids + length - context;
+    for (int32_t i = 0; i + context < length; i++) {
+        if (memcmp(ids + i, tail, context_bytes) == 0) mask_token(logits, row, ids[i + context]);
+    }
+}
+
+void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_decoding *decoding, const int32_t *eos_ids,
+                       int32_t eos_count, const int32_t *ids, int32_t length)
+{
+    if (decoding->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, decoding->no_repeat_ngram, ids, length);
+    for (int32_t i = 0; i < decoding->suppressed_count; i++) mask_token(logits, row, decoding->suppressed_ids[i]);
+    if (length - 1 >= decoding->min_length) return;
+    for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
+}
