@@ -1,0 +1,121 @@
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <sentencepiece_processor.h>
+
+extern "C" {
+#include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
+}
+
+struct ferry_spm {
+    sentencepiece::SentencePieceProcessor processor;
+};
+
+namespace
+{
+
+/* SentencePiece counts bytes of normalised text, up to 18 times the input under NFKC, in an int. */
+constexpr size_t max_text = size_t{1} << 26;
+
+template <typename Body> ferry_status guarded(const char *name, ferry_error *error, Body body) noexcept
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc &) {
+        return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory in SentencePiece", name);
+    } catch (const std::length_error &) {
+        return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory in SentencePiece", name);
+    } catch (const std::exception &exception) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: SentencePiece: %s", name, exception.what());
+    } catch (...) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: SentencePiece: unknown exception", name);
+    }
+}
+
+ferry_status check(const sentencepiece::util::Status &status, const char *name, ferry_error *error)
+{
+    if (status.ok()) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: SentencePiece: %s", name, status.error_message());
+}
+
+std::string_view string_of(ferry_view view)
+{
+    return std::string_view(view.data, view.size);
+}
+
+ferry_view view_of(const std::string &string)
+{
+    return ferry_view{string.data(), string.size()};
+}
+
+} // namespace
+
+ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **spm, ferry_error *error)
+{
+    *spm = nullptr;
+    FERRY_TRY(ferry_spm_check(proto, name, error));
+    return guarded(name, error, [&] {
+        auto loaded = std::make_unique<ferry_spm>();
+        FERRY_TRY(check(loaded->processor.LoadFromSerializedProto(string_of(proto)), name, error));
+        *spm = loaded.release();
+        return FERRY_OK;
+    });
+}
+
+void ferry_spm_destroy(ferry_spm *spm)
+{
+    delete spm;
+}
+
+/* These only look things up and allocate nothing, so there is no exception to catch. */
+
+int32_t ferry_spm_count(const ferry_spm *spm)
+{
+    return spm->processor.GetPieceSize();
+}
+
+int32_t ferry_spm_unknown(const ferry_spm *spm)
+{
+    return spm->processor.unk_id();
+}
+
+ferry_view ferry_spm_piece(const ferry_spm *spm, int32_t id)
+{
+    return view_of(spm->processor.IdToPiece(id));
+}
+
+ferry_spm_kind ferry_spm_kind_of(const ferry_spm *spm, int32_t id)
+{
+    const auto &processor = spm->processor;
+    if (processor.IsUnknown(id)) return FERRY_SPM_UNKNOWN;
+    if (processor.IsControl(id)) return FERRY_SPM_CONTROL;
+    if (processor.IsUnused(id)) return FERRY_SPM_UNUSED;
+    return processor.IsByte(id) ? FERRY_SPM_BYTE : FERRY_SPM_NORMAL;
+}
+
+int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece)
+{
+    return spm->processor.PieceToId(string_of(piece));
+}
+
+ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,
+                              ferry_error *error)
+{
+    if (text.size > max_text) {
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "text: expected at most %zu bytes, found %zu", max_text, text.size);
+    }
+    return guarded("text", error, [&] {
+        sentencepiece::ImmutableSentencePieceText encoding;
+        FERRY_TRY(check(spm->processor.Encode(string_of(text), encoding.mutable_proto()), "text", error));
+        for (size_t i = 0; i < encoding.pieces_size(); i++) {
+            const auto piece = encoding.pieces(static_cast<int>(i));
+            FERRY_TRY(sink(user, view_of(piece.piece()), static_cast<int32_t>(piece.id())));
+        }
+        return FERRY_OK;
+    });
+}

@@ -1,0 +1,44 @@
+/* SentencePiece behind C functions: no exception and no C++ type leaves. Its ids are its own, not the model's. */
+#ifndef FERRY_TOKENIZER_SENTENCEPIECE_C_H
+#define FERRY_TOKENIZER_SENTENCEPIECE_C_H
+
+#include "../engine/base/bytes.h"
+#include "../engine/base/status.h"
+
+/* A loaded SentencePiece model. Immutable: any number of threads may use one. */
+typedef struct ferry_spm ferry_spm;
+
+typedef enum ferry_spm_kind {
+    FERRY_SPM_NORMAL, /* user-defined pieces too */
+    FERRY_SPM_UNKNOWN,
+    FERRY_SPM_CONTROL, /* <s>, </s>, … */
+    FERRY_SPM_UNUSED,
+    FERRY_SPM_BYTE, /* <0x00> … <0xFF> */
+} ferry_spm_kind;
+
+/* Loads a serialised ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` stands
+ * in messages. *spm belongs to the caller, and is NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
+ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **spm, ferry_error *error);
+/* NULL is allowed. */
+void ferry_spm_destroy(ferry_spm *spm);
+
+int32_t ferry_spm_count(const ferry_spm *spm);
+/* The id of the unknown piece; every model has one. */
+int32_t ferry_spm_unknown(const ferry_spm *spm);
+/* 0 ≤ id < count. The view lives as long as `spm`. */
+ferry_view ferry_spm_piece(const ferry_spm *spm, int32_t id);
+ferry_spm_kind ferry_spm_kind_of(const ferry_spm *spm, int32_t id);
+/* The unknown id when there is no such piece. */
+int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece);
+
+/* Takes one piece of an encoding; `piece` lives until it returns. For the unknown id, `piece` is the normalised text
+ * that no piece covers. A status other than FERRY_OK ends the encoding. */
+typedef ferry_status (*ferry_spm_sink)(void *user, ferry_view piece, int32_t id);
+
+/* Normalises and segments `text`, and gives `sink` the pieces in order. Ill-formed bytes count as U+FFFD each, NUL is
+ * an ordinary character. Errors: LIMIT (text above 64 MiB), FORMAT (SentencePiece refuses), MEMORY, or what `sink`
+ * returned, with the message left to it. */
+ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,
+                              ferry_error *error);
+
+#endif

@@ -1,0 +1,288 @@
+#include "tokenizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/base/utf8.h"
+#include "sentencepiece_c.h"
+#include "vocabulary.h"
+
+struct ferry_tokenizer {
+    ferry_spm *spm;
+    ferry_vocabulary source;
+    int32_t *id_of_spm; /* [pieces of spm] */
+    int32_t source_unk;
+    const ferry_view *target_pieces; /* [target_count] */
+    int32_t target_count;
+    bool *special; /* [target_count] */
+    ferry_ids prefix, suffix;
+    bool leading_tag;
+};
+
+/* ---- results that grow ---- */
+
+/* Room for `extra` more elements of `size` bytes behind `count` of them. */
+static ferry_status grow(void **data, size_t count, size_t *capacity, size_t extra, size_t size, ferry_error *error)
+{
+    size_t needed, bytes;
+    if (!ferry_add_size(count, extra, &needed)) needed = SIZE_MAX;
+    if (needed <= *capacity) return FERRY_OK;
+    size_t wanted = needed > SIZE_MAX / 2 ? needed : needed + needed / 2 + 16;
+    if (!ferry_mul_size(wanted, size, &bytes)) bytes = SIZE_MAX;
+    void *grown = realloc(*data, bytes);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", bytes);
+    *data = grown;
+    *capacity = wanted;
+    return FERRY_OK;
+}
+
+static ferry_status reserve_ids(ferry_ids *ids, size_t extra, ferry_error *error)
+{
+    void *data = ids->ids;
+    ferry_status status = grow(&data, ids->count, &ids->capacity, extra, sizeof *ids->ids, error);
+    ids->ids = data;
+    return status;
+}
+
+static ferry_status append_ids(ferry_ids *ids, const int32_t *more, size_t count, ferry_error *error)
+{
+    if (count == 0) return FERRY_OK;
+    FERRY_TRY(reserve_ids(ids, count, error));
+    memcpy(ids->ids + ids->count, more, count * sizeof *more);
+    ids->count += count;
+    return FERRY_OK;
+}
+
+static ferry_status reserve_text(ferry_string *text, size_t extra, ferry_error *error)
+{
+    void *data = text->data;
+    ferry_status status = grow(&data, text->size, &text->capacity, extra, 1, error);
+    text->data = data;
+    return status;
+}
+
+/* ---- creation ---- */
+
+/* ids [size] must lie below `count`. */
+static ferry_status check_ids(const char *what, const int32_t *ids, size_t size, int32_t count, ferry_error *error)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (ids[i] >= 0 && ids[i] < count) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
+                          ids[i]);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status check_config(const ferry_tokenizer_config *config, ferry_error *error)
+{
+    FERRY_TRY(check_ids("source unknown id", &config->source_unk, 1, config->source_count, error));
+    FERRY_TRY(check_ids("source prefix", config->prefix_ids, config->prefix_count, config->source_count, error));
+    FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
+    return check_ids("special target ids", config->target_special, config->target_special_count, config->target_count,
+                     error);
+}
+
+static int32_t find_or_unknown(const ferry_tokenizer *tokenizer, ferry_view piece)
+{
+    int32_t id = ferry_vocabulary_find(&tokenizer->source, piece);
+    return id >= 0 ? id : tokenizer->source_unk;
+}
+
+/* The model's id of every SentencePiece id, so that encoding hashes nothing but unknown text. */
+static ferry_status map_pieces(ferry_tokenizer *tokenizer, ferry_error *error)
+{
+    size_t count = (size_t)ferry_spm_count(tokenizer->spm);
+    tokenizer->id_of_spm = calloc(count, sizeof *tokenizer->id_of_spm);
+    if (tokenizer->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
+    for (size_t i = 0; i < count; i++) {
+        tokenizer->id_of_spm[i] = find_or_unknown(tokenizer, ferry_spm_piece(tokenizer->spm, (int32_t)i));
+    }
+    return FERRY_OK;
+}
+
+static ferry_status mark_special(ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, ferry_error *error)
+{
+    size_t size = (size_t)tokenizer->target_count + 1;
+    tokenizer->special = calloc(size, sizeof *tokenizer->special);
+    if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
+    for (size_t i = 0; i < count; i++) tokenizer->special[ids[i]] = true;
+    return FERRY_OK;
+}
+
+static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
+{
+    tokenizer->source_unk = config->source_unk;
+    tokenizer->target_pieces = config->target_pieces;
+    tokenizer->target_count = config->target_count;
+    tokenizer->leading_tag = config->leading_tag;
+    FERRY_TRY(append_ids(&tokenizer->prefix, config->prefix_ids, config->prefix_count, error));
+    FERRY_TRY(append_ids(&tokenizer->suffix, config->suffix_ids, config->suffix_count, error));
+    FERRY_TRY(mark_special(tokenizer, config->target_special, config->target_special_count, error));
+    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &tokenizer->spm, error));
+    FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &tokenizer->source, error));
+    return map_pieces(tokenizer, error);
+}
+
+ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
+                                    ferry_error *error)
+{
+    *tokenizer = NULL;
+    FERRY_TRY(check_config(config, error));
+    ferry_tokenizer *made = calloc(1, sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    ferry_status status = fill(made, config, error);
+    if (status != FERRY_OK) {
+        ferry_tokenizer_destroy(made);
+        return status;
+    }
+    *tokenizer = made;
+    return FERRY_OK;
+}
+
+void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
+{
+    if (tokenizer == NULL) return;
+    ferry_spm_destroy(tokenizer->spm);
+    ferry_vocabulary_destroy(&tokenizer->source);
+    free(tokenizer->id_of_spm);
+    free(tokenizer->special);
+    free(tokenizer->prefix.ids);
+    free(tokenizer->suffix.ids);
+    free(tokenizer);
+}
+
+/* ---- text → ids ---- */
+
+/* Bytes of the tag that `text` begins with, 0 when it has none. */
+static size_t tag_size(ferry_view text)
+{
+    if (text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
+    for (size_t at = 2; at + 2 <= text.size; at++) {
+        if (memcmp(text.data + at, "<<", 2) == 0) return at + 2;
+    }
+    return 0;
+}
+
+typedef struct encoding {
+    const ferry_tokenizer *tokenizer;
+    ferry_ids *ids;
+    ferry_error *error;
+} encoding;
+
+static ferry_status take_piece(void *user, ferry_view piece, int32_t spm_id)
+{
+    encoding *into = user;
+    const ferry_tokenizer *tokenizer = into->tokenizer;
+    bool unknown = spm_id == ferry_spm_unknown(tokenizer->spm);
+    int32_t id = unknown ? find_or_unknown(tokenizer, piece) : tokenizer->id_of_spm[spm_id];
+    return append_ids(into->ids, &id, 1, into->error);
+}
+
+ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
+                                    ferry_error *error)
+{
+    encoding into = {tokenizer, ids, error};
+    size_t tag = tokenizer->leading_tag ? tag_size(text) : 0;
+    ids->count = 0;
+    FERRY_TRY(append_ids(ids, tokenizer->prefix.ids, tokenizer->prefix.count, error));
+    if (tag > 0) {
+        int32_t id = find_or_unknown(tokenizer, (ferry_view){text.data, tag});
+        FERRY_TRY(append_ids(ids, &id, 1, error));
+        text = (ferry_view){text.data + tag, text.size - tag};
+    }
+    FERRY_TRY(ferry_spm_encode(tokenizer->spm, text, take_piece, &into, error));
+    return append_ids(ids, tokenizer->suffix.ids, tokenizer->suffix.count, error);
+}
+
+/* ---- ids → text ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The byte that a piece like <0xE2> stands for, -1 when it is another piece. */
+static int byte_of(ferry_view piece)
+{
+    if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
+    int high = hex_digit(piece.data[3]), low = hex_digit(piece.data[4]);
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte alone as SentencePiece does. */
+static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *error)
+{
+    ferry_view bytes = {text->data + text->size - run, run};
+    if (run == 0 || ferry_utf8_is_valid(bytes)) return FERRY_OK;
+    FERRY_TRY(reserve_text(text, 2 * run, error));
+    char *output = text->data + text->size - run;
+    /* Moved to the end of the three times larger space, the bytes stay ahead of what is written. */
+    bytes.data = memmove(output + 2 * run, output, run);
+    text->size -= run;
+    uint32_t code_point;
+    for (size_t at = 0; at < run;) {
+        size_t begin = at;
+        bool valid = ferry_utf8_next(bytes, &at, &code_point);
+        for (; begin < at; begin++) {
+            size_t count = valid ? 1 : 3;
+            memmove(text->data + text->size, valid ? bytes.data + begin : "\xEF\xBF\xBD", count);
+            text->size += count;
+        }
+    }
+    return FERRY_OK;
+}
+
+static ferry_status append_byte(ferry_string *text, int byte, ferry_error *error)
+{
+    FERRY_TRY(reserve_text(text, 1, error));
+    text->data[text->size++] = (char)byte;
+    return FERRY_OK;
+}
+
+/* Appends `piece`, every "▁" as a blank. */
+static ferry_status append_piece(ferry_string *text, ferry_view piece, ferry_error *error)
+{
+    FERRY_TRY(reserve_text(text, piece.size, error));
+    for (size_t i = 0; i < piece.size;) {
+        bool blank = piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0;
+        text->data[text->size++] = blank ? ' ' : piece.data[i];
+        i += blank ? 3 : 1;
+    }
+    return FERRY_OK;
+}
+
+static void trim(ferry_string *text)
+{
+    ferry_view trimmed = ferry_utf8_trim((ferry_view){text->data, text->size});
+    if (trimmed.size > 0) memmove(text->data, trimmed.data, trimmed.size);
+    text->size = trimmed.size;
+}
+
+ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
+                                    ferry_string *text, ferry_error *error)
+{
+    size_t run = 0; /* bytes at the end of the text that came from byte pieces */
+    text->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] < 0 || ids[i] >= tokenizer->target_count) {
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d",
+                              tokenizer->target_count - 1, ids[i]);
+        }
+        if (tokenizer->special[ids[i]]) continue;
+        ferry_view piece = tokenizer->target_pieces[ids[i]];
+        int byte = byte_of(piece);
+        if (byte >= 0) {
+            FERRY_TRY(append_byte(text, byte, error));
+            run++;
+        } else {
+            FERRY_TRY(repair_bytes(text, run, error));
+            run = 0;
+            FERRY_TRY(append_piece(text, piece, error));
+        }
+    }
+    FERRY_TRY(repair_bytes(text, run, error));
+    trim(text);
+    return FERRY_OK;
+}

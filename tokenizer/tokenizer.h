@@ -1,0 +1,65 @@
+/* Text ↔ the model's ids, for models whose pieces come from SentencePiece.
+ *
+ *     text → (leading tag) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
+ *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
+ *
+ * Segmenting needs the source side's SentencePiece model; joining pieces needs none. */
+#ifndef FERRY_TOKENIZER_TOKENIZER_H
+#define FERRY_TOKENIZER_TOKENIZER_H
+
+#include "../engine/base/bytes.h"
+#include "../engine/base/status.h"
+
+typedef struct ferry_tokenizer ferry_tokenizer;
+
+typedef struct ferry_tokenizer_config {
+    ferry_view source_model;         /* serialised SentencePiece ModelProto */
+    const ferry_view *source_pieces; /* [source_count], by the model's id */
+    int32_t source_count;
+    const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */
+    int32_t target_count;
+    int32_t source_unk;            /* id of what the source vocabulary lacks */
+    const int32_t *target_special; /* [target_special_count] ids that stand for no text: eos, pad, unk, languages, … */
+    size_t target_special_count;
+    const int32_t *prefix_ids; /* [prefix_count] before the text's ids */
+    size_t prefix_count;
+    const int32_t *suffix_ids; /* [suffix_count] behind them: eos, … */
+    size_t suffix_count;
+    bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
+} ferry_tokenizer_config;
+
+/* A result that grows; zeroed it is empty and ready. Its owner frees `ids`. */
+typedef struct ferry_ids {
+    int32_t *ids; /* [count] */
+    size_t count;
+    size_t capacity;
+} ferry_ids;
+
+/* The same for text, which is not NUL-terminated. Its owner frees `data`. */
+typedef struct ferry_string {
+    char *data;
+    size_t size;
+    size_t capacity;
+} ferry_string;
+
+/* The tables of pieces and the bytes behind them must outlive the tokenizer; the rest of `config` is copied. *tokenizer
+ * belongs to the caller, NULL after a failure. A tokenizer is immutable: any number of threads may use one.
+ * Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
+ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
+                                    ferry_error *error);
+/* NULL is allowed. */
+void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer);
+
+/* Replaces what *ids held. `text` may be empty and may hold NUL; ill-formed bytes count as U+FFFD each. A piece or
+ * tag that the vocabulary lacks becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
+ * unspecified but still owned. */
+ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
+                                    ferry_error *error);
+
+/* Replaces what *text held by the text of `ids` [count], without white space at either end. Bytes that form no UTF-8
+ * become U+FFFD each. Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but
+ * still owned. */
+ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
+                                    ferry_string *text, ferry_error *error);
+
+#endif

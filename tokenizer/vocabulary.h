@@ -1,0 +1,27 @@
+/* The model's vocabulary: id → piece and piece → id. Immutable once made, so threads may share it. */
+#ifndef FERRY_TOKENIZER_VOCABULARY_H
+#define FERRY_TOKENIZER_VOCABULARY_H
+
+#include "../engine/base/bytes.h"
+#include "../engine/base/status.h"
+
+typedef struct ferry_vocabulary_slot ferry_vocabulary_slot;
+
+typedef struct ferry_vocabulary {
+    const ferry_view *pieces; /* [count], by id */
+    int32_t count;
+    ferry_vocabulary_slot *slots; /* [mask + 1], open addressing */
+    size_t mask;
+} ferry_vocabulary;
+
+/* `pieces` [count], count ≥ 0, and the bytes behind them belong to the caller and must outlive the vocabulary. Pieces
+ * may be empty, hold NUL bytes and occur twice. Errors: MEMORY; *vocabulary is then zeroed. */
+ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, ferry_vocabulary *vocabulary,
+                                     ferry_error *error);
+/* Allowed on a zeroed object. */
+void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
+
+/* The lowest id of `piece`, -1 when there is none. */
+int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece);
+
+#endif
