@@ -1,0 +1,276 @@
+#define _POSIX_C_SOURCE 200809L /* strdup, unlink */
+#include "gguf_write.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct buffer {
+    unsigned char *data;
+    size_t size;
+    size_t capacity;
+} buffer;
+
+struct ferry_gguf_writer {
+    char *path;
+    char *part; /* path.part */
+    FILE *file;
+    buffer keys;
+    buffer table;
+    buffer sizes; /* size_t of each declared tensor */
+    uint64_t key_count;
+    size_t tensor_count;
+    uint64_t offset;     /* of the next tensor, from the beginning of the data */
+    size_t current;      /* tensor that append fills */
+    size_t filled;       /* its bytes so far */
+    ferry_status status; /* the first failure */
+    int system_error;
+};
+
+static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
+{
+    if (writer->status != FERRY_OK) return NULL;
+    if (out->capacity - out->size < size) {
+        size_t wanted;
+        unsigned char *data = NULL;
+        if (ferry_add_size(2 * out->capacity, size, &wanted)) data = realloc(out->data, wanted);
+        if (data == NULL) {
+            writer->status = FERRY_ERROR_MEMORY;
+            return NULL;
+        }
+        out->data = data;
+        out->capacity = wanted;
+    }
+    out->size += size;
+    return out->data + out->size - size;
+}
+
+static void put(ferry_gguf_writer *writer, buffer *out, const void *data, size_t size)
+{
+    void *place = reserve(writer, out, size);
+    if (place != NULL && size > 0) memcpy(place, data, size);
+}
+
+/* `size` bytes of an integer, the lowest first. */
+static void put_number(ferry_gguf_writer *writer, buffer *out, uint64_t number, size_t size)
+{
+    unsigned char *place = reserve(writer, out, size);
+    for (size_t i = 0; place != NULL && i < size; i++) place[i] = (unsigned char)(number >> (8 * i));
+}
+
+static void put_text(ferry_gguf_writer *writer, buffer *out, ferry_view text)
+{
+    put_number(writer, out, text.size, 8);
+    put(writer, out, text.data, text.size);
+}
+
+static void put_key(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type)
+{
+    put_text(writer, &writer->keys, (ferry_view){key, strlen(key)});
+    put_number(writer, &writer->keys, type, 4);
+    writer->key_count++;
+}
+
+static void put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, size_t count)
+{
+    put_key(writer, key, FERRY_GGUF_ARRAY);
+    put_number(writer, &writer->keys, type, 4);
+    put_number(writer, &writer->keys, count, 8);
+}
+
+void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key, uint32_t value)
+{
+    put_key(writer, key, FERRY_GGUF_U32);
+    put_number(writer, &writer->keys, value, 4);
+}
+
+void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value)
+{
+    put_key(writer, key, FERRY_GGUF_I32);
+    put_number(writer, &writer->keys, (uint32_t)value, 4);
+}
+
+void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_key(writer, key, FERRY_GGUF_F32);
+    put_number(writer, &writer->keys, bits, 4);
+}
+
+void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *key, bool value)
+{
+    put_key(writer, key, FERRY_GGUF_BOOL);
+    put_number(writer, &writer->keys, value, 1);
+}
+
+void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value)
+{
+    put_key(writer, key, FERRY_GGUF_TEXT);
+    put_text(writer, &writer->keys, value);
+}
+
+void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value)
+{
+    ferry_gguf_put_text(writer, key, (ferry_view){value, strlen(value)});
+}
+
+void ferry_gguf_put_bytes(ferry_gguf_writer *writer, const char *key, ferry_view bytes)
+{
+    put_array(writer, key, FERRY_GGUF_U8, bytes.size);
+    put(writer, &writer->keys, bytes.data, bytes.size);
+}
+
+void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *texts, size_t count)
+{
+    put_array(writer, key, FERRY_GGUF_TEXT, count);
+    for (size_t i = 0; i < count; i++) put_text(writer, &writer->keys, texts[i]);
+}
+
+void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count)
+{
+    put_array(writer, key, FERRY_GGUF_I32, count);
+    for (size_t i = 0; i < count; i++) put_number(writer, &writer->keys, (uint32_t)values[i], 4);
+}
+
+void ferry_gguf_put_u64s(ferry_gguf_writer *writer, const char *key, const uint64_t *values, size_t count)
+{
+    put_array(writer, key, FERRY_GGUF_U64, count);
+    for (size_t i = 0; i < count; i++) put_number(writer, &writer->keys, values[i], 8);
+}
+
+void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
+                        const int64_t *shape)
+{
+    assert(strlen(name) <= FERRY_GGUF_MAX_TENSOR_NAME && dims >= 1 && dims <= FERRY_MAX_DIMS);
+    size_t bytes = ferry_type_size(type);
+    put_text(writer, &writer->table, (ferry_view){name, strlen(name)});
+    put_number(writer, &writer->table, (uint64_t)dims, 4);
+    for (int32_t i = dims; i-- > 0;) {
+        put_number(writer, &writer->table, (uint64_t)shape[i], 8);
+        bytes *= (size_t)shape[i];
+    }
+    put_number(writer, &writer->table, type, 4);
+    put_number(writer, &writer->table, writer->offset, 8);
+    put(writer, &writer->sizes, &bytes, sizeof bytes);
+    writer->offset += ferry_round_up(bytes, FERRY_GGUF_ALIGNMENT);
+    writer->tensor_count++;
+}
+
+static ferry_status report(ferry_gguf_writer *writer, ferry_error *error)
+{
+    if (writer->status == FERRY_ERROR_MEMORY)
+        return ferry_fail_memory(error, "the keys of a model file", writer->keys.size);
+    if (writer->status != FERRY_OK) {
+        return ferry_fail(error, writer->status, "%s: cannot write: %s", writer->part, strerror(writer->system_error));
+    }
+    return FERRY_OK;
+}
+
+static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size)
+{
+    if (writer->status != FERRY_OK || size == 0 || fwrite(data, 1, size, writer->file) == size) return;
+    writer->status = FERRY_ERROR_IO;
+    writer->system_error = errno;
+}
+
+static void write_padding(ferry_gguf_writer *writer, size_t size)
+{
+    static const unsigned char zeros[FERRY_GGUF_ALIGNMENT];
+    write_bytes(writer, zeros, ferry_round_up(size, FERRY_GGUF_ALIGNMENT) - size);
+}
+
+ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error)
+{
+    size_t size = strlen(path) + sizeof ".part";
+    *writer = NULL;
+    ferry_gguf_writer *created = calloc(1, sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a file writer", sizeof *created);
+    ferry_status status = FERRY_OK;
+    created->path = strdup(path);
+    created->part = malloc(size);
+    if (created->path == NULL || created->part == NULL) {
+        status = ferry_fail_memory(error, "a file name", size);
+    } else {
+        snprintf(created->part, size, "%s.part", path);
+        created->file = fopen(created->part, "wb");
+    }
+    if (status == FERRY_OK && created->file == NULL) {
+        status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot create: %s", created->part, strerror(errno));
+    }
+    if (status != FERRY_OK) {
+        free(created->part); /* no file of ours to remove */
+        created->part = NULL;
+        ferry_gguf_writer_destroy(created);
+        return status;
+    }
+    ferry_gguf_put_u32(created, "general.alignment", FERRY_GGUF_ALIGNMENT);
+    *writer = created;
+    return FERRY_OK;
+}
+
+ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error)
+{
+    buffer header = {0};
+    put(writer, &header, "GGUF", 4);
+    put_number(writer, &header, FERRY_GGUF_VERSION, 4);
+    put_number(writer, &header, writer->tensor_count, 8);
+    put_number(writer, &header, writer->key_count, 8);
+    write_bytes(writer, header.data, header.size);
+    write_bytes(writer, writer->keys.data, writer->keys.size);
+    write_bytes(writer, writer->table.data, writer->table.size);
+    write_padding(writer, header.size + writer->keys.size + writer->table.size);
+    free(header.data);
+    return report(writer, error);
+}
+
+ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error)
+{
+    assert(writer->current < writer->tensor_count);
+    size_t size;
+    memcpy(&size, writer->sizes.data + writer->current * sizeof size, sizeof size);
+    assert(bytes <= size - writer->filled);
+    write_bytes(writer, data, bytes);
+    writer->filled += bytes;
+    if (writer->filled == size) {
+        write_padding(writer, size);
+        writer->current++;
+        writer->filled = 0;
+    }
+    return report(writer, error);
+}
+
+ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error)
+{
+    assert(writer->current == writer->tensor_count);
+    int failed = fclose(writer->file);
+    writer->file = NULL;
+    if (failed != 0 && writer->status == FERRY_OK) {
+        writer->status = FERRY_ERROR_IO;
+        writer->system_error = errno;
+    }
+    FERRY_TRY(report(writer, error));
+    if (rename(writer->part, writer->path) != 0) {
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot rename to %s: %s", writer->part, writer->path,
+                          strerror(errno));
+    }
+    free(writer->part);
+    writer->part = NULL;
+    return FERRY_OK;
+}
+
+void ferry_gguf_writer_destroy(ferry_gguf_writer *writer)
+{
+    if (writer == NULL) return;
+    if (writer->file != NULL) fclose(writer->file);
+    if (writer->part != NULL) unlink(writer->part);
+    free(writer->path);
+    free(writer->part);
+    free(writer->keys.data);
+    free(writer->table.data);
+    free(writer->sizes.data);
+    free(writer);
+}
