@@ -1,0 +1,81 @@
+/* Looking inside a model: for verification and research. No promise of a stable ABI; the rules of ferry.h hold
+ * otherwise.
+ *
+ * Sentences of ids come as a ragged batch: sentence s is ids[offsets[s]] … ids[offsets[s + 1] - 1], offsets[0] = 0. */
+#ifndef FERRY_INSPECT_H
+#define FERRY_INSPECT_H
+
+#include "ferry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512"; NULL or "": the best of this
+ * machine). An isa that is unknown or cannot run here is an ARGUMENT error. */
+FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
+/* The kernels that the model runs on, static. */
+FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
+/* One line on OpenBLAS: the core it chose, whether that is this CPU's level, and whether the engine uses it. */
+FERRY_API void ferry_inspect_blas(const ferry_model *model, char *text, size_t size);
+
+/* What is in the model, in words: sizes, encoding, vocabulary, memory, decoding defaults, origin. The caller releases
+ * text->data with ferry_inspect_free. */
+FERRY_API ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error);
+FERRY_API void ferry_inspect_free(const void *data);
+
+typedef struct ferry_inspect_sizes {
+    int32_t d_model;
+    int32_t source_vocab, target_vocab;
+    int32_t encoder_layers, decoder_layers;
+    int32_t encoder_heads, decoder_heads;
+    int32_t pad_id;   /* -1: none */
+    int32_t start_id; /* the decoder's first input */
+    int32_t eos_id;   /* the first of them */
+} ferry_inspect_sizes;
+FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
+
+/* The source ids that `text` becomes; the caller releases *ids with ferry_inspect_free. */
+FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, int32_t **ids, size_t *count,
+                                              ferry_error *error);
+
+/* Encoder output [offsets[count], d_model]. */
+FERRY_API ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets,
+                                            int32_t count, float *output, ferry_error *error);
+
+typedef enum ferry_inspect_pass {
+    FERRY_INSPECT_ONE_PASS,    /* all decoder inputs of all sentences at once, under the causal mask */
+    FERRY_INSPECT_STEP_BY_STEP /* one position after the other, through the cache of keys and values */
+} ferry_inspect_pass;
+
+/* Teacher-forced logits [target_offsets[count], target_vocab]: row i follows the decoder inputs up to i of its sentence
+ * (inputs begin with the start token). */
+FERRY_API ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, const int32_t *offsets,
+                                            int32_t count, const int32_t *target_ids, const int32_t *target_offsets,
+                                            ferry_inspect_pass pass, float *logits, ferry_error *error);
+
+/* Which attention weights: those of one head. */
+typedef enum ferry_inspect_attention_kind {
+    FERRY_INSPECT_ENCODER_SELF,
+    FERRY_INSPECT_DECODER_SELF,
+    FERRY_INSPECT_CROSS
+} ferry_inspect_attention_kind;
+
+/* Attention weights of one sentence ids [S] with decoder inputs target_ids [T]: weights [S, S] for the encoder, [T, T]
+ * for the decoder (0 where masked), [T, S] for cross-attention. */
+FERRY_API ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_attention_kind kind,
+                                               int32_t layer, int32_t head, const int32_t *ids, int32_t S,
+                                               const int32_t *target_ids, int32_t T, float *weights,
+                                               ferry_error *error);
+
+/* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypotheses, _score, _tokens, and
+ * ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. */
+FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
+                                              int32_t count, ferry_result **result, ferry_error *error);
+FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

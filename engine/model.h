@@ -1,0 +1,16 @@
+/* What stands behind the public ferry_model. */
+#ifndef FERRY_MODEL_H
+#define FERRY_MODEL_H
+
+#include "../models/model_file.h"
+#include "../tokenizer/tokenizer.h"
+#include "ferry.h"
+
+struct ferry_model {
+    const ferry_kernels *kernels;
+    bool blas; /* OpenBLAS computes what belongs to one sentence */
+    ferry_model_file file;
+    ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
+};
+
+#endif

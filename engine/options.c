@@ -1,0 +1,89 @@
+#include "options.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model.h"
+
+enum { MAX_BEAM = 1024, MAX_LENGTH = 1 << 20, MAX_THREADS = 1024, MAX_BATCH = 1 << 16 };
+
+void ferry_options_default(const ferry_model *model, ferry_options *options)
+{
+    const ferry_decoding *decoding = &model->file.transformer.decoding;
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    options->beam = decoding->beam;
+    options->nbest = 1;
+    options->length_penalty = decoding->length_penalty;
+    options->early_stopping = decoding->early_stopping;
+    options->max_length = decoding->max_length;
+    options->min_length = decoding->min_length;
+    options->repetition_penalty = decoding->repetition_penalty;
+    options->no_repeat_ngram = decoding->no_repeat_ngram;
+    options->renormalize = decoding->renormalize;
+    options->forced_first_id = decoding->forced_first_id;
+    options->forced_last_id = decoding->forced_last_id;
+    options->suppressed_ids = decoding->suppressed_ids;
+    options->suppressed_count = (size_t)decoding->suppressed_count;
+    options->threads = 1;
+    options->batch = 64;
+}
+
+static ferry_status check_range(const char *option, int32_t value, int32_t least, int32_t most, ferry_error *error)
+{
+    if (value >= least && value <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected a number from %d to %d, found %d", option,
+                      (int)least, (int)most, (int)value);
+}
+
+ferry_status ferry_options_check(const ferry_options *options, const ferry_transformer *model, ferry_error *error)
+{
+    const int32_t vocab = model->decoder.vocab_size;
+    if (options->size != sizeof *options)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "ferry_options.size: expected %zu, found %zu; fill options with ferry_options_default",
+                          sizeof *options, options->size);
+    FERRY_TRY(check_range("beam", options->beam, 1, MAX_BEAM, error));
+    FERRY_TRY(check_range("nbest", options->nbest, 1, options->beam, error));
+    if (!isfinite(options->length_penalty))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option length_penalty: expected a finite number, found %g",
+                          (double)options->length_penalty);
+    FERRY_TRY(check_range("early_stopping", (int32_t)options->early_stopping, 0, 2, error));
+    FERRY_TRY(check_range("max_length", options->max_length, 0, MAX_LENGTH, error));
+    FERRY_TRY(check_range("min_length", options->min_length, 0, MAX_LENGTH, error));
+    if (!isfinite(options->repetition_penalty) || options->repetition_penalty <= 0.0f)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "option repetition_penalty: expected a positive number, found %g",
+                          (double)options->repetition_penalty);
+    FERRY_TRY(check_range("no_repeat_ngram", options->no_repeat_ngram, 0, MAX_LENGTH, error));
+    FERRY_TRY(check_range("renormalize", options->renormalize, 0, 1, error));
+    FERRY_TRY(check_range("forced_first_id", options->forced_first_id, -1, vocab - 1, error));
+    FERRY_TRY(check_range("forced_last_id", options->forced_last_id, -1, vocab - 1, error));
+    FERRY_TRY(check_range("threads", options->threads, 1, MAX_THREADS, error));
+    FERRY_TRY(check_range("batch", options->batch, 1, MAX_BATCH, error));
+    if (options->suppressed_count > (size_t)vocab)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_count: expected at most %d ids, found %zu",
+                          (int)vocab, options->suppressed_count);
+    for (size_t i = 0; i < options->suppressed_count; i++)
+        FERRY_TRY(check_range("suppressed_ids", options->suppressed_ids[i], 0, vocab - 1, error));
+    return FERRY_OK;
+}
+
+ferry_decoding ferry_options_decoding(const ferry_options *options)
+{
+    const ferry_decoding decoding = {
+        .beam = options->beam,
+        .length_penalty = options->length_penalty,
+        .early_stopping = options->early_stopping,
+        .max_length = options->max_length,
+        .min_length = options->min_length,
+        .repetition_penalty = options->repetition_penalty,
+        .no_repeat_ngram = options->no_repeat_ngram,
+        .renormalize = options->renormalize != 0,
+        .forced_first_id = options->forced_first_id,
+        .forced_last_id = options->forced_last_id,
+        .suppressed_ids = options->suppressed_ids,
+        .suppressed_count = (int32_t)options->suppressed_count,
+    };
+    return decoding;
+}
