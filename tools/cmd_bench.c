@@ -1,0 +1,210 @@
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "../engine/ferry_inspect.h"
+#include "lines.h"
+#include "session.h"
+
+typedef struct bench {
+    const ferry_arguments *arguments;
+    ferry_session session;
+    ferry_lines lines;
+    FILE *out;                     /* NULL: translations are not kept */
+    double load, first, translate; /* seconds */
+    size_t tokens;
+    double *each; /* [lines] seconds of each line, ascending; NULL: all lines in one call */
+} bench;
+
+static const char *option_text(const bench *b, ferry_option option)
+{
+    return b->arguments->options[option].text;
+}
+
+static bool is_given(const bench *b, ferry_option option)
+{
+    return b->arguments->options[option].given;
+}
+
+/* ---- measuring ---- */
+
+static bool take_result(bench *b, const ferry_result *result, size_t first, size_t count)
+{
+    bool complete = true;
+    for (size_t i = 0; i < count; i++) {
+        const char *reason = ferry_result_error(result, i);
+        if (reason != NULL) {
+            ferry_complain("line %zu: %s", first + i + 1, reason);
+            complete = false;
+        }
+        b->tokens += ferry_result_tokens(result, i, 0);
+        if (b->out == NULL) continue;
+        ferry_write_text(b->out, ferry_result_text(result, i, 0));
+        fputc('\n', b->out);
+    }
+    return complete;
+}
+
+static bool translate(bench *b, size_t first, size_t count, bool keep)
+{
+    ferry_error error;
+    ferry_result *result;
+    if (ferry_translate(b->session.translator, b->lines.texts + first, count, &result, &error) != FERRY_OK) {
+        ferry_complain("%s", error.message);
+        return false;
+    }
+    const bool complete = !keep || take_result(b, result, first, count);
+    ferry_result_destroy(result);
+    return complete;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool translate_each(bench *b)
+{
+    b->each = calloc(b->lines.count, sizeof *b->each);
+    if (b->each == NULL) {
+        ferry_complain("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < b->lines.count; i++) {
+        const double start = ferry_seconds();
+        if (!translate(b, i, 1, true)) return false;
+        b->each[i] = ferry_seconds() - start;
+    }
+    qsort(b->each, b->lines.count, sizeof *b->each, compare_seconds);
+    return true;
+}
+
+static bool measure(bench *b)
+{
+    const double start = ferry_seconds();
+    if (!translate(b, 0, 1, false)) return false;
+    const double warm = ferry_seconds();
+    const bool done = is_given(b, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
+    b->first = warm - start;
+    b->translate = ferry_seconds() - warm;
+    return done;
+}
+
+/* ---- reporting ---- */
+
+static double peak_megabytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+static double mean_ms(const bench *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < b->lines.count; i++) sum += b->each[i];
+    return 1e3 * sum / (double)b->lines.count;
+}
+
+static double percentile_ms(const bench *b, size_t percent)
+{
+    return 1e3 * b->each[b->lines.count * percent / 100];
+}
+
+static void print_json(const bench *b)
+{
+    printf("{\"load_s\": %.6f, \"first_s\": %.6f, \"translate_s\": %.6f, \"lines\": %zu, \"target_tokens\": %zu, "
+           "\"peak_rss_mb\": %.1f",
+           b->load, b->first, b->translate, b->lines.count, b->tokens, peak_megabytes());
+    if (b->each != NULL)
+        printf(", \"mean_ms\": %.4f, \"p50_ms\": %.4f, \"p95_ms\": %.4f", mean_ms(b), percentile_ms(b, 50),
+               percentile_ms(b, 95));
+    puts("}");
+}
+
+static void print_table(const bench *b)
+{
+    char blas[256];
+    ferry_inspect_blas(b->session.model, blas, sizeof blas);
+    printf("lines          %10zu\n", b->lines.count);
+    printf("target tokens  %10zu\n", b->tokens);
+    printf("load           %10.1f ms\n", 1e3 * b->load);
+    printf("first line     %10.1f ms\n", 1e3 * b->first);
+    printf("all lines      %10.3f s\n", b->translate);
+    printf("speed          %10.0f target tokens/s, %.1f lines/s\n", (double)b->tokens / b->translate,
+           (double)b->lines.count / b->translate);
+    if (b->each != NULL)
+        printf("one line       %10.2f ms (mean), %.2f ms (median), %.2f ms (95th percentile)\n", mean_ms(b),
+               percentile_ms(b, 50), percentile_ms(b, 95));
+    printf("peak memory    %10.1f MB\n", peak_megabytes());
+    printf("kernels        %10s\n", ferry_inspect_isa(b->session.model));
+    printf("beam %d, threads %d, batch %d\n%s\n", (int)b->session.options.beam, (int)b->session.options.threads,
+           (int)b->session.options.batch, blas);
+}
+
+/* ---- beginning and end ---- */
+
+static bool open_files(bench *b)
+{
+    const char *input = option_text(b, FERRY_OPTION_INPUT), *output = option_text(b, FERRY_OPTION_OUTPUT);
+    if (!ferry_lines_open(&b->lines, input)) return false;
+    if (!ferry_lines_rest(&b->lines)) {
+        if (!b->lines.failed) ferry_complain("%s: expected lines to translate, found none", b->lines.name);
+        return false;
+    }
+    if (b->lines.failed || output == NULL) return !b->lines.failed;
+    if (input != NULL && ferry_same_file(input, output)) {
+        ferry_complain("%s: is the input, too", output);
+        return false;
+    }
+    b->out = fopen(output, "wb");
+    if (b->out == NULL) ferry_complain("%s: cannot open: %s", output, strerror(errno));
+    return b->out != NULL;
+}
+
+static bool close_output(bench *b)
+{
+    if (b->out == NULL) return true;
+    const int broken = ferror(b->out);
+    if (fclose(b->out) == 0 && !broken) return true;
+    ferry_complain("%s: cannot write: %s", option_text(b, FERRY_OPTION_OUTPUT), strerror(errno));
+    return false;
+}
+
+static int run(const ferry_call *call)
+{
+    bench b = {.arguments = &call->arguments, .lines = {.descriptor = -1}};
+    if (strcmp(call->arguments.operands[0], "translate") != 0) {
+        ferry_complain("bench: expected 'translate', found '%s'", call->arguments.operands[0]);
+        return FERRY_EXIT_USAGE;
+    }
+    bool done = ferry_session_open(call, &b.session);
+    b.load = ferry_seconds() - call->started;
+    done = done && open_files(&b) && measure(&b);
+    if (!close_output(&b)) done = false;
+    if (done && is_given(&b, FERRY_OPTION_JSON)) print_json(&b);
+    if (done && !is_given(&b, FERRY_OPTION_JSON)) print_table(&b);
+    free(b.each);
+    ferry_lines_close(&b.lines);
+    ferry_session_close(&b.session);
+    return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+}
+
+const ferry_command ferry_command_bench = {
+    .name = "bench",
+    .synopsis = "translate",
+    .summary = "measure how fast a file is translated",
+    .details =
+        "Loading, the first line, then all lines: in one call, or with --single one by one.\n"
+        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms.\n",
+    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
+               FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) |
+               FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_JSON),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

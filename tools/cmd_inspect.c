@@ -1,0 +1,30 @@
+#include <stdio.h>
+
+#include "../engine/ferry_inspect.h"
+#include "session.h"
+
+static int run(const ferry_call *call)
+{
+    ferry_text text;
+    ferry_error error;
+    ferry_model *model = ferry_open_model(call->arguments.operands[0]);
+    if (model == NULL) return FERRY_EXIT_FAILED;
+    const ferry_status status = ferry_inspect_describe(model, &text, &error);
+    if (status == FERRY_OK)
+        fwrite(text.data, 1, text.size, stdout);
+    else
+        ferry_complain("%s", error.message);
+    ferry_inspect_free(text.data);
+    ferry_model_close(model);
+    return status == FERRY_OK ? ferry_finish_output(FERRY_EXIT_OK) : FERRY_EXIT_FAILED;
+}
+
+const ferry_command ferry_command_inspect = {
+    .name = "inspect",
+    .synopsis = "FILE",
+    .summary = "say what is in a model file",
+    .details = "Sizes, positional encodings, vocabulary, memory, decoding defaults, origin.\n",
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,253 @@
+/* The engine against recorded activations, all sentences in one call and each alone. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden.h"
+#include "session.h"
+
+#define DEFAULT_TOLERANCE 2e-4f
+
+enum { ENCODER_OUTPUT, ONE_PASS, STEP_BY_STEP, MEASURES };
+
+typedef enum agreement { EQUAL, NEAR_TIE, DIFFERENT } agreement;
+
+/* Of all sentences together, or of the worst one alone. */
+typedef struct findings {
+    float worst[MEASURES]; /* largest absolute differences; infinite where something is not a number */
+    agreement greedy;
+} findings;
+
+typedef struct verification {
+    ferry_model *model;
+    ferry_translator *translator; /* greedy, at most G tokens */
+    ferry_golden golden;
+    float tolerance;
+    int32_t *ids;                      /* source ids without padding */
+    int32_t *offsets, *target_offsets; /* [R + 1] of the sentences in hand */
+    float *output;                     /* [R * S, D] or [R * T, V] from the engine */
+    float *forced;                     /* [G, V] logits along a row of greedy_ids */
+    int32_t *forced_ids;               /* [G] */
+} verification;
+
+static float worst_difference(const float *found, const float *expected, size_t count, float worst)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float difference = fabsf(found[i] - expected[i]);
+        if (isnan(difference)) return INFINITY;
+        if (difference > worst) worst = difference;
+    }
+    return worst;
+}
+
+static bool succeeded(ferry_status status, const ferry_error *error)
+{
+    if (status != FERRY_OK) ferry_complain("%s", error->message);
+    return status == FERRY_OK;
+}
+
+/* ---- one set of sentences: rows first … first + count - 1 ---- */
+
+static void gather(verification *v, int32_t first, int32_t count)
+{
+    const ferry_golden *g = &v->golden;
+    for (int32_t r = 0; r < count; r++) {
+        const int32_t length = g->source_lengths[first + r];
+        memcpy(v->ids + v->offsets[r], g->source_ids + (first + r) * g->S, (size_t)length * sizeof *v->ids);
+        v->offsets[r + 1] = v->offsets[r] + length;
+        v->target_offsets[r + 1] = v->target_offsets[r] + g->T;
+    }
+}
+
+static bool compare_encoder(verification *v, int32_t first, int32_t count, findings *f)
+{
+    const ferry_golden *g = &v->golden;
+    const size_t D = (size_t)g->D;
+    ferry_error error;
+    if (!succeeded(ferry_inspect_encode(v->model, v->ids, v->offsets, count, v->output, &error), &error)) return false;
+    for (int32_t r = 0; r < count; r++)
+        f->worst[ENCODER_OUTPUT] = worst_difference(v->output + (size_t)v->offsets[r] * D,
+                                                    g->encoder_output + (size_t)((first + r) * g->S) * D,
+                                                    (size_t)g->source_lengths[first + r] * D, f->worst[ENCODER_OUTPUT]);
+    return true;
+}
+
+static bool compare_logits(verification *v, int32_t first, int32_t count, ferry_inspect_pass pass, float *worst)
+{
+    const ferry_golden *g = &v->golden;
+    const size_t row = (size_t)g->T * (size_t)g->V;
+    ferry_error error;
+    const ferry_status status =
+        ferry_inspect_logits(v->model, v->ids, v->offsets, count, g->decoder_input_ids + first * g->T,
+                             v->target_offsets, pass, v->output, &error);
+    if (!succeeded(status, &error)) return false;
+    *worst = worst_difference(v->output, g->logits + (size_t)first * row, (size_t)count * row, *worst);
+    return true;
+}
+
+/* ---- greedy search ---- */
+
+/* How far apart the logits of two tokens are where the row's recorded ids lead to `position`. */
+static bool measure_gap(verification *v, int32_t row, int32_t position, int32_t expected, int32_t found, float *gap)
+{
+    const ferry_golden *g = &v->golden;
+    const int32_t offsets[] = {0, g->source_lengths[row]}, target_offsets[] = {0, position + 1};
+    const float *logits = v->forced + (size_t)position * (size_t)g->V;
+    ferry_error error;
+    v->forced_ids[0] = ferry_inspect_get_sizes(v->model).start_id;
+    memcpy(v->forced_ids + 1, g->greedy_ids + row * g->G, (size_t)position * sizeof *v->forced_ids);
+    const ferry_status status = ferry_inspect_logits(v->model, g->source_ids + row * g->S, offsets, 1, v->forced_ids,
+                                                     target_offsets, FERRY_INSPECT_ONE_PASS, v->forced, &error);
+    *gap = fabsf(logits[expected] - logits[found]);
+    return succeeded(status, &error);
+}
+
+/* ids [length] are what the engine generated; behind their end, the row holds the end of sentence. */
+static bool compare_row(verification *v, int32_t row, const int32_t *ids, int32_t length, findings *f)
+{
+    const ferry_golden *g = &v->golden;
+    const int32_t *expected = g->greedy_ids + row * g->G;
+    const int32_t eos = ferry_inspect_get_sizes(v->model).eos_id;
+    for (int32_t i = 0; i < g->G; i++) {
+        const int32_t id = i < length ? ids[i] : eos;
+        float gap;
+        if (id == expected[i]) continue;
+        if (!measure_gap(v, row, i, expected[i], id, &gap)) return false;
+        const agreement found = gap <= 2 * v->tolerance ? NEAR_TIE : DIFFERENT;
+        printf("sentence %d, token %d: expected %d, found %d; their logits are %.2g apart: %s\n", (int)row, (int)i,
+               (int)expected[i], (int)id, (double)gap, found == NEAR_TIE ? "a near-tie" : "different");
+        if (found > f->greedy) f->greedy = found;
+        return true;
+    }
+    return true;
+}
+
+static bool compare_greedy(verification *v, int32_t first, int32_t count, findings *f)
+{
+    ferry_error error;
+    ferry_result *result;
+    if (!succeeded(ferry_inspect_generate(v->translator, v->ids, v->offsets, count, &result, &error), &error))
+        return false;
+    bool done = true;
+    for (int32_t r = 0; done && r < count; r++)
+        done = compare_row(v, first + r, ferry_inspect_result_ids(result, (size_t)r, 0),
+                           (int32_t)ferry_result_tokens(result, (size_t)r, 0), f);
+    ferry_result_destroy(result);
+    return done;
+}
+
+static bool compare(verification *v, int32_t first, int32_t count, findings *f)
+{
+    gather(v, first, count);
+    return compare_encoder(v, first, count, f) &&
+           compare_logits(v, first, count, FERRY_INSPECT_ONE_PASS, &f->worst[ONE_PASS]) &&
+           compare_logits(v, first, count, FERRY_INSPECT_STEP_BY_STEP, &f->worst[STEP_BY_STEP]) &&
+           compare_greedy(v, first, count, f);
+}
+
+/* ---- report ---- */
+
+static bool is_within(const verification *v, const findings *f)
+{
+    for (int i = 0; i < MEASURES; i++)
+        if (!(f->worst[i] <= v->tolerance)) return false;
+    return f->greedy != DIFFERENT;
+}
+
+static bool report(const verification *v, const findings *together, const findings *alone)
+{
+    static const char *const measures[MEASURES] = {"encoder output", "logits, one pass", "logits, step by step"};
+    static const char *const agreements[] = {"equal", "near-tie", "different"};
+    const bool passed = is_within(v, together) && is_within(v, alone);
+    printf("%-28s %10s %10s\n", "largest difference", "together", "alone");
+    for (int i = 0; i < MEASURES; i++)
+        printf("%-28s %10.2e %10.2e\n", measures[i], (double)together->worst[i], (double)alone->worst[i]);
+    printf("%-28s %10s %10s\n", "greedy ids", agreements[together->greedy], agreements[alone->greedy]);
+    printf("%s: %d sentences, tolerance %g, kernels %s\n", passed ? "passed" : "FAILED", (int)v->golden.R,
+           (double)v->tolerance, ferry_inspect_isa(v->model));
+    return passed;
+}
+
+static bool verify(verification *v)
+{
+    findings together = {.greedy = EQUAL}, alone = {.greedy = EQUAL};
+    if (!compare(v, 0, v->golden.R, &together)) return false;
+    for (int32_t r = 0; r < v->golden.R; r++)
+        if (!compare(v, r, 1, &alone)) return false;
+    return report(v, &together, &alone);
+}
+
+/* ---- beginning and end ---- */
+
+static bool create_translator(verification *v)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_options_default(v->model, &options);
+    options.beam = 1;
+    options.max_length = v->golden.G;
+    options.min_length = 0;
+    options.repetition_penalty = 1;
+    options.no_repeat_ngram = 0;
+    options.forced_first_id = options.forced_last_id = -1;
+    return succeeded(ferry_translator_create(v->model, &options, &v->translator, &error), &error);
+}
+
+static bool reserve(verification *v)
+{
+    const ferry_golden *g = &v->golden;
+    const size_t R = (size_t)g->R, states = (size_t)g->S * (size_t)g->D, logits = (size_t)g->T * (size_t)g->V;
+    v->ids = calloc(R * (size_t)g->S, sizeof *v->ids);
+    v->offsets = calloc(R + 1, sizeof *v->offsets);
+    v->target_offsets = calloc(R + 1, sizeof *v->target_offsets);
+    v->output = calloc(R * (states > logits ? states : logits), sizeof *v->output);
+    v->forced = calloc((size_t)g->G * (size_t)g->V, sizeof *v->forced);
+    v->forced_ids = calloc((size_t)g->G, sizeof *v->forced_ids);
+    if (v->ids != NULL && v->offsets != NULL && v->target_offsets != NULL && v->output != NULL && v->forced != NULL &&
+        v->forced_ids != NULL)
+        return true;
+    ferry_complain("%s: out of memory", g->path);
+    return false;
+}
+
+static void release(verification *v)
+{
+    ferry_translator_destroy(v->translator);
+    ferry_golden_close(&v->golden);
+    ferry_model_close(v->model);
+    free(v->ids);
+    free(v->offsets);
+    free(v->target_offsets);
+    free(v->output);
+    free(v->forced);
+    free(v->forced_ids);
+}
+
+static int run(const ferry_call *call)
+{
+    const ferry_option_value *tolerance = &call->arguments.options[FERRY_OPTION_TOLERANCE];
+    verification v = {.tolerance = tolerance->given ? tolerance->number : DEFAULT_TOLERANCE};
+    v.model = ferry_open_model(call->arguments.operands[0]);
+    if (v.model == NULL) return FERRY_EXIT_FAILED;
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(v.model);
+    const bool passed = ferry_golden_open(&v.golden, call->arguments.operands[1], &sizes) && create_translator(&v) &&
+                        reserve(&v) && verify(&v);
+    release(&v);
+    return ferry_finish_output(passed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+}
+
+const ferry_command ferry_command_verify = {
+    .name = "verify",
+    .synopsis = "MODEL GOLDEN.safetensors",
+    .summary = "compare a model's numbers with recorded ones",
+    .details =
+        "The golden file holds source_ids, source_lengths, encoder_output, decoder_input_ids, logits, greedy_ids.\n"
+        "Compared are the encoder's output, the logits in one pass and step by step, and the ids of a greedy\n"
+        "search, all sentences in one call and each alone. Exit status 1 above the tolerance. Tokens whose\n"
+        "logits are closer than twice the tolerance may change places: such a near-tie is named and passes.\n",
+    .options = FERRY_TAKES(FERRY_OPTION_TOLERANCE),
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,25 @@
+/* Recorded activations of R sentences, as safetensors: what an engine must reproduce. */
+#ifndef FERRY_TOOLS_GOLDEN_H
+#define FERRY_TOOLS_GOLDEN_H
+
+#include "../engine/ferry_inspect.h"
+
+#include <stdbool.h>
+
+typedef struct ferry_golden {
+    const char *path; /* for messages; the caller's */
+    int32_t R, S, T, G, D, V;
+    int32_t *source_ids;        /* [R, S] padded */
+    int32_t *source_lengths;    /* [R], 1 … S each */
+    int32_t *decoder_input_ids; /* [R, T] begin with the start token */
+    int32_t *greedy_ids;        /* [R, G] no start token; the end of sentence fills the row */
+    float *encoder_output;      /* [R, S, D] */
+    float *logits;              /* [R, T, V] */
+} ferry_golden;
+
+/* Reads the file, whose D and V must be those of the model. Prints a message and returns false when it cannot. */
+bool ferry_golden_open(ferry_golden *golden, const char *path, const ferry_inspect_sizes *sizes);
+/* Allowed on a zeroed object. */
+void ferry_golden_close(ferry_golden *golden);
+
+#endif

@@ -1,0 +1,178 @@
+#define _POSIX_C_SOURCE 200809L
+#include "lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum {
+    READ_SIZE = 1 << 16,
+    BATCH_BYTES = 1 << 20, /* a batch takes no further line above this */
+};
+
+/* ---- memory ---- */
+
+static bool fail(ferry_lines *lines, const char *what, const char *why)
+{
+    ferry_complain("%s: %s: %s", lines->name, what, why);
+    lines->failed = true;
+    return false;
+}
+
+static bool reserve_bytes(ferry_lines *lines, size_t extra)
+{
+    if (lines->capacity - lines->size >= extra) return true;
+    size_t capacity = lines->capacity < READ_SIZE ? READ_SIZE : lines->capacity;
+    while (capacity - lines->size < extra && capacity <= SIZE_MAX / 2) capacity *= 2;
+    char *data = capacity - lines->size >= extra ? realloc(lines->data, capacity) : NULL;
+    if (data == NULL) return fail(lines, "cannot hold a line", strerror(ENOMEM));
+    lines->data = data;
+    lines->capacity = capacity;
+    return true;
+}
+
+static bool reserve_line(ferry_lines *lines)
+{
+    if (lines->count < lines->room) return true;
+    const size_t room = lines->room == 0 ? 64 : 2 * lines->room;
+    ferry_text *texts = realloc(lines->texts, room * sizeof *texts);
+    if (texts != NULL) lines->texts = texts;
+    bool *returns = realloc(lines->returns, room * sizeof *returns);
+    if (returns != NULL) lines->returns = returns;
+    size_t *starts = realloc(lines->starts, room * sizeof *starts);
+    if (starts != NULL) lines->starts = starts;
+    if (texts == NULL || returns == NULL || starts == NULL) return fail(lines, "cannot hold lines", strerror(ENOMEM));
+    lines->room = room;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static bool would_block(const ferry_lines *lines)
+{
+    struct pollfd input = {.fd = lines->descriptor, .events = POLLIN};
+    return poll(&input, 1, 0) == 0;
+}
+
+/* Reads what there is, waiting if there is nothing. */
+static bool read_more(ferry_lines *lines)
+{
+    if (!reserve_bytes(lines, READ_SIZE)) return false;
+    for (;;) {
+        const ssize_t got = read(lines->descriptor, lines->data + lines->size, READ_SIZE);
+        if (got >= 0) {
+            lines->size += (size_t)got;
+            lines->ended = got == 0;
+            return true;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            struct pollfd input = {.fd = lines->descriptor, .events = POLLIN};
+            poll(&input, 1, -1);
+        } else if (errno != EINTR) {
+            return fail(lines, "cannot read", strerror(errno));
+        }
+    }
+}
+
+static bool take(ferry_lines *lines, size_t size, size_t end)
+{
+    if (!reserve_line(lines)) return false;
+    const bool returned = end > 0 && size > 0 && lines->data[lines->taken + size - 1] == '\r';
+    lines->starts[lines->count] = lines->taken;
+    lines->texts[lines->count].size = returned ? size - 1 : size;
+    lines->returns[lines->count++] = returned;
+    lines->taken += size + end;
+    lines->searched = lines->taken;
+    return true;
+}
+
+/* Adds a line to the batch, if a whole one is there. */
+static bool take_line(ferry_lines *lines)
+{
+    const size_t left = lines->size - lines->searched;
+    const char *end = left > 0 ? memchr(lines->data + lines->searched, '\n', left) : NULL;
+    if (end != NULL) return take(lines, (size_t)(end - lines->data) - lines->taken, 1);
+    lines->searched = lines->size;
+    return lines->ended && lines->size > lines->taken && take(lines, lines->size - lines->taken, 0);
+}
+
+/* `all`: to the end of the input, however much that is and however long it takes. */
+static bool read_batch(ferry_lines *lines, size_t most, bool all)
+{
+    lines->first += lines->count;
+    lines->count = 0;
+    if (lines->taken > 0) memmove(lines->data, lines->data + lines->taken, lines->size - lines->taken);
+    lines->size -= lines->taken;
+    lines->taken = lines->searched = 0;
+    while (!lines->failed && lines->count < most && (all || lines->taken < BATCH_BYTES)) {
+        if (take_line(lines)) continue;
+        if (lines->failed || lines->ended) break;
+        if (!all && lines->count > 0 && would_block(lines)) break;
+        if (!read_more(lines)) break;
+    }
+    for (size_t i = 0; i < lines->count; i++) lines->texts[i].data = lines->data + lines->starts[i];
+    return lines->count > 0;
+}
+
+bool ferry_lines_next(ferry_lines *lines, size_t most)
+{
+    return read_batch(lines, most, false);
+}
+
+bool ferry_lines_rest(ferry_lines *lines)
+{
+    return read_batch(lines, SIZE_MAX, true);
+}
+
+/* ---- beginning and end ---- */
+
+bool ferry_lines_open(ferry_lines *lines, const char *path)
+{
+    memset(lines, 0, sizeof *lines);
+    lines->name = path != NULL ? path : "standard input";
+    lines->descriptor = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    return lines->descriptor >= 0 || fail(lines, "cannot open", strerror(errno));
+}
+
+bool ferry_lines_from_arguments(ferry_lines *lines, char *const *arguments, size_t count)
+{
+    memset(lines, 0, sizeof *lines);
+    lines->name = "arguments";
+    lines->descriptor = -1;
+    lines->ended = true;
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strlen(arguments[i]);
+        if (!reserve_bytes(lines, size + 1)) return false;
+        memcpy(lines->data + lines->size, arguments[i], size);
+        lines->size += size;
+        if (size == 0 || arguments[i][size - 1] != '\n') lines->data[lines->size++] = '\n';
+    }
+    return true;
+}
+
+void ferry_lines_close(ferry_lines *lines)
+{
+    if (lines->descriptor > STDIN_FILENO) close(lines->descriptor);
+    free(lines->data);
+    free(lines->texts);
+    free(lines->returns);
+    free(lines->starts);
+}
+
+void ferry_write_text(FILE *out, ferry_text text)
+{
+    while (text.size > 0) {
+        const char *newline = memchr(text.data, '\n', text.size);
+        const size_t part = newline != NULL ? (size_t)(newline - text.data) : text.size;
+        fwrite(text.data, 1, part, out);
+        if (newline == NULL) return;
+        fputc(' ', out);
+        text.data += part + 1;
+        text.size -= part + 1;
+    }
+}
