@@ -1,0 +1,25 @@
+/* translate MODEL TEXT: one sentence through libferry. Build: cc translate.c $(pkg-config --cflags --libs ferry) */
+#include <ferry.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    ferry_error error = {FERRY_OK, "usage: translate MODEL TEXT"};
+    ferry_model *model = NULL;
+    ferry_translator *translator = NULL;
+    ferry_result *result = NULL;
+    if (argc == 3 && ferry_model_open(argv[1], &model, &error) == FERRY_OK &&
+        ferry_translator_create(model, NULL, &translator, &error) == FERRY_OK) {
+        const ferry_text line = {argv[2], strlen(argv[2])};
+        ferry_translate(translator, &line, 1, &result, &error);
+    }
+    if (result != NULL)
+        printf("%.*s\n", (int)ferry_result_text(result, 0, 0).size, ferry_result_text(result, 0, 0).data);
+    else
+        fprintf(stderr, "%s\n", error.message);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+    return result != NULL ? 0 : 1;
+}
