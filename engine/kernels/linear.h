@@ -17,16 +17,10 @@ typedef struct ferry_matrix {
 /* What a computation runs on: chosen once, passed first everywhere. One for each thread. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
-    bool blas; /* OpenBLAS computes what belongs to one sentence (kernels/blas.h says when) */
     ferry_arena arena;
 } ferry_context;
 
 /* y [rows, N] = x [rows, K]·Wᵀ + b. A row's bytes do not depend on the other rows. */
 void ferry_linear(const ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix);
-
-/* The same for rows that belong to sentences: sentence s has rows offsets[s] … offsets[s + 1] - 1, s < count. Its bytes
- * depend on its own rows alone. */
-void ferry_linear_sentences(const ferry_context *context, float *y, const float *x, const int32_t *offsets,
-                            int32_t count, const ferry_matrix *matrix);
 
 #endif

@@ -1,0 +1,14 @@
+/* What this CPU can run. */
+#ifndef FERRY_KERNELS_CPU_H
+#define FERRY_KERNELS_CPU_H
+
+typedef enum ferry_cpu_level {
+    FERRY_CPU_PLAIN,
+    FERRY_CPU_AVX2,   /* with FMA and F16C */
+    FERRY_CPU_AVX512, /* F, BW, DQ and VL, on top of the former */
+} ferry_cpu_level;
+
+/* The highest level that both the CPU and its operating system support. Thread-safe. */
+ferry_cpu_level ferry_cpu_detect(void);
+
+#endif

@@ -1,0 +1,71 @@
+/* What product.c, rows.c and cpu.c share; nobody else includes this.
+ *
+ * product.c and rows.c are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512) and that ISA's
+ * compiler flags. Each compilation defines its share of FERRY_KERNEL_LIST as ferry_<kernel>_<isa>. */
+#ifndef FERRY_KERNELS_ISA_H
+#define FERRY_KERNELS_ISA_H
+
+#include "kernels.h"
+
+#if defined(__AVX512F__)
+#define WIDTH 16 /* floats of one vector register */
+#elif defined(__AVX2__)
+#define WIDTH 8
+#else
+#define WIDTH 4
+#endif
+#define PARTS (FERRY_LANES / WIDTH) /* vectors of one panel row, or of 16 lanes */
+
+#define FERRY_KERNEL_LIST(KERNEL, isa)                                                                                 \
+    KERNEL(isa, product)                                                                                               \
+    KERNEL(isa, scores)                                                                                                \
+    KERNEL(isa, context)                                                                                               \
+    KERNEL(isa, layer_norm)                                                                                            \
+    KERNEL(isa, softmax)                                                                                               \
+    KERNEL(isa, log_sum_exp)                                                                                           \
+    KERNEL(isa, argmax)                                                                                                \
+    KERNEL(isa, top)                                                                                                   \
+    KERNEL(isa, activate)                                                                                              \
+    KERNEL(isa, add)                                                                                                   \
+    KERNEL(isa, scale)                                                                                                 \
+    KERNEL(isa, widen_f16)                                                                                             \
+    KERNEL(isa, widen_bf16)
+
+#define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
+FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, plain)
+#if defined(__x86_64__)
+FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx2)
+FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx512)
+#endif
+
+#define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa
+#define FERRY_JOIN(kernel, isa) FERRY_JOIN_EXPANDED(kernel, isa)
+#define FERRY_KERNEL(kernel) FERRY_JOIN(kernel, FERRY_ISA_NAME)
+
+#define INLINE static inline __attribute__((always_inline))
+/* Loops over a tile must vanish, or its accumulators do not stay in registers. Where clang inserts checks it would take
+ * minutes over that. */
+#if defined(__clang__)
+#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer) || !defined(__OPTIMIZE__)
+#define UNROLL
+#else
+#define UNROLL _Pragma("clang loop unroll(full)")
+#endif
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
+typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef float unaligned_vec __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
+INLINE vec load(const float *x)
+{
+    return *(const unaligned_vec *)x;
+}
+
+INLINE void store(float *y, vec value)
+{
+    *(unaligned_vec *)y = value;
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* Products of rows with panels: compiled once per ISA (isa.h). With AVX2 and AVX-512, which therefore give the same
+ * bytes, a multiplication and its addition round once; they are asked for by name, because a compiler that contracts at
+ * its own pleasure may do so in one tile and not in another.
+ *
+ * y[i, n] = (((0 + x[i, 0]·W[n, 0]) + x[i, 1]·W[n, 1]) + ...) + bias[n], one chain per element. A tile of some rows and
+ * panels keeps its chains in registers:
+ *
+ *              panel p    panel p + 1
+ *     row i    acc acc    acc acc        for each k: acc[i, n] += x[i, k]·W[n, k]
+ *     row i+1  acc acc    acc acc
+ *
+ * The loops around it, from the outside: blocks of rows; pieces of them along k, copied to the stack at a distance that
+ * spreads the rows over the cache's sets; groups of panels, streamed from memory once per block; tiles of rows, which
+ * share the group in the cache and ask for the next one. Between two pieces the chains wait in y, which is exact. */
+#include "isa.h"
+
+#include <string.h>
+#if WIDTH > 4
+#include <immintrin.h>
+#endif
+
+/* Tiles (rows, panels): the accumulators, one row of weights and a factor fit the registers. */
+#define TILES_UP_TO_3(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels)
+#define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_3(TILE, panels) TILE(4, panels) TILE(5, panels) TILE(6, panels)
+#define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
+#define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
+#define TILES_UP_TO_14(TILE, panels)                                                                                   \
+    TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
+#if WIDTH == 16
+#define TILE_ROWS 14
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define ATTENTION_ROWS 4
+#define ATTENTION_PANELS 4
+#elif WIDTH == 8
+#define TILE_ROWS 6
+#define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_UP_TO_3(TILE, 2) TILE(1, 4)
+#define ATTENTION_ROWS 2
+#define ATTENTION_PANELS 2
+#else
+#define TILE_ROWS 3
+#define TILES(TILE) TILES_UP_TO_3(TILE, 1) TILE(1, 2)
+#define ATTENTION_ROWS 2
+#define ATTENTION_PANELS 1
+#endif
+#define MAX_PANELS 4
+#define BLOCK_ROWS (TILE_ROWS * (56 / TILE_ROWS))
+#define PIECE 512 /* steps along k: 56 rows of a piece are about 116 KiB of stack */
+#define PIECE_STRIDE (PIECE + FERRY_LANES)
+
+/* What the tiles of one group prefetch: line k of a panel of the next group, and of the panel `step` behind it. */
+typedef struct ahead {
+    const float *panel;
+    size_t step;
+} ahead;
+
+/* acc + x·w */
+INLINE vec multiply_add(float x, vec w, vec acc)
+{
+#if WIDTH == 16
+    return _mm512_fmadd_ps(_mm512_set1_ps(x), w, acc);
+#elif WIDTH == 8
+    return _mm256_fmadd_ps(_mm256_set1_ps(x), w, acc);
+#else
+    return acc + x * w;
+#endif
+}
+
+/* acc[r, v] += x[r, k]·w[v, k] for k < K, ascending; acc [rows, panels·PARTS]; row k of panel p is w[p] + k·ldw.
+ * `requests` panels are prefetched. */
+INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ldx, const float *const *w, size_t ldw,
+                       size_t K, int requests, ahead next)
+{
+    for (size_t k = 0; k < K; k++) {
+        UNROLL for (int p = 0; p < requests; p++)
+        {
+            __builtin_prefetch(next.panel + k * FERRY_LANES + (size_t)p * next.step, 0, 2);
+        }
+        vec weights[MAX_PANELS * PARTS];
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            weights[v] = *(const vec *)(w[v / PARTS] + k * ldw + v % PARTS * WIDTH);
+        }
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            float factor = x[(size_t)r * ldx + k];
+            UNROLL for (int v = 0; v < panels * PARTS; v++)
+            {
+                acc[r * panels * PARTS + v] = multiply_add(factor, weights[v], acc[r * panels * PARTS + v]);
+            }
+        }
+    }
+}
+
+/* acc [rows, panels·PARTS] to or from y. */
+INLINE void load_tile(vec *acc, int rows, int panels, const float *y, size_t ldy)
+{
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
+    {
+        acc[v] = load(y + (size_t)(v / (panels * PARTS)) * ldy + v % (panels * PARTS) * WIDTH);
+    }
+}
+
+INLINE void store_tile(float *y, size_t ldy, const vec *acc, int rows, int panels)
+{
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
+    {
+        store(y + (size_t)(v / (panels * PARTS)) * ldy + v % (panels * PARTS) * WIDTH, acc[v]);
+    }
+}
+
+INLINE void clear_tile(vec *acc, int rows, int panels)
+{
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) acc[v] = (vec){0};
+}
+
+/* bias [panels·16] to every row. */
+INLINE void add_bias(vec *acc, int rows, int panels, const float *bias)
+{
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        vec lanes = load(bias + v * WIDTH);
+        UNROLL for (int r = 0; r < rows; r++) acc[r * panels * PARTS + v] += lanes;
+    }
+}
+
+/* Columns at the edge of y or bias, which the tiles reach only through a buffer. */
+static __attribute__((noinline)) void copy_columns(float *to, size_t ld_to, const float *from, size_t ld_from, int rows,
+                                                   int32_t columns)
+{
+    for (int r = 0; r < rows; r++) {
+        memcpy(to + (size_t)r * ld_to, from + (size_t)r * ld_from, (size_t)columns * sizeof *to);
+    }
+}
+
+/* One piece of a block of rows, against all panels. */
+typedef struct piece {
+    float *y; /* [rows, N] */
+    size_t ldy;
+    const float *x; /* [rows, K] at PIECE_STRIDE */
+    const float *w; /* the first panel at the piece's first k */
+    size_t panel;   /* floats from panel to panel */
+    size_t K;       /* steps of the piece */
+    int32_t N;
+    const float *bias; /* in the last piece; may be NULL */
+    bool first;
+} piece;
+
+INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead next, int rows, int panels)
+{
+    vec acc[TILE_ROWS * MAX_PANELS * PARTS];
+    const float *w[MAX_PANELS];
+    float edge[(TILE_ROWS + 1) * MAX_PANELS * FERRY_LANES], *edge_bias = edge + rows * panels * FERRY_LANES;
+    int32_t column = panel * FERRY_LANES, columns = job->N - column;
+    bool whole = columns >= panels * FERRY_LANES;
+    float *y = job->y + (size_t)row * job->ldy + column;
+    float *target = whole ? y : edge;
+    size_t ld = whole ? job->ldy : (size_t)panels * FERRY_LANES;
+    UNROLL for (int p = 0; p < panels; p++) w[p] = job->w + (size_t)(panel + p) * job->panel;
+    if (job->first) {
+        clear_tile(acc, rows, panels);
+    } else {
+        if (!whole) copy_columns(edge, ld, y, job->ldy, rows, columns);
+        load_tile(acc, rows, panels, target, ld);
+    }
+    /* Over more than two panels the hardware's own prefetching keeps up, and requests would slow the loop down. */
+    accumulate(acc, rows, panels, job->x + (size_t)row * PIECE_STRIDE, PIECE_STRIDE, w, FERRY_LANES, job->K,
+               panels <= 2 ? panels : 0, next);
+    if (job->bias != NULL) {
+        if (!whole) copy_columns(edge_bias, ld, job->bias + column, 0, 1, columns);
+        add_bias(acc, rows, panels, whole ? job->bias + column : edge_bias);
+    }
+    store_tile(target, ld, acc, rows, panels);
+    if (!whole) copy_columns(y, job->ldy, edge, ld, rows, columns);
+}
+
+typedef void tile_function(const piece *job, int32_t row, int32_t panel, ahead next);
+
+#define DEFINE_TILE(rows, panels)                                                                                      \
+    static void tile_##rows##x##panels(const piece *job, int32_t row, int32_t panel, ahead next)                       \
+    {                                                                                                                  \
+        product_tile(job, row, panel, next, rows, panels);                                                             \
+    }
+TILES(DEFINE_TILE)
+
+#define TILE_ENTRY(rows, panels) [rows][panels] = tile_##rows##x##panels,
+static tile_function *const tiles[TILE_ROWS + 1][MAX_PANELS + 1] = {TILES(TILE_ENTRY)};
+
+/* Where a tile may prefetch: a lone tile all panels of the next group, several tiles one panel each. */
+static ahead look_ahead(const piece *job, int32_t next, int32_t panels, bool alone)
+{
+    int32_t panel = next < panels ? next : panels - 1;
+    return (ahead){
+        .panel = job->w + (size_t)panel * job->panel,
+        .step = alone && panel + 1 < panels ? job->panel : 0,
+    };
+}
+
+static void product_piece(const piece *job, int32_t rows)
+{
+    int32_t count = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    int32_t size = rows / count;
+    int32_t larger = rows % count; /* so many tiles have one row more */
+    int32_t panels = (job->N + FERRY_LANES - 1) / FERRY_LANES;
+    int32_t group = MAX_PANELS;
+    for (int32_t panel = 0; panel < panels; panel += group) {
+        while (panel + group > panels || tiles[size + (larger > 0)][group] == NULL) group /= 2;
+        for (int32_t t = 0, row = 0; t < count; t++) {
+            int32_t tile = size + (t < larger);
+            ahead next = look_ahead(job, panel + group + t % group, panels, count == 1);
+            tiles[tile][group](job, row, panel, next);
+            row += tile;
+        }
+    }
+}
+
+void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int32_t rows, const float *panels,
+                           int32_t K, int32_t N, const float *bias)
+{
+    float copy[BLOCK_ROWS * PIECE_STRIDE];
+    int32_t blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (int32_t block = 0, row = 0; block < blocks; block++) {
+        int32_t size = (rows - row) / (blocks - block);
+        for (int32_t k = 0; k < K; k += PIECE) {
+            int32_t steps = K - k < PIECE ? K - k : PIECE;
+            for (int32_t r = 0; r < size; r++) {
+                memcpy(copy + r * PIECE_STRIDE, x + (size_t)(row + r) * ldx + k, (size_t)steps * sizeof *copy);
+            }
+            piece job = {
+                .y = y + (size_t)row * ldy,
+                .ldy = ldy,
+                .x = copy,
+                .w = panels + (size_t)k * FERRY_LANES,
+                .panel = (size_t)K * FERRY_LANES,
+                .K = (size_t)steps,
+                .N = N,
+                .bias = k + steps == K ? bias : NULL,
+                .first = k == 0,
+            };
+            product_piece(&job, size);
+        }
+        row += size;
+    }
+}
+
+/* ---- attention: tiles over cached blocks ---- */
+
+/* Queries [rows, width] against the keys of `count` blocks, together to break the chains' latency. */
+INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *const *blocks, size_t offset,
+                        int32_t width, int rows, int count)
+{
+    vec acc[ATTENTION_ROWS * MAX_PANELS * PARTS];
+    const float *w[MAX_PANELS];
+    UNROLL for (int b = 0; b < count; b++) w[b] = blocks[b] + offset;
+    clear_tile(acc, rows, count);
+    accumulate(acc, rows, count, q, ldq, w, FERRY_LANES, (size_t)width, 0, (ahead){0});
+    store_tile(y, ldy, acc, rows, count);
+}
+
+INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const float *const *blocks, size_t offset,
+                        int32_t width, int32_t count, int rows, int most)
+{
+    int32_t b = 0;
+    for (; b + most <= count; b += most) {
+        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, most);
+    }
+    if (most > 3 && count - b == 3) {
+        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 3);
+    } else if (most > 2 && count - b == 2) {
+        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 2);
+    } else if (count - b == 1) {
+        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 1);
+    }
+}
+
+void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const float *const *blocks,
+                          size_t offset, int32_t width, int32_t keys)
+{
+    int32_t count = (keys + FERRY_LANES - 1) / FERRY_LANES, row = 0;
+    for (; row + ATTENTION_ROWS <= rows; row += ATTENTION_ROWS) {
+        scores_rows(y + (size_t)row * ldy, ldy, q + (size_t)row * ldq, ldq, blocks, offset, width, count,
+                    ATTENTION_ROWS, ATTENTION_PANELS);
+    }
+    for (; row < rows; row++) {
+        scores_rows(y + (size_t)row * ldy, ldy, q + (size_t)row * ldq, ldq, blocks, offset, width, count, 1,
+                    MAX_PANELS);
+    }
+}
+
+/* `columns` of the context, from the first panels of each block's values on. */
+INLINE void context_tile(float *y, size_t ldy, const float *a, size_t lda, const float *const *blocks, size_t offset,
+                         size_t P, int32_t columns, int32_t keys, int rows, int panels)
+{
+    vec acc[ATTENTION_ROWS * MAX_PANELS * PARTS];
+    const float *w[MAX_PANELS];
+    clear_tile(acc, rows, panels);
+    for (int32_t j = 0; j < keys; j += FERRY_LANES) {
+        int32_t slots = keys - j < FERRY_LANES ? keys - j : FERRY_LANES;
+        UNROLL for (int p = 0; p < panels; p++) w[p] = blocks[j / FERRY_LANES] + offset + p * FERRY_LANES;
+        accumulate(acc, rows, panels, a + j, lda, w, P, (size_t)slots, 0, (ahead){0});
+    }
+    if (columns >= panels * FERRY_LANES) {
+        store_tile(y, ldy, acc, rows, panels);
+    } else {
+        float edge[ATTENTION_ROWS * MAX_PANELS * FERRY_LANES];
+        store_tile(edge, (size_t)panels * FERRY_LANES, acc, rows, panels);
+        copy_columns(y, ldy, edge, (size_t)panels * FERRY_LANES, rows, columns);
+    }
+}
+
+INLINE void context_rows(float *y, size_t ldy, const float *a, size_t lda, const float *const *blocks, size_t offset,
+                         int32_t width, int32_t keys, int rows, int most)
+{
+    int32_t panels = (width + FERRY_LANES - 1) / FERRY_LANES, p = 0;
+    size_t P = (size_t)panels * FERRY_LANES;
+    for (; p + most <= panels; p += most) {
+        int32_t column = p * FERRY_LANES;
+        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, most);
+    }
+    int32_t column = p * FERRY_LANES, left = panels - p;
+    if (most > 3 && left == 3) {
+        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 3);
+    } else if (most > 2 && left == 2) {
+        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 2);
+    } else if (left == 1) {
+        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 1);
+    }
+}
+
+void FERRY_KERNEL(context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const float *const *blocks,
+                           size_t offset, int32_t width, int32_t keys)
+{
+    int32_t row = 0;
+    for (; row + ATTENTION_ROWS <= rows; row += ATTENTION_ROWS) {
+        context_rows(y + (size_t)row * ldy, ldy, a + (size_t)row * lda, lda, blocks, offset, width, keys,
+                     ATTENTION_ROWS, ATTENTION_PANELS);
+    }
+    for (; row < rows; row++) {
+        context_rows(y + (size_t)row * ldy, ldy, a + (size_t)row * lda, lda, blocks, offset, width, keys, 1,
+                     MAX_PANELS);
+    }
+}

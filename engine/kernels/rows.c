@@ -1,0 +1,383 @@
+/* Operations on rows: compiled once per ISA (isa.h) without contraction, so that every ISA gives the same bytes.
+ *
+ * Sixteen lanes are PARTS vectors; what is summed is summed lane by lane and then as kernels.h says. A last group of
+ * fewer than 16 elements is filled up with a value that changes nothing. */
+#include "isa.h"
+
+#include "../base/half.h"
+
+#include <math.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+typedef uint32_t bits __attribute__((vector_size(4 * WIDTH)));
+
+typedef struct lanes {
+    vec part[PARTS];
+} lanes;
+
+#define EACH_PART UNROLL for (int p = 0; p < PARTS; p++)
+
+INLINE vec splat(float value)
+{
+    return value - (vec){0};
+}
+
+#if !defined(__SSE2__)
+INLINE vec choose(bits condition, vec yes, vec no)
+{
+    return (vec)((condition & (bits)yes) | (~condition & (bits)no));
+}
+#endif
+
+/* A NaN in x stays one in both; the instructions return their second operand when the order is unknown. */
+#if defined(__AVX512F__)
+#define MAX_PS _mm512_max_ps
+#define MIN_PS _mm512_min_ps
+#elif defined(__AVX2__)
+#define MAX_PS _mm256_max_ps
+#define MIN_PS _mm256_min_ps
+#elif defined(__SSE2__)
+#define MAX_PS _mm_max_ps
+#define MIN_PS _mm_min_ps
+#else
+#define MAX_PS(low, x) choose((bits)(x < low), low, x)
+#define MIN_PS(high, x) choose((bits)(x > high), high, x)
+#endif
+
+INLINE vec at_least(vec x, vec low)
+{
+    return MAX_PS(low, x);
+}
+
+INLINE vec at_most(vec x, vec high)
+{
+    return MIN_PS(high, x);
+}
+
+INLINE bool any(bits condition)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)condition) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_ps((__m256)condition) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_ps((__m128)condition) != 0;
+#else
+    uint32_t found = 0;
+    for (int l = 0; l < WIDTH; l++) found |= condition[l];
+    return found != 0;
+#endif
+}
+
+INLINE lanes lanes_splat(float value)
+{
+    lanes result;
+    EACH_PART result.part[p] = splat(value);
+    return result;
+}
+
+/* The first `count` lanes of one vector from or to memory; none when it is negative. */
+#if defined(__AVX512F__)
+INLINE vec load_some(const float *x, int32_t count, float fill)
+{
+    return _mm512_mask_loadu_ps(splat(fill), (__mmask16)((1u << count) - 1), x);
+}
+
+INLINE void store_some(float *y, int32_t count, vec values)
+{
+    _mm512_mask_storeu_ps(y, (__mmask16)((1u << count) - 1), values);
+}
+#elif defined(__AVX2__)
+INLINE __m256i first_lanes(int32_t count)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+INLINE vec load_some(const float *x, int32_t count, float fill)
+{
+    __m256i mask = first_lanes(count);
+    return _mm256_blendv_ps(splat(fill), _mm256_maskload_ps(x, mask), (__m256)mask);
+}
+
+INLINE void store_some(float *y, int32_t count, vec values)
+{
+    _mm256_maskstore_ps(y, first_lanes(count), values);
+}
+#else
+INLINE vec load_some(const float *x, int32_t count, float fill)
+{
+    vec values = splat(fill);
+    UNROLL for (int l = 0; l < WIDTH; l++)
+    {
+        if (l < count) values[l] = x[l];
+    }
+    return values;
+}
+
+INLINE void store_some(float *y, int32_t count, vec values)
+{
+    UNROLL for (int l = 0; l < WIDTH; l++)
+    {
+        if (l < count) y[l] = values[l];
+    }
+}
+#endif
+
+/* x[0..count), or 16 of them; the other lanes are `fill`. */
+INLINE lanes lanes_load(const float *x, size_t count, float fill)
+{
+    lanes result;
+    if (count >= FERRY_LANES) {
+        EACH_PART result.part[p] = load(x + p * WIDTH);
+    } else {
+        EACH_PART result.part[p] = load_some(x + p * WIDTH, (int32_t)count - p * WIDTH, fill);
+    }
+    return result;
+}
+
+INLINE void lanes_store(float *y, size_t count, lanes values)
+{
+    if (count >= FERRY_LANES) {
+        EACH_PART store(y + p * WIDTH, values.part[p]);
+    } else {
+        EACH_PART store_some(y + p * WIDTH, (int32_t)count - p * WIDTH, values.part[p]);
+    }
+}
+
+INLINE float lanes_sum(lanes values)
+{
+    float sums[FERRY_LANES];
+    lanes_store(sums, FERRY_LANES, values);
+    for (int half = FERRY_LANES / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) sums[l] += sums[l + half];
+    }
+    return sums[0];
+}
+
+/* e^x = 2^n·e^r with n = round(x·log₂e), |r| ≤ ln 2/2 and e^r = 1 + r + r²·q(r); q is a minimax polynomial for the
+ * relative error of e^r (3e-9 before rounding). ln 2 = LN2_HIGH + LN2_LOW, and n·LN2_HIGH is exact. Below -87 the
+ * result is 0, before 2^n would be subnormal. 2^n is applied as 2^(n-1)·2, so that n = 128 can overflow to infinity. */
+#define LOG2_E 0x1.715476p+0f
+#define LN2_HIGH 0x1.63p-1f
+#define LN2_LOW -0x1.bd0106p-13f
+#define ROUNDER 0x1.8p+23f /* adding it leaves an integer in the low bits */
+#define EXP_LOW -87.3f
+#define EXP_HIGH 89.0f
+
+INLINE vec exponential(vec x)
+{
+    x = at_most(at_least(x, splat(EXP_LOW)), splat(EXP_HIGH));
+    vec shifted = x * LOG2_E + ROUNDER;
+    vec n = shifted - ROUNDER;
+    vec r = (x - n * LN2_HIGH) - n * LN2_LOW;
+    vec q = splat(0.0013814581325277686f);
+    q = q * r + 0.008368724957108498f;
+    q = q * r + 0.04166838899254799f;
+    q = q * r + 0.1666652113199234f;
+    q = q * r + 0.4999999403953552f;
+    vec power = (vec)(((bits)shifted - (bits)splat(ROUNDER) + 126) << 23);
+    return (1.0f + (r + r * r * q)) * power * 2.0f;
+}
+
+INLINE lanes lanes_exp(lanes x)
+{
+    EACH_PART x.part[p] = exponential(x.part[p]);
+    return x;
+}
+
+/* With z = |x|: gelu(x) = max(x, 0) - z/2·erfc(z/√2), and erfc(z/√2) = e^(-z·P(z)), where P is a minimax polynomial for
+ * the absolute error of z/2·erfc(z/√2) (1e-8 before rounding). Nothing cancels in the tails. */
+#define GELU_TAIL 14.0f /* erfc is 0 in float32 well before */
+
+INLINE vec gelu(vec x)
+{
+    vec z = at_most((vec)((bits)x & 0x7fffffff), splat(GELU_TAIL));
+    vec P = splat(1.318412387263379e-06f);
+    P = P * z - 1.9447570593911223e-05f;
+    P = P * z + 9.113001578953117e-05f;
+    P = P * z + 0.00018858983821701258f;
+    P = P * z - 0.00502214627340436f;
+    P = P * z + 0.0364786833524704f;
+    P = P * z + 0.31826695799827576f;
+    P = P * z + 0.7978893518447876f;
+    return at_least(x, splat(0.0f)) - 0.5f * z * exponential(-z * P);
+}
+
+INLINE vec swish(vec x)
+{
+    return x / (1.0f + exponential(-x));
+}
+
+INLINE float largest(const float *x, size_t n)
+{
+    lanes best = lanes_splat(-INFINITY);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, -INFINITY);
+        EACH_PART best.part[p] = at_least(best.part[p], values.part[p]);
+    }
+    float all[FERRY_LANES];
+    lanes_store(all, FERRY_LANES, best);
+    float result = all[0];
+    for (int l = 1; l < FERRY_LANES; l++) result = all[l] > result ? all[l] : result;
+    return result;
+}
+
+static void normalize_row(float *y, const float *x, const float *residual, const float *weight, const float *bias,
+                          float eps, size_t n)
+{
+    lanes total = lanes_splat(0.0f);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, 0.0f);
+        if (residual != NULL) {
+            lanes more = lanes_load(residual + i, n - i, 0.0f);
+            EACH_PART values.part[p] += more.part[p];
+            lanes_store(y + i, n - i, values);
+        }
+        EACH_PART total.part[p] += values.part[p];
+    }
+    if (residual != NULL) x = y;
+    float mean = lanes_sum(total) / (float)n;
+    total = lanes_splat(0.0f);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, mean);
+        EACH_PART values.part[p] -= mean;
+        EACH_PART total.part[p] += values.part[p] * values.part[p];
+    }
+    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, 0.0f);
+        lanes weights = lanes_load(weight + i, n - i, 0.0f);
+        lanes biases = lanes_load(bias + i, n - i, 0.0f);
+        EACH_PART values.part[p] = (values.part[p] - mean) * factor * weights.part[p] + biases.part[p];
+        lanes_store(y + i, n - i, values);
+    }
+}
+
+void FERRY_KERNEL(layer_norm)(float *y, const float *x, const float *residual, const float *weight, const float *bias,
+                              float eps, int32_t rows, int32_t n)
+{
+    for (size_t row = 0; row < (size_t)rows; row++) {
+        size_t at = row * (size_t)n;
+        normalize_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, bias, eps, (size_t)n);
+    }
+}
+
+void FERRY_KERNEL(softmax)(float *x, int32_t n)
+{
+    float max = largest(x, (size_t)n);
+    lanes total = lanes_splat(0.0f);
+    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, count - i, -INFINITY);
+        EACH_PART values.part[p] -= max;
+        values = lanes_exp(values);
+        EACH_PART total.part[p] += values.part[p];
+        lanes_store(x + i, count - i, values);
+    }
+    float sum = lanes_sum(total);
+    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, count - i, 0.0f);
+        EACH_PART values.part[p] /= sum;
+        lanes_store(x + i, count - i, values);
+    }
+}
+
+float FERRY_KERNEL(log_sum_exp)(const float *x, int32_t n)
+{
+    float max = largest(x, (size_t)n);
+    lanes total = lanes_splat(0.0f);
+    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, count - i, -INFINITY);
+        EACH_PART values.part[p] -= max;
+        values = lanes_exp(values);
+        EACH_PART total.part[p] += values.part[p];
+    }
+    /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
+    return (float)((double)max + log((double)lanes_sum(total)));
+}
+
+int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
+{
+    float max = largest(x, (size_t)n);
+    size_t i = 0, count = (size_t)n;
+    for (bool found = false; i < count && !found; i += found ? 0 : FERRY_LANES) {
+        lanes values = lanes_load(x + i, count - i, -INFINITY);
+        bits equal = {0};
+        EACH_PART equal |= (bits)(values.part[p] == max);
+        found = any(equal);
+    }
+    while (i < count && x[i] != max) i++;
+    return i < count ? (int32_t)i : 0;
+}
+
+/* Puts x[index] into the descending list of `held` values, behind its equals; a full list drops its last. */
+static void insert(float value, int32_t index, float *values, int32_t *indices, int32_t held)
+{
+    int32_t at = held;
+    for (; at > 0 && values[at - 1] < value; at--) {
+        values[at] = values[at - 1];
+        indices[at] = indices[at - 1];
+    }
+    values[at] = value;
+    indices[at] = index;
+}
+
+int32_t FERRY_KERNEL(top)(const float *x, int32_t n, int32_t count, float *values, int32_t *indices)
+{
+    if (count > n) count = n;
+    for (int32_t i = 0; i < count; i++) insert(x[i], i, values, indices, i);
+    if (count < 1) return 0;
+    for (int32_t i = count; i < n; i += FERRY_LANES) {
+        lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
+        bits larger = {0};
+        EACH_PART larger |= (bits)(candidates.part[p] > values[count - 1]);
+        if (!any(larger)) continue;
+        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++) {
+            if (x[l] > values[count - 1]) insert(x[l], l, values, indices, count - 1);
+        }
+    }
+    return count;
+}
+
+#define ACTIVATE(function)                                                                                             \
+    for (size_t i = 0; i < n; i += FERRY_LANES) {                                                                      \
+        lanes values = lanes_load(x + i, n - i, 0.0f);                                                                 \
+        EACH_PART values.part[p] = function(values.part[p]);                                                           \
+        lanes_store(x + i, n - i, values);                                                                             \
+    }
+
+INLINE vec relu(vec x)
+{
+    return at_least(x, splat(0.0f));
+}
+
+void FERRY_KERNEL(activate)(ferry_activation activation, float *x, size_t n)
+{
+    switch (activation) {
+    case FERRY_RELU: ACTIVATE(relu) break;
+    case FERRY_GELU: ACTIVATE(gelu) break;
+    case FERRY_SWISH: ACTIVATE(swish) break;
+    }
+}
+
+void FERRY_KERNEL(add)(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] += x[i];
+}
+
+void FERRY_KERNEL(scale)(float *y, float factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] *= factor;
+}
+
+void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = ferry_f16_to_f32(x[i]);
+}
+
+void FERRY_KERNEL(widen_bf16)(float *y, const uint16_t *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = ferry_bf16_to_f32(x[i]);
+}
