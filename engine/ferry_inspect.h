@@ -16,8 +16,6 @@ extern "C" {
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
 /* The kernels that the model runs on, static. */
 FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
-/* One line on OpenBLAS: the core it chose, whether that is this CPU's level, and whether the engine uses it. */
-FERRY_API void ferry_inspect_blas(const ferry_model *model, char *text, size_t size);
 
 /* What is in the model, in words: sizes, encoding, vocabulary, memory, decoding defaults, origin. The caller releases
  * text->data with ferry_inspect_free. */

@@ -8,19 +8,11 @@
 
 #include "graph/decoder.h"
 #include "graph/encoder.h"
-#include "kernels/blas.h"
 #include "model.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
 {
     return model->kernels->isa;
-}
-
-void ferry_inspect_blas(const ferry_model *model, char *text, size_t size)
-{
-    snprintf(text, size, "OpenBLAS took this CPU for '%s', %s; the engine %s", ferry_blas_core(),
-             ferry_blas_matches_cpu() ? "which is its level" : "which is below its level",
-             model->blas ? "lets it compute a sentence's products" : "uses its own kernels");
 }
 
 void ferry_inspect_free(const void *data)
@@ -85,7 +77,7 @@ ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, 
 {
     ferry_state state;
     FERRY_TRY(check_batch("source", ids, offsets, count, model->file.transformer.encoder.vocab_size, error));
-    ferry_state_init(&state, &model->file.transformer, model->kernels, model->blas);
+    ferry_state_init(&state, &model->file.transformer, model->kernels);
     const ferry_status status = ferry_encode(&state, ids, offsets, count, output, error);
     ferry_state_destroy(&state);
     return status;
@@ -189,7 +181,7 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
     forced f = {
         .ids = ids, .offsets = offsets, .target_ids = target_ids, .target_offsets = target_offsets, .count = count};
     int32_t rows;
-    ferry_state_init(&f.state, transformer, model->kernels, model->blas);
+    ferry_state_init(&f.state, transformer, model->kernels);
     f.state.probe = probe;
     ferry_status status = forced_begin(&f, error);
     if (status == FERRY_OK)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ferry_inspect.h"
-#include "kernels/blas.h"
 
 const char *ferry_version(void)
 {
@@ -42,7 +41,6 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model *
     ferry_model *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return ferry_fail_memory(error, "a model", sizeof *opened);
     opened->kernels = kernels;
-    opened->blas = ferry_blas_is_faster(kernels);
     ferry_status status = ferry_model_file_open(path, kernels, &opened->file, error);
     if (status == FERRY_OK) status = create_tokenizer(opened, error);
     if (status != FERRY_OK) {

@@ -8,7 +8,6 @@
 
 struct ferry_model {
     const ferry_kernels *kernels;
-    bool blas; /* OpenBLAS computes what belongs to one sentence */
     ferry_model_file file;
     ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
 };

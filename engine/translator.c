@@ -322,7 +322,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
                options->suppressed_count * sizeof *created->suppressed_ids);
     created->options.suppressed_ids = created->suppressed_ids;
     for (int32_t i = 0; i < options->threads; i++)
-        ferry_generator_init(&created->generators[i], &model->file.transformer, model->kernels, model->blas);
+        ferry_generator_init(&created->generators[i], &model->file.transformer, model->kernels);
     status = ferry_pool_create(options->threads, &created->pool, error);
     if (status != FERRY_OK) goto fail;
     *translator = created;

@@ -128,8 +128,6 @@ static void print_json(const bench *b)
 
 static void print_table(const bench *b)
 {
-    char blas[256];
-    ferry_inspect_blas(b->session.model, blas, sizeof blas);
     printf("lines          %10zu\n", b->lines.count);
     printf("target tokens  %10zu\n", b->tokens);
     printf("load           %10.1f ms\n", 1e3 * b->load);
@@ -142,8 +140,8 @@ static void print_table(const bench *b)
                percentile_ms(b, 50), percentile_ms(b, 95));
     printf("peak memory    %10.1f MB\n", peak_megabytes());
     printf("kernels        %10s\n", ferry_inspect_isa(b->session.model));
-    printf("beam %d, threads %d, batch %d\n%s\n", (int)b->session.options.beam, (int)b->session.options.threads,
-           (int)b->session.options.batch, blas);
+    printf("beam %d, threads %d, batch %d\n", (int)b->session.options.beam, (int)b->session.options.threads,
+           (int)b->session.options.batch);
 }
 
 /* ---- beginning and end ---- */

@@ -4,18 +4,26 @@
 
 #include "layer.h"
 
-/* One layer's cross-attention keys and values of every sentence; k, v [rows, H·K] are scratch. */
-static void write_cross(const ferry_pass *pass, int32_t layer, const float *encoder_output, ferry_sequence *sentences,
-                        float *k, float *v)
+/* Sentences whose keys and values of cross-attention are being prepared. */
+typedef struct cross_input {
+    const float *encoder_output; /* [offsets[count], D] */
+    const int32_t *offsets;
+    int32_t count;
+    ferry_sequence *sentences;
+    float *k, *v; /* scratch [offsets[count], H·K] */
+} cross_input;
+
+static void write_cross(const ferry_state *state, int32_t layer, const cross_input *input)
 {
-    const ferry_attention_weights *weights = &pass->stack->layers[layer].cross;
+    const ferry_attention_weights *weights = &state->model->decoder.layers[layer].cross;
+    const int32_t *offsets = input->offsets;
     const size_t width = (size_t)weights->k.N;
-    ferry_pass_linear(pass, k, encoder_output, &weights->k);
-    ferry_pass_linear(pass, v, encoder_output, &weights->v);
-    for (int32_t s = 0; s < pass->sentences; s++) {
-        const size_t start = (size_t)pass->offsets[s] * width;
-        ferry_sequence_write(&pass->state->decoder_cache, &sentences[s], layer, 0,
-                             pass->offsets[s + 1] - pass->offsets[s], k + start, v + start);
+    ferry_linear(&state->context, input->k, input->encoder_output, offsets[input->count], &weights->k);
+    ferry_linear(&state->context, input->v, input->encoder_output, offsets[input->count], &weights->v);
+    for (int32_t s = 0; s < input->count; s++) {
+        const size_t start = (size_t)offsets[s] * width;
+        ferry_sequence_write(&state->decoder_cache, &input->sentences[s], layer, 0, offsets[s + 1] - offsets[s],
+                             input->k + start, input->v + start);
     }
 }
 
@@ -26,15 +34,20 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     for (int32_t s = 0; s < count; s++)
         FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &sentences[s], offsets[s + 1] - offsets[s], error));
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    const ferry_pass pass = {
-        .state = state, .stack = stack, .rows = offsets[count], .offsets = offsets, .sentences = count};
-    const size_t floats = (size_t)pass.rows * (size_t)(stack->heads * stack->head_width);
-    float *k = ferry_arena_alloc(&state->context.arena, floats, sizeof *k);
-    float *v = ferry_arena_alloc(&state->context.arena, floats, sizeof *v);
+    const size_t floats = (size_t)offsets[count] * (size_t)(stack->heads * stack->head_width);
+    const cross_input input = {
+        .encoder_output = encoder_output,
+        .offsets = offsets,
+        .count = count,
+        .sentences = sentences,
+        .k = ferry_arena_alloc(&state->context.arena, floats, sizeof(float)),
+        .v = ferry_arena_alloc(&state->context.arena, floats, sizeof(float)),
+    };
     ferry_status status = FERRY_OK;
-    if (k == NULL || v == NULL) status = ferry_fail_memory(error, "cross-attention", 2 * floats * sizeof *k);
+    if (input.k == NULL || input.v == NULL)
+        status = ferry_fail_memory(error, "cross-attention", 2 * floats * sizeof(float));
     for (int32_t layer = 0; status == FERRY_OK && layer < stack->layer_count; layer++)
-        write_cross(&pass, layer, encoder_output, sentences, k, v);
+        write_cross(state, layer, &input);
     ferry_arena_end(&state->context.arena, mark);
     return status;
 }

@@ -57,11 +57,7 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     ferry_pass pass;
     status = begin_sentences(state, offsets, count, sequences, spans, error);
     if (status == FERRY_OK) status = ferry_pass_begin(&pass, state, &state->model->encoder, offsets[count], error);
-    if (status == FERRY_OK) {
-        pass.offsets = offsets;
-        pass.sentences = count;
-        status = run_layers(&pass, &self, ids, error);
-    }
+    if (status == FERRY_OK) status = run_layers(&pass, &self, ids, error);
     if (status == FERRY_OK)
         memcpy(output, pass.x, (size_t)offsets[count] * (size_t)state->model->d_model * sizeof *output);
     for (int32_t s = 0; s < count; s++) ferry_sequence_release(&state->encoder_cache, &sequences[s]);

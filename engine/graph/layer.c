@@ -41,13 +41,9 @@ void ferry_embed(const ferry_pass *pass, const int32_t *ids)
     pass->state->context.kernels->scale(pass->x, model->embedding_scale, row_floats(pass, D));
 }
 
-void ferry_pass_linear(const ferry_pass *pass, float *y, const float *x, const ferry_matrix *matrix)
+static void linear(const ferry_pass *pass, float *y, const float *x, const ferry_matrix *matrix)
 {
-    const ferry_context *context = &pass->state->context;
-    if (pass->offsets != NULL)
-        ferry_linear_sentences(context, y, x, pass->offsets, pass->sentences, matrix);
-    else
-        ferry_linear(context, y, x, pass->rows, matrix);
+    ferry_linear(&pass->state->context, y, x, pass->rows, matrix);
 }
 
 /* The input of a sublayer. */
@@ -86,9 +82,9 @@ ferry_status ferry_layer_self_attention(const ferry_pass *pass, int32_t layer, c
     float *context = v + row_floats(pass, width);
 
     const float *input = sublayer_input(pass, &weights->self_norm);
-    ferry_pass_linear(pass, q, input, &weights->self.q);
-    ferry_pass_linear(pass, k, input, &weights->self.k);
-    ferry_pass_linear(pass, v, input, &weights->self.v);
+    linear(pass, q, input, &weights->self.q);
+    linear(pass, k, input, &weights->self.k);
+    linear(pass, v, input, &weights->self.v);
     for (int32_t s = 0; s < self->span_count; s++) {
         const ferry_attention_span *span = &self->spans[s];
         const size_t start = (size_t)span->row * (size_t)width;
@@ -114,7 +110,7 @@ ferry_status ferry_layer_self_attention(const ferry_pass *pass, int32_t layer, c
         .probe = state->probe,
     };
     FERRY_TRY(ferry_attend(&state->context, &call, q, pass->rows, context, error));
-    ferry_pass_linear(pass, pass->y, context, &weights->self.out);
+    linear(pass, pass->y, context, &weights->self.out);
     sublayer_output(pass, &weights->self_norm);
     return FERRY_OK;
 }
@@ -126,7 +122,7 @@ ferry_status ferry_layer_cross_attention(const ferry_pass *pass, int32_t layer, 
     const ferry_layer *weights = &pass->stack->layers[layer];
     float *q = pass->work, *context = q + row_floats(pass, attention_width(pass->stack));
 
-    ferry_pass_linear(pass, q, sublayer_input(pass, &weights->cross_norm), &weights->cross.q);
+    linear(pass, q, sublayer_input(pass, &weights->cross_norm), &weights->cross.q);
     const ferry_attention_call call = {
         .cache = &state->decoder_cache,
         .sequences = sentences,
@@ -139,7 +135,7 @@ ferry_status ferry_layer_cross_attention(const ferry_pass *pass, int32_t layer, 
         .probe = state->probe,
     };
     FERRY_TRY(ferry_attend(&state->context, &call, q, pass->rows, context, error));
-    ferry_pass_linear(pass, pass->y, context, &weights->cross.out);
+    linear(pass, pass->y, context, &weights->cross.out);
     sublayer_output(pass, &weights->cross_norm);
     return FERRY_OK;
 }
@@ -148,9 +144,9 @@ void ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer)
 {
     const ferry_stack *stack = pass->stack;
     const ferry_layer *weights = &stack->layers[layer];
-    ferry_pass_linear(pass, pass->work, sublayer_input(pass, &weights->ffn_norm), &weights->ffn_up);
+    linear(pass, pass->work, sublayer_input(pass, &weights->ffn_norm), &weights->ffn_up);
     pass->state->context.kernels->activate(stack->activation, pass->work, row_floats(pass, stack->ffn_width));
-    ferry_pass_linear(pass, pass->y, pass->work, &weights->ffn_down);
+    linear(pass, pass->y, pass->work, &weights->ffn_down);
     sublayer_output(pass, &weights->ffn_norm);
 }
 

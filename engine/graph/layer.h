@@ -10,13 +10,11 @@
 typedef struct ferry_pass {
     ferry_state *state;
     const ferry_stack *stack;
-    int32_t rows;           /* R */
-    const int32_t *offsets; /* rows of sentence s: offsets[s] … offsets[s + 1] - 1; NULL: rows belong to no sentence */
-    int32_t sentences;
-    float *x;    /* [R, D] */
-    float *y;    /* [R, D] what a sublayer adds */
-    float *h;    /* [R, D] normalised input of a pre-norm sublayer */
-    float *work; /* q, k, v and context [R, H·K] each, or the feed-forward's inner rows [R, F] */
+    int32_t rows; /* R */
+    float *x;     /* [R, D] */
+    float *y;     /* [R, D] what a sublayer adds */
+    float *h;     /* [R, D] normalised input of a pre-norm sublayer */
+    float *work;  /* q, k, v and context [R, H·K] each, or the feed-forward's inner rows [R, F] */
 } ferry_pass;
 
 /* Scratch for a pass over `rows` rows, from the state's arena. */
@@ -43,8 +41,5 @@ ferry_status ferry_layer_cross_attention(const ferry_pass *pass, int32_t layer, 
 void ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer);
 /* The norm at a pre-norm stack's end. */
 void ferry_stack_final_norm(const ferry_pass *pass);
-
-/* y [rows, N] by the route that the pass's rows allow. */
-void ferry_pass_linear(const ferry_pass *pass, float *y, const float *x, const ferry_matrix *matrix);
 
 #endif

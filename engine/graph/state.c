@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels, bool blas)
+void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels)
 {
     memset(state, 0, sizeof *state);
     state->model = model;
     state->context.kernels = kernels;
-    state->context.blas = blas;
     ferry_cache_init(&state->encoder_cache, 1, model->encoder.heads, model->encoder.head_width);
     ferry_cache_init(&state->decoder_cache, model->decoder.layer_count, model->decoder.heads,
                      model->decoder.head_width);

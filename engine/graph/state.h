@@ -16,7 +16,7 @@ typedef struct ferry_state {
 } ferry_state;
 
 /* `model` and `kernels` must outlive the state. No memory is taken before the first use. */
-void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels, bool blas);
+void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
 void ferry_state_destroy(ferry_state *state);
 /* How often the system was asked for memory, ever. */
 size_t ferry_state_allocations(const ferry_state *state);

@@ -42,11 +42,10 @@ typedef struct generation {
     int32_t logits_rows;
 } generation;
 
-void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels,
-                          bool blas)
+void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
 {
     memset(generator, 0, sizeof *generator);
-    ferry_state_init(&generator->state, model, kernels, blas);
+    ferry_state_init(&generator->state, model, kernels);
 }
 
 void ferry_generator_destroy(ferry_generator *generator)

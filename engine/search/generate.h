@@ -36,8 +36,7 @@ typedef struct ferry_generator {
 } ferry_generator;
 
 /* `model` and `kernels` must outlive the generator. No memory is taken before the first use. */
-void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels,
-                          bool blas);
+void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Allowed on a zeroed object. */
 void ferry_generator_destroy(ferry_generator *generator);
 /* How often the system was asked for memory, ever. */
