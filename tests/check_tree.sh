@@ -1,0 +1,34 @@
+#!/bin/bash
+# Small rules for the whole tree: every source is built, every test is registered, no machine's own paths, clean lines.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failures=0
+complain()
+{
+    echo "check_tree: $*" >&2
+    failures=$((failures + 1))
+}
+
+for file in engine/*.c engine/*/*.c models/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
+    grep -qF "$file" CMakeLists.txt tests/CMakeLists.txt || complain "$file is in no CMakeLists.txt"
+done
+for file in tests/test_*.c tests/fuzz_*.c examples/*.c; do
+    name=${file##*/}
+    [ ! -f "$file" ] || grep -qw "${name%.c}" tests/CMakeLists.txt || complain "$file is not in tests/CMakeLists.txt"
+done
+
+mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data \) -prune -o -type f \
+    \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
+    -print)
+while IFS= read -r line; do
+    complain "a machine's own path: $line"
+done < <(grep -HnE '(^|[^A-Za-z0-9_.$}])/(work|home|root|Users)/' "${texts[@]}")
+while IFS= read -r line; do
+    complain "a tab, or a blank at a line's end: $line"
+done < <(grep -HnE '[[:blank:]]+$|'$'\t' "${texts[@]}")
+for file in "${texts[@]}"; do
+    [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || complain "$file lacks the newline at its end"
+done
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
+# Commands, options, and where the model comes from.
+
+test_version_and_help()
+{
+    local name
+    run --version
+    expect_status 0
+    grep -qE '^ferry [0-9]+\.[0-9]+\.[0-9]+$' out || fail "found '$(cat out)'"
+    run help
+    expect_status 0
+    for name in translate convert inspect verify bench; do
+        grep -q "^  $name " out || fail "help does not mention $name"
+    done
+    for name in translate convert inspect verify bench; do
+        run help "$name"
+        expect_status 0
+        grep -q "^usage: ferry $name" out || fail "help $name: $(cat out)"
+        mv out first
+        run "$name" --help
+        expect_status 0
+        cmp -s first out || fail "help $name and $name --help differ"
+    done
+    run help translate
+    grep -q -- '--no-repeat-ngram N' out || fail "help translate does not explain its options"
+}
+
+test_wrong_usage()
+{
+    run
+    expect_status 2
+    grep -q '^usage: ferry' err || fail "found '$(cat err)'"
+    expect_usage_error "unknown command 'translat'; try 'ferry help'" translat
+    expect_usage_error "unknown command 'nothing'" help nothing
+    expect_usage_error "unknown option '--beem'; try 'ferry help translate'" translate --beem 3 x
+    expect_usage_error "unknown option '--tolerance'" translate --tolerance 1 x
+    expect_usage_error "unknown option '-x'" translate -x
+    expect_usage_error "a value is missing after '--beam'" translate x --beam
+    expect_usage_error "no value is expected in '--scores=1'" translate --scores=1 x
+    expect_usage_error "expected TEXT or --input, found both" translate -i in x
+    expect_usage_error "inspect: expected FILE, found 0 arguments" inspect
+    expect_usage_error "inspect: expected FILE, found 2 arguments" inspect a b
+    expect_usage_error "verify: expected MODEL GOLDEN.safetensors, found 1 arguments" verify a
+    expect_usage_error "bench: expected 'translate', found 'juggling'" bench juggling
+}
+
+test_bad_values()
+{
+    expect_usage_error "--beam: expected a whole number from 1 to 256, found '0'" translate --beam 0 x
+    expect_usage_error "found '4x'" translate --beam 4x x
+    expect_usage_error "found ''" translate --beam= x
+    expect_usage_error "found ' 4'" translate --beam ' 4' x
+    expect_usage_error "found '-1'" translate --max-length -1 x
+    expect_usage_error "found '99999999999999999999'" translate --threads 99999999999999999999 x
+    expect_usage_error "--batch: expected a whole number from 1 to 65536, found '2.5'" translate --batch 2.5 x
+    expect_usage_error "--length-penalty: expected a number from -1000 to 1000, found 'nan'" translate --length-penalty nan x
+    expect_usage_error "--repetition-penalty: expected a number from 0.001 to 1000, found '0'" translate --repetition-penalty 0 x
+    expect_usage_error "--early-stopping: expected false|true|never, found 'maybe'" translate --early-stopping maybe x
+    expect_usage_error "--early-stopping: expected false|true|never, found 'fal'" translate --early-stopping fal x
+    expect_usage_error "--type: expected f32|f16, found 'f64'" convert --type f64 x
+    expect_usage_error "--tolerance: expected a number from 0 to 1e+06, found '-1'" verify --tolerance -1 a b
+    run translate --beam 2 --nbest 3 x
+    expect_status 1
+    expect_message '--nbest: expected at most --beam, which is 2, found 3'
+}
+
+test_scores()
+{
+    run translate --scores 'How are you?' ''
+    expect_status 0
+    grep -qP '^-[0-9.]+\tWie geht es dir\?$' out || fail "found '$(cat out)'"
+    [ "$(sed -n 2p out)" = $'0\t' ] || fail "a blank line: found '$(sed -n 2p out)'"
+}
+
+# Marian's form; the sum is the score times the length to the power of the penalty.
+test_nbest()
+{
+    run_with 'How are you?\n\nGood morning!\n' translate --nbest 3 --length-penalty 0
+    expect_status 0
+    expect_lines out 7
+    [ "$(sed -n 4p out)" = '1 |||  ||| F0= 0 ||| 0' ] || fail "a blank line: found '$(sed -n 4p out)'"
+    [ "$(cut -d' ' -f1 out | tr -d '\n')" = 0001222 ] || fail "line numbers: $(cat out)"
+    grep -q '^0 ||| Wie geht es dir? ||| F0= -[0-9.]* ||| -[0-9.]*$' out || fail "the form: $(cat out)"
+    awk -F' [|][|][|] ' '{ sub("F0= ", "", $3); if ($3 != $4) bad = 1; if ($1 == last && $4 > score) bad = 1
+        last = $1; score = $4 } END { exit bad }' out || fail "sums or order: $(cat out)"
+    run translate --nbest 2 --length-penalty 1 'How are you?'
+    awk -F' [|][|][|] ' '{ sub("F0= ", "", $3); n = $3 / $4; if (n < 2 || (n - int(n + 0.5)) ^ 2 > 1e-4) exit 1 }' out ||
+        fail "the sum is no multiple of the score: $(cat out)"
+    run translate --nbest 6 'How are you?'
+    expect_status 0
+    expect_lines out 6
+}
+
+# Every option of the search reaches it.
+test_search_options()
+{
+    local text='I thought you might want to play a game of chess.' plain
+    plain=$("$ferry" translate --scores "$text")
+    differs()
+    {
+        run translate --scores "$@" "$text"
+        expect_status 0
+        [ "$(cat out)" != "$plain" ] || fail "$* changes nothing: $plain"
+    }
+    differs --length-penalty 0
+    differs --min-length 60
+    differs --repetition-penalty 1.5
+    differs --no-repeat-ngram 1
+    differs --max-length 5
+    differs --beam 1
+    run translate --scores --beam 4 --length-penalty 1 --early-stopping never --threads 2 --batch 3 "$text"
+    [ "$(cut -f2 out)" = "$(cut -f2 <<< "$plain")" ] || fail "found $(cat out), expected $plain"
+    local early
+    for early in false true never; do
+        run translate --early-stopping "$early" "$text"
+        expect_status 0
+    done
+}
+
+test_model_option()
+{
+    FERRY_MODEL=nowhere.gguf run translate -m "$shipped" 'How are you?'
+    expect_status 0
+    expect_out 'Wie geht es dir?\n'
+    run translate -m nowhere.gguf 'How are you?'
+    expect_status 1
+    expect_message 'nowhere.gguf: cannot open: No such file or directory'
+    FERRY_MODEL=nowhere.gguf run translate 'How are you?'
+    expect_status 1
+    expect_message 'nowhere.gguf: cannot open: No such file or directory (named by FERRY_MODEL)'
+    echo 'no model at all' > letter.gguf
+    run translate -m letter.gguf 'How are you?'
+    expect_status 1
+    expect_message 'letter.gguf: '
+}
+
+# Without -m and FERRY_MODEL: relative to the program, wherever it and the caller are.
+test_shipped_model()
+{
+    local place
+    unset FERRY_MODEL
+    for place in a/models/pretrained b/../models/pretrained c/d/../../models/pretrained e/bin/../share/ferry; do
+        local program=${place%%/models*}
+        program=${program%%/..*}
+        mkdir -p "$program" "$place"
+        cp "$ferry" "$program/ferry"
+        ln -s "$shipped" "$place/tatoeba-en-de.gguf"
+        (cd / && "$OLDPWD/$program/ferry" translate 'How are you?') > out 2> err || fail "$place: $(cat err)"
+        expect_out 'Wie geht es dir?\n'
+        rm -r "$place/tatoeba-en-de.gguf" "$program/ferry"
+    done
+    mkdir lonely
+    cp "$ferry" lonely/ferry
+    status=0
+    lonely/ferry translate 'How are you?' > out 2> err || status=$?
+    expect_status 1
+    expect_message 'no model: use -m FILE or set FERRY_MODEL' 5
+    expect_message "/lonely/../share/ferry" 5
+}
+
+# The same text on every kind of kernels that this machine runs.
+test_isa()
+{
+    local isa
+    for isa in plain avx2 avx512; do
+        FERRY_ISA=$isa run translate 'How are you?' 'Hello, world!'
+        if [ "$status" -ne 0 ] && [ "$isa" != plain ]; then
+            expect_message "FERRY_ISA: kernels '$isa'"
+            continue
+        fi
+        expect_status 0
+        expect_out 'Wie geht es dir?\nHallo, die Welt!\n'
+    done
+    FERRY_ISA=nonsense run translate 'How are you?'
+    expect_status 1
+    expect_message "FERRY_ISA: kernels 'nonsense'"
+    FERRY_ISA='' run translate 'How are you?'
+    expect_status 0
+}

@@ -1,0 +1,113 @@
+/* The public header alone, from C: header_only MODEL. MODEL is the one that ships. */
+#include "ferry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void check(int holds, const char *what)
+{
+    if (holds) return;
+    fprintf(stderr, "header_only: not so: %s\n", what);
+    failures++;
+}
+
+#define CHECK(condition) check((condition) != 0, #condition)
+
+static int is_text(ferry_text text, const char *expected)
+{
+    return text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0;
+}
+
+static void test_status_names(void)
+{
+#define CHECK_NAME(name, value, text)                                                                                  \
+    CHECK(name == (value));                                                                                            \
+    CHECK(strcmp(ferry_status_name(name), text) == 0);
+    FERRY_STATUS_LIST(CHECK_NAME)
+#undef CHECK_NAME
+    CHECK(strcmp(ferry_version(), FERRY_VERSION) == 0);
+}
+
+static void test_missing_file(void)
+{
+    ferry_error error;
+    ferry_model *model = (ferry_model *)&error; /* not NULL: open has to say that there is none */
+    CHECK(ferry_model_open("no-such-file.gguf", &model, &error) == FERRY_ERROR_IO);
+    CHECK(model == NULL);
+    CHECK(error.status == FERRY_ERROR_IO);
+    CHECK(strstr(error.message, "no-such-file.gguf") != NULL);
+    CHECK(ferry_model_open("no-such-file.gguf", &model, NULL) == FERRY_ERROR_IO);
+    ferry_model_close(NULL);
+    ferry_translator_destroy(NULL);
+    ferry_result_destroy(NULL);
+}
+
+static void test_bad_option(const ferry_model *model)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator = (ferry_translator *)&options;
+    ferry_options_default(model, &options);
+    CHECK(options.size == sizeof options);
+    options.beam = 0;
+    CHECK(ferry_translator_create(model, &options, &translator, &error) == FERRY_ERROR_ARGUMENT);
+    CHECK(translator == NULL);
+    CHECK(strstr(error.message, "beam") != NULL);
+}
+
+static void test_nbest(const ferry_model *model)
+{
+    const ferry_text line = {"Good morning!", 13};
+    ferry_options options;
+    ferry_translator *translator = NULL;
+    ferry_result *result = NULL;
+    ferry_options_default(model, &options);
+    options.beam = options.nbest = 3;
+    CHECK(ferry_translator_create(model, &options, &translator, NULL) == FERRY_OK);
+    CHECK(ferry_translate(translator, &line, 1, &result, NULL) == FERRY_OK);
+    CHECK(ferry_result_hypotheses(result, 0) == 3);
+    CHECK(ferry_result_score(result, 0, 0) > ferry_result_score(result, 0, 2));
+    ferry_translator_destroy(translator);
+    CHECK(ferry_result_tokens(result, 0, 0) > 1); /* the result outlives its translator */
+    ferry_result_destroy(result);
+}
+
+static void test_translation(const ferry_model *model)
+{
+    const ferry_text lines[] = {{"Hello, world!", 13}, {"  ", 2}, {"Hello,\xff world!", 14}};
+    ferry_error error;
+    ferry_translator *translator = NULL;
+    ferry_result *result = NULL;
+    CHECK(ferry_translator_create(model, NULL, &translator, &error) == FERRY_OK);
+    CHECK(ferry_translate(translator, lines, 3, &result, &error) == FERRY_OK);
+    CHECK(ferry_result_hypotheses(result, 0) == 1);
+    CHECK(is_text(ferry_result_text(result, 0, 0), "Hallo, die Welt!"));
+    CHECK(is_text(ferry_result_text(result, 1, 0), "  "));
+    CHECK(ferry_result_warning(result, 0) == NULL && ferry_result_warning(result, 2) != NULL);
+    CHECK(ferry_result_error(result, 2) == NULL);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+int main(int argc, char **argv)
+{
+    ferry_error error;
+    ferry_model *model;
+    if (argc != 2) {
+        fputs("usage: header_only MODEL\n", stderr);
+        return 2;
+    }
+    test_status_names();
+    test_missing_file();
+    if (ferry_model_open(argv[1], &model, &error) != FERRY_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    test_bad_option(model);
+    test_translation(model);
+    test_nbest(model);
+    ferry_model_close(model);
+    return failures == 0 ? 0 : 1;
+}
