@@ -1,0 +1,10 @@
+#!/bin/sh
+# Installs what is missing, builds, and translates its arguments with the model that ships:
+#     tools/try.sh "Hello, world!"
+set -eu
+cd "$(dirname "$0")/.."
+
+tools/setup.sh build
+cmake -S . -B build -G Ninja >&2
+cmake --build build --target ferry >&2
+exec build/ferry translate "$@"
