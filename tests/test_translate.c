@@ -17,8 +17,8 @@ static const char *const lines[] = {
     "She wears the same kinds of clothes as her sister.",
     "I",
     "No.",
-    "This sentence is a good deal longer than the others, because batches of equal lengths prove too little about "
-    "neighbours, and because a longer target has to cross the end of a block of cached keys and values.",
+    ("This sentence is a good deal longer than the others, because batches of equal lengths prove too little about "
+     "neighbours, and because a longer target has to cross the end of a block of cached keys and values."),
 };
 enum { LINES = sizeof lines / sizeof lines[0] };
 

@@ -214,8 +214,9 @@ static int byte_of(ferry_view piece)
 /* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte alone as SentencePiece does. */
 static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *error)
 {
+    if (run == 0) return FERRY_OK;
     ferry_view bytes = {text->data + text->size - run, run};
-    if (run == 0 || ferry_utf8_is_valid(bytes)) return FERRY_OK;
+    if (ferry_utf8_is_valid(bytes)) return FERRY_OK;
     FERRY_TRY(reserve_text(text, 2 * run, error));
     char *output = text->data + text->size - run;
     /* Moved to the end of the three times larger space, the bytes stay ahead of what is written. */
