@@ -131,7 +131,8 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD.
  * *result belongs to the caller and does not depend on the translator any more.
  * A line that cannot be translated (longer than the model can represent) does not stop the others: its result is empty
- * and ferry_result_error says why. Errors of the whole call: MEMORY, CANCELLED. */
+ * and ferry_result_error says why. Errors of the whole call: UNSUPPORTED (the model has no tokenizer), MEMORY,
+ * CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
