@@ -205,10 +205,11 @@ static void translate_item(void *user, int32_t worker, size_t item)
     ferry_error error;
     worker_run w = {r, worker};
     const ferry_options *options = &r->translator->options;
-    const size_t batch = (size_t)options->batch;
+    const size_t batch = (size_t)options->batch, threads = (size_t)options->threads;
+    const size_t share = (r->sentences + threads - 1) / threads; /* so that no worker takes what another could begin */
     if (failed(r)) return;
     const ferry_generate_source from = {
-        .width = (int32_t)(r->sentences < batch ? r->sentences : batch),
+        .width = (int32_t)(share < batch ? share : batch),
         .beam = options->beam,
         .max_length = target_length(r->translator, r->sources[0].ids.count),
         .next = next_sentence,
