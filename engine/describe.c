@@ -26,6 +26,7 @@ static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *pref
     for (size_t i = 0; i < gguf->value_count; i++) {
         const ferry_gguf_value *value = &gguf->values[i];
         int64_t number;
+        float real;
         ferry_view text;
         if (value->key.size <= length || memcmp(value->key.data, prefix, length) != 0 || value->is_array) continue;
         char key[FERRY_GGUF_MAX_TENSOR_NAME + 64];
@@ -35,7 +36,27 @@ static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *pref
             fprintf(out, ", %s %.*s", key + length, printable(text), text.data);
         else if (ferry_gguf_get_integer(gguf, key, INT64_MIN, INT64_MAX, &number, NULL) == FERRY_OK)
             fprintf(out, ", %s %" PRId64, key + length, number);
+        else if (ferry_gguf_get_f32(gguf, key, &real, NULL) == FERRY_OK)
+            fprintf(out, ", %s %g", key + length, (double)real);
     }
+}
+
+/* What positions keep in memory and add to the arithmetic of `step`. */
+static void print_cost(FILE *out, const ferry_position *position, const char *step)
+{
+    ferry_position_cost cost = {0};
+    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    fputs("  cost:", out);
+    if (cost.model_bytes == 0 && cost.position_bytes == 0) fputs(" nothing kept", out);
+    if (cost.model_bytes >= 1000)
+        fprintf(out, " %.1f kB in the model", (double)cost.model_bytes / 1e3);
+    else if (cost.model_bytes > 0)
+        fprintf(out, " %" PRId64 " bytes in the model", cost.model_bytes);
+    if (cost.position_bytes > 0)
+        fprintf(out, "%s %" PRId64 " bytes for each position in each thread", cost.model_bytes > 0 ? "," : "",
+                cost.position_bytes);
+    fprintf(out, "; %s adds %" PRId64 " multiply-adds and %" PRId64 " for each key\n", step, cost.token_operations,
+            cost.key_operations);
 }
 
 static const char *activation_name(ferry_activation activation)
@@ -61,6 +82,7 @@ static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, con
         fprintf(out, "; at most %d tokens\n", (int)stack->position.limit);
     else
         fputs("; any length\n", out);
+    print_cost(out, &stack->position, stack->position.stack.causal ? "a decoder step" : "a token");
 }
 
 static void print_memory(FILE *out, const ferry_model_file *file)

@@ -29,6 +29,7 @@ static const stack_section decoder_section = {"decoder", "dec"};
 typedef struct model_binder {
     ferry_model_file *file;
     const ferry_gguf *gguf;
+    const ferry_kernels *kernels;
     bool *used; /* [gguf->tensor_count] */
     ferry_widening *widenings;
     size_t widening_count;
@@ -207,6 +208,16 @@ static bool position_integer(void *user, const char *key, int64_t *value)
                                   NULL) == FERRY_OK;
 }
 
+static bool position_real(void *user, const char *key, double *value)
+{
+    const position_user *position = user;
+    float number;
+    if (ferry_gguf_get_f32(position->binder->gguf, position_key(position, key).text, &number, NULL) != FERRY_OK)
+        return false;
+    *value = (double)number;
+    return true;
+}
+
 static ferry_status position_tensor(void *user, const char *what, int32_t layer, int32_t dims, const int64_t *shape,
                                     const float **data, ferry_error *error)
 {
@@ -219,7 +230,7 @@ static ferry_status bind_position(model_binder *binder, const stack_section *sec
                                   ferry_error *error)
 {
     position_user user = {binder, section};
-    const ferry_position_source source = {&user, position_text, position_integer, position_tensor};
+    const ferry_position_source source = {&user, position_text, position_integer, position_real, position_tensor};
     const ferry_position_stack place = {
         .layers = stack->layer_count,
         .d_model = binder->file->transformer.d_model,
@@ -230,7 +241,7 @@ static ferry_status bind_position(model_binder *binder, const stack_section *sec
     ferry_view type;
     ferry_error inner = {0};
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, stack_key(section, "position.type").text, &type, error));
-    ferry_status status = ferry_position_bind(type, &place, &source, &stack->position, &inner);
+    ferry_status status = ferry_position_bind(type, &place, &source, binder->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
     return ferry_fail(error, status, "%s: ferry.%s.position: %s", binder->gguf->file, section->keys, inner.message);
 }
@@ -446,10 +457,11 @@ static ferry_status bind_everything(model_binder *binder, ferry_error *error)
     return check_leftovers(binder, error);
 }
 
-ferry_status ferry_model_bind(ferry_model_file *file, ferry_widening **widenings, size_t *count, ferry_error *error)
+ferry_status ferry_model_bind(ferry_model_file *file, const ferry_kernels *kernels, ferry_widening **widenings,
+                              size_t *count, ferry_error *error)
 {
     const size_t tensors = file->gguf.tensor_count;
-    model_binder binder = {.file = file, .gguf = &file->gguf};
+    model_binder binder = {.file = file, .gguf = &file->gguf, .kernels = kernels};
     ferry_status status;
     binder.used = calloc(tensors + 1, sizeof *binder.used);
     binder.widenings = calloc(tensors + 1, sizeof *binder.widenings);

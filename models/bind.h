@@ -13,7 +13,8 @@ typedef struct ferry_widening {
 /* Fills file->transformer, parameters and type from file->gguf, checking every key, shape and id, and that no tensor is
  * left over. Float32 matrices point into the mapping; the others are listed in *widenings, [*count], in the order of
  * their use, which belongs to the caller even after a failure. Tied output: ferry_model_tie. */
-ferry_status ferry_model_bind(ferry_model_file *file, ferry_widening **widenings, size_t *count, ferry_error *error);
+ferry_status ferry_model_bind(ferry_model_file *file, const ferry_kernels *kernels, ferry_widening **widenings,
+                              size_t *count, ferry_error *error);
 /* Once all matrices are there: gives ties their second use. */
 void ferry_model_tie(ferry_model_file *file);
 

@@ -55,15 +55,11 @@ static ferry_status add_layer(ferry_import_plan *plan, const ferry_stack *stack,
     return add_pair(plan, source, target, D, 0, error);
 }
 
-static ferry_status add_stack(ferry_import_plan *plan, const ferry_stack *stack, const ferry_import_position *position,
-                              bool decoder, ferry_error *error)
+static ferry_status add_stack(ferry_import_plan *plan, const ferry_stack *stack, bool decoder, ferry_error *error)
 {
     const char *from = decoder ? "decoder" : "encoder";
     const char *to = decoder ? "dec" : "enc";
     char source[64], target[32];
-    if (position->table != NULL) {
-        FERRY_TRY(ferry_import_add(plan, position->table, FERRY_IMPORT_TABLE, error, "%s.position.weight", to));
-    }
     for (int32_t i = 0; i < stack->layer_count; i++) {
         snprintf(source, sizeof source, "%s.layers.%d", from, (int)i);
         snprintf(target, sizeof target, "%s.blk.%d", to, (int)i);
@@ -77,8 +73,8 @@ static ferry_status add_stack(ferry_import_plan *plan, const ferry_stack *stack,
 
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error)
 {
-    FERRY_TRY(add_stack(plan, &plan->model.encoder, &plan->encoder_position, false, error));
-    return add_stack(plan, &plan->model.decoder, &plan->decoder_position, true, error);
+    FERRY_TRY(add_stack(plan, &plan->model.encoder, false, error));
+    return add_stack(plan, &plan->model.decoder, true, error);
 }
 
 static bool is_zero(const ferry_tensor *tensor)

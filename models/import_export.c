@@ -62,66 +62,6 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_e
                             error);
 }
 
-/* ---- positions ---- */
-
-static ferry_status read_choice(ferry_json json, const char *key, const char *a, const char *b, const char **value,
-                                ferry_error *error)
-{
-    const char *text = "";
-    FERRY_TRY(ferry_json_text(json, key, &text, error));
-    *value = strcmp(text, a) == 0 ? a : b;
-    if (strcmp(text, *value) == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected '%s' or '%s'", json.file, key, a, b);
-}
-
-static ferry_status read_position(ferry_import_plan *plan, ferry_json json, const char *stack,
-                                  ferry_import_position *position, ferry_error *error)
-{
-    const char *type = "";
-    const int32_t D = plan->model.d_model;
-    FERRY_TRY(ferry_json_require(json, "type", error));
-    FERRY_TRY(ferry_json_text(json, "type", &type, error));
-    if (strcmp(type, "none") == 0) {
-        position->type = "none";
-        return FERRY_OK;
-    }
-    if (strcmp(type, "sinusoidal") == 0) {
-        position->type = "sinusoidal";
-        if (D % 2 != 0) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: sinusoidal positions need an even d_model, found %d",
-                              json.file, (int)D);
-        }
-        FERRY_TRY(read_choice(json, "layout", "interleaved", "split", &position->layout, error));
-        return read_choice(json, "exponent_divisor", "half", "half_minus_one", &position->exponent_divisor, error);
-    }
-    if (strcmp(type, "learned") == 0) {
-        int32_t rows = 0;
-        position->type = "learned";
-        FERRY_TRY(read_size(json, "max_positions", INT32_MAX, &rows, error));
-        return ferry_import_take(plan, stack, ".embed_positions.weight", rows, D, &position->table, error);
-    }
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position type '%s' is not supported", json.file,
-                      ferry_printable_view((ferry_view){type, strlen(type)}).text);
-}
-
-/* One scheme for both stacks, or one for each. */
-static ferry_status read_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    FERRY_TRY(ferry_json_require(config, "position", error));
-    const json_t *both = ferry_json_get(config, "position");
-    const json_t *encoder = json_object_get(both, "encoder"), *decoder = json_object_get(both, "decoder");
-    if ((encoder == NULL) != (decoder == NULL)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: expected 'encoder' and 'decoder', found one",
-                          config.file);
-    }
-    const ferry_json first = {encoder != NULL ? encoder : both, config.file};
-    const ferry_json second = {decoder != NULL ? decoder : both, config.file};
-    FERRY_TRY(read_position(plan, first, "encoder", &plan->encoder_position, error));
-    return read_position(plan, second, "decoder", &plan->decoder_position, error);
-}
-
-/* ---- the rest ---- */
-
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
     static const struct {
@@ -184,7 +124,7 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
     plan->tied_output = plan->tied_embeddings;
     FERRY_TRY(read_ids(plan, config, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
-    FERRY_TRY(read_positions(plan, config, error));
+    FERRY_TRY(ferry_import_positions(plan, config, error));
     FERRY_TRY(add_embeddings(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     FERRY_TRY(ferry_import_bart_bias(plan, error));

@@ -172,21 +172,30 @@ static bool is_marian_table(const ferry_tensor *table)
 }
 
 /* A stored table that is the formula says nothing new, and the formula has no end; another one is obeyed. */
-static ferry_status read_position(ferry_import_plan *plan, const char *name, ferry_import_position *position,
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
                                   ferry_error *error)
 {
-    *position = (ferry_import_position){.type = "sinusoidal", .layout = "split", .exponent_divisor = "half"};
+    *position = (ferry_import_position){.type = "sinusoidal",
+                                        .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
+                                                       {"exponent_divisor", FERRY_IMPORT_TEXT, .text = "half"},
+                                                       {"first", FERRY_IMPORT_INTEGER, .integer = 0}},
+                                        .count = 3};
     const int32_t D = plan->model.d_model;
     if (D % 2 != 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
                           plan->directory, (int)D);
     }
-    const ferry_tensor *table = ferry_import_find(plan, plan->prefix, name);
+    const ferry_tensor *table =
+        ferry_import_find(plan, plan->prefix,
+                          decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight");
     if (table == NULL) return FERRY_OK;
     const int32_t rows = table->shape[0] < FERRY_IMPORT_MAX_SIZE ? (int32_t)table->shape[0] : FERRY_IMPORT_MAX_SIZE;
     FERRY_TRY(ferry_import_check_shape(plan, table, rows, D, error));
-    if (!is_marian_table(table)) *position = (ferry_import_position){.type = "learned", .table = table};
-    return FERRY_OK;
+    if (is_marian_table(table)) return FERRY_OK;
+    *position = (ferry_import_position){.type = "learned",
+                                        .parameters = {{"max_positions", FERRY_IMPORT_INTEGER, .integer = rows}},
+                                        .count = 1};
+    return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.weight", decoder ? "dec" : "enc");
 }
 
 /* Left-overs of old files and buffers that are computed. */
@@ -205,8 +214,8 @@ static ferry_status read_tensors(ferry_import_plan *plan, ferry_error *error)
 {
     FERRY_TRY(ferry_import_open_weights(plan, error));
     find_prefix(plan);
-    FERRY_TRY(read_position(plan, "encoder.embed_positions.weight", &plan->encoder_position, error));
-    FERRY_TRY(read_position(plan, "decoder.embed_positions.weight", &plan->decoder_position, error));
+    FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
+    FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
     FERRY_TRY(add_embeddings(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     FERRY_TRY(ferry_import_bart_bias(plan, error));

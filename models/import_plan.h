@@ -16,13 +16,25 @@ enum {
     FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
 };
 
-/* Parameters of a positional encoding, under the names of the model file. */
+typedef enum ferry_import_parameter_kind {
+    FERRY_IMPORT_TEXT,
+    FERRY_IMPORT_INTEGER,
+    FERRY_IMPORT_REAL
+} ferry_import_parameter_kind;
+
+typedef struct ferry_import_parameter {
+    const char *key;
+    ferry_import_parameter_kind kind; /* which of these */
+    const char *text;
+    int32_t integer;
+    float real;
+} ferry_import_parameter;
+
+/* A positional encoding under the names of the model file; its tensors are among the plan's. */
 typedef struct ferry_import_position {
-    const char *type;             /* "none", "sinusoidal", "learned" */
-    const char *layout;           /* sinusoidal */
-    const char *exponent_divisor; /* sinusoidal */
-    int32_t first;                /* sinusoidal */
-    const ferry_tensor *table;    /* learned: [max_positions, D] */
+    const char *type;
+    ferry_import_parameter parameters[4];
+    size_t count;
 } ferry_import_position;
 
 /* How a tensor is stored. */
@@ -114,6 +126,8 @@ void ferry_import_widen(const ferry_tensor *tensor, size_t first, size_t count, 
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
 /* `final_logits_bias`, left out when it is missing or zero everywhere. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
+/* import_positions.c: `position` of the export layout, for the sizes in plan->model; tensors join the plan's. */
+ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* relu, gelu, swish and its other name silu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
                                      ferry_error *error);

@@ -71,6 +71,20 @@ static key_text stack_key(const char *stack, const char *key)
     return result;
 }
 
+static void put_parameters(ferry_gguf_writer *writer, const char *stack, const ferry_import_position *position)
+{
+    for (size_t i = 0; i < position->count; i++) {
+        const ferry_import_parameter *parameter = &position->parameters[i];
+        key_text key;
+        snprintf(key.text, sizeof key.text, "ferry.%s.position.%s", stack, parameter->key);
+        switch (parameter->kind) {
+        case FERRY_IMPORT_TEXT: ferry_gguf_put_string(writer, key.text, parameter->text); break;
+        case FERRY_IMPORT_INTEGER: ferry_gguf_put_u32(writer, key.text, (uint32_t)parameter->integer); break;
+        case FERRY_IMPORT_REAL: ferry_gguf_put_f32(writer, key.text, parameter->real); break;
+        }
+    }
+}
+
 static void put_stack(ferry_gguf_writer *writer, const char *name, const ferry_stack *stack,
                       const ferry_import_position *position)
 {
@@ -93,14 +107,7 @@ static void put_stack(ferry_gguf_writer *writer, const char *name, const ferry_s
     ferry_gguf_put_bool(writer, stack_key(name, "linear_bias").text, true);
     ferry_gguf_put_f32(writer, stack_key(name, "attention_scale").text, stack->attention_scale);
     ferry_gguf_put_string(writer, stack_key(name, "position.type").text, position->type);
-    if (position->layout != NULL) {
-        ferry_gguf_put_string(writer, stack_key(name, "position.layout").text, position->layout);
-        ferry_gguf_put_string(writer, stack_key(name, "position.exponent_divisor").text, position->exponent_divisor);
-        ferry_gguf_put_u32(writer, stack_key(name, "position.first").text, (uint32_t)position->first);
-    }
-    if (position->table != NULL) {
-        ferry_gguf_put_u32(writer, stack_key(name, "position.max_positions").text, (uint32_t)position->table->shape[0]);
-    }
+    put_parameters(writer, name, position);
 }
 
 static void put_graph(ferry_gguf_writer *writer, const ferry_import_plan *plan)

@@ -183,7 +183,7 @@ static ferry_status load_weights(ferry_model_file *file, const ferry_kernels *ke
 {
     ferry_widening *widenings = NULL;
     size_t count = 0;
-    ferry_status status = ferry_model_bind(file, &widenings, &count, error);
+    ferry_status status = ferry_model_bind(file, kernels, &widenings, &count, error);
     if (status == FERRY_OK) status = allocate_widened(file, widenings, count, error);
     if (status == FERRY_OK) {
         float *out = file->widened;

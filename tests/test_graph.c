@@ -133,15 +133,16 @@ static void rope_rotate(const ferry_position *position, const ferry_position_sta
 
 static const ferry_position_scheme alibi = {.name = "alibi of this test", .score = alibi_score};
 static const ferry_position_scheme rope = {.name = "rope of this test", .rotate = rope_rotate};
+static const ferry_position_scheme silent = {.name = "silent"};
 
-/* The model `none-post` has the same names and shapes; the golden weights of `name` are bound in their place. */
+/* The golden model `name` with the schemes of this test in place of those that the file names. */
 static void check_foreign_scheme(const char *name, const ferry_position_scheme *encoder,
                                  const ferry_position_scheme *decoder)
 {
     ferry_error error;
     char relative[64];
     int64_t rows, S, T, D, V, one;
-    snprintf(relative, sizeof relative, "positions/seam/%s", name);
+    snprintf(relative, sizeof relative, "positions/%s", name);
     char *directory = data_path(relative);
     ferry_model *model = convert_and_open(directory, NULL);
     model->file.transformer.encoder.position.scheme = encoder;
@@ -157,6 +158,11 @@ static void check_foreign_scheme(const char *name, const ferry_position_scheme *
     const float *logits = golden_f32(&golden, "logits", &rows, &V);
     float *found = malloc((size_t)(T * V > S * D ? T * V : S * D) * sizeof *found);
     assert_non_null(found);
+    const int32_t first[] = {0, lengths[0]};
+    model->file.transformer.encoder.position.scheme = &silent; /* the file's own scheme is out of the way */
+    CHECK(ferry_inspect_encode(model, ids, first, 1, found, &error));
+    assert_true(largest_difference(found, encoded, (size_t)(lengths[0] * D)) > 1e-2);
+    model->file.transformer.encoder.position.scheme = encoder;
     for (int32_t s = 0; s < 3; s++) {
         const int32_t offsets[] = {0, lengths[s]}, target_offsets[] = {0, (int32_t)T};
         CHECK(ferry_inspect_encode(model, ids + s * S, offsets, 1, found, &error));
@@ -307,8 +313,9 @@ static void test_worked_example_of_sinusoids(void **state)
     const ferry_position_stack stack = {.layers = 1, .d_model = 4, .heads = 1, .head_width = 4};
     ferry_position position;
     ferry_position_state rows = {0};
-    CHECK(ferry_position_bind((ferry_view){"sinusoidal", 10}, &stack, &source, &position, &error));
-    CHECK(ferry_position_extend(&position, &rows, 2, &error));
+    CHECK(ferry_position_bind((ferry_view){"sinusoidal", 10}, &stack, &source, ferry_kernels_find(NULL), &position,
+                              &error));
+    CHECK(ferry_position_extend(&position, &rows, ferry_kernels_find(NULL), 2, &error));
     const float expected[] = {0, 1, 0, 1, 0.841471f, 0.540302f, 0.010000f, 0.999950f};
     assert_true(largest_difference(rows.rows, expected, 8) <= 5e-7);
     float x[] = {1, 2, 2, 4};

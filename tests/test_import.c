@@ -343,13 +343,60 @@ static void check_layers(expectation *expected, const ferry_transformer *model)
 
 /* ---- the export layout ---- */
 
-static void check_export(const char *name, const char *position, const char *layout, const char *divisor,
-                         ferry_type type)
+/* What the source calls a tensor of the positional encoding, and the model file: N is a layer. */
+typedef struct position_tensor {
+    const char *source, *name;
+} position_tensor;
+
+typedef struct export_row {
+    const char *name, *position;
+    const char *keys[4];        /* "layout split": of both stacks */
+    position_tensor tensors[4]; /* of both stacks */
+} export_row;
+
+/* A parameter of any type, as text. */
+static void check_position_key(const ferry_model_file *file, const char *stack, const char *expected)
+{
+    char key[64], full[100], value[64] = "absent";
+    ferry_view text;
+    int64_t integer;
+    float real;
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(expected, " "), expected);
+    snprintf(full, sizeof full, "ferry.%s.position.%s", stack, key);
+    if (ferry_gguf_get_text(&file->gguf, full, &text, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%.*s", (int)text.size, text.data);
+    else if (ferry_gguf_get_integer(&file->gguf, full, 0, INT32_MAX, &integer, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%d", (int)integer);
+    else if (ferry_gguf_get_f32(&file->gguf, full, &real, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%.1f", (double)real);
+    assert_string_equal(value, expected + strlen(key) + 1);
+}
+
+static void check_position_tensor(expectation *expected, const ferry_model_file *file, bool decoder, int32_t layers,
+                                  const position_tensor *pair)
+{
+    const bool of_layer = strncmp(pair->source, "self_attn", 9) == 0;
+    for (int32_t i = 0; i < (of_layer ? layers : 1); i++) {
+        char source[100], name[100], layer[32];
+        snprintf(layer, sizeof layer, "layers.%d.", i);
+        snprintf(source, sizeof source, "%s.%s%s", decoder ? "decoder" : "encoder", of_layer ? layer : "",
+                 pair->source);
+        snprintf(layer, sizeof layer, "blk.%d.", i);
+        snprintf(name, sizeof name, "%s.%sposition.%s", decoder ? "dec" : "enc", of_layer ? layer : "", pair->name);
+        const ferry_tensor *tensor = ferry_gguf_tensor(&file->gguf, name);
+        if (tensor == NULL) fail_msg("no tensor '%s'", name);
+        assert_int_equal(tensor->type, FERRY_F32);
+        check_vector(expected, source, tensor->data, (int32_t)ferry_tensor_count(tensor));
+    }
+}
+
+static void check_export(const export_row *row, ferry_type type)
 {
     ferry_error error;
     ferry_safetensors source;
     ferry_model_file file;
     char folder[100];
+    const char *name = row->name;
     snprintf(folder, sizeof folder, "positions/%s", name);
     char *directory = data_path(folder), *weights = in_directory(directory, "model.safetensors");
     CHECK(ferry_safetensors_open(weights, &source, &error));
@@ -385,17 +432,14 @@ static void check_export(const char *name, const char *position, const char *lay
     assert_true(has_text(file.origin.kind, "seq2seq-export-1"));
     assert_int_equal(file.origin.file_count, 2);
     assert_true(has_text(file.origin.files[1], "model.safetensors"));
-    assert_true(text_key(&file, "ferry.encoder.position.type", position));
-    if (layout != NULL) assert_true(text_key(&file, "ferry.decoder.position.layout", layout));
-    if (divisor != NULL) assert_true(text_key(&file, "ferry.decoder.position.exponent_divisor", divisor));
-    if (strcmp(position, "learned") == 0) {
-        const ferry_tensor *table = ferry_gguf_tensor(&file.gguf, "dec.position.weight");
-        const int32_t rows = pre ? 40 : 64;
-        assert_non_null(table);
-        check_vector(&expected, "decoder.embed_positions.weight", table->data, rows * model->d_model);
-        table = ferry_gguf_tensor(&file.gguf, "enc.position.weight");
-        check_vector(&expected, "encoder.embed_positions.weight", table->data, rows * model->d_model);
-        assert_int_equal(model->decoder.position.limit, rows);
+    assert_true(text_key(&file, "ferry.encoder.position.type", row->position));
+    for (size_t i = 0; i < 4 && row->keys[i] != NULL; i++) {
+        check_position_key(&file, "encoder", row->keys[i]);
+        check_position_key(&file, "decoder", row->keys[i]);
+    }
+    for (size_t i = 0; i < 4 && row->tensors[i].name != NULL; i++) {
+        check_position_tensor(&expected, &file, false, model->encoder.layer_count, &row->tensors[i]);
+        check_position_tensor(&expected, &file, true, model->decoder.layer_count, &row->tensors[i]);
     }
     assert_int_equal(expected.checked + (model->output.bias == NULL), source.tensor_count);
     assert_int_equal(file.widened_bytes > 0, type == FERRY_F16);
@@ -408,39 +452,119 @@ static void check_export(const char *name, const char *position, const char *lay
 static void test_export_round_trip(void **state)
 {
     (void)state;
-    static const struct {
-        const char *name, *position, *layout, *divisor;
-    } rows[] = {
-        {"none-post", "none", NULL, NULL},
-        {"none-pre", "none", NULL, NULL},
-        {"learned-post", "learned", NULL, NULL},
-        {"learned-pre", "learned", NULL, NULL},
-        {"sinusoidal-post", "sinusoidal", "interleaved", "half"},
-        {"sinusoidal-pre", "sinusoidal", "interleaved", "half"},
-        {"sinusoidal_split-post", "sinusoidal", "split", "half"},
-        {"sinusoidal_split-pre", "sinusoidal", "split", "half"},
-        {"sinusoidal_marian-post", "sinusoidal", "split", "half_minus_one"},
-        {"sinusoidal_marian-pre", "sinusoidal", "split", "half_minus_one"},
+    static const export_row rows[] = {
+        {.name = "none-post", .position = "none"},
+        {.name = "none-pre", .position = "none"},
+        {"learned-post", "learned", {"max_positions 64"}, {{"embed_positions.weight", "weight"}}},
+        {"learned-pre", "learned", {"max_positions 40"}, {{"embed_positions.weight", "weight"}}},
+        {"sinusoidal-post", "sinusoidal", {"layout interleaved", "exponent_divisor half", "first 0"}, {{0}}},
+        {"sinusoidal_split-pre", "sinusoidal", {"layout split", "exponent_divisor half", "first 0"}, {{0}}},
+        {"sinusoidal_marian-post", "sinusoidal", {"layout split", "exponent_divisor half_minus_one"}, {{0}}},
+        {"shaw-pre", "shaw", {"clip 7"}, {{"self_attn.rel_k", "rel_k"}, {"self_attn.rel_v", "rel_v"}}},
+        {"t5-post", "t5", {"num_buckets 8", "max_distance 20"}, {{"rel_bias.weight", "bias"}}},
+        {"transformer_xl-pre",
+         "transformer_xl",
+         {NULL},
+         {{"self_attn.r_proj.weight", "r_proj"}, {"self_attn.u", "u"}, {"self_attn.v", "v"}}},
+        {"deberta-post",
+         "deberta",
+         {"clip 4", "p2c paper"},
+         {{"rel_embeddings.weight", "rel_embeddings"},
+          {"self_attn.pos_q.weight", "pos_q"},
+          {"self_attn.pos_q.bias", "pos_q_bias"},
+          {"self_attn.pos_k.weight", "pos_k"}}},
+        {"deberta_released-pre",
+         "deberta",
+         {"clip 7", "p2c released"},
+         {{"rel_embeddings.weight", "rel_embeddings"},
+          {"self_attn.pos_q.weight", "pos_q"},
+          {"self_attn.pos_q.bias", "pos_q_bias"},
+          {"self_attn.pos_k.weight", "pos_k"}}},
+        {"rope-post", "rope", {"theta 10000.0", "layout half", "dims 16"}, {{0}}},
+        {"rope_interleaved-pre", "rope", {"theta 10000.0", "layout interleaved", "dims 8"}, {{0}}},
+        {"alibi-post", "alibi", {"slopes formula"}, {{0}}},
+        {.name = "mixed-pre", .position = "rope"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        check_export(rows[i].name, rows[i].position, rows[i].layout, rows[i].divisor, FERRY_F32);
-        check_export(rows[i].name, rows[i].position, rows[i].layout, rows[i].divisor, FERRY_F16);
+        check_export(&rows[i], FERRY_F32);
+        check_export(&rows[i], FERRY_F16);
     }
+}
+
+static void test_position_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *from, *to;
+        ferry_status status;
+        const char *message;
+    } rows[] = {
+        {"none-post", "\"none\"", "\"nope\"", FERRY_ERROR_UNSUPPORTED, "position type 'nope' is not supported"},
+        {"none-post", "\"none\"", "\"none\", \"clip\": 7", FERRY_ERROR_UNSUPPORTED,
+         "position: 'clip': type 'none' has no such parameter"},
+        {"none-post", "\"none\"", "\"rope\"", FERRY_ERROR_FORMAT, "'theta' is missing"},
+        {"none-post", "\"none\"", "\"sinusoidal\"", FERRY_ERROR_FORMAT, "'layout' is missing"},
+        {"none-post", "\"type\": \"none\"", "\"encoder\": {\"type\": \"none\"}", FERRY_ERROR_FORMAT,
+         "position: expected 'encoder' and 'decoder', found one"},
+        {"learned-post", "\"max_positions\": 64", "\"max_positions\": 65", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.embed_positions.weight': expected shape [65, 64], found [64, 64]"},
+        {"sinusoidal-post", "\"interleaved\"", "\"woven\"", FERRY_ERROR_FORMAT,
+         "position: 'layout': expected 'interleaved' or 'split'"},
+        {"shaw-post", "\"clip\": 4", "\"clip\": 0", FERRY_ERROR_FORMAT, "'clip': expected 1 to 65536, found 0"},
+        {"shaw-post", "\"clip\": 4", "\"clip\": 5", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.layers.0.self_attn.rel_k': expected shape [11, 16], found [9, 16]"},
+        {"t5-post", "\"num_buckets\": 8", "\"num_buckets\": 3", FERRY_ERROR_FORMAT, "'num_buckets': expected 4 to"},
+        {"t5-post", "\"max_distance\": 20", "\"max_distance\": 2", FERRY_ERROR_FORMAT, "'max_distance': expected 3 to"},
+        {"transformer_xl-post", "\"type\": \"transformer_xl\"", "\"type\": \"alibi\"", FERRY_ERROR_UNSUPPORTED,
+         "tensor 'decoder.layers.0.self_attn.r_proj.weight' is unknown"},
+        {"deberta_released-post", "\"released\"", "\"leaked\"", FERRY_ERROR_FORMAT,
+         "position: 'p2c': expected 'paper' or 'released'"},
+        {"rope-post", "10000.0", "1", FERRY_ERROR_FORMAT, "position: 'theta': expected a number between 1 and 1e12"},
+        {"rope-post", "10000.0", "10000.0, \"dims\": 5", FERRY_ERROR_FORMAT,
+         "position: 'dims': expected an even number, found 5"},
+        {"rope-post", "10000.0", "10000.0, \"dims\": 18", FERRY_ERROR_FORMAT, "'dims': expected 2 to 16, found 18"},
+        {"alibi-post", "\"alibi\"", "\"alibi\", \"slopes\": \"given\"", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.slopes' is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char folder[100];
+        snprintf(folder, sizeof folder, "positions/%s", rows[i].name);
+        char *directory = data_path(folder);
+        refuse_edit(directory, "config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message);
+        free(directory);
+    }
+}
+
+static void test_given_slopes(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    char *post = data_path("positions/alibi-post");
+    const edit change = {"config.json", "\"alibi\"", "\"alibi\", \"slopes\": \"given\""};
+    char *directory = variant(post, &change, 1);
+    item_list *list = read_items(directory);
+    const float slopes[] = {1, 0.5f, 0.25f, 0.125f}, others[] = {4, 3, 2, 1};
+    add_item(list, "encoder.slopes", 4, 1, slopes)->tensor.dims = 1;
+    add_item(list, "decoder.slopes", 4, 1, others)->tensor.dims = 1;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    convert(directory, FERRY_F16, &file);
+    check_position_key(&file, "encoder", "slopes given");
+    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
+    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "dec.position.slopes")->data, others, sizeof others);
+    ferry_model_file_close(&file);
+    free_items(list);
+    free(directory);
+    free(post);
 }
 
 static void test_export_refusals(void **state)
 {
     (void)state;
-    char *post = data_path("positions/none-post"), *learned = data_path("positions/learned-post");
+    char *post = data_path("positions/none-post");
     const char *config = "config.json";
     refuse_edit(
         post, config, "seq2seq-export-1", "seq2seq-export-2", FERRY_ERROR_UNSUPPORTED,
         "config.json: expected model_type 'marian' or format 'seq2seq-export-1', found format 'seq2seq-export-2'");
-    refuse_edit(post, config, "\"none\"", "\"rope\"", FERRY_ERROR_UNSUPPORTED, "position type 'rope' is not supported");
-    refuse_edit(post, config, "\"type\": \"none\"", "\"encoder\": {\"type\": \"none\"}", FERRY_ERROR_FORMAT,
-                "position: expected 'encoder' and 'decoder', found one");
-    refuse_edit(post, config, "\"none\"", "\"sinusoidal\"", FERRY_ERROR_FORMAT,
-                "position: 'layout': expected 'interleaved' or 'split'");
     refuse_edit(post, config, "swish", "mish", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported");
     refuse_edit(post, config, "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "config.json: 'd_model' is missing");
     refuse_edit(post, config, "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to");
@@ -455,14 +579,11 @@ static void test_export_refusals(void **state)
                 "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing");
     refuse_edit(post, config, "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
                 "tensor 'encoder.layers.1.fc1.bias' is unknown");
-    refuse_edit(learned, config, "\"max_positions\": 64", "\"max_positions\": 65", FERRY_ERROR_FORMAT,
-                "tensor 'encoder.embed_positions.weight': expected shape [65, 64], found [64, 64]");
     refuse_edit(post, "model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED, "expected model.safetensors or");
     refuse_edit(post, config, NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
     refuse_edit(post, config, NULL, "{", FERRY_ERROR_FORMAT, "config.json: line 1");
     refuse_edit(post, config, NULL, "{}", FERRY_ERROR_UNSUPPORTED, "expected 'model_type' or 'format', found neither");
     free(post);
-    free(learned);
 }
 
 static void test_untied_export_and_a_scheme_for_each_stack(void **state)
@@ -1055,6 +1176,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_export_round_trip),
         cmocka_unit_test(test_export_refusals),
+        cmocka_unit_test(test_given_slopes),
+        cmocka_unit_test(test_position_refusals),
         cmocka_unit_test(test_untied_export_and_a_scheme_for_each_stack),
         cmocka_unit_test(test_export_with_text),
         cmocka_unit_test(test_marian_separate),

@@ -49,6 +49,27 @@ static void attend_head(const ferry_kernels *kernels, const ferry_attention_call
     if (scheme != NULL && scheme->context != NULL) scheme->context(call->position, call->position_state, kernels, tile);
 }
 
+/* Room for the scores of any tile of the call, and for what the encoding needs beside them. */
+static ferry_status take_scratch(ferry_context *context, const ferry_attention_call *call, float **scores,
+                                 float **scratch, ferry_error *error)
+{
+    size_t floats = 0, position_floats = 0;
+    for (int32_t s = 0; s < call->span_count; s++) {
+        const ferry_attention_span *span = &call->spans[s];
+        const int32_t queries = span->rows < TILE_QUERIES ? span->rows : TILE_QUERIES;
+        const int32_t keys = call->sequences[span->sequence].length;
+        const size_t tile = (size_t)queries * ferry_round_up((size_t)keys, FERRY_LANES);
+        if (tile > floats) floats = tile;
+        if (call->position == NULL) continue;
+        const size_t position_tile = ferry_position_scratch(call->position, queries, keys);
+        if (position_tile > position_floats) position_floats = position_tile;
+    }
+    *scores = ferry_arena_alloc(&context->arena, floats, sizeof **scores);
+    *scratch = ferry_arena_alloc(&context->arena, position_floats, sizeof **scratch);
+    if (*scores != NULL && *scratch != NULL) return FERRY_OK;
+    return ferry_fail_memory(error, "attention scores", (floats + position_floats) * sizeof **scores);
+}
+
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error)
 {
@@ -56,16 +77,9 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
     const size_t width = (size_t)layout->heads * (size_t)layout->head_width;
     context->kernels->scale(q, call->scale, (size_t)rows * width);
 
-    size_t scratch = 0;
-    for (int32_t s = 0; s < call->span_count; s++) {
-        const ferry_attention_span *span = &call->spans[s];
-        const size_t queries = (size_t)(span->rows < TILE_QUERIES ? span->rows : TILE_QUERIES);
-        const size_t keys = ferry_round_up((size_t)call->sequences[span->sequence].length, FERRY_LANES);
-        if (queries * keys > scratch) scratch = queries * keys;
-    }
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    float *scores = ferry_arena_alloc(&context->arena, scratch, sizeof *scores);
-    if (scores == NULL) return ferry_fail_memory(error, "attention scores", scratch * sizeof *scores);
+    float *scores, *scratch;
+    FERRY_TRY(take_scratch(context, call, &scores, &scratch, error));
 
     for (int32_t s = 0; s < call->span_count; s++) {
         const ferry_attention_span *span = &call->spans[s];
@@ -79,6 +93,7 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 .blocks = (const float *const *)sequence->blocks,
                 .scores = scores,
                 .ld_context = width,
+                .scratch = scratch,
             };
             tile.keys = call->causal ? tile.first + tile.queries : sequence->length;
             tile.ld_scores = ferry_round_up((size_t)tile.keys, FERRY_LANES);

@@ -86,7 +86,8 @@ ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, f
     for (int32_t s = 0; s < input->span_count; s++) {
         const ferry_attention_span *span = &input->spans[s];
         const int32_t length = span->first + span->rows;
-        FERRY_TRY(ferry_position_extend(&stack->position, &state->decoder_positions, length, error));
+        FERRY_TRY(
+            ferry_position_extend(&stack->position, &state->decoder_positions, state->context.kernels, length, error));
         FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &input->hypotheses[span->sequence], length, error));
     }
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);

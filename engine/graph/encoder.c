@@ -11,7 +11,8 @@ static ferry_status begin_sentences(ferry_state *state, const int32_t *offsets, 
     for (int32_t s = 0; s < count; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
         spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
-        FERRY_TRY(ferry_position_extend(&state->model->encoder.position, &state->encoder_positions, length, error));
+        FERRY_TRY(ferry_position_extend(&state->model->encoder.position, &state->encoder_positions,
+                                        state->context.kernels, length, error));
         FERRY_TRY(ferry_sequence_begin(&state->context.arena, length, &sequences[s], error));
         FERRY_TRY(ferry_sequence_extend(&state->encoder_cache, &sequences[s], length, error));
     }

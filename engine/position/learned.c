@@ -9,8 +9,10 @@ typedef struct learned {
     const float *table; /* [limit, D] */
 } learned;
 
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, ferry_error *error)
+static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
+                         ferry_error *error)
 {
+    (void)kernels;
     int64_t rows;
     if (!source->integer(source->user, "max_positions", &rows) || rows < 1 || rows > INT32_MAX)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -32,4 +34,14 @@ static void embed(const ferry_position *position, const ferry_position_state *st
     kernels->add(x, parameters->table + (size_t)first * D, (size_t)count * D);
 }
 
-const ferry_position_scheme ferry_position_learned = {.name = "learned", .bind = bind, .embed = embed};
+static void cost(const ferry_position *position, ferry_position_cost *result)
+{
+    const int64_t D = position->stack.d_model;
+    result->model_bytes = position->limit * D * (int64_t)sizeof(float);
+    result->token_operations = D;
+}
+
+static const ferry_position_parameter usual[] = {{.key = "max_positions", .number = 1024}, {.key = NULL}};
+
+const ferry_position_scheme ferry_position_learned = {
+    .name = "learned", .usual = usual, .bind = bind, .embed = embed, .cost = cost};

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct sinusoidal {
     bool interleaved;
@@ -21,21 +20,13 @@ typedef struct sinusoidal {
     int32_t first;
 } sinusoidal;
 
-/* 0 for `a`, 1 for `b`, -1 for anything else. */
-static int choice(const ferry_position_source *source, const char *key, const char *a, const char *b)
+static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
+                         ferry_error *error)
 {
-    ferry_view value;
-    if (!source->text(source->user, key, &value)) return -1;
-    if (ferry_view_equal(value, (ferry_view){a, strlen(a)})) return 0;
-    if (ferry_view_equal(value, (ferry_view){b, strlen(b)})) return 1;
-    return -1;
-}
-
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, ferry_error *error)
-{
-    const int layout = choice(source, "layout", "interleaved", "split");
+    (void)kernels;
+    const int layout = ferry_position_choice(source, "layout", "interleaved", "split");
     if (layout < 0) return ferry_fail(error, FERRY_ERROR_FORMAT, "position.layout: expected 'interleaved' or 'split'");
-    const int minus_one = choice(source, "exponent_divisor", "half", "half_minus_one");
+    const int minus_one = ferry_position_choice(source, "exponent_divisor", "half", "half_minus_one");
     if (minus_one < 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.exponent_divisor: expected 'half' or 'half_minus_one'");
     int64_t first;
@@ -54,9 +45,10 @@ static ferry_status bind(ferry_position *position, const ferry_position_source *
     return FERRY_OK;
 }
 
-static ferry_status extend(const ferry_position *position, ferry_position_state *state, int32_t count,
-                           ferry_error *error)
+static ferry_status extend(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
+                           int32_t count, ferry_error *error)
 {
+    (void)kernels;
     const sinusoidal *parameters = position->parameters;
     const int32_t D = position->stack.d_model, half = D / 2;
     FERRY_TRY(ferry_position_state_reserve(state, count, D, error));
@@ -82,5 +74,16 @@ static void embed(const ferry_position *position, const ferry_position_state *st
     kernels->add(x, state->rows + (size_t)first * D, (size_t)count * D);
 }
 
+static void cost(const ferry_position *position, ferry_position_cost *result)
+{
+    result->position_bytes = position->stack.d_model * (int64_t)sizeof(float);
+    result->token_operations = position->stack.d_model;
+}
+
+static const ferry_position_parameter usual[] = {{.key = "layout", .text = "interleaved"},
+                                                 {.key = "exponent_divisor", .text = "half"},
+                                                 {.key = "first", .number = 0},
+                                                 {.key = NULL}};
+
 const ferry_position_scheme ferry_position_sinusoidal = {
-    .name = "sinusoidal", .bind = bind, .extend = extend, .embed = embed};
+    .name = "sinusoidal", .usual = usual, .bind = bind, .extend = extend, .embed = embed, .cost = cost};

@@ -1,0 +1,188 @@
+/* Relative positions with global content and position biases (Dai et al. 2019, section 3.3), encoder and decoder:
+ *
+ *     score(i, j) = ((q_i + u)·k_j + (q_i + v)·W R[i - j])/√K
+ *
+ * R[t] is the sinusoidal row of distance t (sines, then cosines; angle_k = t/10000^(k/(D/2))), W is r_proj; u and v are
+ * given for each head. W R depends on the distance alone: it is prepared in panels of 16 distances, which attention's
+ * kernels read like keys, and a longer text adds panels. A group of panels in the state's rows:
+ *
+ *     t = 16 g + 15 - s, s = 0 … 15 (the past):      layer 0 [H·K][16] · layer 1 … · R [D][16]
+ *     t = -(16 g + 1 + s) (the future; encoder only): the same
+ *
+ * so that side by side they are in ascending order of j - i. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "schemes.h"
+
+/* Panels whose terms are computed together: bounds the scratch. */
+enum { PANELS = 16, CHUNK = PANELS * FERRY_LANES };
+
+typedef struct transformer_xl {
+    float *u, *v;          /* [layers][H][K], times 1/√K as q is */
+    const float *r_proj[]; /* [layers] → [H·K, D] */
+} transformer_xl;
+
+static size_t inner_width(const ferry_position *position)
+{
+    return (size_t)position->stack.heads * (size_t)position->stack.head_width;
+}
+
+static ferry_status take_bias(const ferry_position *position, const ferry_position_source *source, const char *name,
+                              int32_t layer, float *biases, ferry_error *error)
+{
+    const float scale = 1.0f / sqrtf((float)position->stack.head_width);
+    const size_t width = inner_width(position);
+    const int64_t shape[] = {position->stack.heads, position->stack.head_width};
+    const float *data;
+    FERRY_TRY(source->tensor(source->user, name, layer, 2, shape, &data, error));
+    for (size_t k = 0; k < width; k++) biases[(size_t)layer * width + k] = data[k] * scale;
+    return FERRY_OK;
+}
+
+static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
+                         ferry_error *error)
+{
+    (void)kernels;
+    const int32_t D = position->stack.d_model;
+    const size_t layers = (size_t)position->stack.layers, width = inner_width(position);
+    if (D % 2 != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "transformer_xl positions: d_model %d does not split into pairs",
+                          (int)D);
+    size_t bytes;
+    if (!ferry_mul_size(layers, 2 * width * sizeof(float) + sizeof(float *), &bytes) ||
+        !ferry_add_size(bytes, sizeof(transformer_xl), &bytes))
+        return ferry_fail_memory(error, "transformer_xl positions", SIZE_MAX);
+    transformer_xl *parameters = malloc(bytes);
+    if (parameters == NULL) return ferry_fail_memory(error, "transformer_xl positions", bytes);
+    position->parameters = parameters;
+    parameters->u = (float *)(void *)(parameters->r_proj + layers);
+    parameters->v = parameters->u + layers * width;
+    const int64_t shape[] = {(int64_t)width, D};
+    for (int32_t layer = 0; layer < position->stack.layers; layer++) {
+        FERRY_TRY(source->tensor(source->user, "r_proj", layer, 2, shape, &parameters->r_proj[layer], error));
+        FERRY_TRY(take_bias(position, source, "u", layer, parameters->u, error));
+        FERRY_TRY(take_bias(position, source, "v", layer, parameters->v, error));
+    }
+    return FERRY_OK;
+}
+
+/* Floats of the panels of 16 distances: one for each layer, and R. */
+static size_t panel_floats(const ferry_position *position)
+{
+    return FERRY_LANES * ((size_t)position->stack.layers * inner_width(position) + (size_t)position->stack.d_model);
+}
+
+/* Panels from distance t on: slot s holds t + s·step. */
+static void prepare_panel(const ferry_position *position, const ferry_kernels *kernels, float *panel, int32_t t,
+                          int32_t step)
+{
+    const transformer_xl *parameters = position->parameters;
+    const int32_t D = position->stack.d_model, width = (int32_t)inner_width(position);
+    const size_t layer_floats = (size_t)width * FERRY_LANES, half = (size_t)(D / 2);
+    float *r = panel + (size_t)position->stack.layers * layer_floats;
+    for (size_t k = 0; k < half; k++) {
+        const double frequency = 1.0 / pow(10000.0, (double)k / (double)half);
+        for (int32_t s = 0; s < FERRY_LANES; s++) {
+            const double angle = (double)(t + s * step) * frequency;
+            r[k * FERRY_LANES + (size_t)s] = (float)sin(angle);
+            r[(half + k) * FERRY_LANES + (size_t)s] = (float)cos(angle);
+        }
+    }
+    /* W as the rows and R as the panel: the product has the layout of keys. */
+    for (int32_t layer = 0; layer < position->stack.layers; layer++)
+        kernels->product(panel + (size_t)layer * layer_floats, FERRY_LANES, parameters->r_proj[layer], (size_t)D, width,
+                         r, D, FERRY_LANES, NULL);
+}
+
+static ferry_status extend(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
+                           int32_t count, ferry_error *error)
+{
+    const size_t floats = panel_floats(position), sides = position->stack.causal ? 1 : 2;
+    if (count > INT32_MAX - FERRY_LANES || sides * floats / FERRY_LANES > INT32_MAX)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions are more than transformer_xl's tables can hold",
+                          (int)count);
+    count = (int32_t)ferry_round_up((size_t)count, FERRY_LANES);
+    FERRY_TRY(ferry_position_state_reserve(state, count, (int32_t)(sides * floats / FERRY_LANES), error));
+    for (int32_t t = state->count; t < count; t += FERRY_LANES) {
+        float *group = state->rows + (size_t)(t / FERRY_LANES) * sides * floats;
+        prepare_panel(position, kernels, group, t + FERRY_LANES - 1, -1);
+        if (sides > 1) prepare_panel(position, kernels, group + floats, -t - 1, -1);
+    }
+    state->count = count;
+    return FERRY_OK;
+}
+
+static size_t scratch(const ferry_position *position, int32_t queries, int32_t keys)
+{
+    const size_t terms = (size_t)queries * CHUNK, content = ferry_round_up((size_t)keys, FERRY_LANES);
+    return (size_t)queries * (size_t)position->stack.head_width + (terms > content ? terms : content);
+}
+
+/* scores[i, j] += u·k_j */
+static void add_content_bias(const ferry_position *position, const ferry_kernels *kernels, const float *u,
+                             const ferry_position_tile *tile)
+{
+    float *term = tile->scratch;
+    kernels->scores(term, 0, u, 0, 1, tile->blocks, tile->key_offset, position->stack.head_width, tile->keys);
+    for (int32_t i = 0; i < tile->queries; i++)
+        kernels->add(tile->scores + (size_t)i * tile->ld_scores, term,
+                     (size_t)ferry_position_visible(position, tile, i));
+}
+
+/* Where panel `p` lies, counted in ascending j - i: the last of the past, with t = 15 … 0, is panel 0. */
+static const float *find_panel(const ferry_position *position, const ferry_position_state *state, int32_t p)
+{
+    const size_t floats = panel_floats(position), sides = position->stack.causal ? 1 : 2;
+    return p <= 0 ? state->rows + (size_t)-p * sides * floats : state->rows + ((size_t)(p - 1) * sides + 1) * floats;
+}
+
+/* scores[i, j] += terms[i, column of j - i] as far as the panels from `p` on reach. */
+static void add_terms(const ferry_position *position, const ferry_position_tile *tile, const ferry_kernels *kernels,
+                      const float *terms /* [queries, CHUNK] */, int32_t p, int32_t panels)
+{
+    for (int32_t i = 0; i < tile->queries; i++) {
+        const int32_t keys = ferry_position_visible(position, tile, i);
+        const int32_t shift = p * FERRY_LANES - (FERRY_LANES - 1) + tile->first + i; /* key of column 0 */
+        const int32_t begin = shift > 0 ? shift : 0;
+        const int32_t end = shift + panels * FERRY_LANES < keys ? shift + panels * FERRY_LANES : keys;
+        if (begin < end)
+            kernels->add(tile->scores + (size_t)i * tile->ld_scores + begin,
+                         terms + (size_t)i * CHUNK + (begin - shift), (size_t)(end - begin));
+    }
+}
+
+static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
+                  const ferry_position_tile *tile)
+{
+    const transformer_xl *parameters = position->parameters;
+    const size_t K = (size_t)position->stack.head_width;
+    const size_t head = (size_t)tile->layer * inner_width(position) + (size_t)tile->head * K;
+    add_content_bias(position, kernels, parameters->u + head, tile);
+
+    float *terms = tile->scratch, *q = terms + (size_t)tile->queries * CHUNK;
+    for (size_t i = 0; i < (size_t)tile->queries; i++)
+        for (size_t d = 0; d < K; d++) q[i * K + d] = tile->q[i * tile->ldq + d] + parameters->v[head + d];
+    const int32_t last_query = tile->first + tile->queries - 1;
+    const int32_t end = position->stack.causal ? 1 : (tile->keys + FERRY_LANES - 2 - tile->first) / FERRY_LANES + 1;
+    for (int32_t p = -(last_query / FERRY_LANES); p < end; p += PANELS) {
+        const float *panels[PANELS];
+        const int32_t count = end - p < PANELS ? end - p : PANELS;
+        for (int32_t c = 0; c < count; c++) panels[c] = find_panel(position, state, p + c);
+        kernels->scores(terms, CHUNK, q, K, tile->queries, panels, head * FERRY_LANES, (int32_t)K, count * FERRY_LANES);
+        add_terms(position, tile, kernels, terms, p, count);
+    }
+}
+
+static void cost(const ferry_position *position, ferry_position_cost *result)
+{
+    const int64_t layers = position->stack.layers, width = (int64_t)inner_width(position);
+    const int64_t sides = position->stack.causal ? 1 : 2;
+    result->model_bytes = layers * width * (position->stack.d_model + 2) * (int64_t)sizeof(float);
+    result->position_bytes = sides * (int64_t)(panel_floats(position) / FERRY_LANES * sizeof(float));
+    result->token_operations = layers * width;
+    result->key_operations = 2 * layers * width;
+}
+
+const ferry_position_scheme ferry_position_transformer_xl = {
+    .name = "transformer_xl", .bind = bind, .extend = extend, .scratch = scratch, .score = score, .cost = cost};
