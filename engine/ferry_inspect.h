@@ -14,6 +14,17 @@ extern "C" {
 /* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512"; NULL or "": the best of this
  * machine). An isa that is unknown or cannot run here is an ARGUMENT error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
+/* Sizes of a model that is made, not read. */
+typedef struct ferry_inspect_shape {
+    int32_t d_model, heads, ffn_width, encoder_layers, decoder_layers, vocab;
+} ferry_inspect_shape;
+/* A model of random weights (always the same ones) with the positional encoding `encoding` at its usual parameters, for
+ * measurements and pictures; it has no tokenizer. Errors: UNSUPPORTED (no such encoding), ARGUMENT (isa, shape),
+ * MEMORY. */
+FERRY_API ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
+                                               ferry_model **model, ferry_error *error);
+/* Name of the positional encoding `index` of all that this build has, from 0, static; NULL behind the last. */
+FERRY_API const char *ferry_inspect_encoding(size_t index);
 /* The kernels that the model runs on, static. */
 FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
 
@@ -37,9 +48,26 @@ FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, int32_t **ids, size_t *count,
                                               ferry_error *error);
 
+typedef enum ferry_inspect_stack { FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER } ferry_inspect_stack;
+
+/* The vocabulary's piece of an id, as it is stored (a word's blank is U+2581): source for the encoder, target for the
+ * decoder. It belongs to the model; empty where the vocabulary has none. */
+FERRY_API ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id);
+
 /* Encoder output [offsets[count], d_model]. */
 FERRY_API ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets,
                                             int32_t count, float *output, ferry_error *error);
+
+/* What an encoding adds to embeddings: rows [count, d_model] of positions 0 … count - 1. UNSUPPORTED: it adds nothing.
+ */
+FERRY_API ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
+                                                   float *rows, ferry_error *error);
+/* What an encoding does to attention scores by distance alone: for a query at position count - 1 of a sequence of
+ * 2·count - 1 keys (decoder: count keys), scores[j] for head `head` of layer `layer`, given one query and one key
+ * vector [head_width] for all keys, q and k (both NULL: zeros): with rotations and score terms, without the mask. */
+FERRY_API ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspect_stack stack, int32_t layer,
+                                                     int32_t head, int32_t count, const float *q, const float *k,
+                                                     float *scores, ferry_error *error);
 
 typedef enum ferry_inspect_pass {
     FERRY_INSPECT_ONE_PASS,    /* all decoder inputs of all sentences at once, under the causal mask */
@@ -65,6 +93,28 @@ FERRY_API ferry_status ferry_inspect_attention(const ferry_model *model, ferry_i
                                                int32_t layer, int32_t head, const int32_t *ids, int32_t S,
                                                const int32_t *target_ids, int32_t T, float *weights,
                                                ferry_error *error);
+
+/* One computation on one thread, again and again, to measure it: the encoder over one sentence of `source_tokens`
+ * (target_tokens 0), or the decoder's layers for the one row that follows target_tokens - 1 others (without the output
+ * matrix). Ids mean nothing. Creating it computes once, so that rows by position, keys and values are there. The model
+ * must outlive the timer, which is for one thread at a time. Errors: ARGUMENT, MEMORY, LIMIT (too long for the
+ * encoding). */
+typedef struct ferry_inspect_timer ferry_inspect_timer;
+FERRY_API ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens,
+                                                  int32_t target_tokens, ferry_inspect_timer **timer,
+                                                  ferry_error *error);
+FERRY_API void ferry_inspect_timer_destroy(ferry_inspect_timer *timer);
+/* Computes once more; *seconds is what it took. Errors: MEMORY. */
+FERRY_API ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error);
+
+/* Bytes. */
+typedef struct ferry_inspect_memory {
+    size_t tables; /* of the encodings of both stacks, in the model: weights, and what is derived from them */
+    size_t row;    /* of both encodings, for each position that a thread has prepared */
+    size_t token;  /* keys and values of one target token, all layers */
+    size_t thread; /* what the timer's thread holds for scratch, keys and values; rows not counted */
+} ferry_inspect_memory;
+FERRY_API ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer);
 
 /* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypotheses, _score, _tokens, and
  * ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. */

@@ -56,6 +56,15 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, i
     return FERRY_OK;
 }
 
+ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id)
+{
+    const ferry_model_text *text = &model->file.text;
+    const bool source = side == FERRY_INSPECT_ENCODER;
+    if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
+    const ferry_view piece = (source ? text->source_pieces : text->target_pieces)[id];
+    return (ferry_text){piece.data, piece.size};
+}
+
 /* Every sentence has an id, and every id is below `vocab`. */
 static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
                                 int32_t vocab, ferry_error *error)

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "../engine/ferry_inspect.h"
+#include "cmd_bench_encodings.h"
 #include "lines.h"
 #include "session.h"
 
@@ -173,13 +174,9 @@ static bool close_output(bench *b)
     return false;
 }
 
-static int run(const ferry_call *call)
+static int bench_translate(const ferry_call *call)
 {
     bench b = {.arguments = &call->arguments, .lines = {.descriptor = -1}};
-    if (strcmp(call->arguments.operands[0], "translate") != 0) {
-        ferry_complain("bench: expected 'translate', found '%s'", call->arguments.operands[0]);
-        return FERRY_EXIT_USAGE;
-    }
     bool done = ferry_session_open(call, &b.session);
     b.load = ferry_seconds() - call->started;
     done = done && open_files(&b) && measure(&b);
@@ -192,16 +189,63 @@ static int run(const ferry_call *call)
     return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
+/* What `ferry bench NAME` measures. */
+typedef struct subject {
+    const char *name;
+    uint32_t options;
+    int (*run)(const ferry_call *call);
+} subject;
+
+static const subject subjects[] = {
+    {"translate",
+     FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
+         FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) |
+         FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_JSON),
+     bench_translate},
+    {"encodings",
+     FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
+         FERRY_TAKES(FERRY_OPTION_JSON),
+     ferry_bench_encodings},
+};
+enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
+
+static int run(const ferry_call *call)
+{
+    const char *name = call->arguments.operands[0];
+    size_t s = 0;
+    while (s < SUBJECT_COUNT && strcmp(name, subjects[s].name) != 0) s++;
+    if (s == SUBJECT_COUNT) {
+        ferry_complain("bench: expected 'translate' or 'encodings', found '%s'", name);
+        return FERRY_EXIT_USAGE;
+    }
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
+        if (call->arguments.options[i].given && (subjects[s].options & FERRY_TAKES(i)) == 0) {
+            ferry_complain("bench %s: an option is given that it has no use for; try 'ferry help bench'", name);
+            return FERRY_EXIT_USAGE;
+        }
+    return subjects[s].run(call);
+}
+
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate",
-    .summary = "measure how fast a file is translated",
+    .synopsis = "translate|encodings",
+    .summary = "measure how fast a file is translated, or what positional encodings cost",
     .details =
-        "Loading, the first line, then all lines: in one call, or with --single one by one.\n"
-        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms.\n",
+        "translate: loading, the first line, then all lines: in one call, or with --single one by one.\n"
+        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms.\n"
+        "Options: --model, --input, --output, --beam, --threads, --batch, --single, --json.\n"
+        "encodings: the encoder over sentences of 32, 512 and 2,000 tokens, the decoder's step at 1, 64 and 512 "
+        "target\n"
+        "tokens, and memory, of models of random weights that differ by their encoding alone; one thread.\n"
+        "--max-length: only lengths up to it. --json: for each encoding name encoder_s step_s step_ratio table_bytes\n"
+        "row_bytes cache_bytes thread_bytes. Options: --untrained (there is no other way yet), --encodings, "
+        "--max-length,\n"
+        "--json.\n",
     .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
                FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) |
-               FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_JSON),
+               FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_UNTRAINED) |
+               FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
+               FERRY_TAKES(FERRY_OPTION_JSON),
     .least = 1,
     .most = 1,
     .run = run,

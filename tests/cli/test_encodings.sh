@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
+# bench encodings.
+
+test_bench_encodings()
+{
+    local key
+    run bench encodings --untrained --max-length 1
+    expect_status 0
+    expect_silence
+    for key in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi; do
+        [ "$(grep -c "^$key  *- " out)" -eq 1 ] || fail "not one row for $key: $(cat out)"
+    done
+    grep -q 'encoder, tokens/s' out || fail "no heading: $(cat out)"
+    run bench encodings --untrained --encodings none,none --max-length 1 --json
+    expect_status 0
+    expect_lines out 1
+    for key in encoder_s step_s step_ratio table_bytes row_bytes cache_bytes thread_bytes; do
+        grep -qF "\"$key\": " out || fail "$key is missing in: $(cat out)"
+    done
+    grep -qF '"cache_bytes": 24576,' out || fail "cache: expected 6 layers of 2 x 512 float32: $(cat out)"
+    python3 -c 'import json, sys; assert len(json.load(open("out"))["encodings"]) == 1' || fail "no JSON: $(cat out)"
+}
+
+test_bench_encodings_refuses()
+{
+    expect_usage_error "say --untrained" bench encodings
+    expect_usage_error "bench encodings: an option is given that it has no use for" bench encodings --untrained --beam 2
+    expect_usage_error "bench translate: an option is given that it has no use for" bench translate --untrained
+    run bench encodings --untrained --encodings none,juggling
+    expect_status 1
+    expect_message "positional encoding 'juggling' is not supported by this build"
+    [ ! -s out ] || fail "output: $(cat out)"
+}

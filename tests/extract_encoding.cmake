@@ -1,0 +1,39 @@
+# Makes, in DIRECTORY, the sources that docs/adding-an-encoding.md describes, from its own blocks of C in their order:
+# the scheme, its declaration, its row in the table, its row in a test.
+file(READ ${SOURCE_DIR}/docs/adding-an-encoding.md page)
+
+set(blocks scheme declaration row test_row)
+foreach(block IN LISTS blocks)
+    string(FIND "${page}" "```c\n" start)
+    if(start EQUAL -1)
+        message(FATAL_ERROR "docs/adding-an-encoding.md: the block of C for the ${block} is missing")
+    endif()
+    math(EXPR start "${start} + 5")
+    string(SUBSTRING "${page}" ${start} -1 page)
+    string(FIND "${page}" "```" end)
+    string(SUBSTRING "${page}" 0 ${end} ${block})
+    math(EXPR end "${end} + 3")
+    string(SUBSTRING "${page}" ${end} -1 page)
+endforeach()
+
+string(REGEX MATCHALL "\n" lines "${scheme}")
+list(LENGTH lines count)
+if(NOT count LESS 100)
+    message(FATAL_ERROR "docs/adding-an-encoding.md promises fewer than 100 lines, and has ${count}")
+endif()
+
+# insert SOURCE ANCHOR TEXT: a copy of SOURCE with TEXT behind ANCHOR.
+function(insert source anchor text)
+    file(READ ${SOURCE_DIR}/${source} old)
+    string(REPLACE "${anchor}" "${anchor}${text}" new "${old}")
+    if(new STREQUAL old)
+        message(FATAL_ERROR "${source}: '${anchor}' is not there any more")
+    endif()
+    cmake_path(GET source FILENAME name)
+    file(WRITE ${DIRECTORY}/${name} "${new}")
+endfunction()
+
+file(WRITE ${DIRECTORY}/logarithmic.c "${scheme}")
+insert(engine/position/schemes.h "#include \"position.h\"\n" "${declaration}")
+insert(engine/position/position.c "    &none,\n" "${row}")
+insert(tests/test_untrained.c "{\"none\"," "${test_row}")
