@@ -64,16 +64,16 @@ static const ferry_kernels as_given = {
 
 /* ---- a network made of numbers ---- */
 
-typedef struct stub {
+typedef struct scripted {
     /* The row [vocab] that follows prefix [n], without the start token. */
-    void (*row)(const struct stub *network, const int32_t *prefix, int32_t n, float *row);
+    void (*row)(const struct scripted *network, const int32_t *prefix, int32_t n, float *row);
     int32_t vocab;
     const ferry_kernels *kernels;
     const float *table; /* for table_row */
     uint64_t seed;      /* for random_row */
     bool coarse;        /* few distinct values, so that many are equal */
     uint32_t columns;   /* shortlist: bit i says that token i has a column; 0: all */
-} stub;
+} scripted;
 
 typedef struct outcome {
     int32_t steps;
@@ -84,7 +84,7 @@ typedef struct outcome {
 } outcome;
 
 /* table [steps, vocab]: what follows n tokens, whichever they are. */
-static void table_row(const stub *network, const int32_t *prefix, int32_t n, float *row)
+static void table_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
 {
     (void)prefix;
     memcpy(row, network->table + (size_t)n * (size_t)network->vocab, (size_t)network->vocab * sizeof *row);
@@ -97,7 +97,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static void random_row(const stub *network, const int32_t *prefix, int32_t n, float *row)
+static void random_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
 {
     uint64_t state = network->seed;
     for (int32_t i = 0; i < n; i++) state = mix(state + (uint64_t)prefix[i] + 1);
@@ -123,7 +123,7 @@ static ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
 }
 
 /* Runs a search as a decoder would: it follows ids and parents, and knows nothing else. */
-static outcome run(const ferry_search_rules *rules, const stub *network)
+static outcome run(const ferry_search_rules *rules, const scripted *network)
 {
     ferry_arena arena = {0};
     ferry_search *search;
@@ -185,15 +185,15 @@ static void check_hypothesis(const outcome *result, int32_t index, int32_t lengt
     check_hypothesis(&(result), index, (int32_t)(sizeof(int32_t[]){__VA_ARGS__} / sizeof(int32_t)),                    \
                      (int32_t[]){__VA_ARGS__}, score)
 
-static stub table_of(const float *table, int32_t vocab)
+static scripted table_of(const float *table, int32_t vocab)
 {
-    return (stub){.row = table_row, .vocab = vocab, .kernels = &as_given, .table = table};
+    return (scripted){.row = table_row, .vocab = vocab, .kernels = &as_given, .table = table};
 }
 
 /* ---- beam search by hand ---- */
 
 /* Log-probabilities of (eos, 1, 2, 3); ids 0 = eos. */
-static void example_row(const stub *network, const int32_t *prefix, int32_t n, float *row)
+static void example_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
 {
     (void)network;
     static const float start[] = {-3.5f, -0.2f, -1.9f, -9}, after_1[] = {-1.2f, -0.9f, -1.3f, -9},
@@ -205,7 +205,7 @@ static void example_row(const stub *network, const int32_t *prefix, int32_t n, f
     if (n == 2 && prefix[0] == 1) source = prefix[1] == 1 ? after_11 : prefix[1] == 2 ? after_12 : other;
     memcpy(row, source, sizeof start);
 }
-static const stub example = {.row = example_row, .vocab = 4, .kernels = &as_given};
+static const scripted example = {.row = example_row, .vocab = 4, .kernels = &as_given};
 
 static void test_example(void **state)
 {
@@ -243,7 +243,7 @@ static void test_length_penalty(void **state)
 {
     (void)state;
     static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5, -0.05f, -4, -5};
-    stub network = table_of(table, 3);
+    scripted network = table_of(table, 3);
     ferry_search_rules rules = plain_rules(2, 3);
     rules.decoding.length_penalty = 1;
     outcome average = run(&rules, &network);
@@ -267,7 +267,7 @@ static void test_equal_scores(void **state)
 {
     (void)state;
     static const float table[] = {-9, -1, -1, -1, -1, -2, -2, -2};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(3, 2);
     outcome result = run(&rules, &network);
     assert_int_equal(result.steps, 2);
@@ -282,7 +282,7 @@ static void test_several_eos(void **state)
     (void)state;
     static const int32_t eos[] = {0, 3};
     static const float table[] = {-1, -3, -3.1f, -1.5f, -5, -0.25f, -0.7f, -2, -0.5f, -5, -3, -0.5f, -9, -9, -1};
-    stub network = table_of(table, 5);
+    scripted network = table_of(table, 5);
     ferry_search_rules rules = plain_rules(2, 3);
     rules.eos_ids = eos;
     rules.eos_count = 2;
@@ -309,7 +309,7 @@ static void test_low_ranked_eos_is_lost(void **state)
     (void)state;
     static const int32_t eos[] = {0, 3};
     static const float table[] = {-1, -1.2f, -2, -1.5f, -0.5f, -3, -4, -9};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(2, 2);
     rules.eos_ids = eos;
     rules.eos_count = 2;
@@ -324,7 +324,7 @@ static void test_max_length_1(void **state)
 {
     (void)state;
     static const float table[] = {-2, -1, -3, -0.5f};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(2, 1);
     outcome beams = run(&rules, &network);
     assert_int_equal(beams.steps, 1);
@@ -341,7 +341,7 @@ static void test_tiny_vocabulary(void **state)
 {
     (void)state;
     static const float table[] = {-1, -0.5f, -1, -0.5f, -1, -0.5f};
-    stub network = table_of(table, 2);
+    scripted network = table_of(table, 2);
     ferry_search_rules rules = plain_rules(5, 1);
     outcome result = run(&rules, &network);
     assert_int_equal(result.count, 2);
@@ -362,7 +362,7 @@ static void test_everything_masked(void **state)
 {
     (void)state;
     static const float table[] = {-1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2};
-    stub network = table_of(table, 3);
+    scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 4);
         rules.decoding.no_repeat_ngram = 1;
@@ -451,7 +451,7 @@ static void test_forced(void **state)
 {
     (void)state;
     static const float table[] = {-1, -2, -3, -9, -4, -0.5f, -1, -9, -2, -1, -1.5f, -9};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 3);
         rules.decoding.forced_first_id = 3;
@@ -475,7 +475,7 @@ static void test_forced_outside_shortlist(void **state)
 {
     (void)state;
     static const float table[] = {-1, -2, -3, -9, -0.5f, -1, -1.5f, -9};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     network.columns = 1 << 0 | 1 << 2;
     ferry_search_rules rules = plain_rules(2, 2);
     rules.decoding.forced_first_id = 3;
@@ -488,7 +488,7 @@ static void test_min_length(void **state)
 {
     (void)state;
     static const float table[] = {-0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3};
-    stub network = table_of(table, 3);
+    scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 4);
         rules.decoding.min_length = 2;
@@ -506,7 +506,7 @@ static void test_suppressed_share(void **state)
     static float logits[4];
     for (int i = 0; i < 4; i++) logits[i] = table[i] * logf(2) + 5;
     static const int32_t suppressed[] = {0};
-    stub network = table_of(logits, 4);
+    scripted network = table_of(logits, 4);
     network.kernels = &normalizing;
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 1);
@@ -530,7 +530,7 @@ static void test_repetition_penalty(void **state)
     static float logits[4];
     static const float shift = 1.5f;
     for (int i = 0; i < 4; i++) logits[i] = (float[]){2, 1, 1, 3}[i] * logf(2) + shift;
-    stub network = table_of(logits, 4);
+    scripted network = table_of(logits, 4);
     network.kernels = &normalizing;
 
     ferry_search_rules rules = plain_rules(1, 1);
@@ -568,7 +568,7 @@ static void test_greedy(void **state)
 {
     (void)state;
     static const float table[] = {-2, -1, -1, -2, -1, -0.25f, -0.5f, -1, -1, -9, -9, -9};
-    stub network = table_of(table, 4);
+    scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(1, 3);
     outcome result = run(&rules, &network); /* lowest id among equals; eos ends */
     assert_int_equal(result.count, 1);
@@ -643,7 +643,7 @@ static void process(const ferry_search_rules *rules, int32_t vocab, const int32_
     if (decoding->renormalize) log_softmax(row, vocab);
 }
 
-static void network_row(const stub *network, const int32_t *ids, int32_t cur, float *row)
+static void network_row(const scripted *network, const int32_t *ids, int32_t cur, float *row)
 {
     network->row(network, ids + 1, cur - 1, row);
     for (int32_t v = 0; v < network->vocab; v++) {
@@ -678,7 +678,7 @@ static void keep_best(reference_row *rows, int32_t count, int32_t keep, referenc
 }
 
 /* The best K of all k·V sums, in descending order; equal ones by row, then id. */
-static int32_t reference_candidates(const ferry_search_rules *rules, const stub *network, int32_t cur,
+static int32_t reference_candidates(const ferry_search_rules *rules, const scripted *network, int32_t cur,
                                     const reference_row *running, reference_row *candidates)
 {
     const int32_t beam = rules->decoding.beam;
@@ -710,7 +710,7 @@ static int32_t reference_candidates(const ferry_search_rules *rules, const stub 
 
 /* Beam search over whole arrays. `phantoms`: with the rows of sum -1e9 that fill empty places, as Hugging Face has
  * them; returns whether one of them became a hypothesis. Without: they are dropped. */
-static bool reference_beam(const ferry_search_rules *rules, const stub *network, bool phantoms, outcome *result)
+static bool reference_beam(const ferry_search_rules *rules, const scripted *network, bool phantoms, outcome *result)
 {
     const ferry_decoding *decoding = &rules->decoding;
     const int32_t k = decoding->beam;
@@ -775,7 +775,7 @@ static bool reference_beam(const ferry_search_rules *rules, const stub *network,
     return phantom_finished || result->count == 0;
 }
 
-static void reference_greedy(const ferry_search_rules *rules, const stub *network, outcome *result)
+static void reference_greedy(const ferry_search_rules *rules, const scripted *network, outcome *result)
 {
     int32_t ids[MAX_TOKENS] = {rules->start_id};
     float sum = 0;
@@ -829,7 +829,7 @@ static void test_against_definition(void **state)
     int32_t several = 0;
     for (int32_t i = 0; i < MODELS; i++) {
         random_state = (uint64_t)i * 1000003;
-        stub network = {.row = random_row, .vocab = 5 + random_below(8), .kernels = &normalizing};
+        scripted network = {.row = random_row, .vocab = 5 + random_below(8), .kernels = &normalizing};
         network.seed = mix((uint64_t)i + 77);
         const int32_t vocab = network.vocab;
         if (random_below(4) == 0) network.columns = 3u | (uint32_t)random_below(1 << vocab);
