@@ -32,12 +32,18 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
     return ferry_tokenizer_create(&config, &model->tokenizer, error);
 }
 
+ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error)
+{
+    *kernels = ferry_kernels_find(isa);
+    if (*kernels != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+}
+
 ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error)
 {
     *model = NULL;
-    const ferry_kernels *kernels = ferry_kernels_find(isa);
-    if (kernels == NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+    const ferry_kernels *kernels;
+    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
     ferry_model *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return ferry_fail_memory(error, "a model", sizeof *opened);
     opened->kernels = kernels;

@@ -12,4 +12,7 @@ struct ferry_model {
     ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
 };
 
+/* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
+ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
+
 #endif

@@ -1,15 +1,12 @@
 /* A model that is made, not read: random weights, everything else as in the Transformer of Vaswani et al. 2017. */
-#define _GNU_SOURCE /* madvise */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "ferry_inspect.h"
 #include "model.h"
 
 enum {
-    HUGE_PAGE = 1 << 21,
     MAX_LAYERS = 1024,
     MAX_WIDTH = 1 << 16,
     MAX_FFN_WIDTH = 1 << 20,
@@ -260,19 +257,12 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
     };
 }
 
-/* Large pages, as model_file.c asks for: what is measured here should hold there. */
 static ferry_status reserve_panels(maker *m, const ferry_inspect_shape *shape, ferry_error *error)
 {
     const uint64_t bytes = panel_bytes(shape);
     if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
-    const size_t size = ferry_round_up((size_t)bytes, HUGE_PAGE);
-    m->file->widened = aligned_alloc(HUGE_PAGE, size);
-    if (m->file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", size);
-    m->file->widened_bytes = (size_t)bytes;
+    FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
     m->panels = m->file->widened;
-#ifdef MADV_HUGEPAGE
-    madvise(m->panels, size, MADV_HUGEPAGE); /* advice: may be refused */
-#endif
     return FERRY_OK;
 }
 
@@ -301,9 +291,8 @@ ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_s
 {
     *model = NULL;
     FERRY_TRY(check_shape(shape, error));
-    const ferry_kernels *kernels = ferry_kernels_find(isa);
-    if (kernels == NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+    const ferry_kernels *kernels;
+    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
     ferry_model *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a model", sizeof *made);
     made->kernels = kernels;

@@ -147,6 +147,20 @@ static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
 
 /* ---- weights ---- */
 
+ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error)
+{
+    size_t size;
+    if (!ferry_add_size(bytes, HUGE_PAGE - 1, &size)) return ferry_fail_memory(error, "the model's matrices", bytes);
+    size = size / HUGE_PAGE * HUGE_PAGE;
+    file->widened = aligned_alloc(HUGE_PAGE, size);
+    if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes);
+    file->widened_bytes = bytes;
+#ifdef MADV_HUGEPAGE
+    madvise(file->widened, size, MADV_HUGEPAGE); /* advice: may be refused */
+#endif
+    return FERRY_OK;
+}
+
 static ferry_status allocate_widened(ferry_model_file *file, const ferry_widening *widenings, size_t count,
                                      ferry_error *error)
 {
@@ -155,14 +169,7 @@ static ferry_status allocate_widened(ferry_model_file *file, const ferry_widenin
         /* Twice the bytes of an f16 tensor that lies in the file: cannot overflow. */
         bytes += ferry_round_up(2 * widenings[i].tensor->bytes, FERRY_ARENA_ALIGNMENT);
     }
-    if (bytes == 0) return FERRY_OK;
-    file->widened = aligned_alloc(HUGE_PAGE, ferry_round_up(bytes, HUGE_PAGE));
-    if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes);
-    file->widened_bytes = bytes;
-#ifdef MADV_HUGEPAGE
-    madvise(file->widened, ferry_round_up(bytes, HUGE_PAGE), MADV_HUGEPAGE); /* advice: may be refused */
-#endif
-    return FERRY_OK;
+    return bytes > 0 ? ferry_model_file_reserve(file, bytes, error) : FERRY_OK;
 }
 
 /* Mapped pages are given back on the way, so that a matrix is not resident twice. */

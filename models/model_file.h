@@ -54,6 +54,9 @@ typedef struct ferry_model_file {
  * that this build lacks, by name), MEMORY. *file is zeroed on failure. */
 ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernels, ferry_model_file *file,
                                    ferry_error *error);
+/* file->widened: memory for `bytes` > 0 of matrices that no file holds as they are used, in large pages where the
+ * system grants them. ferry_model_file_close frees it. */
+ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_model_file_close(ferry_model_file *file);
 

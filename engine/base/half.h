@@ -1,4 +1,4 @@
-/* 16-bit floats, exactly: IEEE 754 binary16 and bfloat16. Whole arrays: ferry_kernels.widen_*. */
+/* 16-bit floats, exactly: IEEE 754 binary16 and bfloat16. Whole arrays: ferry_kernels.widen_f16. */
 #ifndef FERRY_BASE_HALF_H
 #define FERRY_BASE_HALF_H
 

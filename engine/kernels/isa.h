@@ -28,8 +28,7 @@
     KERNEL(isa, activate)                                                                                              \
     KERNEL(isa, add)                                                                                                   \
     KERNEL(isa, scale)                                                                                                 \
-    KERNEL(isa, widen_f16)                                                                                             \
-    KERNEL(isa, widen_bf16)
+    KERNEL(isa, widen_f16)
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
 FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, plain)

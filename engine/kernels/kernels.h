@@ -61,7 +61,6 @@ typedef struct ferry_kernels {
     void (*add)(float *y, const float *x, size_t n); /* y += x */
     void (*scale)(float *y, float factor, size_t n); /* y *= factor */
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
-    void (*widen_bf16)(float *y, const uint16_t *x, size_t n);
 } ferry_kernels;
 
 /* The best table that this CPU and its operating system can run, or the one that `isa` names (NULL or "": best).

@@ -265,18 +265,23 @@ void FERRY_KERNEL(layer_norm)(float *y, const float *x, const float *residual, c
     }
 }
 
-void FERRY_KERNEL(softmax)(float *x, int32_t n)
+/* Σ exp(x - max); y, unless NULL, receives the terms and may be x. */
+INLINE float sum_exp(float *y, const float *x, size_t n, float max)
 {
-    float max = largest(x, (size_t)n);
     lanes total = lanes_splat(0.0f);
-    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, count - i, -INFINITY);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, -INFINITY);
         EACH_PART values.part[p] -= max;
         values = lanes_exp(values);
         EACH_PART total.part[p] += values.part[p];
-        lanes_store(x + i, count - i, values);
+        if (y != NULL) lanes_store(y + i, n - i, values);
     }
-    float sum = lanes_sum(total);
+    return lanes_sum(total);
+}
+
+void FERRY_KERNEL(softmax)(float *x, int32_t n)
+{
+    float sum = sum_exp(x, x, (size_t)n, largest(x, (size_t)n));
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
         lanes values = lanes_load(x + i, count - i, 0.0f);
         EACH_PART values.part[p] /= sum;
@@ -286,16 +291,9 @@ void FERRY_KERNEL(softmax)(float *x, int32_t n)
 
 float FERRY_KERNEL(log_sum_exp)(const float *x, int32_t n)
 {
-    float max = largest(x, (size_t)n);
-    lanes total = lanes_splat(0.0f);
-    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, count - i, -INFINITY);
-        EACH_PART values.part[p] -= max;
-        values = lanes_exp(values);
-        EACH_PART total.part[p] += values.part[p];
-    }
+    float max = largest(x, (size_t)n), sum = sum_exp(NULL, x, (size_t)n, max);
     /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
-    return (float)((double)max + log((double)lanes_sum(total)));
+    return (float)((double)max + log((double)sum));
 }
 
 int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
@@ -375,9 +373,4 @@ void FERRY_KERNEL(scale)(float *y, float factor, size_t n)
 void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) y[i] = ferry_f16_to_f32(x[i]);
-}
-
-void FERRY_KERNEL(widen_bf16)(float *y, const uint16_t *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) y[i] = ferry_bf16_to_f32(x[i]);
 }
