@@ -15,6 +15,8 @@
  * - Text is UTF-8, pointer and length; NUL is an ordinary character.
  * - A fallible function returns ferry_status and, when it fails, fills the caller's ferry_error (which may be NULL) and
  *   leaves its result argument NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
+ *   Opening a model asks Linux for the use of AMX tiles where the processor has them; from then on alternate signal
+ *   stacks of the process must have room for tiles (sysconf(_SC_MINSIGSTKSZ)).
  * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one thread at a time;
  *   it may own threads of its own (ferry_options.threads). Different translators are independent.
  * - create/open functions pair with destroy/close functions, which accept NULL. A model must outlive its translators.
@@ -77,7 +79,32 @@ typedef struct ferry_model ferry_model;
 FERRY_API ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
 
+/* ---- languages ---- */
+
+typedef enum ferry_language_role {
+    FERRY_LANGUAGE_SOURCE = 1,         /* can be translated from */
+    FERRY_LANGUAGE_TARGET = 2,         /* can be translated into */
+    FERRY_LANGUAGE_DEFAULT_SOURCE = 4, /* what is meant without ferry_options.from */
+    FERRY_LANGUAGE_DEFAULT_TARGET = 8  /* without ferry_options.to */
+} ferry_language_role;
+
+/* The languages that ferry_options.from and .to can name, in the model's own order; 0 when the model does not say. */
+FERRY_API size_t ferry_model_language_count(const ferry_model *model);
+/* Language `index`: the tag by which the model knows it ("deu_Latn"), and other names that mean it, with blanks between
+ * them ("de deu"; "" when there are none). Both are NUL-terminated and belong to the model; NULL behind the last. */
+FERRY_API const char *ferry_model_language_tag(const ferry_model *model, size_t index);
+FERRY_API const char *ferry_model_language_names(const ferry_model *model, size_t index);
+/* Sum of its ferry_language_role; 0 behind the last. */
+FERRY_API int ferry_model_language_roles(const ferry_model *model, size_t index);
+
 /* ---- options ---- */
+
+/* Whose rules of search (docs/decoding.md). */
+typedef enum ferry_policy {
+    FERRY_POLICY_HUGGINGFACE = 0, /* `generate` */
+    FERRY_POLICY_MARIAN = 1,      /* `marian-decoder` */
+    FERRY_POLICY_CTRANSLATE2 = 2  /* `translate_batch` */
+} ferry_policy;
 
 typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_FALSE = 0, /* stop when no running hypothesis can become better at its current length */
@@ -85,25 +112,35 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
-/* How to decode. ferry_options_default fills in what the model's authors chose; change what you like. The rules are
- * those of Hugging Face's `generate` (docs/decoding.md). */
+/* How to translate. ferry_options_default fills in what the model's authors chose; change what you like. */
 typedef struct ferry_options {
-    size_t size;                         /* sizeof(ferry_options), set by ferry_options_default */
+    size_t size; /* sizeof(ferry_options), set by ferry_options_default */
+    /* The pair of languages: tags or other names as ferry_model_language_… list them, in any case (a tag as it is
+     * written goes first). NULL: the model's default. "": none, for text that brings what the model needs to know. Read
+     * by ferry_translator_create alone. */
+    const char *from;
+    const char *to;
+    ferry_policy policy;
     int32_t beam;                        /* hypotheses kept; 1 is greedy search */
     int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
     float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
-    ferry_early_stopping early_stopping; /* beam search only */
-    int32_t max_length;                  /* target tokens, eos counted; 0: 3 × source tokens + 50 */
+    float word_penalty;                  /* taken from the sum for each token; 0: none */
+    ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
+    int32_t max_length;                  /* target tokens, eos counted; 0: by the next two */
+    float length_factor;                 /* at most ceil(length_factor × source tokens) … */
+    int32_t length_extra;                /* … + length_extra target tokens */
     int32_t min_length;                  /* eos is not chosen before this many tokens */
     float repetition_penalty;            /* 1: none */
     int32_t no_repeat_ngram;             /* no n-gram of this size occurs twice; 0: off */
     int32_t renormalize;                 /* 1: probabilities are renormalised after the rules above */
-    int32_t forced_first_id;             /* -1: none */
+    int32_t forced_first_id;             /* -1: none, or the tag of the target language where the model wants it */
     int32_t forced_last_id;              /* forced where max_length is reached; -1: none */
     const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
     size_t suppressed_count;
-    int32_t threads; /* 1: everything runs in the calling thread */
-    int32_t batch;   /* sentences decoded together */
+    int32_t shortlist; /* 1: words are chosen among those of the model's shortlist, if it has one */
+    int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it: faster, with less memory */
+    int32_t threads;   /* 1: everything runs in the calling thread */
+    int32_t batch;     /* sentences decoded together */
     /* Called from the calling thread as lines are finished; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
@@ -122,7 +159,8 @@ typedef struct ferry_text {
     size_t size; /* bytes */
 } ferry_text;
 
-/* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name), MEMORY. */
+/* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name; a language that the model
+ * lacks; a model of several languages that was told none), MEMORY. */
 FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
@@ -141,7 +179,8 @@ FERRY_API void ferry_result_destroy(ferry_result *result);
 FERRY_API size_t ferry_result_hypotheses(const ferry_result *result, size_t line);
 /* Text of a hypothesis; lives as long as the result. */
 FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
-/* Sum of the tokens' log-probabilities divided by length^length_penalty; 0 for a blank line. */
+/* Sum of the tokens' log-probabilities, each less word_penalty, divided by length^length_penalty; 0 for a blank line.
+ */
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
 /* Target tokens of a hypothesis, end of sentence counted. */
 FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512"; NULL or "": the best of this
- * machine). An isa that is unknown or cannot run here is an ARGUMENT error. */
+/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512", "avx512vnni", "amx"; NULL or "": the
+ * best of this machine). An isa that is unknown or cannot run here is an ARGUMENT error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
 /* Sizes of a model that is made, not read. */
 typedef struct ferry_inspect_shape {
@@ -44,9 +44,11 @@ typedef struct ferry_inspect_sizes {
 } ferry_inspect_sizes;
 FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 
-/* The source ids that `text` becomes; the caller releases *ids with ferry_inspect_free. */
-FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, int32_t **ids, size_t *count,
-                                              ferry_error *error);
+/* The source ids that `text` becomes when it is translated from `from` to `to` (as in ferry_options; NULL: the model's
+ * defaults; a model that needs them gets no tag without), prompt and tags included; the caller releases *ids with
+ * ferry_inspect_free. Errors: UNSUPPORTED (no tokenizer), ARGUMENT (a language that the model lacks), LIMIT, MEMORY. */
+FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from,
+                                              const char *to, int32_t **ids, size_t *count, ferry_error *error);
 
 typedef enum ferry_inspect_stack { FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER } ferry_inspect_stack;
 
@@ -121,6 +123,8 @@ FERRY_API ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_ti
 FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                               int32_t count, ferry_result **result, ferry_error *error);
 FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);
+/* What each of these ids added to the sum of log-probabilities; of no meaning where ferry_options.scores is 0. */
+FERRY_API const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis);
 
 #ifdef __cplusplus
 }

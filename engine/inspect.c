@@ -38,15 +38,17 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
     return sizes;
 }
 
-ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, int32_t **ids, size_t *count,
-                                    ferry_error *error)
+ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from, const char *to,
+                                    int32_t **ids, size_t *count, ferry_error *error)
 {
     ferry_ids list = {0};
+    ferry_language_pair pair;
     *ids = NULL;
     *count = 0;
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
-    const ferry_status status =
-        ferry_tokenizer_encode(model->tokenizer, (ferry_view){text.data, text.size}, &list, error);
+    FERRY_TRY(ferry_languages_find(&model->languages, from, to, &pair, error));
+    const ferry_status status = ferry_languages_encode(&model->languages, model->tokenizer, pair,
+                                                       (ferry_view){text.data, text.size}, &list, error);
     if (status != FERRY_OK) {
         free(list.ids);
         return status;
@@ -65,9 +67,9 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
     return (ferry_text){piece.data, piece.size};
 }
 
-/* Every sentence has an id, and every id is below `vocab`. */
+/* Every sentence has an id, and every id is at least `least` and below `vocab`. */
 static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                int32_t vocab, ferry_error *error)
+                                int32_t least, int32_t vocab, ferry_error *error)
 {
     if (count < 1 || offsets[0] != 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at least one sentence and offsets from 0", what);
@@ -75,7 +77,7 @@ static ferry_status check_batch(const char *what, const int32_t *ids, const int3
         if (offsets[s + 1] <= offsets[s])
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: sentence %d has no ids", what, (int)s);
     for (int32_t i = 0; i < offsets[count]; i++)
-        if (ids[i] < 0 || ids[i] >= vocab)
+        if (ids[i] < least || ids[i] >= vocab)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: id %d is not below the vocabulary's %d", what,
                               (int)ids[i], (int)vocab);
     return FERRY_OK;
@@ -85,7 +87,7 @@ ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, 
                                   float *output, ferry_error *error)
 {
     ferry_state state;
-    FERRY_TRY(check_batch("source", ids, offsets, count, model->file.transformer.encoder.vocab_size, error));
+    FERRY_TRY(check_batch("source", ids, offsets, count, 0, model->file.transformer.encoder.vocab_size, error));
     ferry_state_init(&state, &model->file.transformer, model->kernels);
     const ferry_status status = ferry_encode(&state, ids, offsets, count, output, error);
     ferry_state_destroy(&state);
@@ -157,12 +159,15 @@ static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const in
 
 static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *logits, ferry_error *error)
 {
-    const size_t V = (size_t)f->state.model->output.N, D = (size_t)f->state.model->d_model;
+    const ferry_matrix *output = &f->state.model->output;
+    const size_t V = (size_t)output->N, D = (size_t)f->state.model->d_model;
     int32_t rows;
     if (pass == FERRY_INSPECT_ONE_PASS) {
         FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
-        ferry_decoder_logits(&f->state, f->hidden, rows, logits);
-        return FERRY_OK;
+        ferry_state_group_sentences(&f->state, f->target_offsets, f->count);
+        const ferry_status status = ferry_decoder_logits(&f->state, f->hidden, rows, output, logits, error);
+        ferry_state_ungroup(&f->state);
+        return status;
     }
     for (int32_t step = 0;; step++) {
         int32_t living = 0;
@@ -173,7 +178,8 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
         FERRY_TRY(forced_pass(f, step, 1, f->step_ids, &rows, error));
         for (int32_t i = 0; i < rows; i++) {
             const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
-            ferry_decoder_logits(&f->state, f->hidden + (size_t)i * D, 1, logits + (size_t)row * V);
+            FERRY_TRY(
+                ferry_decoder_logits(&f->state, f->hidden + (size_t)i * D, 1, output, logits + (size_t)row * V, error));
         }
     }
 }
@@ -185,8 +191,10 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
                                ferry_error *error)
 {
     const ferry_transformer *transformer = &model->file.transformer;
-    FERRY_TRY(check_batch("source", ids, offsets, count, transformer->encoder.vocab_size, error));
-    FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, transformer->decoder.vocab_size, error));
+    FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
+    const int32_t least = transformer->start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
+    FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, least, transformer->decoder.vocab_size,
+                          error));
     forced f = {
         .ids = ids, .offsets = offsets, .target_ids = target_ids, .target_offsets = target_offsets, .count = count};
     int32_t rows;
@@ -219,6 +227,8 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
     if (head < 0 || head >= stack->heads)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "head: expected 0 to %d, found %d", (int)stack->heads - 1,
                           (int)head);
+    if (kind == FERRY_INSPECT_DECODER_SELF && model->file.transformer.ssru)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the decoder has an SSRU in place of self-attention");
     const int32_t columns = kind == FERRY_INSPECT_DECODER_SELF ? T : S;
     const ferry_attention_probe probe = {
         .kind = encoder                              ? FERRY_ATTENTION_ENCODER

@@ -96,14 +96,12 @@ static ferry_status ask_query(scene *s, int32_t layer, int32_t head, int32_t at,
         .keys = s->keys,
         .q = query + (size_t)head * (size_t)s->stack->head_width,
         .ldq = width,
-        .blocks = (const float *const *)s->sequence.blocks,
-        .key_offset = ferry_cache_keys(&s->cache.layout, 0, head),
+        .past = ferry_cache_keys(&s->cache.layout, &s->sequence, 0, head, 1, s->keys),
         .scores = row,
         .ld_scores = room,
         .scratch = scratch,
     };
-    s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, tile.blocks, tile.key_offset,
-                       s->stack->head_width, tile.keys);
+    s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
     if (scheme->score != NULL) scheme->score(position, &s->state, s->kernels, &tile);
     memcpy(scores, row, (size_t)s->keys * sizeof *scores);
     return FERRY_OK;

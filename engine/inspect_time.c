@@ -145,9 +145,10 @@ ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer
     const ferry_transformer *model = state->model;
     const ferry_cache_layout *layout = &state->decoder_cache.layout;
     ferry_inspect_memory memory = {
-        .token = (size_t)layout->layers * layout->layer_floats * sizeof(float) / FERRY_BLOCK_POSITIONS,
-        .thread =
-            state->context.arena.reserved + cache_bytes(&state->encoder_cache) + cache_bytes(&state->decoder_cache),
+        .token =
+            model->ssru ? 0 : (size_t)layout->layers * layout->layer_floats * sizeof(float) / FERRY_BLOCK_POSITIONS,
+        .thread = state->context.arena.reserved + cache_bytes(&state->encoder_cache) +
+                  cache_bytes(&state->decoder_cache) + cache_bytes(&state->ssru_cache),
     };
     add_encoding(&model->encoder.position, &memory);
     add_encoding(&model->decoder.position, &memory);

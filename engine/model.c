@@ -27,6 +27,7 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
         .prefix_count = (size_t)text->prefix_count,
         .suffix_ids = text->suffix_ids,
         .suffix_count = (size_t)text->suffix_count,
+        .opus_punctuation = text->opus_punctuation,
         .leading_tag = text->leading_tag,
     };
     return ferry_tokenizer_create(&config, &model->tokenizer, error);
@@ -49,6 +50,7 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model *
     opened->kernels = kernels;
     ferry_status status = ferry_model_file_open(path, kernels, &opened->file, error);
     if (status == FERRY_OK) status = create_tokenizer(opened, error);
+    if (status == FERRY_OK) status = ferry_languages_create(&opened->file.text.languages, &opened->languages, error);
     if (status != FERRY_OK) {
         ferry_model_close(opened);
         return status;
@@ -65,6 +67,7 @@ ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error
 void ferry_model_close(ferry_model *model)
 {
     if (model == NULL) return;
+    ferry_languages_destroy(&model->languages);
     ferry_tokenizer_destroy(model->tokenizer);
     ferry_model_file_close(&model->file);
     free(model);

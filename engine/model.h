@@ -5,11 +5,13 @@
 #include "../models/model_file.h"
 #include "../tokenizer/tokenizer.h"
 #include "ferry.h"
+#include "languages.h"
 
 struct ferry_model {
     const ferry_kernels *kernels;
     ferry_model_file file;
     ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
+    ferry_languages languages;
 };
 
 /* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */

@@ -12,11 +12,15 @@ void ferry_options_default(const ferry_model *model, ferry_options *options)
     const ferry_decoding *decoding = &model->file.transformer.decoding;
     memset(options, 0, sizeof *options);
     options->size = sizeof *options;
+    options->policy = decoding->policy;
     options->beam = decoding->beam;
     options->nbest = 1;
     options->length_penalty = decoding->length_penalty;
+    options->word_penalty = decoding->word_penalty;
     options->early_stopping = decoding->early_stopping;
     options->max_length = decoding->max_length;
+    options->length_factor = decoding->length_factor;
+    options->length_extra = decoding->length_extra;
     options->min_length = decoding->min_length;
     options->repetition_penalty = decoding->repetition_penalty;
     options->no_repeat_ngram = decoding->no_repeat_ngram;
@@ -25,6 +29,8 @@ void ferry_options_default(const ferry_model *model, ferry_options *options)
     options->forced_last_id = decoding->forced_last_id;
     options->suppressed_ids = decoding->suppressed_ids;
     options->suppressed_count = (size_t)decoding->suppressed_count;
+    options->shortlist = decoding->shortlist;
+    options->scores = 1;
     options->threads = 1;
     options->batch = 64;
 }
@@ -36,6 +42,13 @@ static ferry_status check_range(const char *option, int32_t value, int32_t least
                       (int)least, (int)most, (int)value);
 }
 
+static ferry_status check_finite(const char *option, float value, ferry_error *error)
+{
+    if (isfinite(value)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected a finite number, found %g", option,
+                      (double)value);
+}
+
 ferry_status ferry_options_check(const ferry_options *options, const ferry_transformer *model, ferry_error *error)
 {
     const int32_t vocab = model->decoder.vocab_size;
@@ -43,13 +56,18 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_trans
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "ferry_options.size: expected %zu, found %zu; fill options with ferry_options_default",
                           sizeof *options, options->size);
+    FERRY_TRY(check_range("policy", (int32_t)options->policy, 0, 2, error));
     FERRY_TRY(check_range("beam", options->beam, 1, MAX_BEAM, error));
     FERRY_TRY(check_range("nbest", options->nbest, 1, options->beam, error));
-    if (!isfinite(options->length_penalty))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option length_penalty: expected a finite number, found %g",
-                          (double)options->length_penalty);
+    FERRY_TRY(check_finite("length_penalty", options->length_penalty, error));
+    FERRY_TRY(check_finite("word_penalty", options->word_penalty, error));
     FERRY_TRY(check_range("early_stopping", (int32_t)options->early_stopping, 0, 2, error));
     FERRY_TRY(check_range("max_length", options->max_length, 0, MAX_LENGTH, error));
+    FERRY_TRY(check_finite("length_factor", options->length_factor, error));
+    if (options->length_factor < 0.0f)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option length_factor: expected a number from 0 on, found %g",
+                          (double)options->length_factor);
+    FERRY_TRY(check_range("length_extra", options->length_extra, 0, MAX_LENGTH, error));
     FERRY_TRY(check_range("min_length", options->min_length, 0, MAX_LENGTH, error));
     if (!isfinite(options->repetition_penalty) || options->repetition_penalty <= 0.0f)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
@@ -59,6 +77,8 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_trans
     FERRY_TRY(check_range("renormalize", options->renormalize, 0, 1, error));
     FERRY_TRY(check_range("forced_first_id", options->forced_first_id, -1, vocab - 1, error));
     FERRY_TRY(check_range("forced_last_id", options->forced_last_id, -1, vocab - 1, error));
+    FERRY_TRY(check_range("shortlist", options->shortlist, 0, 1, error));
+    FERRY_TRY(check_range("scores", options->scores, 0, 1, error));
     FERRY_TRY(check_range("threads", options->threads, 1, MAX_THREADS, error));
     FERRY_TRY(check_range("batch", options->batch, 1, MAX_BATCH, error));
     if (options->suppressed_count > (size_t)vocab)
@@ -72,10 +92,14 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_trans
 ferry_decoding ferry_options_decoding(const ferry_options *options)
 {
     const ferry_decoding decoding = {
+        .policy = options->policy,
         .beam = options->beam,
         .length_penalty = options->length_penalty,
+        .word_penalty = options->word_penalty,
         .early_stopping = options->early_stopping,
         .max_length = options->max_length,
+        .length_factor = options->length_factor,
+        .length_extra = options->length_extra,
         .min_length = options->min_length,
         .repetition_penalty = options->repetition_penalty,
         .no_repeat_ngram = options->no_repeat_ngram,
@@ -84,6 +108,7 @@ ferry_decoding ferry_options_decoding(const ferry_options *options)
         .forced_last_id = options->forced_last_id,
         .suppressed_ids = options->suppressed_ids,
         .suppressed_count = (int32_t)options->suppressed_count,
+        .shortlist = options->shortlist != 0,
     };
     return decoding;
 }

@@ -39,12 +39,16 @@ ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error)
 {
-    const size_t bytes = (size_t)from->length * sizeof *from->ids;
+    const size_t length = (size_t)from->length;
     hypothesis->score = from->score;
-    if (bytes == 0) return FERRY_OK;
-    hypothesis->ids = malloc(bytes);
-    if (hypothesis->ids == NULL) return ferry_fail_memory(error, "ids", bytes);
-    memcpy(hypothesis->ids, from->ids, bytes);
+    if (length == 0) return FERRY_OK;
+    hypothesis->ids = malloc(length * sizeof *hypothesis->ids);
+    hypothesis->token_scores = malloc(length * sizeof *hypothesis->token_scores);
+    if (hypothesis->ids == NULL || hypothesis->token_scores == NULL)
+        return ferry_fail_memory(error, "ids and their scores",
+                                 length * (sizeof *hypothesis->ids + sizeof *hypothesis->token_scores));
+    memcpy(hypothesis->ids, from->ids, length * sizeof *hypothesis->ids);
+    memcpy(hypothesis->token_scores, from->token_scores, length * sizeof *hypothesis->token_scores);
     hypothesis->length = from->length;
     return FERRY_OK;
 }
@@ -57,6 +61,7 @@ void ferry_result_destroy(ferry_result *result)
         for (size_t h = 0; h < line->count; h++) {
             free(line->hypotheses[h].text);
             free(line->hypotheses[h].ids);
+            free(line->hypotheses[h].token_scores);
         }
         free(line->hypotheses);
         free(line->error);
@@ -100,6 +105,12 @@ const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line,
 {
     const ferry_result_hypothesis *found = find(result, line, hypothesis);
     return found != NULL ? found->ids : NULL;
+}
+
+const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    return found != NULL ? found->token_scores : NULL;
 }
 
 const char *ferry_result_error(const ferry_result *result, size_t line)

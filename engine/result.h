@@ -8,7 +8,8 @@
 typedef struct ferry_result_hypothesis {
     char *text; /* [size], NULL when there is none */
     size_t size;
-    int32_t *ids; /* [length] */
+    int32_t *ids;        /* [length] */
+    float *token_scores; /* [length] */
     int32_t length;
     float score;
 } ferry_result_hypothesis;
@@ -31,7 +32,7 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error);
 /* Says that the line failed, and why. */
 ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message, ferry_error *error);
-/* Copies ids and score of `from`. */
+/* Copies ids and scores of `from`. */
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error);
 

@@ -12,9 +12,14 @@
 #include "result.h"
 #include "search/generate.h"
 
+/* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
+enum { BATCH_TOKENS = 768 };
+
 struct ferry_translator {
     const ferry_model *model;
-    ferry_options options; /* suppressed_ids: a copy */
+    ferry_options options; /* without from and to, which are `pair` */
+    ferry_language_pair pair;
+    ferry_decoding decoding; /* of the options and the pair; suppressed_ids: a copy */
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
@@ -82,7 +87,8 @@ static ferry_status prepare_valid(run *r, source *from, ferry_view text, ferry_e
     const ferry_model *model = r->translator->model;
     ferry_result_line *line = &r->result->lines[from->line];
     if (ferry_utf8_is_blank(text)) return answer_with_itself(line, text, error);
-    const ferry_status status = ferry_tokenizer_encode(model->tokenizer, text, &from->ids, error);
+    const ferry_status status =
+        ferry_languages_encode(&model->languages, model->tokenizer, r->translator->pair, text, &from->ids, error);
     const size_t limit = (size_t)model->file.transformer.encoder.position.limit;
     if (status == FERRY_ERROR_LIMIT || (status == FERRY_OK && limit > 0 && from->ids.count > limit)) {
         if (status == FERRY_OK)
@@ -159,6 +165,7 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
     for (int32_t i = 0; i < count; i++) {
         const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
         FERRY_TRY(ferry_result_hypothesis_copy(&line->hypotheses[i], &hypothesis, error));
+        if (r->translator->options.scores == 0) line->hypotheses[i].score = 0;
         if (r->lines != NULL) FERRY_TRY(write_text(r->translator->model, &line->hypotheses[i], error));
     }
     atomic_fetch_add(&r->done, 1);
@@ -171,9 +178,7 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
 static int32_t target_length(const ferry_translator *translator, size_t source_length)
 {
     const int32_t limit = translator->model->file.transformer.decoder.position.limit;
-    const size_t bound = 3 * source_length + 50;
-    int32_t length = translator->options.max_length;
-    if (length == 0) length = bound > INT32_MAX ? INT32_MAX : (int32_t)bound;
+    const int32_t length = ferry_decoding_limit(&translator->decoding, (int32_t)source_length);
     return limit > 0 && length > limit ? limit : length;
 }
 
@@ -187,12 +192,13 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = from->ids.ids,
         .length = (int32_t)from->ids.count,
-        .rules = {.decoding = ferry_options_decoding(&r->translator->options),
+        .rules = {.decoding = r->translator->decoding,
                   .eos_ids = model->eos_ids,
                   .eos_count = model->eos_count,
                   .start_id = model->start_id,
                   .max_length = target_length(r->translator, from->ids.count),
-                  .nbest = r->translator->options.nbest},
+                  .nbest = r->translator->options.nbest,
+                  .skip_scores = r->translator->options.scores == 0},
         .tag = from->line,
     };
     return true;
@@ -210,6 +216,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
     if (failed(r)) return;
     const ferry_generate_source from = {
         .width = (int32_t)(share < batch ? share : batch),
+        .tokens = BATCH_TOKENS,
         .beam = options->beam,
         .max_length = target_length(r->translator, r->sources[0].ids.count),
         .next = next_sentence,
@@ -257,7 +264,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     *result = NULL;
     if (translator->model->tokenizer == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "the model has no tokenizer: it was exported without source.spm and speaks in ids only");
+                          "the model has no tokenizer: it came without one and speaks in ids only");
     ferry_status status = begin_run(&r, error);
     if (status == FERRY_OK) {
         ferry_pool_run(translator->pool, prepare_item, &r, count);
@@ -297,11 +304,43 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     return finish_run(&r, status, result, error);
 }
 
+/* Everything that the options ask for, but for threads. */
+static ferry_status take_options(ferry_translator *translator, const ferry_options *options, ferry_error *error)
+{
+    const ferry_languages *languages = &translator->model->languages;
+    const size_t ids = options->suppressed_count;
+    translator->options = *options;
+    translator->options.from = translator->options.to = NULL;
+    FERRY_TRY(ferry_languages_find(languages, options->from, options->to, &translator->pair, error));
+    FERRY_TRY(ferry_languages_check(languages, translator->pair, options->forced_first_id, error));
+    translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
+    if (translator->suppressed_ids == NULL)
+        return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
+    if (ids > 0) memcpy(translator->suppressed_ids, options->suppressed_ids, ids * sizeof *translator->suppressed_ids);
+    translator->options.suppressed_ids = translator->suppressed_ids;
+    translator->decoding = ferry_options_decoding(&translator->options);
+    const int32_t first_id = ferry_languages_first_id(languages, translator->pair);
+    if (first_id >= 0 && (options->to != NULL || options->forced_first_id < 0))
+        translator->decoding.forced_first_id = first_id;
+    return FERRY_OK;
+}
+
+static ferry_status create_threads(ferry_translator *translator, ferry_error *error)
+{
+    const ferry_model *model = translator->model;
+    const int32_t threads = translator->options.threads;
+    translator->generators = calloc((size_t)threads, sizeof *translator->generators);
+    if (translator->generators == NULL)
+        return ferry_fail_memory(error, "threads", (size_t)threads * sizeof *translator->generators);
+    for (int32_t i = 0; i < threads; i++)
+        ferry_generator_init(&translator->generators[i], &model->file.transformer, model->kernels);
+    return ferry_pool_create(threads, &translator->pool, error);
+}
+
 ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                      ferry_translator **translator, ferry_error *error)
 {
     ferry_options defaults;
-    ferry_status status;
     *translator = NULL;
     if (options == NULL) {
         ferry_options_default(model, &defaults);
@@ -311,26 +350,14 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = model;
-    created->options = *options;
-    created->suppressed_ids = calloc(options->suppressed_count + 1, sizeof *created->suppressed_ids);
-    created->generators = calloc((size_t)options->threads, sizeof *created->generators);
-    if (created->suppressed_ids == NULL || created->generators == NULL) {
-        status = ferry_fail_memory(error, "a translator", (size_t)options->threads * sizeof *created->generators);
-        goto fail;
+    ferry_status status = take_options(created, options, error);
+    if (status == FERRY_OK) status = create_threads(created, error);
+    if (status != FERRY_OK) {
+        ferry_translator_destroy(created);
+        return status;
     }
-    if (options->suppressed_count > 0)
-        memcpy(created->suppressed_ids, options->suppressed_ids,
-               options->suppressed_count * sizeof *created->suppressed_ids);
-    created->options.suppressed_ids = created->suppressed_ids;
-    for (int32_t i = 0; i < options->threads; i++)
-        ferry_generator_init(&created->generators[i], &model->file.transformer, model->kernels);
-    status = ferry_pool_create(options->threads, &created->pool, error);
-    if (status != FERRY_OK) goto fail;
     *translator = created;
     return FERRY_OK;
-fail:
-    ferry_translator_destroy(created);
-    return status;
 }
 
 void ferry_translator_destroy(ferry_translator *translator)

@@ -243,11 +243,16 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
         .embedding_scale = sqrtf((float)shape->d_model),
         .encoder = stack_of(shape, shape->encoder_layers),
         .decoder = stack_of(shape, shape->decoder_layers),
+        .output_scale = 1.0f,
         .start_id = PADDING,
         .eos_ids = eos_ids,
         .eos_count = 1,
         .pad_id = PADDING,
+        .alignment_layer = -1,
+        .alignment_head = -1,
         .decoding = {.beam = 1,
+                     .length_factor = 3.0f,
+                     .length_extra = 50,
                      .length_penalty = 1.0f,
                      .repetition_penalty = 1.0f,
                      .forced_first_id = -1,
@@ -272,8 +277,9 @@ static ferry_status make_model(maker *m, const char *encoding, const ferry_inspe
     ferry_transformer *model = &m->file->transformer;
     configure(m->file, shape);
     FERRY_TRY(reserve_panels(m, shape, error));
-    model->decoder.embedding = model->encoder.embedding = make_panels(m, shape->vocab, shape->d_model);
-    model->output = (ferry_matrix){.N = shape->vocab, .K = shape->d_model, .panels = model->decoder.embedding};
+    model->output = (ferry_matrix){.N = shape->vocab, .K = shape->d_model};
+    model->output.panels = make_panels(m, shape->vocab, shape->d_model);
+    model->decoder.embedding = model->encoder.embedding = model->output;
     FERRY_TRY(make_stack(m, &model->encoder, error));
     FERRY_TRY(make_stack(m, &model->decoder, error));
     FERRY_TRY(bind_position(m, encoding, &model->encoder, error));

@@ -1,18 +1,25 @@
-/* translate MODEL TEXT: one sentence through libferry. Build: cc translate.c $(pkg-config --cflags --libs ferry) */
+/* translate MODEL TEXT [FROM TO]: one sentence through libferry; FROM and TO name languages of a model that has
+ * several. Build: cc translate.c $(pkg-config --cflags --libs ferry) */
 #include <ferry.h>
 #include <stdio.h>
 #include <string.h>
 
 int main(int argc, char **argv)
 {
-    ferry_error error = {FERRY_OK, "usage: translate MODEL TEXT"};
+    ferry_error error = {FERRY_OK, "usage: translate MODEL TEXT [FROM TO]"};
     ferry_model *model = NULL;
+    ferry_options options;
     ferry_translator *translator = NULL;
     ferry_result *result = NULL;
-    if (argc == 3 && ferry_model_open(argv[1], &model, &error) == FERRY_OK &&
-        ferry_translator_create(model, NULL, &translator, &error) == FERRY_OK) {
+    if ((argc == 3 || argc == 5) && ferry_model_open(argv[1], &model, &error) == FERRY_OK) {
+        ferry_options_default(model, &options);
+        if (argc == 5) {
+            options.from = argv[3];
+            options.to = argv[4];
+        }
         const ferry_text line = {argv[2], strlen(argv[2])};
-        ferry_translate(translator, &line, 1, &result, &error);
+        if (ferry_translator_create(model, &options, &translator, &error) == FERRY_OK)
+            ferry_translate(translator, &line, 1, &result, &error);
     }
     if (result != NULL)
         printf("%.*s\n", (int)ferry_result_text(result, 0, 0).size, ferry_result_text(result, 0, 0).data);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "bind.h"
+#include "model_languages.h"
 #include "printable.h"
 
 enum {
@@ -16,9 +17,38 @@ enum {
 
 /* What this build can run; positions are the business of engine/position. */
 static const char *const known_features[] = {
-    "encoder-decoder",   "panels16",        "decoder:attention", "norm:layernorm",          "norm-position:post",
-    "norm-position:pre", "activation:relu", "activation:gelu",   "activation:swish",        "policy:huggingface",
-    "type:f32",          "type:f16",        "tokenizer:none",    "tokenizer:sentencepiece",
+    "encoder-decoder",
+    "panels16",
+    "type:f32",
+    "type:f16",
+    "type:i8",
+    "norm:layernorm",
+    "norm:rms",
+    "norm-position:post",
+    "norm-position:pre",
+    "final-norm:post",
+    "final-norm:none",
+    "embedding-norm",
+    "activation:relu",
+    "activation:gelu",
+    "activation:gelu_tanh",
+    "activation:gelu_sigmoid",
+    "activation:swish",
+    "ffn:gated",
+    "decoder:attention",
+    "decoder:ssru",
+    "output-scale",
+    "start:zero",
+    "shortlist",
+    "inputs:sentence",
+    "policy:huggingface",
+    "policy:marian",
+    "policy:ctranslate2",
+    "tokenizer:none",
+    "tokenizer:pieces",
+    "tokenizer:sentencepiece",
+    "opus-punctuation",
+    "languages",
 };
 
 static ferry_view text_view(const char *text)
@@ -77,16 +107,22 @@ static ferry_status read_pieces(const ferry_gguf *gguf, const char *key, int32_t
     return FERRY_OK;
 }
 
+static ferry_status read_segmenters(const ferry_gguf *gguf, ferry_model_text *text, ferry_error *error)
+{
+    FERRY_TRY(ferry_gguf_get_bytes(gguf, "ferry.tokenizer.source.model", &text->source_model, error));
+    if (text->source_model.size == 0) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.source.model' is empty", gguf->file);
+    }
+    text->target_model = text->source_model;
+    if (ferry_gguf_find(gguf, "ferry.tokenizer.target.model") == NULL) return FERRY_OK;
+    return ferry_gguf_get_bytes(gguf, "ferry.tokenizer.target.model", &text->target_model, error);
+}
+
 static ferry_status read_tables(const ferry_gguf *gguf, const ferry_transformer *model, ferry_model_text *text,
                                 ferry_error *error)
 {
-    FERRY_TRY(ferry_gguf_get_bytes(gguf, "ferry.tokenizer.source.model", &text->source_model, error));
     FERRY_TRY(read_pieces(gguf, "ferry.tokenizer.source.pieces", model->encoder.vocab_size, &text->source_pieces,
                           &text->source_count, error));
-    text->target_model = text->source_model;
-    if (ferry_gguf_find(gguf, "ferry.tokenizer.target.model") != NULL) {
-        FERRY_TRY(ferry_gguf_get_bytes(gguf, "ferry.tokenizer.target.model", &text->target_model, error));
-    }
     const char *pieces = "ferry.tokenizer.target.pieces";
     if (ferry_gguf_find(gguf, pieces) == NULL && model->encoder.vocab_size == model->decoder.vocab_size) {
         pieces = "ferry.tokenizer.source.pieces";
@@ -94,28 +130,35 @@ static ferry_status read_tables(const ferry_gguf *gguf, const ferry_transformer 
     return read_pieces(gguf, pieces, model->decoder.vocab_size, &text->target_pieces, &text->target_count, error);
 }
 
-static ferry_status read_text(ferry_model_file *file, ferry_error *error)
+static ferry_status read_ids(ferry_model_file *file, ferry_error *error)
 {
     const ferry_gguf *gguf = &file->gguf;
-    const ferry_transformer *model = &file->transformer;
     ferry_model_text *text = &file->text;
-    const int32_t last_source = model->encoder.vocab_size - 1, last_target = model->decoder.vocab_size - 1;
-    ferry_view kind;
-    FERRY_TRY(ferry_gguf_get_text(gguf, "ferry.tokenizer.kind", &kind, error));
-    if (ferry_view_equal(kind, text_view("none"))) return FERRY_OK;
-    if (!ferry_view_equal(kind, text_view("sentencepiece"))) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: ferry.tokenizer.kind: '%s' is not supported", gguf->file,
-                          ferry_printable_view(kind).text);
-    }
-    FERRY_TRY(read_tables(gguf, model, text, error));
+    const int32_t last_source = text->source_count - 1, last_target = text->target_count - 1;
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.tokenizer.source.unk_id", 0, last_source, &text->source_unk_id, error));
-    FERRY_TRY(ferry_gguf_get_bool(gguf, "ferry.tokenizer.source.leading_tag", &text->leading_tag, error));
     FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.tokenizer.source.prefix_ids", 0, last_source, &file->arena,
                                   &text->prefix_ids, &text->prefix_count, error));
     FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.tokenizer.source.suffix_ids", 0, last_source, &file->arena,
                                   &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.tokenizer.target.special_ids", 0, last_target, &file->arena,
-                                  &text->special_ids, &text->special_count, error));
+    return ferry_gguf_get_i32s(gguf, "ferry.tokenizer.target.special_ids", 0, last_target, &file->arena,
+                               &text->special_ids, &text->special_count, error);
+}
+
+static ferry_status read_text(ferry_model_file *file, ferry_error *error)
+{
+    static const char *const kinds[] = {"none", "pieces", "sentencepiece", NULL};
+    static const char opus[] = "ferry.tokenizer.source.opus_punctuation";
+    const ferry_gguf *gguf = &file->gguf;
+    ferry_model_text *text = &file->text;
+    int32_t kind;
+    FERRY_TRY(ferry_model_get_choice(gguf, "ferry.tokenizer.kind", kinds, &kind, error));
+    if (kind == 0) return FERRY_OK;
+    if (kind == 2) FERRY_TRY(read_segmenters(gguf, text, error));
+    FERRY_TRY(read_tables(gguf, &file->transformer, text, error));
+    FERRY_TRY(read_ids(file, error));
+    FERRY_TRY(ferry_gguf_get_bool(gguf, "ferry.tokenizer.source.leading_tag", &text->leading_tag, error));
+    if (ferry_gguf_find(gguf, opus) != NULL) FERRY_TRY(ferry_gguf_get_bool(gguf, opus, &text->opus_punctuation, error));
+    FERRY_TRY(ferry_model_read_languages(file, error));
     text->present = true;
     return FERRY_OK;
 }
@@ -124,6 +167,28 @@ static ferry_status read_optional(const ferry_gguf *gguf, const char *key, ferry
 {
     if (ferry_gguf_find(gguf, key) == NULL) return FERRY_OK;
     return ferry_gguf_get_text(gguf, key, text, error);
+}
+
+static ferry_status read_hashes(const ferry_gguf *gguf, ferry_model_origin *origin, ferry_error *error)
+{
+    enum { DIGITS = 64 };
+    size_t count;
+    FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.origin.hashes", &origin->hashes, &count, error));
+    if (count != origin->file_count) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.origin: %zu files but %zu hashes", gguf->file,
+                          origin->file_count, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const ferry_view hash = origin->hashes[i];
+        size_t digits = 0;
+        while (digits < hash.size && strchr("0123456789abcdef", hash.data[digits]) != NULL && hash.data[digits] != 0)
+            digits++;
+        if (hash.size == DIGITS && digits == DIGITS) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: key 'ferry.origin.hashes': expected %d hexadecimal digits, found '%s'", gguf->file,
+                          (int)DIGITS, ferry_printable_view(hash).text);
+    }
+    return FERRY_OK;
 }
 
 static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
@@ -142,7 +207,8 @@ static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.origin: %zu files but %zu sizes", gguf->file,
                           origin->file_count, sizes);
     }
-    return FERRY_OK;
+    if (ferry_gguf_find(gguf, "ferry.origin.hashes") == NULL) return FERRY_OK;
+    return read_hashes(gguf, origin, error);
 }
 
 /* ---- weights ---- */

@@ -19,7 +19,8 @@ floor_of()
     case $1 in
     engine/*/*) floor=${1%/*} ;;
     engine/*) floor=roof ;;
-    models/import* | models/json.* | models/safetensors.*) floor=importers ;;
+    models/formats/*) floor=formats ;;
+    models/import*) floor=importers ;;
     models/*) floor=models ;;
     tokenizer/*) floor=tokenizer ;;
     tools/bench_*) floor=benches ;;
@@ -41,14 +42,15 @@ may_include()
     engine/search:engine/base/* | engine/search:engine/kernels/*) ;;
     engine/search:engine/graph/* | engine/search:engine/search/*) ;;
     models:engine/base/* | models:engine/kernels/* | models:engine/position/position.h | models:engine/graph/model.h) ;;
+    formats:engine/base/* | formats:models/formats/* | formats:models/printable.h) ;;
     importers:engine/base/* | importers:engine/kernels/* | importers:engine/position/position.h) ;;
     importers:engine/graph/model.h | importers:tokenizer/sentencepiece_c.h) ;;
-    models:models/* | roof:models/*) [ "$3" != importers ] ;;
+    models:models/* | roof:models/*) [ "$3" != importers ] && [ "$3" != formats ] ;;
     importers:models/*) ;;
     tokenizer:engine/base/* | tokenizer:tokenizer/*) ;;
     roof:engine/* | roof:tokenizer/*) ;;
     tools:tools/* | tools:engine/ferry.h | tools:engine/ferry_inspect.h) ;;
-    tools:models/import.h | tools:models/safetensors.h) ;;
+    tools:models/import.h | tools:models/formats/safetensors.h) ;;
     benches:engine/base/* | benches:engine/kernels/* | benches:tools/bench_*) ;;
     examples:engine/ferry.h) ;;
     *) return 1 ;;
@@ -59,7 +61,10 @@ may_include()
 may_include_foreign()
 {
     case $2 in
-    jansson.h) [[ $1 =~ ^models/(json|import|safetensors) ]] ;;
+    jansson.h) [[ $1 =~ ^models/(formats/(json|safetensors)|import/) ]] ;;
+    yaml.h) [ "$1" = models/formats/yaml.c ] ;;
+    zlib.h) [[ $1 =~ ^models/formats/(gzip|zip)\.c ]] ;;
+    nettle/*) [ "$1" = models/import/source.c ] ;;
     cblas.h) [[ $1 == tools/bench_* ]] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     esac
@@ -88,7 +93,7 @@ check_include()
 
 check_tree()
 {
-    local file line floor files scheme='sinusoidal|learned|shaw|rope|alibi|deberta|transformer_xl|t5'
+    local file line floor files foreign scheme='sinusoidal|learned|shaw|rope|alibi|deberta|transformer_xl|t5'
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
     mapfile -t files < <(find engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
@@ -97,7 +102,8 @@ check_tree()
         if [[ ${line#*:} =~ $include\"([^\"]*)\" ]]; then
             check_include "$file" "${BASH_REMATCH[1]}"
         elif [[ ${line#*:} =~ $include\<([^>]*)\> ]]; then
-            may_include_foreign "$file" "${BASH_REMATCH[1]}" || complain "$file includes <${BASH_REMATCH[1]}>"
+            foreign=${BASH_REMATCH[1]} # the next match forgets it
+            may_include_foreign "$file" "$foreign" || complain "$file includes <$foreign>"
         else
             complain "not understood: $line"
         fi
@@ -121,9 +127,9 @@ self_test()
 {
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
-    mkdir -p "$root"/{engine/{base,kernels,position,graph,search},models,tokenizer,tools,examples}
+    mkdir -p "$root"/{engine/{base,kernels,position,graph,search},models/{formats,import},tokenizer,tools,examples}
     touch "$root"/engine/{ferry,model,base/bytes,kernels/kernels,position/{position,schemes},graph/{model,layer}}.h \
-        "$root"/models/{import,gguf}.h "$root"/tokenizer/{tokenizer,sentencepiece_c}.h "$root"/engine/search/search.h
+        "$root"/models/{import,gguf,formats/zip,import/plan}.h "$root"/tokenizer/{tokenizer,sentencepiece_c}.h "$root"/engine/search/search.h
     echo '#include "../engine/base/bytes.h"' > "$root/models/bind.c"
     echo '#include "../ferry.h"' > "$root/engine/base/status.h"
     (check_tree "$root") || complain "self-test: a correct tree is refused"
@@ -140,8 +146,13 @@ self_test()
     plant models/a.c '#include "../engine/graph/layer.h"'
     plant models/a.c '#include "../tokenizer/sentencepiece_c.h"'
     plant models/a.c '#include "import.h"'
-    plant models/import_a.c '#include "../tokenizer/tokenizer.h"'
-    plant models/import_a.c '#include "../engine/ferry.h"'
+    plant models/a.c '#include "formats/zip.h"'
+    plant models/a.c '#include <zlib.h>'
+    plant models/formats/a.c '#include "../gguf.h"'
+    plant models/formats/a.c '#include "../import/plan.h"'
+    plant models/import/a.c '#include "../../tokenizer/tokenizer.h"'
+    plant models/import/a.c '#include "../../engine/ferry.h"'
+    plant models/import/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "../models/gguf.h"'
     plant engine/a.c '#include "../models/import.h"'
     plant tools/a.c '#include "../engine/base/bytes.h"'

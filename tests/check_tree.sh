@@ -10,7 +10,7 @@ complain()
     failures=$((failures + 1))
 }
 
-for file in engine/*.c engine/*/*.c models/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
+for file in engine/*.c engine/*/*.c models/*.c models/*/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
     grep -qF "$file" CMakeLists.txt tests/CMakeLists.txt || complain "$file is in no CMakeLists.txt"
 done
 for file in tests/test_*.c tests/fuzz_*.c examples/*.c; do

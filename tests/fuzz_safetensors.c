@@ -1,5 +1,5 @@
 /* Any bytes as a safetensors file: refused, or tensors all of whose data can be read. */
-#include "../models/safetensors.h"
+#include "../models/formats/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

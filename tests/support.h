@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "../engine/ferry_inspect.h"
-#include "../models/json.h"
-#include "../models/safetensors.h"
+#include "../models/formats/json.h"
+#include "../models/formats/safetensors.h"
 
 /* FERRY_OK, or the test fails with the message. */
 #define CHECK(call)                                                                                                    \

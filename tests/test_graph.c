@@ -32,16 +32,18 @@ typedef struct past {
 static void check_past(const ferry_cache *cache, const ferry_sequence *sequence, const past *expected)
 {
     assert_int_equal(sequence->length, expected->length);
-    for (int32_t p = 0; p < expected->length; p++) {
-        const float *block = sequence->blocks[p / 16];
-        for (int32_t layer = 0; layer < LAYERS; layer++)
-            for (int32_t h = 0; h < HEADS; h++)
-                for (int32_t d = 0; d < WIDTH; d++) {
-                    const float *keys = block + ferry_cache_keys(&cache->layout, layer, h);
-                    const float *values = block + ferry_cache_values(&cache->layout, layer, h);
-                    assert_true(keys[d * 16 + p % 16] == expected->k[p][layer][h * WIDTH + d]);
-                    assert_true(values[p % 16 * 16 + d] == expected->v[p][layer][h * WIDTH + d]);
-                }
+    for (int32_t layer = 0; layer < LAYERS; layer++) {
+        const ferry_past keys = ferry_cache_keys(&cache->layout, sequence, layer, 0, HEADS, expected->length);
+        const ferry_past values = ferry_cache_values(&cache->layout, sequence, layer, 0, HEADS, expected->length);
+        for (int32_t p = 0; p < expected->length; p++)
+            for (int32_t i = 0; i < ROW; i++) {
+                const size_t h = (size_t)(i / WIDTH), d = (size_t)(i % WIDTH), slot = (size_t)(p % 16);
+                const float *block = sequence->blocks[p / 16];
+                const float *key = block + keys.offset + h * keys.head + slot / 4 * keys.stride;
+                const float *value = block + values.offset + h * values.head + slot * values.stride;
+                assert_true(key[d / 4 * 16 + slot % 4 * 4 + d % 4] == expected->k[p][layer][i]);
+                assert_true(value[d] == expected->v[p][layer][i]);
+            }
     }
 }
 
@@ -271,6 +273,7 @@ static void test_decoding_allocates_nothing_after_warm_up(void **state)
         queue q = {.model = &model->file.transformer};
         for (int32_t i = 0; i < 40; i++) q.ids[i] = (i * 7) % 96;
         const ferry_generate_source source = {.width = 4,
+                                              .tokens = 60,
                                               .beam = 3,
                                               .max_length = 20 + SENTENCES,
                                               .next = next_sentence,

@@ -105,7 +105,7 @@ static void test_pieces(void **state)
     int32_t *ids;
     size_t count;
     CHECK(ferry_model_open(FERRY_TEST_DATA "/../../models/pretrained/tatoeba-en-de.gguf", &model, &error));
-    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, &ids, &count, &error));
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
     assert_true(count >= 2);
     const ferry_text first = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[0]);
     const ferry_text last = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[count - 1]);

@@ -218,39 +218,82 @@ static void product_row_depends_on_itself_alone(void **state)
 
 /* ---- attention ---- */
 
-enum { MAX_BLOCKS = 6, MAX_KEYS = 16 * MAX_BLOCKS, MAX_HEAD = 128, ATTENTION_ROWS = 40, OFFSET = 48 };
+enum { MAX_BLOCKS = 6, MAX_KEYS = 16 * MAX_BLOCKS, MAX_HEAD = 128, MAX_HEADS = 6, ATTENTION_ROWS = 40, OFFSET = 48 };
 
 typedef struct attention_case {
-    int32_t rows, width, keys;
-    size_t P, ldq, lda;
-    const float *blocks[MAX_BLOCKS]; /* keys at OFFSET, values at `values` */
-    size_t values;
+    int32_t rows, width, heads, count;
+    size_t ldq, lda, inner; /* inner: floats of all heads */
+    ferry_past keys, values;
+    const float *blocks[MAX_BLOCKS];
     float *memory[MAX_BLOCKS];
     float *q; /* [rows, ldq] */
-    float *a; /* [rows, lda] */
+    float *a; /* [heads, rows] with lda */
 } attention_case;
 
-static attention_case new_attention(int32_t rows, int32_t width, int32_t keys)
+static float *key_element(const attention_case *c, int32_t h, int32_t j, int32_t d)
 {
-    attention_case c = {.rows = rows, .width = width, .keys = keys};
-    c.P = (size_t)((width + 15) / 16 * 16);
-    c.ldq = (size_t)width + 3;
-    c.lda = (size_t)keys + 1;
-    c.values = OFFSET + 16 * (size_t)width;
-    for (int b = 0; b < (keys + 15) / 16; b++) {
-        size_t count = c.values + 16 * c.P;
-        c.memory[b] = new_floats(count);
-        fill_random(c.memory[b], count, -1.0f, 1.0f);
+    return c->memory[j / 16] + OFFSET + (size_t)h * c->keys.head + (size_t)(j % 16 / 4) * c->keys.stride + d / 4 * 16 +
+           j % 4 * 4 + d % 4;
+}
+
+static float *value_element(const attention_case *c, int32_t h, int32_t j, int32_t d)
+{
+    return c->memory[j / 16] + c->values.offset + (size_t)h * c->values.head + (size_t)(j % 16) * c->values.stride + d;
+}
+
+/* What must not be read, or must not matter, is NaN. */
+static void fill_past(attention_case *c)
+{
+    for (int32_t j = 0; j < (c->count + 15) / 16 * 16; j++) {
+        for (int32_t h = 0; h < c->heads; h++) {
+            for (int32_t d = 0; d < (c->width + 3) / 4 * 4; d++) {
+                *key_element(c, h, j, d) = j >= c->count ? NAN : d >= c->width ? 0.0f : random_between(-1.0f, 1.0f);
+            }
+            for (int32_t d = 0; d < c->width; d++) {
+                *value_element(c, h, j, d) = j >= c->count ? NAN : random_between(-1.0f, 1.0f);
+            }
+        }
+    }
+}
+
+static attention_case new_attention(int32_t rows, int32_t heads, int32_t width, int32_t count)
+{
+    attention_case c = {.rows = rows, .width = width, .heads = heads, .count = count};
+    size_t key = (size_t)((width + 3) / 4 * 16), value = (size_t)((width + 15) / 16 * 16), H = (size_t)heads;
+    c.inner = H * (size_t)width;
+    c.ldq = c.inner + 3;
+    c.lda = (size_t)count + 1;
+    c.keys =
+        (ferry_past){.offset = OFFSET, .head = key, .stride = H * key, .heads = heads, .width = width, .count = count};
+    c.values = c.keys;
+    c.values.offset = OFFSET + 4 * H * key;
+    c.values.head = value;
+    c.values.stride = H * value;
+    for (int b = 0; b < (count + 15) / 16; b++) {
+        size_t floats = c.values.offset + 16 * H * value;
+        c.memory[b] = new_floats(floats);
+        fill(c.memory[b], floats, NAN);
         c.blocks[b] = c.memory[b];
     }
     c.q = new_floats((size_t)rows * c.ldq);
-    c.a = new_floats((size_t)rows * c.lda);
+    c.a = new_floats(H * (size_t)rows * c.lda);
     fill_random(c.q, (size_t)rows * c.ldq, -1.0f, 1.0f);
-    fill_random(c.a, (size_t)rows * c.lda, 0.0f, 1.0f);
-    for (int32_t slot = keys % 16; keys % 16 != 0 && slot < 16; slot++) {
-        for (size_t d = 0; d < c.P; d++) c.memory[keys / 16][c.values + (size_t)slot * c.P + d] = NAN;
-    }
+    fill_random(c.a, H * (size_t)rows * c.lda, 0.0f, 1.0f);
+    fill_past(&c);
     return c;
+}
+
+/* The pasts of a case, which may have moved. */
+static const ferry_past *keys_of(attention_case *c)
+{
+    c->keys.blocks = c->blocks;
+    return &c->keys;
+}
+
+static const ferry_past *values_of(attention_case *c)
+{
+    c->values.blocks = c->blocks;
+    return &c->values;
 }
 
 static void destroy_attention(attention_case *c)
@@ -260,61 +303,68 @@ static void destroy_attention(attention_case *c)
     free(c->a);
 }
 
-static void check_scores(const ferry_kernels *k, const attention_case *c)
+static void check_scores(const ferry_kernels *k, attention_case *c)
 {
-    size_t written = (size_t)((c->keys + 15) / 16 * 16), ldy = written + 2;
+    size_t written = (size_t)((c->count + 15) / 16 * 16), ldy = written + 2, lines = (size_t)(c->heads * c->rows);
+    float *y = new_floats(lines * ldy + 16);
+    fill(y, lines * ldy + 16, GUARD);
+    k->scores(y, ldy, c->q, c->ldq, c->rows, keys_of(c));
+    for (size_t line = 0; line < lines; line++) {
+        int32_t h = (int32_t)line / c->rows, i = (int32_t)line % c->rows;
+        const float *q = c->q + (size_t)i * c->ldq + h * c->width;
+        for (int32_t j = 0; j < c->count; j++) {
+            double sum = 0;
+            for (int32_t d = 0; d < c->width; d++) sum += (double)q[d] * (double)*key_element(c, h, j, d);
+            assert_close((double)y[line * ldy + (size_t)j], sum, 1e-6 * sqrt((double)c->width) + 1e-6);
+        }
+        for (size_t j = written; j < ldy; j++) assert_true(y[line * ldy + j] == GUARD);
+    }
+    assert_true(y[lines * ldy] == GUARD);
+    free(y);
+}
+
+static void check_context(const ferry_kernels *k, attention_case *c)
+{
+    size_t ldy = c->inner + 3;
     float *y = new_floats((size_t)c->rows * ldy + 16);
     fill(y, (size_t)c->rows * ldy + 16, GUARD);
-    k->scores(y, ldy, c->q, c->ldq, c->rows, c->blocks, OFFSET, c->width, c->keys);
-    for (size_t i = 0; i < (size_t)c->rows; i++) {
-        for (size_t j = 0; j < (size_t)c->keys; j++) {
+    k->context(y, ldy, c->a, c->lda, c->rows, values_of(c));
+    for (int32_t i = 0; i < c->rows; i++) {
+        const float *row = y + (size_t)i * ldy;
+        for (int32_t e = 0; e < (int32_t)c->inner; e++) {
+            int32_t h = e / c->width, d = e % c->width;
+            const float *a = c->a + (size_t)(h * c->rows + i) * c->lda;
             double sum = 0;
-            for (size_t d = 0; d < (size_t)c->width; d++) {
-                sum += (double)c->q[i * c->ldq + d] * (double)c->blocks[j / 16][OFFSET + d * 16 + j % 16];
-            }
-            assert_close((double)y[i * ldy + j], sum, 1e-6 * sqrt((double)c->width) + 1e-6);
+            for (int32_t j = 0; j < c->count; j++) sum += (double)a[j] * (double)*value_element(c, h, j, d);
+            assert_close((double)row[e], sum, 1e-6 * sqrt((double)c->count) + 1e-6);
         }
-        for (size_t j = written; j < ldy; j++) assert_true(y[i * ldy + j] == GUARD);
+        for (size_t e = c->inner; e < ldy; e++) assert_true(row[e] == GUARD);
     }
     assert_true(y[(size_t)c->rows * ldy] == GUARD);
     free(y);
 }
 
-static void check_context(const ferry_kernels *k, const attention_case *c)
+/* A row and a head among many are what they are alone, byte for byte. */
+static void check_attention_rows(const ferry_kernels *k, attention_case *c)
 {
-    size_t ldy = (size_t)c->width + 3;
-    float *y = new_floats((size_t)c->rows * ldy + 16);
-    fill(y, (size_t)c->rows * ldy + 16, GUARD);
-    k->context(y, ldy, c->a, c->lda, c->rows, c->blocks, c->values, c->width, c->keys);
-    for (size_t i = 0; i < (size_t)c->rows; i++) {
-        for (size_t d = 0; d < (size_t)c->width; d++) {
-            double sum = 0;
-            for (size_t j = 0; j < (size_t)c->keys; j++) {
-                sum += (double)c->a[i * c->lda + j] * (double)c->blocks[j / 16][c->values + j % 16 * c->P + d];
-            }
-            assert_close((double)y[i * ldy + d], sum, 1e-6 * sqrt((double)c->keys) + 1e-6);
-        }
-        for (size_t d = (size_t)c->width; d < ldy; d++) assert_true(y[i * ldy + d] == GUARD);
-    }
-    assert_true(y[(size_t)c->rows * ldy] == GUARD);
-    free(y);
-}
-
-/* A row of many is the row alone, byte for byte. */
-static void check_attention_rows(const ferry_kernels *k, const attention_case *c)
-{
-    size_t columns = (size_t)((c->keys + 15) / 16 * 16), width = (size_t)c->width;
-    float *all = new_floats((size_t)c->rows * (columns + width)), alone[MAX_KEYS + MAX_HEAD];
-    float *context = all + (size_t)c->rows * columns;
-    k->scores(all, columns, c->q, c->ldq, c->rows, c->blocks, OFFSET, c->width, c->keys);
-    k->context(context, width, c->a, c->lda, c->rows, c->blocks, c->values, c->width, c->keys);
-    for (size_t i = 0; i < (size_t)c->rows; i++) {
-        k->scores(alone, columns, c->q + i * c->ldq, c->ldq, 1, c->blocks, OFFSET, c->width, c->keys);
-        assert_same_bytes(alone, all + i * columns, (size_t)c->keys);
-        k->context(alone, width, c->a + i * c->lda, c->lda, 1, c->blocks, c->values, c->width, c->keys);
-        assert_same_bytes(alone, context + i * width, width);
+    size_t columns = (size_t)((c->count + 15) / 16 * 16), lines = (size_t)(c->heads * c->rows);
+    float *all = new_floats(lines * columns), *context = new_floats((size_t)c->rows * c->inner);
+    float alone[MAX_KEYS + MAX_HEAD];
+    k->scores(all, columns, c->q, c->ldq, c->rows, keys_of(c));
+    k->context(context, c->inner, c->a, c->lda, c->rows, values_of(c));
+    for (size_t line = 0; line < lines; line++) {
+        size_t h = line / (size_t)c->rows, i = line % (size_t)c->rows, width = (size_t)c->width;
+        ferry_past keys = c->keys, values = c->values;
+        keys.heads = values.heads = 1;
+        keys.offset += h * keys.head;
+        values.offset += h * values.head;
+        k->scores(alone, columns, c->q + i * c->ldq + h * width, c->ldq, 1, &keys);
+        assert_same_bytes(alone, all + line * columns, (size_t)c->count);
+        k->context(alone, width, c->a + line * c->lda, c->lda, 1, &values);
+        assert_same_bytes(alone, context + i * c->inner + h * width, width);
     }
     free(all);
+    free(context);
 }
 
 static void attention_matches_double_precision(void **state)
@@ -324,7 +374,7 @@ static void attention_matches_double_precision(void **state)
     static const int32_t rows[] = {1, 2, 3, 5, 7, ATTENTION_ROWS};
     for (int32_t w = 0; w < COUNT(widths); w++) {
         for (int32_t keys = 1; keys <= MAX_KEYS; keys += keys < 34 ? 1 : 7) {
-            attention_case c = new_attention(rows[(w + keys) % COUNT(rows)], widths[w], keys);
+            attention_case c = new_attention(rows[(w + keys) % COUNT(rows)], keys % MAX_HEADS + 1, widths[w], keys);
             EACH_ISA(k)
             {
                 check_scores(*k, &c);
@@ -352,16 +402,36 @@ static void fused_isas_agree(void **state)
         assert_same_bytes(c.y, other, count);
         free(other);
         destroy_product(&c);
+    }
+}
 
-        attention_case t = new_attention(rows % 9 + 1, rows, rows + 3);
-        float a[10 * (MAX_KEYS + MAX_HEAD)], b[10 * (MAX_KEYS + MAX_HEAD)];
-        avx2->scores(a, MAX_KEYS, t.q, t.ldq, t.rows, t.blocks, OFFSET, t.width, t.keys);
-        avx512->scores(b, MAX_KEYS, t.q, t.ldq, t.rows, t.blocks, OFFSET, t.width, t.keys);
-        for (int32_t i = 0; i < t.rows; i++) assert_same_bytes(a + i * MAX_KEYS, b + i * MAX_KEYS, (size_t)t.keys);
-        avx2->context(a, (size_t)rows, t.a, t.lda, t.rows, t.blocks, t.values, t.width, t.keys);
-        avx512->context(b, (size_t)rows, t.a, t.lda, t.rows, t.blocks, t.values, t.width, t.keys);
-        assert_same_bytes(a, b, (size_t)t.rows * (size_t)rows);
-        destroy_attention(&t);
+/* Scores [heads, rows, count], one behind the other, and contexts [rows, heads·width]. Returns how many floats. */
+static size_t run_attention(const ferry_kernels *k, attention_case *c, float *results)
+{
+    size_t columns = (size_t)((c->count + 15) / 16 * 16), lines = (size_t)(c->heads * c->rows), at = 0;
+    float *y = new_floats(lines * columns);
+    k->scores(y, columns, c->q, c->ldq, c->rows, keys_of(c));
+    for (size_t line = 0; line < lines; line++, at += (size_t)c->count) {
+        memcpy(results + at, y + line * columns, (size_t)c->count * sizeof *y);
+    }
+    k->context(results + at, c->inner, c->a, c->lda, c->rows, values_of(c));
+    free(y);
+    return at + (size_t)c->rows * c->inner;
+}
+
+static void all_isas_agree_on_attention(void **state)
+{
+    (void)state;
+    static float expected[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)], results[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)];
+    for (int32_t i = 1; i < 70; i++) {
+        attention_case c = new_attention(i % 9 + 1, i % MAX_HEADS + 1, i, i + 3);
+        size_t count = run_attention(ferry_kernels_find("plain"), &c, expected);
+        EACH_ISA(k)
+        {
+            assert_int_equal(run_attention(*k, &c, results), count);
+            assert_same_bytes(results, expected, count);
+        }
+        destroy_attention(&c);
     }
 }
 
@@ -374,8 +444,11 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
     const float *residual = x + n, *weight = x + 2 * n, *bias = x + 3 * n;
     k->layer_norm(results, x, residual, weight, bias, 1e-5f, 1, n);
     k->layer_norm(results + count, x, NULL, weight, bias, 1e-6f, 1, n);
-    at += 2 * count;
-    for (int operation = 0; operation < 6; operation++, at += count) {
+    k->rms_norm(results + 2 * count, x, residual, weight, 1e-5f, 1, n);
+    memcpy(results + 3 * count, x, count * sizeof *x);
+    k->ssru(results + 4 * count, results + 3 * count, residual, weight, n);
+    at += 5 * count;
+    for (int operation = 0; operation < 9; operation++, at += count) {
         float *y = results + at;
         memcpy(y, x, count * sizeof *x);
         if (operation == 0) k->softmax(y, n);
@@ -384,6 +457,9 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
         if (operation == 3) k->activate(FERRY_SWISH, y, count);
         if (operation == 4) k->add(y, residual, count);
         if (operation == 5) k->scale(y, 0.37f, count);
+        if (operation == 6) k->activate(FERRY_GELU_TANH, y, count);
+        if (operation == 7) k->activate(FERRY_GELU_SIGMOID, y, count);
+        if (operation == 8) k->multiply(y, residual, count);
     }
     int32_t indices[32];
     int32_t found = k->top(x, n, 32, results + at, indices);
@@ -397,7 +473,7 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
 static void all_isas_agree_on_rows(void **state)
 {
     (void)state;
-    static float x[4 * ROW_MAX], expected[8 * ROW_MAX + 80], results[8 * ROW_MAX + 80];
+    static float x[4 * ROW_MAX], expected[14 * ROW_MAX + 80], results[14 * ROW_MAX + 80];
     static const int32_t lengths[] = {255, 256, 257, 512, 1000, 2048, ROW_MAX};
     for (int32_t i = -70; i < COUNT(lengths); i++) {
         int32_t n = i < 0 ? -i : lengths[i];
@@ -449,6 +525,87 @@ static void layer_norm_matches_double_precision(void **state)
         for (int32_t n = 1; n <= 50; n++) check_layer_norm(*k, 3, n, n % 2 == 0);
         check_layer_norm(*k, 20, 512, true);
         check_layer_norm(*k, 2, 1023, false);
+    }
+}
+
+static void check_rms_norm(const ferry_kernels *k, int32_t rows, int32_t n, bool with_residual)
+{
+    size_t count = (size_t)rows * (size_t)n;
+    float *x = new_floats(3 * count), *y = new_floats(count + 2), *residual = x + count;
+    const float *weight = x + 2 * count;
+    fill_random(x, 3 * count, -2.0f, 3.0f);
+    fill(y, count + 2, GUARD);
+    k->rms_norm(y + 1, x, with_residual ? residual : NULL, weight, 1e-5f, rows, n);
+    assert_true(y[0] == GUARD && y[count + 1] == GUARD);
+    for (size_t row = 0; row < count; row += (size_t)n) {
+        double square = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (size_t i = 0; i < (size_t)n; i++) {
+                double value = (double)x[row + i] + (with_residual ? (double)residual[row + i] : 0);
+                if (pass == 0) square += value * value / (double)n;
+                if (pass == 0) continue;
+                assert_close((double)y[1 + row + i], value / sqrt(square + 1e-5) * (double)weight[i],
+                             2e-6 * (1 + 1 / sqrt(square + 1e-5)));
+            }
+        }
+    }
+    k->rms_norm(x, x, with_residual ? residual : NULL, weight, 1e-5f, rows, n);
+    assert_same_bytes(x, y + 1, count);
+    free(x);
+    free(y);
+}
+
+static void rms_norm_matches_double_precision(void **state)
+{
+    (void)state;
+    const float x[] = {1, 2, 3, 4}, weight[] = {1, 1, 1, 1};
+    static const double expected[] = {0.365148, 0.730297, 1.095445, 1.460593};
+    EACH_ISA(k)
+    {
+        float y[4];
+        (*k)->rms_norm(y, x, NULL, weight, 1e-6f, 1, 4);
+        for (int i = 0; i < 4; i++) assert_close((double)y[i], expected[i], 6e-7);
+        for (int32_t n = 1; n <= 50; n++) check_rms_norm(*k, 3, n, n % 2 == 0);
+        check_rms_norm(*k, 20, 512, true);
+        check_rms_norm(*k, 2, 1023, false);
+    }
+}
+
+static void check_ssru(const ferry_kernels *k, int32_t n)
+{
+    float f[70], w[70], c[72], y[72], before[72];
+    fill_random(f, 70, -6.0f, 6.0f);
+    fill_random(w, 70, -3.0f, 3.0f);
+    fill_random(before, 72, -3.0f, 3.0f);
+    memcpy(c, before, sizeof c);
+    fill(y, 72, GUARD);
+    k->ssru(y + 1, c + 1, f, w, n);
+    for (int32_t i = 0; i < n; i++) {
+        double g = 1 / (1 + exp(-(double)f[i]));
+        double state = g * (double)before[i + 1] + (1 - g) * (double)w[i];
+        assert_close((double)c[i + 1], state, 2e-6);
+        assert_true(y[i + 1] == (c[i + 1] > 0 ? c[i + 1] : 0));
+    }
+    assert_true(y[0] == GUARD && y[n + 1] == GUARD && c[0] == before[0] && c[n + 1] == before[n + 1]);
+    k->ssru(w, before + 1, f, w, n); /* y may be w */
+    assert_same_bytes(w, y + 1, (size_t)n);
+}
+
+static void ssru_matches_double_precision(void **state)
+{
+    (void)state;
+    EACH_ISA(k)
+    {
+        for (int32_t n = 1; n <= 70; n++) check_ssru(*k, n);
+        /* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1. */
+        float c = 0, y, f = 1, w = 2;
+        (*k)->ssru(&y, &c, &f, &w, 1);
+        assert_close((double)c, 0.537883, 5e-7);
+        assert_true(y == c);
+        f = -1, w = -2;
+        (*k)->ssru(&y, &c, &f, &w, 1);
+        assert_close((double)c, -1.317458, 6e-7);
+        assert_true(y == 0);
     }
 }
 
@@ -559,6 +716,12 @@ static double gelu_oracle(double x)
     return 0.5 * x * erfc(-x * sqrt(0.5));
 }
 
+/* What the sigmoid of the tanh form (0; 1 + tanh u = 2 sigmoid(2u)) and the sigmoid form (1) is taken of. */
+static double gelu_exponent(int form, double x)
+{
+    return form == 0 ? 2 * sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x) : 1.702 * x;
+}
+
 static void activations_match_libm(void **state)
 {
     (void)state;
@@ -579,6 +742,22 @@ static void activations_match_libm(void **state)
             double expected = (double)x[i] / (1 + exp(-(double)x[i]));
             assert_close((double)y[i], expected, 2.5e-7 * fabs(expected) + 1e-36);
         }
+        for (int form = 0; form < 2; form++) {
+            memcpy(y, x, n * sizeof *x);
+            (*k)->activate(form == 0 ? FERRY_GELU_TANH : FERRY_GELU_SIGMOID, y, n);
+            for (int32_t i = 0; i < n; i++) {
+                double expected, exponent = gelu_exponent(form, (double)x[i]);
+                expected = (double)x[i] / (1 + exp(-exponent));
+                /* The exponent is rounded, which the exponential turns into a relative error. */
+                double relative = x[i] < 0 && exponent > -87 ? 3e-7 + 2.5e-7 * -exponent : 3e-7;
+                assert_close((double)y[i], expected, relative * fabs(expected) + 1e-35);
+            }
+        }
+        float one[] = {1, 1};
+        (*k)->activate(FERRY_GELU_TANH, one, 1);
+        (*k)->activate(FERRY_GELU_SIGMOID, one + 1, 1);
+        assert_close((double)one[0], 0.841192, 5e-7);
+        assert_close((double)one[1], 0.845796, 5e-7);
         memcpy(y, x, n * sizeof *x);
         (*k)->activate(FERRY_RELU, y, n);
         for (int32_t i = 0; i < n; i++) assert_true(y[i] == (x[i] > 0 ? x[i] : 0));
@@ -607,7 +786,7 @@ static void exponential_matches_libm(void **state)
 static void activations_of_special_values(void **state)
 {
     (void)state;
-    static const ferry_activation all[] = {FERRY_RELU, FERRY_GELU, FERRY_SWISH};
+    static const ferry_activation all[] = {FERRY_RELU, FERRY_GELU, FERRY_SWISH, FERRY_GELU_TANH, FERRY_GELU_SIGMOID};
     EACH_ISA(k)
     {
         for (int32_t a = 0; a < COUNT(all); a++) {
@@ -626,10 +805,10 @@ static void activations_of_special_values(void **state)
     }
 }
 
-static void additions_and_scales(void **state)
+static void sums_products_and_scales(void **state)
 {
     (void)state;
-    float x[64], y[64], original[64];
+    float x[64], y[64], z[64], original[64];
     EACH_ISA(k)
     {
         for (size_t n = 0; n < 60; n++) {
@@ -638,8 +817,12 @@ static void additions_and_scales(void **state)
             fill(y, 64, 0.5f);
             (*k)->add(y + 1, x, n);
             (*k)->scale(x, -3.0f, n);
+            memcpy(z, y, sizeof z);
+            (*k)->multiply(z + 1, original, n);
+            assert_true(z[0] == y[0] && z[n + 1] == y[n + 1]);
             for (size_t i = 0; i < n; i++) {
                 assert_true(y[i + 1] == original[i] + 0.5f);
+                assert_true(z[i + 1] == y[i + 1] * original[i]);
                 assert_true(x[i] == original[i] * -3.0f);
             }
             assert_true(y[0] == 0.5f && y[n + 1] == 0.5f && x[n] == original[n]);
@@ -774,15 +957,18 @@ int main(void)
         TEST(product_row_depends_on_itself_alone),
         TEST(attention_matches_double_precision),
         TEST(fused_isas_agree),
+        TEST(all_isas_agree_on_attention),
         TEST(all_isas_agree_on_rows),
         TEST(layer_norm_matches_double_precision),
+        TEST(rms_norm_matches_double_precision),
+        TEST(ssru_matches_double_precision),
         TEST(softmax_matches_double_precision),
         TEST(log_sum_exp_of_a_vocabulary),
         TEST(the_largest_come_in_order),
         TEST(exponential_matches_libm),
         TEST(activations_match_libm),
         TEST(activations_of_special_values),
-        TEST(additions_and_scales),
+        TEST(sums_products_and_scales),
         TEST(halves_widen_exactly),
         TEST(floats_round_to_the_nearest_half),
     };

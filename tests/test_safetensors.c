@@ -1,4 +1,4 @@
-/* safetensors, one file or several: what is in it, and that every lie of a header is refused by name. */
+/* safetensors: what is in a file, and that every lie of a header is refused by name. */
 #include "support.h"
 
 /* A file's bytes from its header's text and its data. */
@@ -130,73 +130,31 @@ static void test_lfs_pointer(void **state)
     free(path);
 }
 
-/* ---- several files ---- */
-
-static void write_part(const char *name, const char *header, const void *data, size_t size)
-{
-    char *path = scratch_path(name);
-    bytes file = make(header, data, size);
-    write_file(path, file.data, file.size);
-    free(file.data);
-    free(path);
-}
-
-static ferry_status open_index(const char *map, ferry_safetensors *tensors, ferry_error *error)
-{
-    char text[1000];
-    char *path = scratch_path("model.safetensors.index.json");
-    snprintf(text, sizeof text, "{\"metadata\":{\"total_size\":99},\"weight_map\":%s}", map);
-    write_file(path, text, strlen(text));
-    const ferry_status status = ferry_safetensors_open(path, tensors, error);
-    free(path);
-    return status;
-}
-
-static void refuse_index(const char *map, ferry_status status, const char *what)
-{
-    ferry_error error = {0};
-    ferry_safetensors tensors;
-    const ferry_status found = open_index(map, &tensors, &error);
-    if (found != status || strstr(error.message, what) == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
-    }
-}
-
-static void test_shards(void **state)
+/* What importers get: names of their own, row-major strides, small integers. */
+static void test_entries(void **state)
 {
     (void)state;
-    static const float numbers[] = {1, 2, 3};
+    static const unsigned char data[18] = {1, 2, 3, 4, 5, 6};
     ferry_error error;
-    ferry_safetensors tensors;
-    write_part("one.safetensors", "{" TENSOR("b", "F32", "[1]", "[0,4]") "," TENSOR("d", "F32", "[1]", "[4,8]") "}",
-               numbers, 8);
-    write_part("two.safetensors", "{" TENSOR("c", "F32", "[1]", "[0,4]") "}", numbers + 2, 4);
-    CHECK(open_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", &tensors,
-                     &error));
-    assert_int_equal(tensors.part_count, 2);
-    assert_int_equal(tensors.tensor_count, 3);
-    const ferry_tensor *c = ferry_safetensors_find(&tensors, "c");
-    assert_memory_equal(c->data, numbers + 2, 4);
-    assert_non_null(strstr(ferry_safetensors_path(&tensors, c), "/two.safetensors"));
-    assert_memory_equal(ferry_safetensors_find(&tensors, "d")->data, numbers + 1, 4);
-    ferry_safetensors_close(&tensors);
-
-    refuse_index("{\"b\":\"../one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"a/one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"a\\\\one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"..\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":5}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("[]", FERRY_ERROR_FORMAT, "'weight_map' is missing");
-    refuse_index("{\"b\":\"three.safetensors\"}", FERRY_ERROR_IO, "three.safetensors: cannot open");
-    refuse_index("{\"b\":\"one.safetensors\"}", FERRY_ERROR_FORMAT, "tensor 'd' of ");
-    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"one.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'c' is not in 'one.safetensors'");
-    refuse_index("{\"b\":\"two.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'b' is not in 'two.safetensors'");
-    write_part("two.safetensors", "{" TENSOR("b", "F32", "[1]", "[0,4]") "}", numbers, 4);
-    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'b' occurs twice");
+    ferry_weights weights;
+    bytes file = make("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", data,
+                      sizeof data);
+    CHECK(ferry_safetensors_read((ferry_view){(const char *)file.data, file.size}, "w", &weights, &error));
+    assert_int_equal(weights.count, 2);
+    const ferry_weights_entry *m = ferry_weights_find(&weights, "m"), *a = ferry_weights_find(&weights, "a");
+    assert_int_equal(m->tensor.type, FERRY_I8);
+    assert_int_equal(a->tensor.type, FERRY_I16);
+    assert_true(m->strides[0] == 3 && m->strides[1] == 1);
+    assert_true(a->strides[0] == 6 && a->strides[1] == 3 && a->strides[2] == 1);
+    assert_true(m->multiplier == 0);
+    assert_string_equal(m->file, "w");
+    assert_memory_equal(m->tensor.data, data, 6);
+    ferry_weights_close(&weights);
+    file.data[9] = 'x'; /* the header is no JSON any more */
+    assert_int_equal(ferry_safetensors_read((ferry_view){(const char *)file.data, file.size}, "w", &weights, &error),
+                     FERRY_ERROR_FORMAT);
+    assert_int_equal(weights.count, 0);
+    free(file.data);
 }
 
 /* ---- robustness ---- */
@@ -237,7 +195,7 @@ int main(void)
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_header_length),
         cmocka_unit_test(test_lfs_pointer),
-        cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_entries),
         cmocka_unit_test(test_truncation_and_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,6 +479,38 @@ static void test_joining_pieces(void **state)
     free_bytes(&model);
 }
 
+/* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */
+static void test_texts_of_pieces(void **state)
+{
+    (void)state;
+    static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
+                                        VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
+    static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
+    const ferry_tokenizer_config config = {.source_pieces = pieces,
+                                           .source_count = LENGTH(pieces),
+                                           .target_pieces = pieces,
+                                           .target_count = LENGTH(pieces),
+                                           .source_unk = 1,
+                                           .target_special = special,
+                                           .target_special_count = LENGTH(special),
+                                           .suffix_ids = &eos,
+                                           .suffix_count = 1};
+    ferry_error error;
+    ferry_ids ids = {0};
+    ferry_string text = {0};
+    ferry_tokenizer *tokenizer = create(&config);
+    assert_int_equal(ferry_tokenizer_encode(tokenizer, VIEW(" \t\u2581a <0x41>\r\nA  b\u00A0c "), &ids, &error),
+                     FERRY_OK);
+    assert_int_equal(ids.count, LENGTH(expected));
+    assert_memory_equal(ids.ids, expected, sizeof expected);
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, joined, LENGTH(joined), &text, &error), FERRY_OK);
+    assert_true(ferry_view_equal((ferry_view){text.data, text.size}, VIEW("\u2581a <0x41> b\u00A0c b\u00A0c")));
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, (const int32_t[]){6}, 1, &text, &error), FERRY_ERROR_ARGUMENT);
+    free(text.data);
+    free(ids.ids);
+    ferry_tokenizer_destroy(tokenizer);
+}
+
 static void test_ids_of_the_configuration_are_checked(void **state)
 {
     (void)state;
@@ -818,6 +850,7 @@ int main(void)
         cmocka_unit_test(test_byte_pieces_round_trip),
         cmocka_unit_test(test_broken_byte_pieces),
         cmocka_unit_test(test_joining_pieces),
+        cmocka_unit_test(test_texts_of_pieces),
         cmocka_unit_test(test_ids_of_the_configuration_are_checked),
         cmocka_unit_test(test_random_bytes_are_refused),
         cmocka_unit_test(test_damaged_models),

@@ -175,6 +175,30 @@ static void negative_length(ferry_options *o)
 {
     o->max_length = -1;
 }
+static void no_policy(ferry_options *o)
+{
+    o->policy = (ferry_policy)3;
+}
+static void undefined_penalty(ferry_options *o)
+{
+    o->word_penalty = NAN;
+}
+static void negative_factor(ferry_options *o)
+{
+    o->length_factor = -1;
+}
+static void infinite_factor(ferry_options *o)
+{
+    o->length_factor = INFINITY;
+}
+static void negative_extra(ferry_options *o)
+{
+    o->length_extra = -1;
+}
+static void no_switch(ferry_options *o)
+{
+    o->shortlist = 2;
+}
 static void foreign_id(ferry_options *o)
 {
     static const int32_t id = 1 << 30;
@@ -197,6 +221,12 @@ static void test_options_out_of_range_are_named(void **state)
         {infinite_penalty, "length_penalty"},
         {no_penalty, "repetition_penalty"},
         {negative_length, "max_length"},
+        {no_policy, "policy"},
+        {undefined_penalty, "word_penalty"},
+        {negative_factor, "length_factor"},
+        {infinite_factor, "length_factor"},
+        {negative_extra, "length_extra"},
+        {no_switch, "shortlist"},
         {foreign_id, "suppressed_ids"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -209,6 +239,89 @@ static void test_options_out_of_range_are_named(void **state)
         assert_int_equal(error.status, FERRY_ERROR_ARGUMENT);
         assert_non_null(strstr(error.message, cases[i].name));
         assert_null(translator);
+    }
+}
+
+/* Where max_length is 0, both are heard. */
+static void test_length_by_the_source(void **state)
+{
+    (void)state;
+    static const struct {
+        float factor;
+        int32_t extra;
+    } cases[] = {{0, 0}, {0, 4}, {0.4f, 0}, {1, 0}, {1, 2}};
+    ferry_error error;
+    ferry_options options;
+    int32_t *ids;
+    size_t count;
+    ferry_options_default(model, &options);
+    assert_true(options.length_factor == 3.0f && options.length_extra == 50);
+    const ferry_text text = text_of("I");
+    CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &ids, &count, &error));
+    options.max_length = 0;
+    options.min_length = 8;
+    options.beam = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        options.length_factor = cases[i].factor;
+        options.length_extra = cases[i].extra;
+        ferry_result *result = translate(&options, &text, 1);
+        const double limit = ceil((double)cases[i].factor * (double)count) + cases[i].extra;
+        assert_int_equal(ferry_result_tokens(result, 0, 0), limit < 1 ? 1 : (size_t)limit);
+        ferry_result_destroy(result);
+    }
+    ferry_inspect_free(ids);
+}
+
+/* In order they add up to the sum of which the score is made. */
+static void test_token_scores(void **state)
+{
+    (void)state;
+    ferry_options options;
+    const ferry_text texts[] = {text_of(lines[1]), text_of("")};
+    ferry_options_default(model, &options);
+    for (int32_t policy = FERRY_POLICY_HUGGINGFACE; policy <= FERRY_POLICY_CTRANSLATE2; policy++)
+        for (int32_t beam = 1; beam <= 3; beam += 2) {
+            options.policy = (ferry_policy)policy;
+            options.beam = options.nbest = beam;
+            options.length_penalty = 0;
+            options.word_penalty = 0.25f;
+            ferry_result *result = translate(&options, texts, 2);
+            assert_int_equal(ferry_result_hypotheses(result, 0), beam);
+            for (size_t h = 0; h < (size_t)beam; h++) {
+                const float *scores = ferry_inspect_result_token_scores(result, 0, h);
+                const size_t tokens = ferry_result_tokens(result, 0, h);
+                double sum = 0;
+                for (size_t t = 0; t < tokens; t++) sum += (double)scores[t];
+                assert_true(sum < 0);
+                const double score = (double)ferry_result_score(result, 0, h);
+                if (!(fabs(sum - 0.25 * (double)tokens - score) < 1e-4))
+                    fail_msg("policy %d, beam %d: sum %g of %zu tokens, score %g", policy, beam, sum, tokens, score);
+            }
+            assert_null(ferry_inspect_result_token_scores(result, 0, (size_t)beam));
+            assert_null(ferry_inspect_result_token_scores(result, 1, 0));
+            ferry_result_destroy(result);
+        }
+}
+
+/* The same text, and no scores. */
+static void test_without_scores(void **state)
+{
+    (void)state;
+    ferry_options options;
+    const ferry_text text = text_of(lines[4]);
+    ferry_options_default(model, &options);
+    for (options.beam = 1; options.beam <= 3; options.beam += 2) {
+        options.scores = 1;
+        ferry_result *scored = translate(&options, &text, 1);
+        options.scores = 0;
+        ferry_result *plain = translate(&options, &text, 1);
+        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(plain, 0, 0);
+        assert_int_equal(a.size, b.size);
+        assert_memory_equal(a.data, b.data, a.size);
+        assert_true(ferry_result_score(scored, 0, 0) < 0.0f);
+        assert_true(ferry_result_score(plain, 0, 0) == 0.0f);
+        ferry_result_destroy(scored);
+        ferry_result_destroy(plain);
     }
 }
 
@@ -283,6 +396,9 @@ int main(void)
         cmocka_unit_test(test_blank_lines_stay_and_nul_is_a_character),
         cmocka_unit_test(test_no_lines_give_no_results),
         cmocka_unit_test(test_options_out_of_range_are_named),
+        cmocka_unit_test(test_length_by_the_source),
+        cmocka_unit_test(test_without_scores),
+        cmocka_unit_test(test_token_scores),
         cmocka_unit_test(test_progress_can_cancel),
         cmocka_unit_test(test_model_without_tokenizer_speaks_in_ids_only),
         cmocka_unit_test(test_description_names_what_matters),

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "../engine/base/utf8.h"
+#include "punctuation.h"
 #include "sentencepiece_c.h"
 #include "vocabulary.h"
 
 struct ferry_tokenizer {
-    ferry_spm *spm;
+    ferry_spm *spm; /* NULL: a text is pieces */
     ferry_vocabulary source;
     int32_t *id_of_spm; /* [pieces of spm] */
     int32_t source_unk;
@@ -16,7 +17,7 @@ struct ferry_tokenizer {
     int32_t target_count;
     bool *special; /* [target_count] */
     ferry_ids prefix, suffix;
-    bool leading_tag;
+    bool leading_tag, opus_punctuation;
 };
 
 /* ---- results that grow ---- */
@@ -53,7 +54,16 @@ static ferry_status append_ids(ferry_ids *ids, const int32_t *more, size_t count
     return FERRY_OK;
 }
 
-static ferry_status reserve_text(ferry_string *text, size_t extra, ferry_error *error)
+ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
+{
+    FERRY_TRY(reserve_ids(ids, 1, error));
+    memmove(ids->ids + at + 1, ids->ids + at, (ids->count - at) * sizeof *ids->ids);
+    ids->ids[at] = id;
+    ids->count++;
+    return FERRY_OK;
+}
+
+ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error)
 {
     void *data = text->data;
     ferry_status status = grow(&data, text->size, &text->capacity, extra, 1, error);
@@ -116,11 +126,13 @@ static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_confi
     tokenizer->target_pieces = config->target_pieces;
     tokenizer->target_count = config->target_count;
     tokenizer->leading_tag = config->leading_tag;
+    tokenizer->opus_punctuation = config->opus_punctuation;
     FERRY_TRY(append_ids(&tokenizer->prefix, config->prefix_ids, config->prefix_count, error));
     FERRY_TRY(append_ids(&tokenizer->suffix, config->suffix_ids, config->suffix_count, error));
     FERRY_TRY(mark_special(tokenizer, config->target_special, config->target_special_count, error));
-    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &tokenizer->spm, error));
     FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &tokenizer->source, error));
+    if (config->source_model.size == 0) return FERRY_OK;
+    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &tokenizer->spm, error));
     return map_pieces(tokenizer, error);
 }
 
@@ -154,10 +166,9 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 
 /* ---- text → ids ---- */
 
-/* Bytes of the tag that `text` begins with, 0 when it has none. */
-static size_t tag_size(ferry_view text)
+size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text)
 {
-    if (text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
+    if (!tokenizer->leading_tag || text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
     for (size_t at = 2; at + 2 <= text.size; at++) {
         if (memcmp(text.data + at, "<<", 2) == 0) return at + 2;
     }
@@ -179,11 +190,47 @@ static ferry_status take_piece(void *user, ferry_view piece, int32_t spm_id)
     return append_ids(into->ids, &id, 1, into->error);
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Pieces stand between ASCII white space: other blanks may belong to a piece. */
+static ferry_status append_pieces(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids, ferry_error *error)
+{
+    for (size_t at = 0; at < text.size;) {
+        size_t end = at;
+        while (end < text.size && !is_space(text.data[end])) end++;
+        if (end > at) {
+            const int32_t id = find_or_unknown(tokenizer, (ferry_view){text.data + at, end - at});
+            FERRY_TRY(append_ids(ids, &id, 1, error));
+        }
+        at = end + 1;
+    }
+    return FERRY_OK;
+}
+
+static ferry_status segment(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids, ferry_error *error)
+{
+    encoding into = {tokenizer, ids, error};
+    if (tokenizer->spm == NULL) return append_pieces(tokenizer, text, ids, error);
+    return ferry_spm_encode(tokenizer->spm, text, take_piece, &into, error);
+}
+
+static ferry_status clean_and_segment(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
+                                      ferry_error *error)
+{
+    ferry_string clean = {0};
+    ferry_status status = ferry_punctuation_clean(text, &clean, error);
+    if (status == FERRY_OK) status = segment(tokenizer, (ferry_view){clean.data, clean.size}, ids, error);
+    free(clean.data);
+    return status;
+}
+
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error)
 {
-    encoding into = {tokenizer, ids, error};
-    size_t tag = tokenizer->leading_tag ? tag_size(text) : 0;
+    const size_t tag = ferry_tokenizer_tag_size(tokenizer, text);
     ids->count = 0;
     FERRY_TRY(append_ids(ids, tokenizer->prefix.ids, tokenizer->prefix.count, error));
     if (tag > 0) {
@@ -191,7 +238,7 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
         FERRY_TRY(append_ids(ids, &id, 1, error));
         text = (ferry_view){text.data + tag, text.size - tag};
     }
-    FERRY_TRY(ferry_spm_encode(tokenizer->spm, text, take_piece, &into, error));
+    FERRY_TRY((tokenizer->opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
     return append_ids(ids, tokenizer->suffix.ids, tokenizer->suffix.count, error);
 }
 
@@ -217,7 +264,7 @@ static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *er
     if (run == 0) return FERRY_OK;
     ferry_view bytes = {text->data + text->size - run, run};
     if (ferry_utf8_is_valid(bytes)) return FERRY_OK;
-    FERRY_TRY(reserve_text(text, 2 * run, error));
+    FERRY_TRY(ferry_string_reserve(text, 2 * run, error));
     char *output = text->data + text->size - run;
     /* Moved to the end of the three times larger space, the bytes stay ahead of what is written. */
     bytes.data = memmove(output + 2 * run, output, run);
@@ -237,7 +284,7 @@ static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *er
 
 static ferry_status append_byte(ferry_string *text, int byte, ferry_error *error)
 {
-    FERRY_TRY(reserve_text(text, 1, error));
+    FERRY_TRY(ferry_string_reserve(text, 1, error));
     text->data[text->size++] = (char)byte;
     return FERRY_OK;
 }
@@ -245,7 +292,7 @@ static ferry_status append_byte(ferry_string *text, int byte, ferry_error *error
 /* Appends `piece`, every "▁" as a blank. */
 static ferry_status append_piece(ferry_string *text, ferry_view piece, ferry_error *error)
 {
-    FERRY_TRY(reserve_text(text, piece.size, error));
+    FERRY_TRY(ferry_string_reserve(text, piece.size, error));
     for (size_t i = 0; i < piece.size;) {
         bool blank = piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0;
         text->data[text->size++] = blank ? ' ' : piece.data[i];
@@ -261,16 +308,37 @@ static void trim(ferry_string *text)
     text->size = trimmed.size;
 }
 
+static ferry_status check_target(const ferry_tokenizer *tokenizer, int32_t id, ferry_error *error)
+{
+    if (id >= 0 && id < tokenizer->target_count) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", tokenizer->target_count - 1,
+                      id);
+}
+
+/* "▁" and byte pieces are SentencePiece's: here a piece is what it is. */
+static ferry_status join_pieces(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, ferry_string *text,
+                                ferry_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        FERRY_TRY(check_target(tokenizer, ids[i], error));
+        if (tokenizer->special[ids[i]]) continue;
+        const ferry_view piece = tokenizer->target_pieces[ids[i]];
+        FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
+        if (text->size > 0) text->data[text->size++] = ' ';
+        if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
+        text->size += piece.size;
+    }
+    return FERRY_OK;
+}
+
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error)
 {
     size_t run = 0; /* bytes at the end of the text that came from byte pieces */
     text->size = 0;
+    if (tokenizer->spm == NULL) return join_pieces(tokenizer, ids, count, text, error);
     for (size_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= tokenizer->target_count) {
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d",
-                              tokenizer->target_count - 1, ids[i]);
-        }
+        FERRY_TRY(check_target(tokenizer, ids[i], error));
         if (tokenizer->special[ids[i]]) continue;
         ferry_view piece = tokenizer->target_pieces[ids[i]];
         int byte = byte_of(piece);

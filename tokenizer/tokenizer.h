@@ -1,9 +1,10 @@
-/* Text ↔ the model's ids, for models whose pieces come from SentencePiece.
+/* Text ↔ the model's ids.
  *
- *     text → (leading tag) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
+ *     text → (leading tag) → (punctuation) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
  *
- * Segmenting needs the source side's SentencePiece model; joining pieces needs none. */
+ * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without one, who calls segments:
+ * a text is pieces between white space, and a translation is pieces with one blank between them. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
@@ -13,7 +14,7 @@
 typedef struct ferry_tokenizer ferry_tokenizer;
 
 typedef struct ferry_tokenizer_config {
-    ferry_view source_model;         /* serialised SentencePiece ModelProto */
+    ferry_view source_model;         /* serialised SentencePiece ModelProto; empty: a text is pieces */
     const ferry_view *source_pieces; /* [source_count], by the model's id */
     int32_t source_count;
     const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */
@@ -25,6 +26,9 @@ typedef struct ferry_tokenizer_config {
     size_t prefix_count;
     const int32_t *suffix_ids; /* [suffix_count] behind them: eos, … */
     size_t suffix_count;
+    /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
+     * blanks, blanks are squeezed. */
+    bool opus_punctuation;
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 
@@ -42,6 +46,11 @@ typedef struct ferry_string {
     size_t capacity;
 } ferry_string;
 
+/* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
+ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
+/* Room for `extra` more bytes. Errors: MEMORY. */
+ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
+
 /* The tables of pieces and the bytes behind them must outlive the tokenizer; the rest of `config` is copied. *tokenizer
  * belongs to the caller, NULL after a failure. A tokenizer is immutable: any number of threads may use one.
  * Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
@@ -49,6 +58,9 @@ ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_
                                     ferry_error *error);
 /* NULL is allowed. */
 void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer);
+
+/* Bytes of the tag that `text` begins with; 0: none, or the tokenizer knows no leading tags. */
+size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text);
 
 /* Replaces what *ids held. `text` may be empty and may hold NUL; ill-formed bytes count as U+FFFD each. A piece or
  * tag that the vocabulary lacks becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then

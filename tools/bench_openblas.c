@@ -26,5 +26,5 @@ bool ferry_openblas_matches_cpu(void)
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         if (strcasecmp(ferry_openblas_core(), cores[i].core) == 0) level = cores[i].level;
     }
-    return level >= ferry_cpu_detect();
+    return level == FERRY_CPU_AVX512 || level >= ferry_cpu_detect(); /* float32 has no more than AVX-512 */
 }

@@ -198,9 +198,10 @@ typedef struct subject {
 
 static const subject subjects[] = {
     {"translate",
-     FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
-         FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) |
-         FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_JSON),
+     FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) |
+         FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_BEAM) |
+         FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
+         FERRY_TAKES(FERRY_OPTION_JSON),
      bench_translate},
     {"encodings",
      FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
@@ -233,7 +234,7 @@ const ferry_command ferry_command_bench = {
     .details =
         "translate: loading, the first line, then all lines: in one call, or with --single one by one.\n"
         "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms.\n"
-        "Options: --model, --input, --output, --beam, --threads, --batch, --single, --json.\n"
+        "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --json.\n"
         "encodings: the encoder over sentences of 32, 512 and 2,000 tokens, the decoder's step at 1, 64 and 512 "
         "target\n"
         "tokens, and memory, of models of random weights that differ by their encoding alone; one thread.\n"
@@ -241,11 +242,11 @@ const ferry_command ferry_command_bench = {
         "row_bytes cache_bytes thread_bytes. Options: --untrained (there is no other way yet), --encodings, "
         "--max-length,\n"
         "--json.\n",
-    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
-               FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) |
-               FERRY_TAKES(FERRY_OPTION_SINGLE) | FERRY_TAKES(FERRY_OPTION_UNTRAINED) |
-               FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
-               FERRY_TAKES(FERRY_OPTION_JSON),
+    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) |
+               FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_BEAM) |
+               FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
+               FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) |
+               FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_JSON),
     .least = 1,
     .most = 1,
     .run = run,

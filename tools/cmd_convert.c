@@ -6,19 +6,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../models/import.h"
 #include "command.h"
+#include "conversion.h"
 
-/* "NAME.gguf" in the current directory, NAME being the source's own. */
+/* "NAME.gguf" in the current directory, NAME being the source's own, without a file's last ending. */
 static bool derive_output(const char *source, char *output, size_t size)
 {
     char resolved[PATH_MAX];
-    struct stat existing;
-    if (realpath(source, resolved) == NULL) {
+    struct stat status, existing;
+    if (realpath(source, resolved) == NULL || stat(resolved, &status) != 0) {
         ferry_complain("%s: cannot open: %s", source, strerror(errno));
         return false;
     }
-    const char *name = strrchr(resolved, '/') + 1;
+    char *name = strrchr(resolved, '/') + 1;
+    char *ending = strrchr(name, '.');
+    if (!S_ISDIR(status.st_mode) && ending != NULL && ending != name) *ending = '\0';
     snprintf(output, size, "%s.gguf", name[0] != '\0' ? name : "model");
     if (lstat(output, &existing) != 0) return true;
     ferry_complain("%s: exists; choose a name with --output (which replaces a file)", output);
@@ -27,13 +29,14 @@ static bool derive_output(const char *source, char *output, size_t size)
 
 static int run(const ferry_call *call)
 {
-    static const ferry_type types[] = {FERRY_F32, FERRY_F16}; /* in the order of --type's choices */
+    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8}; /* in the order of --type's choices */
     const ferry_arguments *arguments = &call->arguments;
+    const ferry_option_value *type = &arguments->options[FERRY_OPTION_TYPE];
+    const bool quiet = arguments->options[FERRY_OPTION_QUIET].given;
     const char *source = arguments->operands[0], *output = arguments->options[FERRY_OPTION_OUTPUT].text;
-    const ferry_import_options options = {.type = types[arguments->options[FERRY_OPTION_TYPE].integer]};
+    const ferry_import_options options = {.type = types[type->integer], .widen = type->given};
     char derived[PATH_MAX + 8];
     struct stat written;
-    ferry_error error;
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
@@ -41,12 +44,8 @@ static int run(const ferry_call *call)
         ferry_complain("%s: is the source, too", output);
         return FERRY_EXIT_FAILED;
     }
-    if (ferry_import(source, output, &options, &error) != FERRY_OK) {
-        ferry_complain("%s", error.message);
-        return FERRY_EXIT_FAILED;
-    }
-    if (!arguments->options[FERRY_OPTION_QUIET].given && stat(output, &written) == 0)
-        printf("%s: %.1f MB\n", output, (double)written.st_size / 1e6);
+    if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
+    if (!quiet && stat(output, &written) == 0) printf("%s: %.1f MB\n", output, (double)written.st_size / 1e6);
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 
@@ -54,9 +53,12 @@ const ferry_command ferry_command_convert = {
     .name = "convert",
     .synopsis = "SOURCE",
     .summary = "make a model file of what others publish",
-    .details = "SOURCE is a directory: a MarianMT model of Hugging Face, or a seq2seq-export-1 (docs/model-file.md).\n"
-               "Without --output the file is named after it, in the current directory, and must not exist yet.\n"
-               "--type f32 keeps the numbers as they are (the default); f16 takes half the space.\n",
+    .details =
+        "SOURCE is a directory, an archive or a file of weights with what lies beside it: a model of Hugging Face,\n"
+        "Marian (OPUS-MT, Bergamot) or CTranslate2, or a seq2seq-export-1 (docs/model-file.md).\n"
+        "Without --output the file is named after it, in the current directory, and must not exist yet.\n"
+        "Without --type numbers become float32, and matrices of int8 stay so; f32 makes them float32, too; f16 takes\n"
+        "half the space of f32, int8 a quarter, and the error of each matrix that it rounds is printed.\n",
     .options = FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_TYPE) | FERRY_TAKES(FERRY_OPTION_QUIET),
     .least = 1,
     .most = 1,

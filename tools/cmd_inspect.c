@@ -7,7 +7,7 @@ static int run(const ferry_call *call)
 {
     ferry_text text;
     ferry_error error;
-    ferry_model *model = ferry_open_model(call->arguments.operands[0]);
+    ferry_model *model = ferry_open_model(call, call->arguments.operands[0]);
     if (model == NULL) return FERRY_EXIT_FAILED;
     const ferry_status status = ferry_inspect_describe(model, &text, &error);
     if (status == FERRY_OK)
@@ -22,7 +22,7 @@ static int run(const ferry_call *call)
 const ferry_command ferry_command_inspect = {
     .name = "inspect",
     .synopsis = "FILE",
-    .summary = "say what is in a model file",
+    .summary = "say what is in a model",
     .details = "Sizes, positional encodings, vocabulary, memory, decoding defaults, origin.\n",
     .least = 1,
     .most = 1,

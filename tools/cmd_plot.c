@@ -20,7 +20,7 @@ static int32_t option_or_default(const ferry_call *call, ferry_option option)
 /* ---- positions ---- */
 
 /* An encoding's name, else a file. */
-static ferry_model *open_subject(const char *name, char *title, size_t size)
+static ferry_model *open_subject(const ferry_call *call, const char *name, char *title, size_t size)
 {
     ferry_model *model;
     ferry_error error;
@@ -39,13 +39,13 @@ static ferry_model *open_subject(const char *name, char *title, size_t size)
     }
     const char *slash = strrchr(name, '/');
     snprintf(title, size, "%s", slash != NULL ? slash + 1 : name);
-    return ferry_open_model(name);
+    return ferry_open_model(call, name);
 }
 
 static bool plot_positions(const ferry_call *call, FILE *out)
 {
     char title[160];
-    ferry_model *model = open_subject(call->arguments.operands[0], title, sizeof title);
+    ferry_model *model = open_subject(call, call->arguments.operands[0], title, sizeof title);
     if (model == NULL) return false;
     const bool done = ferry_plot_positions(out, model, title, option_or_default(call, FERRY_OPTION_LAYER));
     ferry_model_close(model);
@@ -61,6 +61,8 @@ static bool plot_attention(const ferry_call *call, FILE *out)
     const ferry_option_value *options = call->arguments.options;
     const ferry_plot_request request = {
         .text = options[FERRY_OPTION_ATTENTION].text,
+        .from = options[FERRY_OPTION_FROM].text,
+        .to = options[FERRY_OPTION_TO].text,
         .kind = kinds[options[FERRY_OPTION_KIND].integer],
         .layer = option_or_default(call, FERRY_OPTION_LAYER),
         .head = option_or_default(call, FERRY_OPTION_HEAD),
@@ -80,8 +82,9 @@ static const char *find_mistake(const ferry_call *call)
     const bool attention = options[FERRY_OPTION_ATTENTION].given;
     if (attention == (call->arguments.operand_count > 0)) return "expected ENCODING, MODEL or --attention TEXT";
     if (!attention &&
-        (options[FERRY_OPTION_HEAD].given || options[FERRY_OPTION_KIND].given || options[FERRY_OPTION_MODEL].given))
-        return "--model, --head and --kind go with --attention";
+        (options[FERRY_OPTION_HEAD].given || options[FERRY_OPTION_KIND].given || options[FERRY_OPTION_MODEL].given ||
+         options[FERRY_OPTION_FROM].given || options[FERRY_OPTION_TO].given))
+        return "--model, --from, --to, --head and --kind go with --attention";
     return options[FERRY_OPTION_OUTPUT].given ? NULL : "expected --output FILE";
 }
 
@@ -144,8 +147,8 @@ const ferry_command ferry_command_plot = {
         "positions are by distance. With --attention, the weights over the pieces of TEXT and of its translation\n"
         "by the model. Layers and heads count from 0; default: the last layer, the mean of its heads.\n",
     .options = FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_ATTENTION) |
-               FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_KIND) | FERRY_TAKES(FERRY_OPTION_LAYER) |
-               FERRY_TAKES(FERRY_OPTION_HEAD),
+               FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) |
+               FERRY_TAKES(FERRY_OPTION_KIND) | FERRY_TAKES(FERRY_OPTION_LAYER) | FERRY_TAKES(FERRY_OPTION_HEAD),
     .least = 0,
     .most = 1,
     .run = run,

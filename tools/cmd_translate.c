@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../engine/ferry_inspect.h"
 #include "lines.h"
 #include "session.h"
 
@@ -28,23 +29,28 @@ static bool is_given(const job *j, ferry_option option)
 
 /* ---- output ---- */
 
-/* Marian's form: LINE ||| TEXT ||| F0= SUM ||| SCORE. */
-static void write_nbest(job *j, size_t line, ferry_text text, float score, size_t tokens)
+/* What a line of output says. */
+typedef struct entry {
+    ferry_text text;
+    float sum, score;
+} entry;
+
+static entry entry_of(const ferry_result *result, size_t i, size_t h)
 {
-    const double sum = tokens > 0 ? score * pow((double)tokens, (double)j->session.options.length_penalty) : score;
-    fprintf(j->out, "%zu ||| ", line);
-    ferry_write_text(j->out, text);
-    fprintf(j->out, " ||| F0= %.6g ||| %.6g", sum, (double)score);
+    const float *scores = ferry_inspect_result_token_scores(result, i, h);
+    entry e = {.text = ferry_result_text(result, i, h), .score = ferry_result_score(result, i, h)};
+    for (size_t t = 0; t < ferry_result_tokens(result, i, h); t++) e.sum += scores[t];
+    return e;
 }
 
-static void write_hypothesis(job *j, size_t i, ferry_text text, float score, size_t tokens)
+static void write_entry(job *j, size_t i, const entry *e)
 {
-    if (is_given(j, FERRY_OPTION_NBEST)) {
-        write_nbest(j, j->lines.first + i, text, score, tokens);
-    } else {
-        if (is_given(j, FERRY_OPTION_SCORES)) fprintf(j->out, "%.6g\t", (double)score);
-        ferry_write_text(j->out, text);
-    }
+    /* Marian's form. */
+    if (is_given(j, FERRY_OPTION_NBEST)) fprintf(j->out, "%zu ||| ", j->lines.first + i);
+    if (is_given(j, FERRY_OPTION_SCORES) && !is_given(j, FERRY_OPTION_NBEST))
+        fprintf(j->out, "%.6g\t", (double)e->score);
+    ferry_write_text(j->out, e->text);
+    if (is_given(j, FERRY_OPTION_NBEST)) fprintf(j->out, " ||| F0= %.6g ||| %.6g", (double)e->sum, (double)e->score);
     if (j->lines.returns[i]) fputc('\r', j->out);
     fputc('\n', j->out);
 }
@@ -53,7 +59,7 @@ static void write_hypothesis(job *j, size_t i, ferry_text text, float score, siz
 static void write_failure(job *j, size_t i)
 {
     j->failed = true;
-    write_hypothesis(j, i, (ferry_text){"", 0}, -INFINITY, 0);
+    write_entry(j, i, &(entry){{"", 0}, -INFINITY, -INFINITY});
 }
 
 static void warn_once(job *j, size_t i, const char *warning)
@@ -70,9 +76,10 @@ static void write_line(job *j, size_t i, const ferry_result *result)
     warn_once(j, i, ferry_result_warning(result, i));
     if (hypotheses == 0) write_failure(j, i);
     if (reason != NULL) ferry_complain("line %zu: %s", j->lines.first + i + 1, reason);
-    for (size_t h = 0; h < hypotheses; h++)
-        write_hypothesis(j, i, ferry_result_text(result, i, h), ferry_result_score(result, i, h),
-                         ferry_result_tokens(result, i, h));
+    for (size_t h = 0; h < hypotheses; h++) {
+        const entry e = entry_of(result, i, h);
+        write_entry(j, i, &e);
+    }
 }
 
 /* ---- the loop ---- */
@@ -169,9 +176,11 @@ const ferry_command ferry_command_translate = {
         "its number, and exit status 1. Without an option for it, decoding is what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N where needed; its lines count from 0.\n",
     .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
+               FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) | FERRY_TAKES(FERRY_OPTION_POLICY) |
                FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_NBEST) | FERRY_TAKES(FERRY_OPTION_SCORES) |
                FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_MIN_LENGTH) |
-               FERRY_TAKES(FERRY_OPTION_LENGTH_PENALTY) | FERRY_TAKES(FERRY_OPTION_EARLY_STOPPING) |
+               FERRY_TAKES(FERRY_OPTION_LENGTH_PENALTY) | FERRY_TAKES(FERRY_OPTION_WORD_PENALTY) |
+               FERRY_TAKES(FERRY_OPTION_NO_SHORTLIST) | FERRY_TAKES(FERRY_OPTION_EARLY_STOPPING) |
                FERRY_TAKES(FERRY_OPTION_REPETITION_PENALTY) | FERRY_TAKES(FERRY_OPTION_NO_REPEAT_NGRAM) |
                FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_QUIET),
     .least = 0,

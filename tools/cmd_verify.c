@@ -185,6 +185,7 @@ static bool create_translator(verification *v)
     ferry_error error;
     ferry_options options;
     ferry_options_default(v->model, &options);
+    options.from = options.to = ""; /* the golden ids have their tags */
     options.beam = 1;
     options.max_length = v->golden.G;
     options.min_length = 0;
@@ -228,7 +229,7 @@ static int run(const ferry_call *call)
 {
     const ferry_option_value *tolerance = &call->arguments.options[FERRY_OPTION_TOLERANCE];
     verification v = {.tolerance = tolerance->given ? tolerance->number : DEFAULT_TOLERANCE};
-    v.model = ferry_open_model(call->arguments.operands[0]);
+    v.model = ferry_open_model(call, call->arguments.operands[0]);
     if (v.model == NULL) return FERRY_EXIT_FAILED;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(v.model);
     const bool passed = ferry_golden_open(&v.golden, call->arguments.operands[1], &sizes) && create_translator(&v) &&

@@ -24,7 +24,7 @@ typedef struct ferry_command {
 } ferry_command;
 
 extern const ferry_command ferry_command_translate, ferry_command_convert, ferry_command_inspect, ferry_command_verify,
-    ferry_command_bench, ferry_command_plot;
+    ferry_command_bench, ferry_command_plot, ferry_command_languages;
 
 /* Prints "ferry: ", the message and a newline. */
 void ferry_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,8 +6,8 @@
 #include "command.h"
 
 static const ferry_command *const commands[] = {
-    &ferry_command_translate, &ferry_command_convert, &ferry_command_inspect,
-    &ferry_command_verify,    &ferry_command_bench,   &ferry_command_plot,
+    &ferry_command_translate, &ferry_command_languages, &ferry_command_convert, &ferry_command_inspect,
+    &ferry_command_verify,    &ferry_command_bench,     &ferry_command_plot,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -28,7 +28,8 @@ static void print_overview(FILE *out)
     fputs("  help         explain a command: ferry help COMMAND\n"
           "\n"
           "ferry --version prints the version. Exit status: 0 done, 1 something failed, 2 wrong usage.\n"
-          "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avx512).\n",
+          "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avx512, avx512vnni, "
+          "amx).\n",
           out);
 }
 
@@ -60,8 +61,9 @@ static int run_command(const ferry_command *command, ferry_call *call, char **ar
         return FERRY_EXIT_USAGE;
     if (arguments->options[FERRY_OPTION_HELP].given) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
-        ferry_complain("%s: expected %s, found %zu arguments; try 'ferry help %s'", command->name, command->synopsis,
-                       arguments->operand_count, command->name);
+        ferry_complain("%s: expected %s, found %zu arguments; try 'ferry help %s'", command->name,
+                       command->synopsis[0] != '\0' ? command->synopsis : "no arguments", arguments->operand_count,
+                       command->name);
         return FERRY_EXIT_USAGE;
     }
     return command->run(call);

@@ -20,25 +20,33 @@ typedef struct description {
 } description;
 
 static const description table[FERRY_OPTION_COUNT] = {
-    [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0, "the model; else $FERRY_MODEL, else the one that ships"},
+    [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0,
+                            "the model, of any kind; else $FERRY_MODEL, else the one that ships"},
     [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, "read lines from FILE, not from standard input"},
     [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, "write to FILE"},
+    [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, "translate from LANGUAGE (see 'ferry languages')"},
+    [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, "translate into LANGUAGE"},
+    [FERRY_OPTION_POLICY] = {"policy", 0, CHOICE, "huggingface|marian|ctranslate2", 0, 0, "whose rules of search"},
     [FERRY_OPTION_BEAM] = {"beam", 0, INTEGER, "N", 1, 256, "hypotheses kept; 1 is greedy search"},
     [FERRY_OPTION_NBEST] = {"nbest", 0, INTEGER, "N", 1, 256, "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
     [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, NULL, 0, 0, "print each translation's score and a tab before it"},
     [FERRY_OPTION_MAX_LENGTH] = {"max-length", 0, INTEGER, "N", 0, 1 << 20,
-                                 "at most N target tokens; 0: 3 x source + 50"},
+                                 "at most N target tokens; 0: by the source's length"},
     [FERRY_OPTION_MIN_LENGTH] = {"min-length", 0, INTEGER, "N", 0, 1 << 20, "at least N target tokens"},
     [FERRY_OPTION_LENGTH_PENALTY] = {"length-penalty", 0, NUMBER, "X", -1000, 1000,
                                      "score = sum of log-probabilities / length^X"},
+    [FERRY_OPTION_WORD_PENALTY] = {"word-penalty", 0, NUMBER, "X", -1000, 1000,
+                                   "taken from the sum for each token; 0 is none"},
     [FERRY_OPTION_EARLY_STOPPING] = {"early-stopping", 0, CHOICE, "false|true|never", 0, 0,
                                      "when a beam search ends (see `generate` of Hugging Face)"},
     [FERRY_OPTION_REPETITION_PENALTY] = {"repetition-penalty", 0, NUMBER, "X", 1e-3, 1000, "1 is none"},
     [FERRY_OPTION_NO_REPEAT_NGRAM] = {"no-repeat-ngram", 0, INTEGER, "N", 0, 1 << 20,
                                       "no N tokens in a row come twice; 0 is off"},
+    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, NULL, 0, 0,
+                                   "choose among all words though the model has a shortlist"},
     [FERRY_OPTION_THREADS] = {"threads", 0, INTEGER, "N", 1, 1024, "threads that translate"},
     [FERRY_OPTION_BATCH] = {"batch", 0, INTEGER, "N", 1, 1 << 16, "lines decoded together"},
-    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16", 0, 0, "numbers of the matrices in the file"},
+    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, "numbers of the matrices in the file"},
     [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, "largest difference that passes; 2e-4"},
     [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, NULL, 0, 0, "one line at a time: latency instead of throughput"},
     [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, NULL, 0, 0, "models of random weights, all of one size"},
@@ -215,6 +223,6 @@ void ferry_options_print(uint32_t takes)
         char left[64], letter[8] = "";
         if (option->letter != 0) snprintf(letter, sizeof letter, "-%c,", option->letter);
         snprintf(left, sizeof left, "%-3s --%s %s", letter, option->name, option->value != NULL ? option->value : "");
-        printf("  %-38s %s\n", left, option->help);
+        printf("  %-46s %s\n", left, option->help);
     }
 }

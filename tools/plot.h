@@ -13,6 +13,7 @@ bool ferry_plot_positions(FILE *out, const ferry_model *model, const char *title
 
 typedef struct ferry_plot_request {
     const char *text;
+    const char *from, *to; /* languages, as in ferry_options */
     ferry_inspect_attention_kind kind;
     int32_t layer, head;
 } ferry_plot_request;

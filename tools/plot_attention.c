@@ -37,7 +37,9 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
     ferry_error error;
     size_t count;
     const ferry_text text = {s->request->text, strlen(s->request->text)};
-    if (!succeeded(ferry_inspect_tokenize(s->model, text, &s->source, &count, &error), &error)) return false;
+    if (!succeeded(ferry_inspect_tokenize(s->model, text, s->request->from, s->request->to, &s->source, &count, &error),
+                   &error))
+        return false;
     if (count == 0) {
         ferry_complain("--attention: the text has no pieces");
         return false;

@@ -8,28 +8,31 @@
 #include <unistd.h>
 
 #include "../engine/ferry_inspect.h"
+#include "conversion.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"
 
 /* ---- the model ---- */
 
 /* `note` ends a message about the file. */
-static ferry_model *open_model(const char *path, const char *note)
+static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
 {
+    char file[PATH_MAX];
     ferry_model *model;
     ferry_error error;
     const char *isa = getenv("FERRY_ISA");
-    const ferry_status status = ferry_inspect_open(path, isa, &model, &error);
+    if (!ferry_find_model_file(path, call->arguments.options[FERRY_OPTION_QUIET].given, file, sizeof file)) return NULL;
+    const ferry_status status = ferry_inspect_open(file, isa, &model, &error);
     if (status == FERRY_ERROR_ARGUMENT)
-        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avx512", error.message);
+        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avx512, avx512vnni, amx", error.message);
     else if (status != FERRY_OK)
         ferry_complain("%s%s", error.message, note);
     return model;
 }
 
-ferry_model *ferry_open_model(const char *path)
+ferry_model *ferry_open_model(const ferry_call *call, const char *path)
 {
-    return open_model(path, "");
+    return open_model(call, path, "");
 }
 
 /* The directory of the executable, "" when that is not known. */
@@ -66,14 +69,14 @@ static bool find_shipped(const char *program, char *path, size_t size)
     return false;
 }
 
-static ferry_model *open_wanted_model(const ferry_call *call)
+ferry_model *ferry_open_wanted_model(const ferry_call *call)
 {
     char path[PATH_MAX + 64];
     const ferry_option_value *option = &call->arguments.options[FERRY_OPTION_MODEL];
-    if (option->given) return ferry_open_model(option->text);
+    if (option->given) return ferry_open_model(call, option->text);
     const char *variable = getenv("FERRY_MODEL");
-    if (variable != NULL && variable[0] != '\0') return open_model(variable, " (named by FERRY_MODEL)");
-    return find_shipped(call->program, path, sizeof path) ? ferry_open_model(path) : NULL;
+    if (variable != NULL && variable[0] != '\0') return open_model(call, variable, " (named by FERRY_MODEL)");
+    return find_shipped(call->program, path, sizeof path) ? ferry_open_model(call, path) : NULL;
 }
 
 /* ---- the translator ---- */
@@ -90,15 +93,23 @@ static void set_number(const ferry_arguments *arguments, ferry_option option, fl
 
 static void set_options(const ferry_arguments *arguments, ferry_options *options)
 {
+    options->from = arguments->options[FERRY_OPTION_FROM].text;
+    options->to = arguments->options[FERRY_OPTION_TO].text;
     set_integer(arguments, FERRY_OPTION_BEAM, &options->beam);
     set_integer(arguments, FERRY_OPTION_NBEST, &options->nbest);
     set_number(arguments, FERRY_OPTION_LENGTH_PENALTY, &options->length_penalty);
+    set_number(arguments, FERRY_OPTION_WORD_PENALTY, &options->word_penalty);
     set_integer(arguments, FERRY_OPTION_MAX_LENGTH, &options->max_length);
     set_integer(arguments, FERRY_OPTION_MIN_LENGTH, &options->min_length);
     set_number(arguments, FERRY_OPTION_REPETITION_PENALTY, &options->repetition_penalty);
     set_integer(arguments, FERRY_OPTION_NO_REPEAT_NGRAM, &options->no_repeat_ngram);
     set_integer(arguments, FERRY_OPTION_THREADS, &options->threads);
     set_integer(arguments, FERRY_OPTION_BATCH, &options->batch);
+    if (arguments->options[FERRY_OPTION_NO_SHORTLIST].given) options->shortlist = 0;
+    options->scores =
+        arguments->options[FERRY_OPTION_SCORES].given || arguments->options[FERRY_OPTION_NBEST].given ? 1 : 0;
+    const ferry_option_value *policy = &arguments->options[FERRY_OPTION_POLICY];
+    if (policy->given) options->policy = (ferry_policy)policy->integer;
     const ferry_option_value *early = &arguments->options[FERRY_OPTION_EARLY_STOPPING];
     if (early->given) options->early_stopping = (ferry_early_stopping)early->integer;
     if (!arguments->options[FERRY_OPTION_BEAM].given && options->beam < options->nbest) options->beam = options->nbest;
@@ -123,7 +134,7 @@ static bool create_translator(const ferry_call *call, ferry_session *session)
 bool ferry_session_open(const ferry_call *call, ferry_session *session)
 {
     memset(session, 0, sizeof *session);
-    session->model = open_wanted_model(call);
+    session->model = ferry_open_wanted_model(call);
     if (session->model == NULL) return false;
     if (create_translator(call, session)) return true;
     ferry_session_close(session);

@@ -3,7 +3,8 @@
 # The lists are complete: nothing is expected to be there already but git and a shell.
 set -eu
 
-build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libsentencepiece-dev libjansson-dev'
+build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libsentencepiece-dev libjansson-dev
+libyaml-dev zlib1g-dev nettle-dev'
 test="$build libopenblas-serial-dev libcmocka-dev python3"
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck"
 

@@ -6,6 +6,8 @@
 size_t ferry_type_size(ferry_type type)
 {
     switch (type) {
+    case FERRY_I8: return 1;
+    case FERRY_I16:
     case FERRY_F16:
     case FERRY_BF16: return 2;
     case FERRY_F32:
@@ -21,6 +23,8 @@ const char *ferry_type_name(ferry_type type)
     switch (type) {
     case FERRY_F32: return "f32";
     case FERRY_F16: return "f16";
+    case FERRY_I8: return "i8";
+    case FERRY_I16: return "i16";
     case FERRY_I32: return "i32";
     case FERRY_I64: return "i64";
     case FERRY_F64: return "f64";

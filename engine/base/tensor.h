@@ -10,6 +10,8 @@
 typedef enum ferry_type {
     FERRY_F32 = 0,
     FERRY_F16 = 1,
+    FERRY_I8 = 24,
+    FERRY_I16 = 25,
     FERRY_I32 = 26,
     FERRY_I64 = 27,
     FERRY_F64 = 28,

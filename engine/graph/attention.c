@@ -5,8 +5,8 @@
 
 #include "../base/bytes.h"
 
-/* Queries that are computed together: bounds the scratch for long sentences. */
-enum { TILE_QUERIES = 64 };
+/* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
+enum { TILE_ROWS = 64 };
 
 /* Keys that query `i` of a tile sees. */
 static int32_t visible(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t i)
@@ -33,20 +33,45 @@ static void answer_probe(const ferry_attention_call *call, const ferry_position_
                (size_t)tile->keys * sizeof(float));
 }
 
-/* One head of one tile. tile->q, key_offset, head and context are set; `values` is the offset of the head's values. */
-static void attend_head(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile,
-                        size_t values, int32_t row)
+static void next_head(ferry_position_tile *tile)
 {
-    const int32_t K = call->cache->layout.head_width;
+    const size_t width = (size_t)tile->past.width;
+    tile->head++;
+    tile->q += width;
+    tile->context += width;
+    tile->scores += (size_t)tile->queries * tile->ld_scores;
+    tile->past.offset += tile->past.head;
+}
+
+/* Heads of one tile, from tile->head on, with all scores before all contexts: keys, and then values, are read as they
+ * lie. What the heads share is set in *tile. */
+static void attend_heads(const ferry_kernels *kernels, const ferry_attention_call *call, ferry_position_tile tile,
+                         const ferry_past *keys, const ferry_past *values, int32_t row)
+{
     const ferry_position_scheme *scheme = call->position != NULL ? call->position->scheme : NULL;
-    kernels->scores(tile->scores, tile->ld_scores, tile->q, tile->ldq, tile->queries, tile->blocks, tile->key_offset, K,
-                    tile->keys);
-    if (scheme != NULL && scheme->score != NULL) scheme->score(call->position, call->position_state, kernels, tile);
-    normalise(kernels, call, tile);
-    answer_probe(call, tile, row);
-    kernels->context(tile->context, tile->ld_context, tile->scores, tile->ld_scores, tile->queries, tile->blocks,
-                     values, K, tile->keys);
-    if (scheme != NULL && scheme->context != NULL) scheme->context(call->position, call->position_state, kernels, tile);
+    tile.past = *keys;
+    tile.past.heads = 1;
+    const ferry_position_tile first = tile;
+    kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, tile.queries, keys);
+    for (int32_t h = 0; h < keys->heads; h++) {
+        if (scheme != NULL && scheme->score != NULL)
+            scheme->score(call->position, call->position_state, kernels, &tile);
+        normalise(kernels, call, &tile);
+        answer_probe(call, &tile, row);
+        next_head(&tile);
+    }
+    tile = first;
+    kernels->context(tile.context, tile.ld_context, tile.scores, tile.ld_scores, tile.queries, values);
+    for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->context != NULL; h++) {
+        scheme->context(call->position, call->position_state, kernels, &tile);
+        next_head(&tile);
+    }
+}
+
+static int32_t heads_together(const ferry_attention_call *call, int32_t queries)
+{
+    const int32_t heads = call->cache->layout.heads, fit = queries > 0 ? TILE_ROWS / queries : 0;
+    return fit < heads ? fit : heads;
 }
 
 /* Room for the scores of any tile of the call, and for what the encoding needs beside them. */
@@ -56,9 +81,10 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
     size_t floats = 0, position_floats = 0;
     for (int32_t s = 0; s < call->span_count; s++) {
         const ferry_attention_span *span = &call->spans[s];
-        const int32_t queries = span->rows < TILE_QUERIES ? span->rows : TILE_QUERIES;
+        const int32_t queries = span->rows < TILE_ROWS ? span->rows : TILE_ROWS;
         const int32_t keys = call->sequences[span->sequence].length;
-        const size_t tile = (size_t)queries * ferry_round_up((size_t)keys, FERRY_LANES);
+        const size_t rows = (size_t)queries * (size_t)heads_together(call, queries);
+        const size_t tile = rows * ferry_round_up((size_t)keys, FERRY_LANES);
         if (tile > floats) floats = tile;
         if (call->position == NULL) continue;
         const size_t position_tile = ferry_position_scratch(call->position, queries, keys);
@@ -68,6 +94,28 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
     *scratch = ferry_arena_alloc(&context->arena, position_floats, sizeof **scratch);
     if (*scores != NULL && *scratch != NULL) return FERRY_OK;
     return ferry_fail_memory(error, "attention scores", (floats + position_floats) * sizeof **scores);
+}
+
+static void prefetch(const float *x, size_t floats)
+{
+    for (size_t i = 0; i < floats; i += FERRY_LANES) __builtin_prefetch(x + i, 0, 2);
+}
+
+/* Many hypotheses' keys and values do not stay in the near caches from step to step: asks for those of the span that
+ * comes next, in the order in which they lie. */
+static void prefetch_span(const ferry_attention_call *call, const ferry_attention_span *span)
+{
+    const ferry_cache_layout *layout = &call->cache->layout;
+    const ferry_sequence *sequence = &call->sequences[span->sequence];
+    const int32_t length = call->causal ? span->first + span->rows : sequence->length;
+    const ferry_past keys = ferry_cache_keys(layout, sequence, call->cache_layer, 0, 1, length);
+    const ferry_past values = ferry_cache_values(layout, sequence, call->cache_layer, 0, 1, length);
+    for (int32_t j = 0; j < length; j += FERRY_BLOCK_POSITIONS) {
+        const float *block = sequence->blocks[j / FERRY_BLOCK_POSITIONS];
+        const size_t count = (size_t)(length - j < FERRY_BLOCK_POSITIONS ? length - j : FERRY_BLOCK_POSITIONS);
+        prefetch(block + keys.offset, (count + FERRY_KEY_GROUP - 1) / FERRY_KEY_GROUP * keys.stride);
+        prefetch(block + values.offset, count * values.stride);
+    }
 }
 
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
@@ -84,27 +132,31 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
     for (int32_t s = 0; s < call->span_count; s++) {
         const ferry_attention_span *span = &call->spans[s];
         const ferry_sequence *sequence = &call->sequences[span->sequence];
-        for (int32_t done = 0; done < span->rows; done += TILE_QUERIES) {
+        if (s + 1 < call->span_count) prefetch_span(call, span + 1);
+        for (int32_t done = 0; done < span->rows; done += TILE_ROWS) {
+            const size_t start = (size_t)(span->row + done) * width;
             ferry_position_tile tile = {
                 .layer = call->layer,
                 .first = span->first + done,
-                .queries = span->rows - done < TILE_QUERIES ? span->rows - done : TILE_QUERIES,
+                .queries = span->rows - done < TILE_ROWS ? span->rows - done : TILE_ROWS,
                 .ldq = width,
-                .blocks = (const float *const *)sequence->blocks,
                 .scores = scores,
                 .ld_context = width,
                 .scratch = scratch,
             };
             tile.keys = call->causal ? tile.first + tile.queries : sequence->length;
             tile.ld_scores = ferry_round_up((size_t)tile.keys, FERRY_LANES);
-            const int32_t row = span->row + done;
-            for (tile.head = 0; tile.head < layout->heads; tile.head++) {
-                const size_t column = (size_t)row * width + (size_t)tile.head * (size_t)layout->head_width;
+            const int32_t together = heads_together(call, tile.queries);
+            for (; tile.head < layout->heads; tile.head += together) {
+                const int32_t left = layout->heads - tile.head, heads = left < together ? left : together;
+                const size_t column = start + (size_t)tile.head * (size_t)layout->head_width;
+                const ferry_past keys =
+                    ferry_cache_keys(layout, sequence, call->cache_layer, tile.head, heads, tile.keys);
+                const ferry_past values =
+                    ferry_cache_values(layout, sequence, call->cache_layer, tile.head, heads, tile.keys);
                 tile.q = q + column;
                 tile.context = output + column;
-                tile.key_offset = ferry_cache_keys(layout, call->cache_layer, tile.head);
-                attend_head(context->kernels, call, &tile, ferry_cache_values(layout, call->cache_layer, tile.head),
-                            row);
+                attend_heads(context->kernels, call, tile, &keys, &values, span->row + done);
             }
         }
     }

@@ -1,11 +1,13 @@
+#define _GNU_SOURCE /* madvise */
 #include "cache.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../base/bytes.h"
 
-enum { SLAB_BYTES = 1 << 20 };
+enum { SLAB_BYTES = 1 << 20, LARGE_PAGE = 1 << 21, KEY_GROUPS = FERRY_BLOCK_POSITIONS / FERRY_KEY_GROUP };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -30,8 +32,19 @@ void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t
     layout->layers = layers;
     layout->heads = heads;
     layout->head_width = head_width;
-    layout->padded_width = (int32_t)ferry_round_up((size_t)head_width, FERRY_LANES);
-    layout->layer_floats = (size_t)heads * (size_t)(head_width + layout->padded_width) * FERRY_BLOCK_POSITIONS;
+    layout->key_floats = ferry_round_up((size_t)head_width, FERRY_KEY_GROUP) * FERRY_KEY_GROUP;
+    layout->value_floats = ferry_round_up((size_t)head_width, FERRY_LANES);
+    layout->layer_floats =
+        (size_t)heads * (layout->key_floats * KEY_GROUPS + layout->value_floats * FERRY_BLOCK_POSITIONS);
+    layout->positions = FERRY_BLOCK_POSITIONS;
+}
+
+void ferry_cache_init_states(ferry_cache *cache, int32_t layers, int32_t width)
+{
+    memset(cache, 0, sizeof *cache);
+    cache->layout.layers = layers;
+    cache->layout.layer_floats = ferry_round_up((size_t)width, FERRY_LANES);
+    cache->layout.positions = INT32_MAX;
 }
 
 void ferry_cache_destroy(ferry_cache *cache)
@@ -44,19 +57,23 @@ void ferry_cache_destroy(ferry_cache *cache)
     memset(cache, 0, sizeof *cache);
 }
 
-/* A slab is about as large as all slabs before it, so that their number stays logarithmic. */
+/* A slab is an eighth of all slabs before it: their number stays logarithmic, and little is there for nothing. */
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
     const size_t block_bytes =
         sizeof(ferry_cache_block) + (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
     const size_t fit = SLAB_BYTES / block_bytes;
-    size_t count = cache->blocks / 2 > fit ? cache->blocks / 2 : fit;
+    size_t count = cache->blocks / 8 > fit ? cache->blocks / 8 : fit;
     if (count == 0) count = 1;
     size_t bytes;
-    if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
+    if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes) ||
+        bytes > SIZE_MAX - LARGE_PAGE)
         return ferry_fail_memory(error, "keys and values", SIZE_MAX);
-    ferry_cache_slab *slab = aligned_alloc(64, ferry_round_up(bytes, 64));
+    /* Every step reads nearly all of it, in pieces of a few pages: large pages spare it walks through page tables. */
+    const size_t alignment = bytes < LARGE_PAGE ? 64 : LARGE_PAGE, size = ferry_round_up(bytes, alignment);
+    ferry_cache_slab *slab = aligned_alloc(alignment, size);
     if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
+    if (alignment == LARGE_PAGE) madvise(slab, size, MADV_HUGEPAGE); /* advice: may be refused */
     memset(slab->data, 0, bytes - sizeof *slab); /* slots that hold no key yet are read too: let them be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;
@@ -88,15 +105,15 @@ static void drop_block(ferry_cache *cache, float *data)
     cache->free = block;
 }
 
-static int32_t blocks_for(int32_t positions)
+static int32_t blocks_for(int32_t positions, int32_t block_positions)
 {
-    return positions / FERRY_BLOCK_POSITIONS + (positions % FERRY_BLOCK_POSITIONS != 0);
+    return positions / block_positions + (positions % block_positions != 0);
 }
 
 ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error)
 {
     memset(sequence, 0, sizeof *sequence);
-    sequence->capacity = blocks_for(positions);
+    sequence->capacity = blocks_for(positions, FERRY_BLOCK_POSITIONS);
     sequence->blocks = ferry_arena_alloc(arena, (size_t)sequence->capacity, sizeof *sequence->blocks);
     if (sequence->blocks == NULL)
         return ferry_fail_memory(error, "a list of blocks", (size_t)sequence->capacity * sizeof *sequence->blocks);
@@ -105,54 +122,116 @@ ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_s
 
 ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence, int32_t length, ferry_error *error)
 {
-    for (int32_t i = blocks_for(sequence->length); i < blocks_for(length); i++) {
+    const int32_t positions = cache->layout.positions;
+    for (int32_t i = blocks_for(sequence->length, positions); i < blocks_for(length, positions); i++) {
         FERRY_TRY(take_block(cache, &sequence->blocks[i], error));
         /* One by one, so that a failure leaves a sequence that can be released. */
-        sequence->length = (i + 1) * FERRY_BLOCK_POSITIONS;
+        sequence->length = (i + 1) * positions;
     }
     sequence->length = length;
     return FERRY_OK;
+}
+
+/* Floats from the beginning of a layer to its values. */
+static size_t values_offset(const ferry_cache_layout *layout)
+{
+    return (size_t)layout->heads * layout->key_floats * KEY_GROUPS;
+}
+
+ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
+                            int32_t head, int32_t heads, int32_t count)
+{
+    return (ferry_past){
+        .blocks = (const float *const *)sequence->blocks,
+        .offset = (size_t)layer * layout->layer_floats + (size_t)head * layout->key_floats,
+        .head = layout->key_floats,
+        .stride = (size_t)layout->heads * layout->key_floats,
+        .heads = heads,
+        .width = layout->head_width,
+        .count = count,
+    };
+}
+
+ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
+                              int32_t head, int32_t heads, int32_t count)
+{
+    return (ferry_past){
+        .blocks = (const float *const *)sequence->blocks,
+        .offset = (size_t)layer * layout->layer_floats + values_offset(layout) + (size_t)head * layout->value_floats,
+        .head = layout->value_floats,
+        .stride = (size_t)layout->heads * layout->value_floats,
+        .heads = heads,
+        .width = layout->head_width,
+        .count = count,
+    };
+}
+
+/* Key [K] of one head into its slot of a group. */
+static void write_key(float *group, int32_t slot, const float *key, int32_t K)
+{
+    float *to = group + slot * FERRY_KEY_GROUP;
+    int32_t d = 0;
+    for (; d + FERRY_KEY_GROUP <= K; d += FERRY_KEY_GROUP) {
+        memcpy(to + d * FERRY_KEY_GROUP, key + d, FERRY_KEY_GROUP * sizeof *to);
+    }
+    if (d < K) memcpy(to + d * FERRY_KEY_GROUP, key + d, (size_t)(K - d) * sizeof *to);
 }
 
 void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
                           int32_t count, const float *k, const float *v)
 {
     const ferry_cache_layout *layout = &cache->layout;
-    const int32_t H = layout->heads, K = layout->head_width;
+    const size_t H = (size_t)layout->heads, K = (size_t)layout->head_width;
     for (int32_t i = 0; i < count; i++) {
-        const int32_t position = first + i;
-        float *block = sequence->blocks[position / FERRY_BLOCK_POSITIONS];
-        const int32_t slot = position % FERRY_BLOCK_POSITIONS;
-        const float *key = k + (size_t)i * (size_t)(H * K);
-        const float *value = v + (size_t)i * (size_t)(H * K);
-        float *keys = block + ferry_cache_keys(layout, layer, 0) + slot;
-        for (int32_t d = 0; d < H * K; d++) keys[(size_t)d * FERRY_BLOCK_POSITIONS] = key[d];
-        for (int32_t h = 0; h < H; h++)
-            memcpy(block + ferry_cache_values(layout, layer, h) + (size_t)slot * (size_t)layout->padded_width,
-                   value + (size_t)h * (size_t)K, (size_t)K * sizeof(float));
+        const int32_t slot = (first + i) % FERRY_BLOCK_POSITIONS;
+        float *keys = sequence->blocks[(first + i) / FERRY_BLOCK_POSITIONS] + (size_t)layer * layout->layer_floats;
+        float *values = keys + values_offset(layout) + (size_t)slot * H * layout->value_floats;
+        keys += (size_t)(slot / FERRY_KEY_GROUP) * H * layout->key_floats;
+        for (size_t h = 0; h < H; h++) {
+            const size_t at = ((size_t)i * H + h) * K;
+            write_key(keys + h * layout->key_floats, slot % FERRY_KEY_GROUP, k + at, layout->head_width);
+            memcpy(values + h * layout->value_floats, v + at, K * sizeof *v);
+        }
     }
 }
 
 void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
 {
-    for (int32_t i = 0; i < blocks_for(sequence->length); i++) drop_block(cache, sequence->blocks[i]);
+    const int32_t held = blocks_for(sequence->length, cache->layout.positions);
+    for (int32_t i = 0; i < held; i++) drop_block(cache, sequence->blocks[i]);
     sequence->length = 0;
+}
+
+/* What the first `count` positions of a block fill; of states everything. */
+static void copy_block(const ferry_cache_layout *layout, float *to, const float *from, int32_t count)
+{
+    const size_t heads = (size_t)layout->heads, groups = ferry_round_up((size_t)count, FERRY_KEY_GROUP);
+    const size_t keys = heads * layout->key_floats * (groups / FERRY_KEY_GROUP);
+    const size_t values = heads * layout->value_floats * (size_t)count, begin = values_offset(layout);
+    if (layout->positions != FERRY_BLOCK_POSITIONS) {
+        memcpy(to, from, (size_t)layout->layers * layout->layer_floats * sizeof *to);
+        return;
+    }
+    for (int32_t layer = 0; layer < layout->layers; layer++) {
+        const size_t at = (size_t)layer * layout->layer_floats;
+        memcpy(to + at, from + at, keys * sizeof *to);
+        memcpy(to + at + begin, from + at + begin, values * sizeof *to);
+    }
 }
 
 /* `child` continues `parent`: full blocks are shared, the block being filled is copied. */
 static ferry_status continue_from(ferry_cache *cache, const ferry_sequence *parent, ferry_sequence *child,
                                   ferry_error *error)
 {
-    const int32_t full = parent->length / FERRY_BLOCK_POSITIONS;
+    const int32_t positions = cache->layout.positions, full = parent->length / positions;
     for (int32_t i = 0; i < full; i++) {
         child->blocks[i] = parent->blocks[i];
         block_of(child->blocks[i])->references++;
     }
-    child->length = full * FERRY_BLOCK_POSITIONS;
-    if (full * FERRY_BLOCK_POSITIONS < parent->length) {
+    child->length = full * positions;
+    if (child->length < parent->length) {
         FERRY_TRY(take_block(cache, &child->blocks[full], error));
-        memcpy(child->blocks[full], parent->blocks[full],
-               (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float));
+        copy_block(&cache->layout, child->blocks[full], parent->blocks[full], parent->length % positions);
         child->length = parent->length;
     }
     return FERRY_OK;

@@ -1,14 +1,18 @@
-/* Keys and values of attention, in blocks of 16 positions.
+/* What hypotheses and sentences keep from row to row: keys and values of attention, in blocks of 16 positions, or the
+ * states of an SSRU.
  *
  * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 16 positions of
  * all layers:
  *
- *     layer 0: keys of head 0 [K][16] · head 1 … · values of head 0 [16][P] · head 1 …   (P: K rounded up to 16)
+ *     layer 0: keys [4 groups][H][⌈K/4⌉][4 positions][4 d] · values [16 positions][H][P]   (P: K rounded up to 16)
  *     layer 1: …
  *
- * Keys stand transposed, so that scores of 16 positions are one panel of a product (kernels.h). Hypotheses that share a
- * past share its full blocks (counted references); only the block that is still being filled is copied when a
- * hypothesis splits. Memory follows the tokens that exist, never beam × maximum length. */
+ * What n positions fill is thus the beginning of each part, which is all that attention reads (kernels.h) and a copy
+ * takes. Hypotheses that share a past share its full blocks (counted references); only the block that is still being
+ * filled is copied when a hypothesis splits. Memory follows the tokens that exist, never beam × maximum length.
+ *
+ * An SSRU keeps one state [D] for each layer, whatever the position. Its block has room for any number of positions: it
+ * is for ever the one that is being filled, which a split copies. */
 #ifndef FERRY_GRAPH_CACHE_H
 #define FERRY_GRAPH_CACHE_H
 
@@ -21,9 +25,11 @@
 typedef struct ferry_cache_layout {
     int32_t layers;
     int32_t heads;
-    int32_t head_width;   /* K */
-    int32_t padded_width; /* P */
-    size_t layer_floats;  /* of one layer in a block */
+    int32_t head_width;  /* K */
+    size_t key_floats;   /* of one head in a group of keys: 16·⌈K/4⌉ */
+    size_t value_floats; /* of one head of a value: P */
+    size_t layer_floats; /* of one layer in a block; a multiple of 16 */
+    int32_t positions;   /* of a block: 16, or INT32_MAX for states */
 } ferry_cache_layout;
 
 typedef struct ferry_cache_block ferry_cache_block;
@@ -41,22 +47,25 @@ typedef struct ferry_cache {
 /* One sequence. Zeroed: empty. The list lives in an arena, see ferry_sequence_begin. */
 typedef struct ferry_sequence {
     float **blocks;   /* [capacity] */
-    int32_t length;   /* positions that hold keys and values */
+    int32_t length;   /* positions that hold keys and values, or that the state has seen */
     int32_t capacity; /* blocks that the list has room for */
 } ferry_sequence;
 
 void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t head_width);
+/* Blocks of states [width], one for each layer. */
+void ferry_cache_init_states(ferry_cache *cache, int32_t layers, int32_t width);
 void ferry_cache_destroy(ferry_cache *cache);
 
-/* Floats from the start of a block to the keys (values) of a layer's head. */
-static inline size_t ferry_cache_keys(const ferry_cache_layout *layout, int32_t layer, int32_t head)
+/* The keys (values) at positions 0 … count - 1 of `heads` heads of a layer, from `head` on. */
+ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
+                            int32_t head, int32_t heads, int32_t count);
+ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
+                              int32_t head, int32_t heads, int32_t count);
+
+/* The state of a layer; of no meaning before the first row has set it. */
+static inline float *ferry_cache_state(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer)
 {
-    return (size_t)layer * layout->layer_floats + (size_t)head * (size_t)layout->head_width * FERRY_BLOCK_POSITIONS;
-}
-static inline size_t ferry_cache_values(const ferry_cache_layout *layout, int32_t layer, int32_t head)
-{
-    return ferry_cache_keys(layout, layer, layout->heads) +
-           (size_t)head * (size_t)layout->padded_width * FERRY_BLOCK_POSITIONS;
+    return sequence->blocks[0] + (size_t)layer * cache->layout.layer_floats;
 }
 
 /* An empty sequence whose list has room for `positions`, from `arena`. */

@@ -13,18 +13,21 @@ typedef struct cross_input {
     float *k, *v; /* scratch [offsets[count], H·K] */
 } cross_input;
 
-static void write_cross(const ferry_state *state, int32_t layer, const cross_input *input)
+static ferry_status write_cross(ferry_state *state, int32_t layer, const cross_input *input, ferry_error *error)
 {
     const ferry_attention_weights *weights = &state->model->decoder.layers[layer].cross;
     const int32_t *offsets = input->offsets;
     const size_t width = (size_t)weights->k.N;
-    ferry_linear(&state->context, input->k, input->encoder_output, offsets[input->count], &weights->k);
-    ferry_linear(&state->context, input->v, input->encoder_output, offsets[input->count], &weights->v);
+    float *const outputs[] = {input->k, input->v};
+    const ferry_matrix *const matrices[] = {&weights->k, &weights->v};
+    FERRY_TRY(
+        ferry_linear_many(&state->context, outputs, input->encoder_output, offsets[input->count], matrices, 2, error));
     for (int32_t s = 0; s < input->count; s++) {
         const size_t start = (size_t)offsets[s] * width;
         ferry_sequence_write(&state->decoder_cache, &input->sentences[s], layer, 0, offsets[s + 1] - offsets[s],
                              input->k + start, input->v + start);
     }
+    return FERRY_OK;
 }
 
 ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
@@ -46,8 +49,10 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     ferry_status status = FERRY_OK;
     if (input.k == NULL || input.v == NULL)
         status = ferry_fail_memory(error, "cross-attention", 2 * floats * sizeof(float));
+    ferry_state_group_sentences(state, offsets, count);
     for (int32_t layer = 0; status == FERRY_OK && layer < stack->layer_count; layer++)
-        write_cross(state, layer, &input);
+        status = write_cross(state, layer, &input, error);
+    ferry_state_ungroup(state);
     ferry_arena_end(&state->context.arena, mark);
     return status;
 }
@@ -58,7 +63,7 @@ static ferry_status run_layers(const ferry_pass *pass, const ferry_decoder_rows 
     const ferry_position *position = &pass->stack->position;
     const size_t D = (size_t)state->model->d_model;
     const ferry_self_attention self = {
-        .cache = &state->decoder_cache,
+        .cache = ferry_state_hypothesis_cache(state),
         .sequences = input->hypotheses,
         .spans = input->spans,
         .span_count = input->span_count,
@@ -70,13 +75,28 @@ static ferry_status run_layers(const ferry_pass *pass, const ferry_decoder_rows 
         position->scheme->embed(position, self.position_state, state->context.kernels, pass->x + (size_t)span->row * D,
                                 span->first, span->rows);
     }
+    ferry_stack_embedding_norm(pass);
     for (int32_t layer = 0; layer < pass->stack->layer_count; layer++) {
-        FERRY_TRY(ferry_layer_self_attention(pass, layer, &self, error));
+        FERRY_TRY(state->model->ssru ? ferry_layer_ssru(pass, layer, &self, error)
+                                     : ferry_layer_self_attention(pass, layer, &self, error));
         FERRY_TRY(ferry_layer_cross_attention(pass, layer, input->sentences, input->cross_spans,
                                               input->cross_span_count, error));
-        ferry_layer_feed_forward(pass, layer);
+        FERRY_TRY(ferry_layer_feed_forward(pass, layer, error));
     }
     ferry_stack_final_norm(pass);
+    return FERRY_OK;
+}
+
+/* The first row of each sentence, from the arena. */
+static ferry_status sentence_offsets(ferry_state *state, const ferry_decoder_rows *input, const int32_t **offsets,
+                                     ferry_error *error)
+{
+    const size_t count = (size_t)input->cross_span_count + 1;
+    int32_t *rows = ferry_arena_alloc(&state->context.arena, count, sizeof *rows);
+    if (rows == NULL) return ferry_fail_memory(error, "sentences", count * sizeof *rows);
+    for (int32_t s = 0; s < input->cross_span_count; s++) rows[s] = input->cross_spans[s].row;
+    rows[input->cross_span_count] = input->rows;
+    *offsets = rows;
     return FERRY_OK;
 }
 
@@ -88,19 +108,30 @@ ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, f
         const int32_t length = span->first + span->rows;
         FERRY_TRY(
             ferry_position_extend(&stack->position, &state->decoder_positions, state->context.kernels, length, error));
-        FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &input->hypotheses[span->sequence], length, error));
+        FERRY_TRY(ferry_sequence_extend(ferry_state_hypothesis_cache(state), &input->hypotheses[span->sequence], length,
+                                        error));
     }
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     ferry_pass pass;
+    const int32_t *offsets = NULL;
+    const size_t floats = (size_t)input->rows * (size_t)state->model->d_model;
     ferry_status status = ferry_pass_begin(&pass, state, stack, input->rows, error);
-    if (status == FERRY_OK) status = run_layers(&pass, input, error);
-    if (status == FERRY_OK)
-        memcpy(hidden, pass.x, (size_t)input->rows * (size_t)state->model->d_model * sizeof *hidden);
+    if (status == FERRY_OK) status = sentence_offsets(state, input, &offsets, error);
+    if (status == FERRY_OK) {
+        ferry_state_group_sentences(state, offsets, input->cross_span_count);
+        status = run_layers(&pass, input, error);
+        ferry_state_ungroup(state);
+    }
+    if (status == FERRY_OK) {
+        memcpy(hidden, pass.x, floats * sizeof *hidden);
+        state->context.kernels->scale(hidden, state->model->output_scale, floats);
+    }
     ferry_arena_end(&state->context.arena, mark);
     return status;
 }
 
-void ferry_decoder_logits(const ferry_state *state, const float *hidden, int32_t rows, float *logits)
+ferry_status ferry_decoder_logits(ferry_state *state, const float *hidden, int32_t rows, const ferry_matrix *output,
+                                  float *logits, ferry_error *error)
 {
-    ferry_linear(&state->context, logits, hidden, rows, &state->model->output);
+    return ferry_linear(&state->context, logits, hidden, rows, output, error);
 }

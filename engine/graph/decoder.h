@@ -13,20 +13,23 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
                                  ferry_sequence *sentences, ferry_error *error);
 
 typedef struct ferry_decoder_rows {
-    const int32_t *ids; /* [rows] input ids */
+    const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;
-    ferry_sequence *hypotheses;        /* their keys and values; extended by this call */
-    const ferry_attention_span *spans; /* one for each hypothesis, in row order: rows at positions first … */
+    ferry_sequence *hypotheses; /* in ferry_state_hypothesis_cache; extended by this call */
+    /* One for each hypothesis, in row order: rows at positions first …, which is where an SSRU's hypothesis ends. */
+    const ferry_attention_span *spans;
     int32_t span_count;
     const ferry_sequence *sentences;
     const ferry_attention_span *cross_spans; /* runs of rows of one sentence, in row order; `first` is not used */
     int32_t cross_span_count;
 } ferry_decoder_rows;
 
-/* hidden [rows, D]. A row's bytes depend on its hypothesis and its sentence alone. Errors: MEMORY, LIMIT. */
+/* hidden [rows, D]: the input of the output matrix, output_scale included. A row's bytes depend on its hypothesis and
+ * its sentence alone. Errors: MEMORY, LIMIT. */
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error);
 
-/* logits [rows, V] = hidden [rows, D]·Wᵀ + bias. */
-void ferry_decoder_logits(const ferry_state *state, const float *hidden, int32_t rows, float *logits);
+/* logits [rows, N] = hidden [rows, D]·Wᵀ + bias; W [N, D] is the model's output matrix or rows of it. */
+ferry_status ferry_decoder_logits(ferry_state *state, const float *hidden, int32_t rows, const ferry_matrix *output,
+                                  float *logits, ferry_error *error);
 
 #endif

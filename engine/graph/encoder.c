@@ -28,9 +28,10 @@ static ferry_status run_layers(ferry_pass *pass, const ferry_self_attention *sel
     for (int32_t s = 0; s < self->span_count && position->scheme->embed != NULL; s++)
         position->scheme->embed(position, self->position_state, pass->state->context.kernels,
                                 pass->x + (size_t)self->spans[s].row * (size_t)D, 0, self->spans[s].rows);
+    ferry_stack_embedding_norm(pass);
     for (int32_t layer = 0; layer < pass->stack->layer_count; layer++) {
         FERRY_TRY(ferry_layer_self_attention(pass, layer, self, error));
-        ferry_layer_feed_forward(pass, layer);
+        FERRY_TRY(ferry_layer_feed_forward(pass, layer, error));
     }
     ferry_stack_final_norm(pass);
     return FERRY_OK;
@@ -58,7 +59,11 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     ferry_pass pass;
     status = begin_sentences(state, offsets, count, sequences, spans, error);
     if (status == FERRY_OK) status = ferry_pass_begin(&pass, state, &state->model->encoder, offsets[count], error);
-    if (status == FERRY_OK) status = run_layers(&pass, &self, ids, error);
+    if (status == FERRY_OK) {
+        ferry_state_group_sentences(state, offsets, count);
+        status = run_layers(&pass, &self, ids, error);
+        ferry_state_ungroup(state);
+    }
     if (status == FERRY_OK)
         memcpy(output, pass.x, (size_t)offsets[count] * (size_t)state->model->d_model * sizeof *output);
     for (int32_t s = 0; s < count; s++) ferry_sequence_release(&state->encoder_cache, &sequences[s]);

@@ -10,6 +10,7 @@ void ferry_state_init(ferry_state *state, const ferry_transformer *model, const 
     ferry_cache_init(&state->encoder_cache, 1, model->encoder.heads, model->encoder.head_width);
     ferry_cache_init(&state->decoder_cache, model->decoder.layer_count, model->decoder.heads,
                      model->decoder.head_width);
+    ferry_cache_init_states(&state->ssru_cache, model->decoder.layer_count, model->d_model);
 }
 
 void ferry_state_destroy(ferry_state *state)
@@ -19,9 +20,24 @@ void ferry_state_destroy(ferry_state *state)
     ferry_position_state_destroy(&state->decoder_positions);
     ferry_cache_destroy(&state->encoder_cache);
     ferry_cache_destroy(&state->decoder_cache);
+    ferry_cache_destroy(&state->ssru_cache);
+}
+
+void ferry_state_group_sentences(ferry_state *state, const int32_t *offsets, int32_t count)
+{
+    if (!state->model->sentence_inputs) return;
+    state->context.group_ends = offsets + 1;
+    state->context.group_count = count;
+}
+
+void ferry_state_ungroup(ferry_state *state)
+{
+    state->context.group_ends = NULL;
+    state->context.group_count = 0;
 }
 
 size_t ferry_state_allocations(const ferry_state *state)
 {
-    return state->context.arena.allocations + state->encoder_cache.allocations + state->decoder_cache.allocations;
+    return state->context.arena.allocations + state->encoder_cache.allocations + state->decoder_cache.allocations +
+           state->ssru_cache.allocations;
 }

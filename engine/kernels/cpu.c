@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* syscall */
 #include "cpu.h"
 #include "isa.h"
 
@@ -5,6 +6,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 /* Intel SDM volume 1, 13.3 and volume 2, CPUID: feature bits and the register states that XCR0 shows enabled. */
 #define ECX1_FMA (1u << 12)
@@ -13,8 +18,11 @@
 #define ECX1_F16C (1u << 29)
 #define EBX7_AVX2 (1u << 5)
 #define EBX7_AVX512 (1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) /* F, DQ, BW, VL */
-#define XCR0_AVX 0x06u                                          /* XMM, YMM */
-#define XCR0_AVX512 0xe6u                                       /* and opmask, upper ZMM, ZMM16 to 31 */
+#define ECX7_AVX512_VNNI (1u << 11)
+#define EDX7_AMX (1u << 24 | 1u << 25) /* TILE, INT8 */
+#define XCR0_AVX 0x06u                 /* XMM, YMM */
+#define XCR0_AVX512 0xe6u              /* and opmask, upper ZMM, ZMM16 to 31 */
+#define XCR0_AMX (1u << 17 | 1u << 18)
 
 static uint32_t enabled_states(void)
 {
@@ -28,6 +36,17 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
+/* Tiles are large: a process has to ask before Linux keeps them for its threads. Documentation/arch/x86/xstate.rst. */
+static bool may_use_tiles(void)
+{
+#if defined(__linux__)
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
 ferry_cpu_level ferry_cpu_detect(void)
 {
     uint32_t eax, ebx, ecx, edx;
@@ -37,7 +56,9 @@ ferry_cpu_level ferry_cpu_detect(void)
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX2) || !has_all(states, XCR0_AVX)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX512) || !has_all(states, XCR0_AVX512)) return FERRY_CPU_AVX2;
-    return FERRY_CPU_AVX512;
+    if (!has_all(ecx, ECX7_AVX512_VNNI)) return FERRY_CPU_AVX512;
+    if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !may_use_tiles()) return FERRY_CPU_AVX512_VNNI;
+    return FERRY_CPU_AMX;
 }
 #else
 ferry_cpu_level ferry_cpu_detect(void)
@@ -47,13 +68,19 @@ ferry_cpu_level ferry_cpu_detect(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
+#define TABLE(name_, isa_, isa_i8)                                                                                     \
+    {                                                                                                                  \
+        .isa = name_, FERRY_KERNEL_LIST(ENTRY, isa_) FERRY_KERNEL_LIST_I8(ENTRY, isa_i8)                               \
+    }
 
-static const ferry_kernels plain = {.isa = "plain", FERRY_KERNEL_LIST(ENTRY, plain)};
+static const ferry_kernels plain = TABLE("plain", plain, plain);
 #if defined(__x86_64__)
-static const ferry_kernels avx2 = {.isa = "avx2", FERRY_KERNEL_LIST(ENTRY, avx2)};
-static const ferry_kernels avx512 = {.isa = "avx512", FERRY_KERNEL_LIST(ENTRY, avx512)};
+static const ferry_kernels avx2 = TABLE("avx2", avx2, avx2);
+static const ferry_kernels avx512 = TABLE("avx512", avx512, avx512);
+static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni);
+static const ferry_kernels amx = TABLE("amx", avx512, amx);
 
-static const ferry_kernels *const tables[] = {&avx512, &avx2, &plain, NULL};
+static const ferry_kernels *const tables[] = {&amx, &avx512vnni, &avx512, &avx2, &plain, NULL};
 #else
 static const ferry_kernels *const tables[] = {&plain, NULL};
 #endif

@@ -4,11 +4,14 @@
 
 typedef enum ferry_cpu_level {
     FERRY_CPU_PLAIN,
-    FERRY_CPU_AVX2,   /* with FMA and F16C */
-    FERRY_CPU_AVX512, /* F, BW, DQ and VL, on top of the former */
+    FERRY_CPU_AVX2,        /* with FMA and F16C */
+    FERRY_CPU_AVX512,      /* F, BW, DQ and VL, on top of the former */
+    FERRY_CPU_AVX512_VNNI, /* and dot products of int8 */
+    FERRY_CPU_AMX,         /* and tiles of int8, which the process has leave to use */
 } ferry_cpu_level;
 
-/* The highest level that both the CPU and its operating system support. Thread-safe. */
+/* The highest level that both the CPU and its operating system support. Asks Linux for leave to use AMX tiles where
+ * there are any; asking again changes nothing. Thread-safe. */
 ferry_cpu_level ferry_cpu_detect(void);
 
 #endif

@@ -1,7 +1,8 @@
-/* What product.c, rows.c and cpu.c share; nobody else includes this.
+/* What the sources of kernels share; nobody else includes this.
  *
- * product.c and rows.c are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512) and that ISA's
- * compiler flags. Each compilation defines its share of FERRY_KERNEL_LIST as ferry_<kernel>_<isa>. */
+ * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512) and that ISA's compiler
+ * flags. Each compilation defines its share of the lists as ferry_<kernel>_<isa>. For avx512vnni only inputs_i8.c and
+ * product_i8.c are compiled, for amx inputs_i8.c and product_amx.c: everything else is avx512's. */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
@@ -16,25 +17,38 @@
 #endif
 #define PARTS (FERRY_LANES / WIDTH) /* vectors of one panel row, or of 16 lanes */
 
+#define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
+    KERNEL(isa, largest)                                                                                               \
+    KERNEL(isa, quantise)                                                                                              \
+    KERNEL(isa, product_i8)
+
 #define FERRY_KERNEL_LIST(KERNEL, isa)                                                                                 \
     KERNEL(isa, product)                                                                                               \
     KERNEL(isa, scores)                                                                                                \
     KERNEL(isa, context)                                                                                               \
     KERNEL(isa, layer_norm)                                                                                            \
+    KERNEL(isa, rms_norm)                                                                                              \
     KERNEL(isa, softmax)                                                                                               \
     KERNEL(isa, log_sum_exp)                                                                                           \
     KERNEL(isa, argmax)                                                                                                \
     KERNEL(isa, top)                                                                                                   \
     KERNEL(isa, activate)                                                                                              \
+    KERNEL(isa, ssru)                                                                                                  \
     KERNEL(isa, add)                                                                                                   \
+    KERNEL(isa, multiply)                                                                                              \
     KERNEL(isa, scale)                                                                                                 \
     KERNEL(isa, widen_f16)
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
 FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, plain)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, plain)
 #if defined(__x86_64__)
 FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx2)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx2)
 FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx512)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512vnni)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, amx)
 #endif
 
 #define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa

@@ -8,7 +8,8 @@
  * whatever the number of rows and wherever the row stands: a row's result depends on that row alone. Row operations sum
  * in a fixed 16-lane order: lane l adds elements l, l + 16, ...; then lanes l and l + 8, l + 4, l + 2, l + 1 are added.
  *
- * Each ISA fills one table from the same sources (product.c, rows.c), compiled with its flags. */
+ * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
+ * its flags; AMX has one of its own (product_amx.c). */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -19,13 +20,38 @@
 #define FERRY_LANES 16
 
 typedef enum ferry_activation {
-    FERRY_RELU,  /* max(x, 0) */
-    FERRY_GELU,  /* x·Φ(x) = x/2·(1 + erf(x/√2)) */
-    FERRY_SWISH, /* x·sigmoid(x) */
+    FERRY_RELU,         /* max(x, 0) */
+    FERRY_GELU,         /* x·Φ(x) = x/2·(1 + erf(x/√2)) */
+    FERRY_SWISH,        /* x·sigmoid(x) */
+    FERRY_GELU_TANH,    /* x/2·(1 + tanh(√(2/π)·(x + 0.044715 x³))) */
+    FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
+/* Quantised inputs of products (linear.h). The memory is the caller's. */
+typedef struct ferry_rows_i8 {
+    int32_t rows, K;
+    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    int32_t *sums;  /* [rows] Σ x̂ */
+    int8_t *codes;  /* x̂, rows·(K rounded up to 64) bytes in the order of product_i8.h; 64-byte aligned */
+} ferry_rows_i8;
+
+/* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 16 (graph/cache.h): position j is slot j %
+ * 16 of blocks[j / 16]. Blocks are 64-byte aligned; offset, head and stride are multiples of 16.
+ *
+ * Keys stand in groups of 4 positions, each [⌈width/4⌉][4 positions][4 d]: groups that hold no key are not read, and a
+ * new key touches a quarter of the lines that a panel would cost it. Elements behind `width` are 0; slots of a group
+ * that hold no key yet may hold anything. A value is a row [width]. */
+#define FERRY_KEY_GROUP 4
+typedef struct ferry_past {
+    const float *const *blocks;
+    size_t offset; /* of the first head in a block, floats */
+    size_t head;   /* from head to head */
+    size_t stride; /* from group to group of keys, from value to value */
+    int32_t heads, width, count;
+} ferry_past;
+
 typedef struct ferry_kernels {
-    const char *isa; /* "plain", "avx2", "avx512" */
+    const char *isa; /* "plain", "avx2", "avx512", "avx512vnni", "amx" */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -33,22 +59,31 @@ typedef struct ferry_kernels {
     void (*product)(float *y, size_t ldy, const float *x, size_t ldx, int32_t rows, const float *panels, int32_t K,
                     int32_t N, const float *bias);
 
-    /* Attention over keys and values that lie in blocks of 16 positions (graph/cache.h): position j is slot j % 16 of
-     * blocks[j / 16]. width = K, the head width; P = K rounded up to 16. Keys of one head in a block: [K][16] at
-     * `offset` floats; values: [16][P] at `offset`. Blocks are 64-byte aligned and offsets multiples of 16. scores:
-     * y[i, j] = Σ_d q[i, d]·k[j, d]; columns up to 16·⌈keys/16⌉ are written (ldy has room for them; slots that hold no
-     * key give numbers of no meaning). Blocks may hold anything finite in unused slots. context: y[i, d] = Σ_{j<keys}
-     * a[i, j]·v[j, d] for d < K, in ascending j; unused value slots are not read. */
-    void (*scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const float *const *blocks,
-                   size_t offset, int32_t width, int32_t keys);
-    void (*context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const float *const *blocks,
-                    size_t offset, int32_t width, int32_t keys);
+    /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
+    float (*largest)(const float *x, size_t n);
+    /* Fills in the sum and the codes of one row from x [K] and the row's factor. */
+    void (*quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
+    /* y [rows, N] = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned; scales [N],
+     * or NULL for the multiplier; bias [N], or NULL. */
+    void (*product_i8)(float *y, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N, const float *scales,
+                       float multiplier, const float *bias);
+
+    /* Attention over the past of some heads; score and context of a row depend on that row alone, with the same bytes
+     * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
+     * columns up to 16·⌈count/16⌉ are written (ldy has room for them; those behind the keys have no meaning). */
+    void (*scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_past *keys);
+    /* a [heads, rows] with lda, y row i of head h at y + i·ldy + h·width: y[d] = Σ_j a[h, i, j]·v[j, d] for d < width,
+     * in ascending j < count; other values are not read. */
+    void (*context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_past *values);
 
     /* y = (x - mean) / sqrt(variance + eps) · weight + bias, row by row; x, y [rows, n]; y may be x. Biased variance,
      * two passes (mean first). residual [rows, n] is added to x first when it is not NULL (the sum is not stored). */
     void (*layer_norm)(float *y, const float *x, const float *residual, const float *weight, const float *bias,
                        float eps, int32_t rows, int32_t n);
-    /* x[0..n) = exp(x - max) / Σ exp(x - max); -INFINITY gives 0; at least one element is finite. */
+    /* y = x / sqrt(mean(x²) + eps) · weight, otherwise as layer_norm. */
+    void (*rms_norm)(float *y, const float *x, const float *residual, const float *weight, float eps, int32_t rows,
+                     int32_t n);
+    /* x[0..n) = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one element is finite. */
     void (*softmax)(float *x, int32_t n);
     /* log Σ exp(x), of at least one finite element. */
     float (*log_sum_exp)(const float *x, int32_t n);
@@ -58,8 +93,11 @@ typedef struct ferry_kernels {
      * index; values and indices are written. Elements that are -INFINITY count like any other. Returns how many. */
     int32_t (*top)(const float *x, int32_t n, int32_t count, float *values, int32_t *indices);
     void (*activate)(ferry_activation activation, float *x, size_t n);
-    void (*add)(float *y, const float *x, size_t n); /* y += x */
-    void (*scale)(float *y, float factor, size_t n); /* y *= factor */
+    /* One row of an SSRU (graph/model.h): with g = sigmoid(f), c = g·c + (1 - g)·w and y = relu(c); y may be w or f. */
+    void (*ssru)(float *y, float *c, const float *f, const float *w, int32_t n);
+    void (*add)(float *y, const float *x, size_t n);      /* y += x */
+    void (*multiply)(float *y, const float *x, size_t n); /* y *= x */
+    void (*scale)(float *y, float factor, size_t n);      /* y *= factor */
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
 } ferry_kernels;
 

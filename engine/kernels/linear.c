@@ -1,7 +1,236 @@
 #include "linear.h"
 
-void ferry_linear(const ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix)
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "../base/bytes.h"
+
+/* ---- products ---- */
+
+/* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantised while it is in
+ * the cache. */
+static void quantise(const ferry_context *context, const ferry_rows_i8 *inputs, const float *x,
+                     const ferry_matrix *matrix)
 {
-    context->kernels->product(y, (size_t)matrix->N, x, (size_t)matrix->K, rows, matrix->panels, matrix->K, matrix->N,
-                              matrix->bias);
+    const size_t K = (size_t)inputs->K;
+    assert(context->group_ends == NULL || context->group_ends[context->group_count - 1] == inputs->rows);
+    for (int32_t row = 0, group = 0; row < inputs->rows; group++) {
+        int32_t end = context->group_ends != NULL ? context->group_ends[group] : row + 1;
+        float factor = matrix->input_multiplier;
+        if (factor == 0.0f) {
+            float largest = context->kernels->largest(x + (size_t)row * K, (size_t)(end - row) * K);
+            factor = largest == 0.0f ? 1.0f : 127.0f / largest;
+        }
+        for (; row < end; row++) {
+            inputs->factors[row] = factor;
+            context->kernels->quantise(inputs, x + (size_t)row * K, row);
+        }
+    }
+}
+
+static ferry_status multiply_i8(ferry_context *context, float *const *y, const float *x, int32_t rows,
+                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
+{
+    const ferry_kernels *kernels = context->kernels;
+    const ferry_matrix *quantised_for = NULL;
+    size_t K = ferry_round_up((size_t)matrices[0]->K, 64);
+    ferry_rows_i8 inputs = {
+        .rows = rows,
+        .K = matrices[0]->K,
+        .factors = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *inputs.factors),
+        .sums = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *inputs.sums),
+        .codes = ferry_arena_alloc(&context->arena, (size_t)rows, K),
+    };
+    if (inputs.factors == NULL || inputs.sums == NULL || inputs.codes == NULL) {
+        return ferry_fail_memory(error, "quantised inputs", (size_t)rows * K);
+    }
+    for (int32_t m = 0; m < count; m++) {
+        const ferry_matrix *matrix = matrices[m];
+        if (matrix->codes == NULL) continue;
+        if (quantised_for == NULL || matrix->input_multiplier != quantised_for->input_multiplier) {
+            quantise(context, &inputs, x, matrix);
+            quantised_for = matrix;
+        }
+        kernels->product_i8(y[m], &inputs, matrix->codes, matrix->N, matrix->scales, matrix->multiplier, matrix->bias);
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
+                          ferry_error *error)
+{
+    return ferry_linear_many(context, &y, x, rows, &matrix, 1, error);
+}
+
+ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
+                               const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
+{
+    bool quantised = false;
+    for (int32_t m = 0; m < count; m++) {
+        const ferry_matrix *matrix = matrices[m];
+        if (matrix->codes != NULL) {
+            quantised = true;
+        } else {
+            context->kernels->product(y[m], (size_t)matrix->N, x, (size_t)matrix->K, rows, matrix->panels, matrix->K,
+                                      matrix->N, matrix->bias);
+        }
+    }
+    if (!quantised) return FERRY_OK;
+    ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    ferry_status status = multiply_i8(context, y, x, rows, matrices, count, error);
+    ferry_arena_end(&context->arena, mark);
+    return status;
+}
+
+/* ---- rows of a matrix ---- */
+
+/* Bytes from panel to panel. */
+static size_t codes_stride(int32_t K)
+{
+    return ferry_codes_size(FERRY_LANES, K);
+}
+
+/* The 4 codes of row n that its panel starts with; the next 4 are a group behind. */
+static const int8_t *codes_of_row(const ferry_matrix *matrix, int32_t n)
+{
+    return matrix->codes + (size_t)(n / FERRY_LANES) * codes_stride(matrix->K) + n % FERRY_LANES * 4;
+}
+
+void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
+{
+    if (matrix->codes == NULL) {
+        ferry_panels_row(y, matrix->panels, matrix->K, n);
+        return;
+    }
+    const int8_t *codes = codes_of_row(matrix, n);
+    float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
+    for (int32_t k = 0; k < matrix->K; k++) {
+        y[k] = (float)codes[(size_t)(k / 4) * FERRY_LANES * 4 + (size_t)(k % 4)] * scale;
+    }
+}
+
+ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count)
+{
+    ferry_matrix columns = *matrix;
+    assert(first % FERRY_LANES == 0 && first >= 0 && count >= 0 && count <= matrix->N - first);
+    columns.N = count;
+    if (matrix->codes != NULL)
+        columns.codes += (size_t)(first / FERRY_LANES) * codes_stride(matrix->K);
+    else
+        columns.panels += (size_t)first * (size_t)matrix->K;
+    if (matrix->scales != NULL) columns.scales += first;
+    if (matrix->bias != NULL) columns.bias += first;
+    return columns;
+}
+
+/* Rows ids [count ≤ 16] as one panel of codes, or of floats: both read along the rows, side by side. */
+static void select_codes(int8_t *panel, const ferry_matrix *matrix, const int32_t *ids, int32_t count)
+{
+    const int8_t *rows[FERRY_LANES];
+    size_t size = codes_stride(matrix->K);
+    if (count < FERRY_LANES) memset(panel, 0, size);
+    for (int32_t l = 0; l < count; l++) rows[l] = codes_of_row(matrix, ids[l]);
+    for (size_t at = 0; at < size; at += FERRY_LANES * 4) {
+        for (int32_t l = 0; l < count; l++) memcpy(panel + at + l * 4, rows[l] + at, 4);
+    }
+}
+
+static void select_floats(float *panel, const ferry_matrix *matrix, const int32_t *ids, int32_t count)
+{
+    const float *rows[FERRY_LANES];
+    size_t size = (size_t)matrix->K * FERRY_LANES;
+    if (count < FERRY_LANES) memset(panel, 0, size * sizeof *panel);
+    for (int32_t l = 0; l < count; l++) {
+        rows[l] = matrix->panels + (size_t)(ids[l] / FERRY_LANES) * size + ids[l] % FERRY_LANES;
+    }
+    for (size_t at = 0; at < size; at += FERRY_LANES) {
+        for (int32_t l = 0; l < count; l++) panel[at + (size_t)l] = rows[l][at];
+    }
+}
+
+/* [count] elements x[ids], or NULL where x is; *failed becomes true when memory is out. */
+static const float *select_elements(const float *x, const int32_t *ids, int32_t count, ferry_arena *arena, bool *failed)
+{
+    if (x == NULL) return NULL;
+    float *selected = ferry_arena_alloc(arena, (size_t)count, sizeof *selected);
+    *failed |= selected == NULL;
+    for (int32_t i = 0; selected != NULL && i < count; i++) selected[i] = x[ids[i]];
+    return selected;
+}
+
+ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
+                                 ferry_matrix *selected, ferry_error *error)
+{
+    size_t panels = ferry_round_up((size_t)count, FERRY_LANES) / FERRY_LANES;
+    size_t size = matrix->codes != NULL ? codes_stride(matrix->K)
+                                        : ferry_panels_count(FERRY_LANES, matrix->K) * sizeof *matrix->panels;
+    bool failed = false;
+    unsigned char *data = ferry_arena_alloc(arena, panels, size);
+    const float *scales = select_elements(matrix->scales, ids, count, arena, &failed);
+    const float *bias = select_elements(matrix->bias, ids, count, arena, &failed);
+    if (data == NULL || failed) return ferry_fail_memory(error, "selected rows of a matrix", panels * size);
+    *selected = *matrix;
+    selected->N = count;
+    selected->scales = scales;
+    selected->bias = bias;
+    if (matrix->codes != NULL) {
+        selected->codes = (int8_t *)data;
+    } else {
+        selected->panels = (float *)(void *)data;
+    }
+    for (size_t p = 0; p < panels; p++) {
+        int32_t first = (int32_t)p * FERRY_LANES, left = count - first < FERRY_LANES ? count - first : FERRY_LANES;
+        if (matrix->codes != NULL) {
+            select_codes((int8_t *)(data + p * size), matrix, ids + first, left);
+        } else {
+            select_floats((float *)(void *)(data + p * size), matrix, ids + first, left);
+        }
+    }
+    return FERRY_OK;
+}
+
+/* ---- codes ---- */
+
+size_t ferry_codes_size(int32_t N, int32_t K)
+{
+    return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, 4);
+}
+
+void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
+{
+    memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
+    for (int32_t r = 0; r < count; r++) {
+        for (int32_t k = 0; k < K; k++) panel[(k / 4) * 64 + r * 4 + k % 4] = rows[(size_t)r * (size_t)K + (size_t)k];
+    }
+}
+
+/* max|x|, without numbers that are none. In lanes, which a compiler turns into vectors. */
+static float largest_size(const float *x, int32_t K)
+{
+    float most[FERRY_LANES] = {0};
+    int32_t k = 0;
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
+        for (int32_t l = 0; l < FERRY_LANES; l++) {
+            float size = fabsf(x[k + l]);
+            most[l] = size > most[l] ? size : most[l];
+        }
+    }
+    for (int32_t l = 0; k + l < K; l++) most[l] = fmaxf(most[l], fabsf(x[k + l]));
+    for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = fmaxf(most[0], most[l]);
+    return most[0];
+}
+
+void ferry_codes_quantise(const float *x, int32_t K, int8_t *codes, float *scale)
+{
+    const float shift = 0x1.8p23f; /* what is added to it is rounded to an integer, to the nearest even one */
+    const float divisor = largest_size(x, K) / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
+    *scale = by;
+    for (int32_t k = 0; k < K; k++) {
+        /* The scale of tiny numbers is coarse: their quotients may pass 127. */
+        float quotient = x[k] / by;
+        quotient = quotient > -127.0f ? quotient : -127.0f;
+        quotient = quotient < 127.0f ? quotient : 127.0f;
+        codes[k] = (int8_t)(quotient + shift - shift);
+    }
 }

@@ -1,26 +1,69 @@
 /* Every product with weights goes through ferry_linear: the graph never sees how a weight is stored nor who multiplies.
- */
+ *
+ * int8. A quantised matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
+ * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantised,
+ * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
+ * (1 when all are 0) over the row, or over the rows of the row's group (ferry_context). Sums are exact in int32:
+ *
+ *     scales:      y[n] = Σ_k x̂[k]·q[n, k] · (1/a · scales[n]) + bias[n]
+ *     multiplier:  y[n] = Σ_k x̂[k]·q[n, k] / (a·multiplier) + bias[n]          (a division, rounded once)
+ *
+ * in float32, with the same bits on every ISA. */
 #ifndef FERRY_KERNELS_LINEAR_H
 #define FERRY_KERNELS_LINEAR_H
 
 #include "../base/arena.h"
+#include "../base/status.h"
 #include "kernels.h"
 
-/* A linear layer y = W x + b, immutable, shared by threads. */
+/* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels` and `codes` is not NULL. */
 typedef struct ferry_matrix {
-    int32_t N;           /* outputs */
-    int32_t K;           /* inputs */
-    const float *panels; /* W, [⌈N/16⌉][K][16] */
-    const float *bias;   /* [N], or NULL */
+    int32_t N;              /* outputs */
+    int32_t K;              /* inputs; ≤ 65536 for int8 */
+    const float *panels;    /* W, [⌈N/16⌉][K][16] */
+    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], filled up with zeros; 64-byte aligned */
+    const float *scales;    /* codes: [N], or NULL for one multiplier */
+    float multiplier;       /* codes without scales */
+    float input_multiplier; /* codes: the file's own a; 0: from the inputs */
+    const float *bias;      /* [N], or NULL */
 } ferry_matrix;
 
 /* What a computation runs on: chosen once, passed first everywhere. One for each thread. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
+    /* Rows whose inputs share one a where a matrix has none of its own: group g is rows group_ends[g - 1] …
+     * group_ends[g] - 1. NULL: every row is a group. Set by a pass whose model says so (ferry_transformer). */
+    const int32_t *group_ends; /* [group_count], ascending, the last one the number of rows */
+    int32_t group_count;
 } ferry_context;
 
-/* y [rows, N] = x [rows, K]·Wᵀ + b. A row's bytes do not depend on the other rows. */
-void ferry_linear(const ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix);
+/* y [rows, N] = x [rows, K]·Wᵀ + b. A row's bytes do not depend on the other rows (of other groups). Scratch comes from
+ * the context's arena and goes back. Errors: MEMORY. */
+ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
+                          ferry_error *error);
+
+/* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
+enum { FERRY_LINEAR_MAX = 4 };
+ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
+                               const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
+
+/* Row n of W: y [K]. With a multiplier it is q·(1 / multiplier), as Marian widens its embeddings. */
+void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);
+
+/* Rows ids [count] of W, scales and bias as a matrix of their own, N = count, in memory of `arena`. Errors: MEMORY. */
+ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
+                                 ferry_matrix *selected, ferry_error *error);
+
+/* Outputs first … first + count - 1 of the matrix as a matrix of their own, in the same memory; `first` is a multiple
+ * of FERRY_LANES. What they compute are the same bytes. */
+ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count);
+
+/* Bytes of the codes of an int8 matrix [N, K]. */
+size_t ferry_codes_size(int32_t N, int32_t K);
+/* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; rows that are missing become zeros. */
+void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
+/* Quantises row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
+void ferry_codes_quantise(const float *x, int32_t K, int8_t *codes, float *scale);
 
 #endif

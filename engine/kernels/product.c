@@ -29,18 +29,12 @@
 #if WIDTH == 16
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
-#define ATTENTION_ROWS 4
-#define ATTENTION_PANELS 4
 #elif WIDTH == 8
 #define TILE_ROWS 6
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_UP_TO_3(TILE, 2) TILE(1, 4)
-#define ATTENTION_ROWS 2
-#define ATTENTION_PANELS 2
 #else
 #define TILE_ROWS 3
 #define TILES(TILE) TILES_UP_TO_3(TILE, 1) TILE(1, 2)
-#define ATTENTION_ROWS 2
-#define ATTENTION_PANELS 1
 #endif
 #define MAX_PANELS 4
 #define BLOCK_ROWS (TILE_ROWS * (56 / TILE_ROWS))
@@ -65,10 +59,10 @@ INLINE vec multiply_add(float x, vec w, vec acc)
 #endif
 }
 
-/* acc[r, v] += x[r, k]·w[v, k] for k < K, ascending; acc [rows, panels·PARTS]; row k of panel p is w[p] + k·ldw.
+/* acc[r, v] += x[r, k]·w[v, k] for k < K, ascending; acc [rows, panels·PARTS]; w: the panels.
  * `requests` panels are prefetched. */
-INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ldx, const float *const *w, size_t ldw,
-                       size_t K, int requests, ahead next)
+INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ldx, const float *const *w, size_t K,
+                       int requests, ahead next)
 {
     for (size_t k = 0; k < K; k++) {
         UNROLL for (int p = 0; p < requests; p++)
@@ -78,7 +72,7 @@ INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ld
         vec weights[MAX_PANELS * PARTS];
         UNROLL for (int v = 0; v < panels * PARTS; v++)
         {
-            weights[v] = *(const vec *)(w[v / PARTS] + k * ldw + v % PARTS * WIDTH);
+            weights[v] = *(const vec *)(w[v / PARTS] + k * FERRY_LANES + v % PARTS * WIDTH);
         }
         UNROLL for (int r = 0; r < rows; r++)
         {
@@ -163,7 +157,7 @@ INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead nex
         load_tile(acc, rows, panels, target, ld);
     }
     /* Over more than two panels the hardware's own prefetching keeps up, and requests would slow the loop down. */
-    accumulate(acc, rows, panels, job->x + (size_t)row * PIECE_STRIDE, PIECE_STRIDE, w, FERRY_LANES, job->K,
+    accumulate(acc, rows, panels, job->x + (size_t)row * PIECE_STRIDE, PIECE_STRIDE, w, job->K,
                panels <= 2 ? panels : 0, next);
     if (job->bias != NULL) {
         if (!whole) copy_columns(edge_bias, ld, job->bias + column, 0, 1, columns);
@@ -239,103 +233,5 @@ void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int
             product_piece(&job, size);
         }
         row += size;
-    }
-}
-
-/* ---- attention: tiles over cached blocks ---- */
-
-/* Queries [rows, width] against the keys of `count` blocks, together to break the chains' latency. */
-INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *const *blocks, size_t offset,
-                        int32_t width, int rows, int count)
-{
-    vec acc[ATTENTION_ROWS * MAX_PANELS * PARTS];
-    const float *w[MAX_PANELS];
-    UNROLL for (int b = 0; b < count; b++) w[b] = blocks[b] + offset;
-    clear_tile(acc, rows, count);
-    accumulate(acc, rows, count, q, ldq, w, FERRY_LANES, (size_t)width, 0, (ahead){0});
-    store_tile(y, ldy, acc, rows, count);
-}
-
-INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const float *const *blocks, size_t offset,
-                        int32_t width, int32_t count, int rows, int most)
-{
-    int32_t b = 0;
-    for (; b + most <= count; b += most) {
-        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, most);
-    }
-    if (most > 3 && count - b == 3) {
-        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 3);
-    } else if (most > 2 && count - b == 2) {
-        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 2);
-    } else if (count - b == 1) {
-        scores_tile(y + b * FERRY_LANES, ldy, q, ldq, blocks + b, offset, width, rows, 1);
-    }
-}
-
-void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const float *const *blocks,
-                          size_t offset, int32_t width, int32_t keys)
-{
-    int32_t count = (keys + FERRY_LANES - 1) / FERRY_LANES, row = 0;
-    for (; row + ATTENTION_ROWS <= rows; row += ATTENTION_ROWS) {
-        scores_rows(y + (size_t)row * ldy, ldy, q + (size_t)row * ldq, ldq, blocks, offset, width, count,
-                    ATTENTION_ROWS, ATTENTION_PANELS);
-    }
-    for (; row < rows; row++) {
-        scores_rows(y + (size_t)row * ldy, ldy, q + (size_t)row * ldq, ldq, blocks, offset, width, count, 1,
-                    MAX_PANELS);
-    }
-}
-
-/* `columns` of the context, from the first panels of each block's values on. */
-INLINE void context_tile(float *y, size_t ldy, const float *a, size_t lda, const float *const *blocks, size_t offset,
-                         size_t P, int32_t columns, int32_t keys, int rows, int panels)
-{
-    vec acc[ATTENTION_ROWS * MAX_PANELS * PARTS];
-    const float *w[MAX_PANELS];
-    clear_tile(acc, rows, panels);
-    for (int32_t j = 0; j < keys; j += FERRY_LANES) {
-        int32_t slots = keys - j < FERRY_LANES ? keys - j : FERRY_LANES;
-        UNROLL for (int p = 0; p < panels; p++) w[p] = blocks[j / FERRY_LANES] + offset + p * FERRY_LANES;
-        accumulate(acc, rows, panels, a + j, lda, w, P, (size_t)slots, 0, (ahead){0});
-    }
-    if (columns >= panels * FERRY_LANES) {
-        store_tile(y, ldy, acc, rows, panels);
-    } else {
-        float edge[ATTENTION_ROWS * MAX_PANELS * FERRY_LANES];
-        store_tile(edge, (size_t)panels * FERRY_LANES, acc, rows, panels);
-        copy_columns(y, ldy, edge, (size_t)panels * FERRY_LANES, rows, columns);
-    }
-}
-
-INLINE void context_rows(float *y, size_t ldy, const float *a, size_t lda, const float *const *blocks, size_t offset,
-                         int32_t width, int32_t keys, int rows, int most)
-{
-    int32_t panels = (width + FERRY_LANES - 1) / FERRY_LANES, p = 0;
-    size_t P = (size_t)panels * FERRY_LANES;
-    for (; p + most <= panels; p += most) {
-        int32_t column = p * FERRY_LANES;
-        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, most);
-    }
-    int32_t column = p * FERRY_LANES, left = panels - p;
-    if (most > 3 && left == 3) {
-        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 3);
-    } else if (most > 2 && left == 2) {
-        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 2);
-    } else if (left == 1) {
-        context_tile(y + column, ldy, a, lda, blocks, offset + (size_t)column, P, width - column, keys, rows, 1);
-    }
-}
-
-void FERRY_KERNEL(context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const float *const *blocks,
-                           size_t offset, int32_t width, int32_t keys)
-{
-    int32_t row = 0;
-    for (; row + ATTENTION_ROWS <= rows; row += ATTENTION_ROWS) {
-        context_rows(y + (size_t)row * ldy, ldy, a + (size_t)row * lda, lda, blocks, offset, width, keys,
-                     ATTENTION_ROWS, ATTENTION_PANELS);
-    }
-    for (; row < rows; row++) {
-        context_rows(y + (size_t)row * ldy, ldy, a + (size_t)row * lda, lda, blocks, offset, width, keys, 1,
-                     MAX_PANELS);
     }
 }

@@ -147,14 +147,53 @@ INLINE void lanes_store(float *y, size_t count, lanes values)
     }
 }
 
+typedef float quad __attribute__((vector_size(16)));
+
+/* Lanes l and l + 8, then l and l + 4 become one by `operation`, on quads. */
+#if defined(__AVX512F__)
+#define FOLD_TO_FOUR(name, operation)                                                                                  \
+    INLINE quad name(lanes x)                                                                                          \
+    {                                                                                                                  \
+        __m256 low = _mm512_castps512_ps256(x.part[0]), high = _mm512_extractf32x8_ps(x.part[0], 1);                   \
+        quad a = operation(_mm256_castps256_ps128(low), _mm256_castps256_ps128(high));                                 \
+        return operation(a, operation(_mm256_extractf128_ps(low, 1), _mm256_extractf128_ps(high, 1)));                 \
+    }
+#elif defined(__AVX2__)
+#define FOLD_TO_FOUR(name, operation)                                                                                  \
+    INLINE quad name(lanes x)                                                                                          \
+    {                                                                                                                  \
+        quad a = operation(_mm256_castps256_ps128(x.part[0]), _mm256_castps256_ps128(x.part[1]));                      \
+        return operation(a, operation(_mm256_extractf128_ps(x.part[0], 1), _mm256_extractf128_ps(x.part[1], 1)));      \
+    }
+#else
+#define FOLD_TO_FOUR(name, operation)                                                                                  \
+    INLINE quad name(lanes x)                                                                                          \
+    {                                                                                                                  \
+        return operation(operation(x.part[0], x.part[2]), operation(x.part[1], x.part[3]));                            \
+    }
+#endif
+#if defined(__SSE2__)
+#define LARGER_QUAD _mm_max_ps
+#else
+#define LARGER_QUAD MAX_PS
+#endif
+#define ADD_QUADS(a, b) ((a) + (b))
+
+FOLD_TO_FOUR(add_to_four, ADD_QUADS)
+FOLD_TO_FOUR(largest_four, LARGER_QUAD)
+
 INLINE float lanes_sum(lanes values)
 {
-    float sums[FERRY_LANES];
-    lanes_store(sums, FERRY_LANES, values);
-    for (int half = FERRY_LANES / 2; half > 0; half /= 2) {
-        for (int l = 0; l < half; l++) sums[l] += sums[l + half];
-    }
-    return sums[0];
+    quad sums = add_to_four(values);
+    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+/* Of lanes without a NaN. */
+INLINE float lanes_largest(lanes values)
+{
+    quad four = largest_four(values);
+    float a = four[0] > four[2] ? four[0] : four[2], b = four[1] > four[3] ? four[1] : four[3];
+    return a > b ? a : b;
 }
 
 /* e^x = 2^n·e^r with n = round(x·log₂e), |r| ≤ ln 2/2 and e^r = 1 + r + r²·q(r); q is a minimax polynomial for the
@@ -206,23 +245,65 @@ INLINE vec gelu(vec x)
     return at_least(x, splat(0.0f)) - 0.5f * z * exponential(-z * P);
 }
 
+INLINE vec sigmoid(vec x)
+{
+    return 1.0f / (1.0f + exponential(-x));
+}
+
 INLINE vec swish(vec x)
 {
     return x / (1.0f + exponential(-x));
 }
 
+/* (1 + tanh u)/2 = sigmoid(2u), with 2u = 2√(2/π)·x·(1 + 0.044715 x²). */
+INLINE vec gelu_tanh(vec x)
+{
+    return x / (1.0f + exponential(-1.5957691216057308f * x * (1.0f + 0.044715f * x * x)));
+}
+
+INLINE vec gelu_sigmoid(vec x)
+{
+    return x / (1.0f + exponential(-1.702f * x));
+}
+
+INLINE lanes larger_of(lanes a, lanes b)
+{
+    EACH_PART a.part[p] = at_least(a.part[p], b.part[p]);
+    return a;
+}
+
+/* Four chains, because one would wait for the latency of its maxima. */
+enum { CHAINS = 4, CHAINS_STEP = CHAINS * FERRY_LANES };
+
 INLINE float largest(const float *x, size_t n)
 {
     lanes best = lanes_splat(-INFINITY);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, -INFINITY);
-        EACH_PART best.part[p] = at_least(best.part[p], values.part[p]);
+    size_t i = 0;
+    if (n >= CHAINS_STEP) {
+        lanes chains[CHAINS];
+        UNROLL for (int c = 0; c < CHAINS; c++) chains[c] = best;
+        for (; n - i >= CHAINS_STEP; i += CHAINS_STEP) {
+            UNROLL for (int c = 0; c < CHAINS; c++)
+            {
+                chains[c] = larger_of(chains[c], lanes_load(x + i + c * FERRY_LANES, FERRY_LANES, 0.0f));
+            }
+        }
+        best = larger_of(larger_of(chains[0], chains[1]), larger_of(chains[2], chains[3]));
     }
-    float all[FERRY_LANES];
-    lanes_store(all, FERRY_LANES, best);
-    float result = all[0];
-    for (int l = 1; l < FERRY_LANES; l++) result = all[l] > result ? all[l] : result;
-    return result;
+    for (; i < n; i += FERRY_LANES) best = larger_of(best, lanes_load(x + i, n - i, -INFINITY));
+    return lanes_largest(best);
+}
+
+/* x + residual, sixteen from `i` on; the sums are kept in y. */
+INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i, size_t n)
+{
+    lanes values = lanes_load(x + i, n - i, 0.0f);
+    if (residual != NULL) {
+        lanes more = lanes_load(residual + i, n - i, 0.0f);
+        EACH_PART values.part[p] += more.part[p];
+        lanes_store(y + i, n - i, values);
+    }
+    return values;
 }
 
 static void normalize_row(float *y, const float *x, const float *residual, const float *weight, const float *bias,
@@ -230,12 +311,7 @@ static void normalize_row(float *y, const float *x, const float *residual, const
 {
     lanes total = lanes_splat(0.0f);
     for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, 0.0f);
-        if (residual != NULL) {
-            lanes more = lanes_load(residual + i, n - i, 0.0f);
-            EACH_PART values.part[p] += more.part[p];
-            lanes_store(y + i, n - i, values);
-        }
+        lanes values = load_sum(y, x, residual, i, n);
         EACH_PART total.part[p] += values.part[p];
     }
     if (residual != NULL) x = y;
@@ -265,6 +341,33 @@ void FERRY_KERNEL(layer_norm)(float *y, const float *x, const float *residual, c
     }
 }
 
+static void normalize_square_row(float *y, const float *x, const float *residual, const float *weight, float eps,
+                                 size_t n)
+{
+    lanes total = lanes_splat(0.0f);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = load_sum(y, x, residual, i, n);
+        EACH_PART total.part[p] += values.part[p] * values.part[p];
+    }
+    if (residual != NULL) x = y;
+    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        lanes values = lanes_load(x + i, n - i, 0.0f);
+        lanes weights = lanes_load(weight + i, n - i, 0.0f);
+        EACH_PART values.part[p] = values.part[p] * factor * weights.part[p];
+        lanes_store(y + i, n - i, values);
+    }
+}
+
+void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, const float *weight, float eps,
+                            int32_t rows, int32_t n)
+{
+    for (size_t row = 0; row < (size_t)rows; row++) {
+        size_t at = row * (size_t)n;
+        normalize_square_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, eps, (size_t)n);
+    }
+}
+
 /* Σ exp(x - max); y, unless NULL, receives the terms and may be x. */
 INLINE float sum_exp(float *y, const float *x, size_t n, float max)
 {
@@ -281,10 +384,10 @@ INLINE float sum_exp(float *y, const float *x, size_t n, float max)
 
 void FERRY_KERNEL(softmax)(float *x, int32_t n)
 {
-    float sum = sum_exp(x, x, (size_t)n, largest(x, (size_t)n));
+    float factor = 1.0f / sum_exp(x, x, (size_t)n, largest(x, (size_t)n));
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
         lanes values = lanes_load(x + i, count - i, 0.0f);
-        EACH_PART values.part[p] /= sum;
+        EACH_PART values.part[p] *= factor;
         lanes_store(x + i, count - i, values);
     }
 }
@@ -296,15 +399,19 @@ float FERRY_KERNEL(log_sum_exp)(const float *x, int32_t n)
     return (float)((double)max + log((double)sum));
 }
 
+/* The largest of each block, then its place in the first block that holds it. */
+enum { ARGMAX_BLOCK = 1024 };
+
 int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
 {
-    float max = largest(x, (size_t)n);
-    size_t i = 0, count = (size_t)n;
-    for (bool found = false; i < count && !found; i += found ? 0 : FERRY_LANES) {
-        lanes values = lanes_load(x + i, count - i, -INFINITY);
-        bits equal = {0};
-        EACH_PART equal |= (bits)(values.part[p] == max);
-        found = any(equal);
+    const size_t count = (size_t)n;
+    float max = -INFINITY;
+    size_t i = 0;
+    for (size_t block = 0; block < count; block += ARGMAX_BLOCK) {
+        float value = largest(x + block, count - block < ARGMAX_BLOCK ? count - block : ARGMAX_BLOCK);
+        if (!(value > max)) continue;
+        max = value;
+        i = block;
     }
     while (i < count && x[i] != max) i++;
     return i < count ? (int32_t)i : 0;
@@ -357,12 +464,36 @@ void FERRY_KERNEL(activate)(ferry_activation activation, float *x, size_t n)
     case FERRY_RELU: ACTIVATE(relu) break;
     case FERRY_GELU: ACTIVATE(gelu) break;
     case FERRY_SWISH: ACTIVATE(swish) break;
+    case FERRY_GELU_TANH: ACTIVATE(gelu_tanh) break;
+    case FERRY_GELU_SIGMOID: ACTIVATE(gelu_sigmoid) break;
+    }
+}
+
+void FERRY_KERNEL(ssru)(float *y, float *c, const float *f, const float *w, int32_t n)
+{
+    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
+        lanes gates = lanes_load(f + i, count - i, 0.0f);
+        lanes inputs = lanes_load(w + i, count - i, 0.0f);
+        lanes states = lanes_load(c + i, count - i, 0.0f);
+        EACH_PART
+        {
+            vec g = sigmoid(gates.part[p]);
+            states.part[p] = g * states.part[p] + (1.0f - g) * inputs.part[p];
+        }
+        lanes_store(c + i, count - i, states);
+        EACH_PART states.part[p] = relu(states.part[p]);
+        lanes_store(y + i, count - i, states);
     }
 }
 
 void FERRY_KERNEL(add)(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) y[i] += x[i];
+}
+
+void FERRY_KERNEL(multiply)(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] *= x[i];
 }
 
 void FERRY_KERNEL(scale)(float *y, float factor, size_t n)

@@ -42,7 +42,7 @@ static void pack_embeddings(float *panels, const float *embeddings, int32_t coun
                 *panels++ = row < count ? embeddings[(size_t)(count - 1 - row) * (size_t)D + (size_t)d] : 0.0f;
 }
 
-/* Its weight as the rows and P as the panels gives the layout of keys. */
+/* Its weight as the rows and P as the panels gives panels. */
 static ferry_status derive_pos_k(const ferry_position *position, const ferry_position_source *source,
                                  const ferry_kernels *kernels, const float *embeddings, ferry_error *error)
 {
@@ -154,8 +154,10 @@ static void add_p2c(const ferry_position *position, const ferry_kernels *kernels
     const int32_t b = p2c_row(parameters, j + FERRY_LANES - 1 - tile->first);
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     float *dots = tile->scratch; /* [high - low + 1, 16] */
-    kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1,
-                    tile->blocks + j / FERRY_LANES, tile->key_offset, K, FERRY_LANES);
+    ferry_past keys = tile->past;
+    keys.blocks += j / FERRY_LANES;
+    keys.count = FERRY_LANES;
+    kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1, &keys);
     for (int32_t i = 0; i < tile->queries; i++) {
         const int32_t left = ferry_position_visible(position, tile, i) - j;
         const int32_t count = left < FERRY_LANES ? left : FERRY_LANES;

@@ -61,9 +61,8 @@ typedef struct ferry_position_tile {
     int32_t first, queries, keys;
     const float *q; /* [queries, K] with ldq, already scaled */
     size_t ldq;
-    const float *const *blocks; /* keys in blocks of 16 positions (kernels.h), this head's at key_offset */
-    size_t key_offset;
-    float *scores; /* [queries, keys] with ld_scores: scores, after the softmax weights */
+    ferry_past past; /* the keys of this head */
+    float *scores;   /* [queries, keys] with ld_scores: scores, after the softmax weights */
     size_t ld_scores;
     float *context; /* [queries, K] with ld_context; set for the context hook only */
     size_t ld_context;

@@ -3,7 +3,7 @@
  *     score(i, j) = q_i·(k_j + rel_k[r])/√K,  context_i = Σ_j a(i, j)·(v_j + rel_v[r]),  r = clamp(j - i, -L, L) + L
  *
  * Nothing is added to cached keys and values: q_i meets each row of rel_k once, and the weights of a row's keys are
- * summed before they meet rel_v. rel_k stands as keys do in the cache, rel_v as values. */
+ * summed before they meet rel_v. rel_k stands as panels, rel_v as values. */
 #include <string.h>
 
 #include "clipped.h"
@@ -107,9 +107,14 @@ static void context(const ferry_position *position, const ferry_position_state *
     for (int32_t i = 0; i < tile->queries; i++)
         sum_by_row(&parameters->distances, range, tile->first + i, ferry_position_visible(position, tile, i),
                    tile->scores + (size_t)i * tile->ld_scores, sums + (size_t)i * width);
-    const float **values =
-        parameters->values + (size_t)tile->layer * (size_t)parameters->blocks + range.base / FERRY_LANES;
-    kernels->context(terms, (size_t)K, sums, width, tile->queries, values, 0, K, range.rows);
+    const ferry_past values = {
+        .blocks = parameters->values + (size_t)tile->layer * (size_t)parameters->blocks + range.base / FERRY_LANES,
+        .stride = ferry_round_up((size_t)K, FERRY_LANES),
+        .heads = 1,
+        .width = K,
+        .count = range.rows,
+    };
+    kernels->context(terms, (size_t)K, sums, width, tile->queries, &values);
     for (int32_t i = 0; i < tile->queries; i++)
         kernels->add(tile->context + (size_t)i * tile->ld_context, terms + (size_t)i * (size_t)K, (size_t)K);
 }

@@ -89,7 +89,7 @@ static void prepare_panel(const ferry_position *position, const ferry_kernels *k
             r[(half + k) * FERRY_LANES + (size_t)s] = (float)cos(angle);
         }
     }
-    /* W as the rows and R as the panel: the product has the layout of keys. */
+    /* W as the rows and R as the panel: the product is a panel again. */
     for (int32_t layer = 0; layer < position->stack.layers; layer++)
         kernels->product(panel + (size_t)layer * layer_floats, FERRY_LANES, parameters->r_proj[layer], (size_t)D, width,
                          r, D, FERRY_LANES, NULL);
@@ -124,7 +124,7 @@ static void add_content_bias(const ferry_position *position, const ferry_kernels
                              const ferry_position_tile *tile)
 {
     float *term = tile->scratch;
-    kernels->scores(term, 0, u, 0, 1, tile->blocks, tile->key_offset, position->stack.head_width, tile->keys);
+    kernels->scores(term, 0, u, 0, 1, &tile->past);
     for (int32_t i = 0; i < tile->queries; i++)
         kernels->add(tile->scores + (size_t)i * tile->ld_scores, term,
                      (size_t)ferry_position_visible(position, tile, i));
@@ -166,10 +166,10 @@ static void score(const ferry_position *position, const ferry_position_state *st
     const int32_t last_query = tile->first + tile->queries - 1;
     const int32_t end = position->stack.causal ? 1 : (tile->keys + FERRY_LANES - 2 - tile->first) / FERRY_LANES + 1;
     for (int32_t p = -(last_query / FERRY_LANES); p < end; p += PANELS) {
-        const float *panels[PANELS];
         const int32_t count = end - p < PANELS ? end - p : PANELS;
-        for (int32_t c = 0; c < count; c++) panels[c] = find_panel(position, state, p + c);
-        kernels->scores(terms, CHUNK, q, K, tile->queries, panels, head * FERRY_LANES, (int32_t)K, count * FERRY_LANES);
+        for (int32_t c = 0; c < count; c++)
+            kernels->product(terms + c * FERRY_LANES, CHUNK, q, K, tile->queries,
+                             find_panel(position, state, p + c) + head * FERRY_LANES, (int32_t)K, FERRY_LANES, NULL);
         add_terms(position, tile, kernels, terms, p, count);
     }
 }

@@ -5,20 +5,28 @@
 
 #include "../graph/decoder.h"
 #include "../graph/encoder.h"
+#include "shortlist.h"
 
 /* Rows whose logits exist at the same time: bounds memory where vocabularies and beams are large. */
 enum { LOGITS_ROWS = 64 };
+/* Where every search takes its logits in parts, so many exist at the same time, in
+ * parts of a multiple of LOGITS_PART columns: they stay in the cache near the core. */
+enum { LOGITS_NEAR = 1 << 17, LOGITS_PART = 64 };
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while the weights are still read seldom enough. */
 enum { ENCODER_TOKENS = 512 };
-/* New sentences enter when 1/4 of the places is free: they are encoded together, which reads the weights once. */
+/* New sentences enter when 1/4 of the places and of the room for ids is free: they are encoded together, which reads
+ * the weights once. */
 enum { REFILL_PART = 4 };
 
 /* A place for a living sentence. */
 struct ferry_generate_slot {
-    ferry_arena arena; /* of the sentence's search and list of blocks */
+    ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     ferry_search *search;
     ferry_sequence sentence; /* keys and values of cross-attention */
+    const int32_t *words;    /* [output.N] its shortlist, ascending; NULL: all words */
+    ferry_matrix output;     /* the model's, or the words' rows of it */
+    int32_t length;          /* ids */
     int32_t rows;            /* living hypotheses */
     size_t tag;
 };
@@ -28,18 +36,19 @@ typedef struct generation {
     ferry_state *state;
     ferry_generate_slot *slots;
     const ferry_generate_source *source;
-    bool exhausted;           /* the source has no more */
-    int32_t *living, *vacant; /* [width] slots in use, and free ones */
+    ferry_generate_sentence waiting; /* the next one, if there is one */
+    bool exhausted;                  /* the source has no more */
+    int32_t *living, *vacant;        /* [width] slots in use, and free ones */
     int32_t living_count, vacant_count;
-    ferry_sequence *hypotheses; /* [capacity] keys and values of self-attention, by row */
+    int64_t tokens;             /* ids of the living sentences */
+    ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
     int32_t capacity;           /* width × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [width] */
     ferry_sequence *sentences;                 /* [width] views of the living slots' sequences */
     float *hidden;                             /* [capacity, D] */
-    float *logits;                             /* [logits_rows, V] */
-    int32_t logits_rows;
+    int32_t logits_rows;                       /* whose logits exist at the same time */
 } generation;
 
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
@@ -92,11 +101,9 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->next_ids = ferry_arena_alloc(arena, capacity, sizeof *g->next_ids);
     g->parents = ferry_arena_alloc(arena, capacity, sizeof *g->parents);
     g->hidden = ferry_arena_alloc(arena, capacity, (size_t)model->d_model * sizeof(float));
-    g->logits = ferry_arena_alloc(arena, (size_t)g->logits_rows, (size_t)model->output.N * sizeof(float));
     ferry_sequence *hypotheses = ferry_arena_alloc(arena, capacity, sizeof *hypotheses);
     if (g->living == NULL || g->vacant == NULL || g->sentences == NULL || g->cross_spans == NULL || g->spans == NULL ||
-        g->ids == NULL || g->next_ids == NULL || g->parents == NULL || g->hidden == NULL || g->logits == NULL ||
-        hypotheses == NULL)
+        g->ids == NULL || g->next_ids == NULL || g->parents == NULL || g->hidden == NULL || hypotheses == NULL)
         return ferry_fail_memory(error, "hypotheses", capacity * (size_t)model->d_model * sizeof(float));
     memset(hypotheses, 0, capacity * sizeof *hypotheses);
     g->hypotheses = hypotheses;
@@ -114,17 +121,48 @@ typedef struct entry {
     int32_t count;
 } entry;
 
-/* Gives the sentence a place and one row, the start token. */
-static ferry_status enter(generation *g, const ferry_generate_sentence *sentence, ferry_error *error)
+/* The sentence's output layer gets the words of its shortlist only. */
+static ferry_status restrict_words(const ferry_transformer *model, const ferry_generate_sentence *sentence,
+                                   ferry_generate_slot *slot, ferry_error *error)
 {
+    int32_t count;
+    FERRY_TRY(ferry_shortlist_words(&model->shortlist, model->output.N, sentence->ids, sentence->length, &slot->arena,
+                                    &slot->words, &count, error));
+    return ferry_matrix_select(&model->output, slot->words, count, &slot->arena, &slot->output, error);
+}
+
+static void fetch(generation *g)
+{
+    g->exhausted = !g->source->next(g->source->user, &g->waiting);
+}
+
+/* Whether the sentence that waits can come in. */
+static bool has_room(const generation *g)
+{
+    if (g->exhausted || g->vacant_count == 0) return false;
+    return g->living_count == 0 || g->tokens + g->waiting.length <= g->source->tokens;
+}
+
+/* Gives the sentence that waits a place and one row, the start token; the next one waits then. */
+static ferry_status enter(generation *g, ferry_error *error)
+{
+    const ferry_transformer *model = g->state->model;
+    const ferry_generate_sentence entered = g->waiting, *sentence = &entered;
     const int32_t index = g->vacant[--g->vacant_count];
     ferry_generate_slot *slot = &g->slots[index];
     g->living[g->living_count++] = index;
     slot->tag = sentence->tag;
+    slot->length = sentence->length;
     slot->rows = 1;
     slot->sentence = (ferry_sequence){0};
+    slot->words = NULL;
+    slot->output = model->output;
     g->ids[g->rows++] = sentence->rules.start_id;
+    g->tokens += sentence->length;
+    fetch(g);
     FERRY_TRY(ferry_search_begin(&slot->arena, &sentence->rules, &slot->search, error));
+    if (sentence->rules.decoding.shortlist && model->shortlist.offsets != NULL)
+        FERRY_TRY(restrict_words(model, sentence, slot, error));
     return ferry_sequence_begin(&slot->arena, sentence->length, &slot->sentence, error);
 }
 
@@ -143,35 +181,37 @@ static ferry_status encode(generation *g, const entry *entered, ferry_error *err
     return status;
 }
 
-/* Lets sentences in until the places or the source are used up. */
-static ferry_status refill(generation *g, ferry_error *error)
+/* Lets sentences in that are encoded together. */
+static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
-    ferry_generate_sentence sentence;
-    if (g->exhausted || (g->living_count > 0 && g->vacant_count * REFILL_PART < g->source->width)) return FERRY_OK;
-    bool waiting = g->vacant_count > 0 && g->source->next(g->source->user, &sentence);
-    while (waiting) {
-        const ferry_arena_mark mark = ferry_arena_begin(arena);
-        const size_t room = (size_t)(sentence.length > ENCODER_TOKENS ? sentence.length : ENCODER_TOKENS);
-        entry entered = {.ids = ferry_arena_alloc(arena, room, sizeof *entered.ids),
-                         .offsets = ferry_arena_alloc(arena, (size_t)g->vacant_count + 1, sizeof *entered.offsets)};
-        ferry_status status = FERRY_OK;
-        if (entered.ids == NULL || entered.offsets == NULL)
-            status = ferry_fail_memory(error, "source ids", room * sizeof *entered.ids);
-        else
-            entered.offsets[0] = 0;
-        while (status == FERRY_OK && waiting && (size_t)(entered.offsets[entered.count] + sentence.length) <= room) {
-            const int32_t start = entered.offsets[entered.count];
-            memcpy(entered.ids + start, sentence.ids, (size_t)sentence.length * sizeof *sentence.ids);
-            entered.offsets[++entered.count] = start + sentence.length;
-            status = enter(g, &sentence, error);
-            waiting = g->vacant_count > 0 && g->source->next(g->source->user, &sentence);
-        }
-        if (status == FERRY_OK) status = encode(g, &entered, error);
-        ferry_arena_end(arena, mark);
+    const int32_t room = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
+    entry entered = {.ids = ferry_arena_alloc(arena, (size_t)room, sizeof *entered.ids),
+                     .offsets = ferry_arena_alloc(arena, (size_t)g->vacant_count + 1, sizeof *entered.offsets)};
+    if (entered.ids == NULL || entered.offsets == NULL)
+        return ferry_fail_memory(error, "source ids", (size_t)room * sizeof *entered.ids);
+    entered.offsets[0] = 0;
+    while (has_room(g) && g->waiting.length <= room - entered.offsets[entered.count]) {
+        const int32_t start = entered.offsets[entered.count], length = g->waiting.length;
+        memcpy(entered.ids + start, g->waiting.ids, (size_t)length * sizeof *entered.ids);
+        entered.offsets[++entered.count] = start + length;
+        FERRY_TRY(enter(g, error));
+    }
+    return encode(g, &entered, error);
+}
+
+/* Lets sentences in until the room or the source is used up. */
+static ferry_status refill(generation *g, ferry_error *error)
+{
+    const int64_t places = g->source->width, tokens = g->source->tokens;
+    const bool worth = g->vacant_count * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
+    if (g->living_count > 0 && !worth) return FERRY_OK;
+    while (has_room(g)) {
+        const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
+        const ferry_status status = enter_together(g, error);
+        ferry_arena_end(&g->state->context.arena, mark);
         FERRY_TRY(status);
     }
-    g->exhausted = g->vacant_count > 0;
     return FERRY_OK;
 }
 
@@ -202,38 +242,114 @@ static ferry_status decode(generation *g, ferry_error *error)
     return ferry_decode(g->state, &input, g->hidden, error);
 }
 
-/* The logits of living sentences first … last - 1, whose rows begin at `row`, and what follows from them. Appends to
- * next_ids and parents, and sets the slots' rows. */
-static void choose(generation *g, int32_t first, int32_t last, int32_t row, int32_t rows, int32_t *next)
+/* Whether the product for the sentence's logits cannot be shared: it has its own words, or inputs that are quantised
+ * together. */
+static bool stands_alone(const generation *g, int32_t i)
 {
-    const ferry_transformer *model = g->state->model;
-    const size_t V = (size_t)model->output.N;
-    ferry_decoder_logits(g->state, g->hidden + (size_t)row * (size_t)model->d_model, rows, g->logits);
-    float *values = g->logits;
-    for (int32_t i = first; i < last; i++) {
+    return g->slots[g->living[i]].words != NULL || g->state->model->sentence_inputs;
+}
+
+/* Sentences whose rows share a product: first … last - 1 of the living, and their rows. */
+typedef struct row_group {
+    int32_t first, last;
+    int32_t row, rows;
+} row_group;
+
+/* How many columns of the group's logits exist at the same time. */
+static int32_t logits_width(const generation *g, const row_group *group)
+{
+    const ferry_generate_slot *slot = &g->slots[g->living[group->first]];
+    const int32_t part = LOGITS_NEAR / group->rows / LOGITS_PART * LOGITS_PART;
+    if (!ferry_search_takes_parts(slot->search) || part >= slot->output.N) return slot->output.N;
+    return part > 0 ? part : LOGITS_PART;
+}
+
+/* Logits of the group's rows. */
+static ferry_status compute_logits(generation *g, const row_group *group, const ferry_matrix *output, float *logits,
+                                   ferry_error *error)
+{
+    const int32_t offsets[] = {0, group->rows};
+    const float *hidden = g->hidden + (size_t)group->row * (size_t)output->K;
+    ferry_state_group_sentences(g->state, offsets, 1);
+    const ferry_status status = ferry_decoder_logits(g->state, hidden, group->rows, output, logits, error);
+    ferry_state_ungroup(g->state);
+    return status;
+}
+
+/* What follows from the logits: appends to next_ids and parents, and sets the slot's rows. */
+static void step(generation *g, ferry_generate_slot *slot, const ferry_logits *logits, int32_t row, int32_t *next)
+{
+    slot->rows =
+        ferry_search_step(slot->search, g->state->context.kernels, logits, g->next_ids + *next, g->parents + *next);
+    for (int32_t r = 0; r < slot->rows; r++) g->parents[*next + r] += row;
+    *next += slot->rows;
+}
+
+/* Columns `first` … of the group's logits, and each sentence's step when they are the last ones. */
+static ferry_status take_columns(generation *g, const row_group *group, int32_t first, int32_t count, float *values,
+                                 int32_t *next, ferry_error *error)
+{
+    const ferry_matrix *all = &g->slots[g->living[group->first]].output;
+    const ferry_matrix output = ferry_matrix_columns(all, first, count);
+    const bool last = first + count == all->N;
+    int32_t row = group->row;
+    FERRY_TRY(compute_logits(g, group, &output, values, error));
+    for (int32_t i = group->first; i < group->last; i++) {
         ferry_generate_slot *slot = &g->slots[g->living[i]];
-        const ferry_logits logits = {.values = values, .ld = V, .ids = NULL, .count = model->output.N};
-        const int32_t before = slot->rows;
-        slot->rows = ferry_search_step(slot->search, g->state->context.kernels, &logits, g->next_ids + *next,
-                                       g->parents + *next);
-        for (int32_t r = 0; r < slot->rows; r++) g->parents[*next + r] += row;
-        *next += slot->rows;
-        row += before;
-        values += (size_t)before * V;
+        const int32_t rows = slot->rows;
+        const ferry_logits logits = {
+            .values = values,
+            .ld = (size_t)count,
+            .ids = slot->words != NULL ? slot->words + first : NULL,
+            .count = count,
+            .first = first,
+        };
+        if (last)
+            step(g, slot, &logits, row, next);
+        else
+            ferry_search_see(slot->search, g->state->context.kernels, &logits);
+        row += rows;
+        values += (size_t)rows * (size_t)count;
     }
+    return FERRY_OK;
+}
+
+static ferry_status choose(generation *g, const row_group *group, int32_t *next, ferry_error *error)
+{
+    ferry_arena *arena = &g->state->context.arena;
+    const int32_t N = g->slots[g->living[group->first]].output.N, width = logits_width(g, group);
+    const size_t floats = (size_t)group->rows * (size_t)width;
+    const ferry_arena_mark mark = ferry_arena_begin(arena);
+    float *values = ferry_arena_alloc(arena, floats, sizeof *values);
+    ferry_status status = FERRY_OK;
+    if (values == NULL) status = ferry_fail_memory(error, "logits", floats * sizeof *values);
+    for (int32_t first = 0; status == FERRY_OK && first < N; first += width)
+        status = take_columns(g, group, first, N - first < width ? N - first : width, values, next, error);
+    ferry_arena_end(arena, mark);
+    return status;
+}
+
+/* Whether the sentence can join the group. */
+static bool can_join(const generation *g, const row_group *group, int32_t i)
+{
+    const ferry_generate_slot *first = &g->slots[g->living[group->first]], *slot = &g->slots[g->living[i]];
+    return !stands_alone(g, group->first) && !stands_alone(g, i) && group->rows + slot->rows <= g->logits_rows &&
+           ferry_search_takes_parts(first->search) == ferry_search_takes_parts(slot->search);
 }
 
 /* All living rows, in groups of whole sentences that the room for logits can take. */
-static void choose_all(generation *g, int32_t *next)
+static ferry_status choose_all(generation *g, int32_t *next, ferry_error *error)
 {
-    for (int32_t first = 0, row = 0; first < g->living_count;) {
-        int32_t last = first, rows = 0;
-        while (last < g->living_count && rows + g->slots[g->living[last]].rows <= g->logits_rows)
-            rows += g->slots[g->living[last++]].rows;
-        choose(g, first, last, row, rows, next);
-        row += rows;
-        first = last;
+    row_group group = {0};
+    for (; group.first < g->living_count; group.first = group.last, group.row += group.rows) {
+        group.rows = 0;
+        for (group.last = group.first; group.last < g->living_count; group.last++) {
+            if (group.last > group.first && !can_join(g, &group, group.last)) break;
+            group.rows += g->slots[g->living[group.last]].rows;
+        }
+        FERRY_TRY(choose(g, &group, next, error));
     }
+    return FERRY_OK;
 }
 
 static void vacate(generation *g, int32_t index)
@@ -259,6 +375,7 @@ static ferry_status leave(generation *g, ferry_error *error)
         if (status == FERRY_OK) status = g->source->finished(g->source->user, slot->tag, slot->search, error);
         vacate(g, index);
         g->vacant[g->vacant_count++] = index;
+        g->tokens -= slot->length;
     }
     g->living_count = kept;
     return status;
@@ -267,13 +384,14 @@ static ferry_status leave(generation *g, ferry_error *error)
 static ferry_status run(generation *g, ferry_error *error)
 {
     FERRY_TRY(allocate(g, error));
+    fetch(g);
     FERRY_TRY(refill(g, error));
     while (g->living_count > 0) {
         int32_t next = 0;
         FERRY_TRY(decode(g, error));
-        choose_all(g, &next);
-        FERRY_TRY(ferry_sequence_reorder(&g->state->decoder_cache, &g->state->context.arena, g->hypotheses, g->rows,
-                                         g->parents, next, error));
+        FERRY_TRY(choose_all(g, &next, error));
+        FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
+                                         g->hypotheses, g->rows, g->parents, next, error));
         int32_t *ids = g->ids;
         g->ids = g->next_ids;
         g->next_ids = ids;
@@ -294,7 +412,7 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
     /* After an error some blocks are still held. */
     for (int32_t i = 0; i < g.living_count; i++) vacate(&g, g.living[i]);
     for (int32_t r = 0; g.hypotheses != NULL && r < g.capacity; r++)
-        ferry_sequence_release(&generator->state.decoder_cache, &g.hypotheses[r]);
+        ferry_sequence_release(ferry_state_hypothesis_cache(&generator->state), &g.hypotheses[r]);
     ferry_arena_end(arena, mark);
     return status;
 }

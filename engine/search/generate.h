@@ -16,6 +16,7 @@ typedef struct ferry_generate_sentence {
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
     int32_t width;      /* sentences at the same time, at the most; ≥ 1 */
+    int32_t tokens;     /* ids of all these sentences together, at the most; a longer sentence comes alone */
     int32_t beam;       /* no sentence's beam is larger */
     int32_t max_length; /* no sentence's max_length is larger */
     /* Fills in the next sentence; false when there is none. */

@@ -5,7 +5,7 @@
 
 int32_t ferry_logits_column(const ferry_logits *logits, int32_t id)
 {
-    if (logits->ids == NULL) return id >= 0 && id < logits->count ? id : -1;
+    if (logits->ids == NULL) return id >= logits->first && id - logits->first < logits->count ? id - logits->first : -1;
     int32_t low = 0;
     int32_t high = logits->count;
     while (low < high) {

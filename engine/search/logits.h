@@ -1,8 +1,8 @@
 /* Rows of logits as columns of tokens, and the rules that change them before a token is chosen.
  *
  * The rules are Hugging Face's logits processors in their order: repetition penalty, no repeated n-gram, suppressed
- * ids, minimum length; as there, the start token counts among the tokens that have been seen. Forced tokens replace a
- * whole row and are the search's business. */
+ * ids, minimum length; as there, the start token counts among the tokens that have been seen (-1 stands for none).
+ * Forced tokens replace a whole row and are the search's business. */
 #ifndef FERRY_SEARCH_LOGITS_H
 #define FERRY_SEARCH_LOGITS_H
 
@@ -11,18 +11,19 @@
 
 #include "../graph/model.h"
 
-/* Row r starts at values + r · ld; its column c stands for token ids[c], or for token c when ids is NULL.
+/* Row r starts at values + r · ld; its column c stands for token ids[c], or for token first + c when ids is NULL.
  * ids ascend, so that the order of columns is the order of ids. */
 typedef struct ferry_logits {
     float *values;      /* [rows, count] */
     size_t ld;          /* floats from row to row, ≥ count */
     const int32_t *ids; /* [count] or NULL */
     int32_t count;
+    int32_t first;
 } ferry_logits;
 
 static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)
 {
-    return logits->ids != NULL ? logits->ids[column] : column;
+    return logits->ids != NULL ? logits->ids[column] : logits->first + column;
 }
 
 /* Column of token `id`, or -1 when no column stands for it. */

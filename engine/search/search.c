@@ -7,6 +7,15 @@
 #include "../base/bytes.h"
 #include "search_state.h"
 
+int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids)
+{
+    if (decoding->max_length > 0) return decoding->max_length;
+    /* The product in float32, as in Marian: 1.2 × 5 is 6, not a little more. */
+    const double limit = (double)ceilf(decoding->length_factor * (float)source_ids) + decoding->length_extra;
+    if (!(limit > 1)) return 1;
+    return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
+}
+
 /* After a failure nothing more is asked for. */
 static void *take(ferry_arena *arena, size_t count, size_t size, bool *failed)
 {
@@ -15,27 +24,37 @@ static void *take(ferry_arena *arena, size_t count, size_t size, bool *failed)
     return block;
 }
 
-/* ids: k · row_size. */
-static bool allocate(ferry_arena *arena, ferry_search *search, size_t ids)
+/* tokens: k · row_size. */
+static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
 {
     const size_t beam = (size_t)search->rules.decoding.beam;
-    const size_t limit = (size_t)search->candidate_limit;
+    const size_t candidates = beam * (size_t)search->candidate_factor;
     bool failed = false;
-    search->rows = take(arena, ids, sizeof *search->rows, &failed);
-    search->next_rows = take(arena, ids, sizeof *search->next_rows, &failed);
-    int32_t *finished_ids = take(arena, ids, sizeof *finished_ids, &failed);
-    search->sums = take(arena, beam, sizeof *search->sums, &failed);
-    search->next_sums = take(arena, beam, sizeof *search->next_sums, &failed);
+    int32_t *ids = take(arena, tokens, 3 * sizeof *ids, &failed);
+    float *scores = take(arena, tokens, 3 * sizeof *scores, &failed);
+    search->rows = take(arena, beam, sizeof *search->rows, &failed);
+    search->next_rows = take(arena, beam, sizeof *search->next_rows, &failed);
     search->finished = take(arena, beam, sizeof *search->finished, &failed);
-    search->candidates = take(arena, limit, sizeof *search->candidates, &failed);
-    search->top_values = take(arena, limit, sizeof *search->top_values, &failed);
-    search->top_columns = take(arena, limit, sizeof *search->top_columns, &failed);
-    search->before_penalty = take(arena, search->row_size, sizeof *search->before_penalty, &failed);
+    search->candidates = take(arena, candidates, sizeof *search->candidates, &failed);
+    search->top_values = take(arena, candidates, sizeof *search->top_values, &failed);
+    search->top_columns = take(arena, candidates, sizeof *search->top_columns, &failed);
+    search->before_penalty = take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < beam; i++) {
-        search->finished[i] = (ferry_finished){.ids = finished_ids + i * search->row_size};
+        const size_t row = i * row_size, next = row + tokens, finished = next + tokens;
+        search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
+        search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
+        search->finished[i] = (ferry_finished){.ids = ids + finished, .token_scores = scores + finished};
     }
     return true;
+}
+
+/* How many candidates a place needs for all places to be taken again. */
+static int64_t candidate_factor(const ferry_search_rules *rules)
+{
+    if (rules->decoding.policy == FERRY_POLICY_MARIAN) return 1;
+    /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
+    return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
 
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
@@ -45,11 +64,10 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     assert(beam >= 1 && rules->nbest >= 1 && rules->nbest <= beam && rules->max_length >= 1);
     *search = NULL;
 
-    /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
-    const int64_t factor = rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
+    const int64_t factor = candidate_factor(rules);
     const size_t row_size = 1 + (size_t)rules->max_length;
-    size_t ids;
-    if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &ids)) {
+    size_t tokens;
+    if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &tokens)) {
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", beam);
     }
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
@@ -57,16 +75,31 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     *made = (ferry_search){
         .rules = *rules,
         .live = 1,
-        .row_size = row_size,
-        .candidate_limit = beam * (int32_t)factor,
+        .places = beam,
+        .best = {.value = -INFINITY, .id = -1},
+        .candidate_factor = (int32_t)factor,
     };
-    if (!allocate(arena, made, ids)) {
-        return ferry_fail_memory(error, "the hypotheses of a search", 3 * ids * sizeof *made->rows);
+    if (!allocate(arena, made, row_size, tokens)) {
+        return ferry_fail_memory(error, "the hypotheses of a search", 6 * tokens * sizeof *made->rows->ids);
     }
-    made->rows[0] = rules->start_id;
-    made->sums[0] = 0;
+    made->rows[0].ids[0] = rules->start_id;
+    if (rules->decoding.policy == FERRY_POLICY_CTRANSLATE2) {
+        made->rules.decoding.renormalize = true;
+        made->rows[0].ids[0] = -1; /* the rules about tokens that occurred do not count the start token */
+    }
     *search = made;
     return FERRY_OK;
+}
+
+bool ferry_search_takes_parts(const ferry_search *search)
+{
+    return search->rules.decoding.beam == 1 && search->rules.skip_scores;
+}
+
+void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+{
+    assert(search->live == 1 && ferry_search_takes_parts(search));
+    ferry_greedy_see(search, kernels, part);
 }
 
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
@@ -86,15 +119,7 @@ ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t ind
 {
     assert(index >= 0 && index < search->finished_count);
     const ferry_finished *finished = &search->finished[index];
-    return (ferry_hypothesis){finished->ids, finished->length, finished->score};
-}
-
-bool ferry_search_is_eos(const ferry_search *search, int32_t id)
-{
-    for (int32_t i = 0; i < search->rules.eos_count; i++) {
-        if (search->rules.eos_ids[i] == id) return true;
-    }
-    return false;
+    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores};
 }
 
 int32_t ferry_search_forced_id(const ferry_search *search)
@@ -105,35 +130,53 @@ int32_t ferry_search_forced_id(const ferry_search *search)
     return search->generated == 0 ? decoding->forced_first_id : -1;
 }
 
+bool ferry_search_ends(const ferry_search *search, int32_t id)
+{
+    const ferry_search_rules *rules = &search->rules;
+    if (search->generated + 1 == rules->max_length) return true;
+    if (rules->decoding.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
+    for (int32_t i = 0; i < rules->eos_count; i++) {
+        if (rules->eos_ids[i] == id) return true;
+    }
+    return false;
+}
+
 float ferry_search_score(const ferry_search *search, float sum, int32_t n)
 {
-    return n > 0 ? sum / (float)pow(n, search->rules.decoding.length_penalty) : 0;
+    const ferry_decoding *decoding = &search->rules.decoding;
+    if (n == 0) return 0;
+    return (sum - decoding->word_penalty * (float)n) / (float)pow(n, decoding->length_penalty);
 }
 
 void ferry_search_penalize(ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
-    ferry_logits_penalize(logits, values, search->rules.decoding.repetition_penalty, ferry_search_row(search, row),
+    ferry_logits_penalize(logits, values, search->rules.decoding.repetition_penalty, search->rows[row].ids,
                           1 + search->generated, search->before_penalty);
 }
 
 void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
     ferry_logits_mask(logits, values, &search->rules.decoding, search->rules.eos_ids, search->rules.eos_count,
-                      ferry_search_row(search, row), 1 + search->generated);
+                      search->rows[row].ids, 1 + search->generated);
 }
 
-void ferry_search_finish(ferry_search *search, int32_t row, int32_t id, float sum)
+void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate)
 {
     const int32_t beam = search->rules.decoding.beam;
-    const int32_t length = search->generated + (id >= 0 ? 1 : 0);
-    const float score = ferry_search_score(search, sum, length);
+    const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
+    const float score = ferry_search_score(search, candidate->sum, length);
+    const ferry_path *row = &search->rows[candidate->row];
     ferry_finished *finished = search->finished;
     if (search->finished_count == beam && !(score > finished[beam - 1].score)) return;
 
     int32_t at = search->finished_count < beam ? search->finished_count++ : beam - 1;
-    ferry_finished entry = {score, length, finished[at].ids};
-    memcpy(entry.ids, ferry_search_row(search, row) + 1, (size_t)search->generated * sizeof *entry.ids);
-    if (id >= 0) entry.ids[length - 1] = id;
+    ferry_finished entry = {score, length, finished[at].ids, finished[at].token_scores};
+    memcpy(entry.ids, row->ids + 1, (size_t)search->generated * sizeof *entry.ids);
+    memcpy(entry.token_scores, row->scores, (size_t)search->generated * sizeof *entry.token_scores);
+    if (candidate->id >= 0) {
+        entry.ids[length - 1] = candidate->id;
+        entry.token_scores[length - 1] = candidate->score;
+    }
     for (; at > 0 && score > finished[at - 1].score; at--) finished[at] = finished[at - 1];
     finished[at] = entry;
 }

@@ -5,14 +5,28 @@
  *     └── step                   which rows go on, each with its next input token and its parent among the last rows
  *     step returned 0            the hypotheses are complete
  *
- * The rules are those of Hugging Face's `generate` (transformers 4.54 and later): greedy search when `beam` is 1, else
- * beam search with finished hypotheses in slots that better ones replace. Two departures, which matter only where fewer
- * candidates exist than the beam is wide (tiny vocabularies, almost everything masked): there, hypotheses of
- * sum -1e9 fill the places, here the places stay empty; and where nothing may follow any row, the rows end as they are
- * unless something is finished already. Equal scores: the older hypothesis, then the lower row, then the lower id.
+ * Greedy search when `beam` is 1, else beam search, which in one step ranks all continuations of all rows by their
+ * sums. Three policies say what becomes of them; k is the beam.
  *
- * Scores are sum / n^length_penalty, n being the number of generated tokens, eos included (0 when n is 0). The sum is
- * in float32, of each token's log-probability
+ * Hugging Face's `generate` (transformers 4.54 and later): of the best 2k, those among the first k that end compete for
+ * k places of finished hypotheses, and the best k that do not end live on; `early_stopping` says when that is settled.
+ * Two departures, which matter only where fewer candidates exist than the beam is wide (tiny vocabularies, almost
+ * everything masked): there, hypotheses of sum -1e9 fill the places, here the places stay empty; and where nothing may
+ * follow any row, the rows end as they are unless something is finished already (so it is in all policies).
+ *
+ * Marian: the best k live on or, if they end, are finished, and k falls by one for each of these. Nothing takes their
+ * places and nothing stops the search before no row lives.
+ *
+ * CTranslate2 (4.8): the best 2k as in Hugging Face's, but every one among the first k that ends is a hypothesis, and
+ * the search stops when k of them exist. With length_penalty 0 it stops when `nbest` exist and the best candidate of
+ * some step was one that ended. An end of sentence that is forced as the first token does not end.
+ *
+ * In all of them a row of max_length tokens ends as it is. Equal scores: the older hypothesis, then the lower row, then
+ * the lower id.
+ *
+ * Scores are (sum - word_penalty·n) / n^length_penalty, n being the number of generated tokens, eos included (0 when n
+ * is 0). The sum is in float32, of each token's log-probability
+ * - CTranslate2: of the logits as the rules have changed them, the repetition penalty among them;
  * - beam search: as the rules have changed it (and not renormalised, unless `renormalize` is set);
  * - greedy search: as the network gave it, or as the rules have changed it when `renormalize` is set (the rules work on
  *   logits here, and decide the choice in both cases).
@@ -22,32 +36,48 @@
 #ifndef FERRY_SEARCH_SEARCH_H
 #define FERRY_SEARCH_SEARCH_H
 
+#include <stdbool.h>
+
 #include "../base/arena.h"
 #include "../base/status.h"
 #include "../kernels/kernels.h"
 #include "logits.h"
 
 typedef struct ferry_search_rules {
-    ferry_decoding decoding; /* its max_length is not read; min_length: tokens that come before eos at the earliest */
+    ferry_decoding decoding; /* max_length, length_factor, length_extra and shortlist are not read;
+                              * min_length: tokens that come before eos at the earliest */
     const int32_t *eos_ids;
     int32_t eos_count;
-    int32_t start_id;
+    int32_t start_id;   /* -1: a row of zeros, no token */
     int32_t max_length; /* target tokens, eos counted, ≥ 1 */
     int32_t nbest;      /* 1…beam */
+    bool skip_scores;   /* nobody asks for scores: greedy search leaves them 0, and needs no sums over the vocabulary */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
     const int32_t *ids; /* [length] generated tokens: no start token, eos when it was generated */
     int32_t length;
     float score;
+    const float *token_scores; /* [length] each token's part of the sum; added up in order they are the sum */
 } ferry_hypothesis;
 
 typedef struct ferry_search ferry_search;
+
+/* Target tokens that a sentence of source_ids may have by the model's or the user's wish: max_length, or where it is 0
+ * ⌈length_factor × source_ids⌉ + length_extra, from 1 to INT32_MAX. (Positions may end earlier.) */
+int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids);
 
 /* *search and all that it will need come from the arena, and live until the caller releases them there. The rules are
  * copied; the ids that they point to are not. Out of memory: MEMORY; a beam that cannot be represented: ARGUMENT. */
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error);
+
+/* Whether the search needs no more than the largest logit: then it may see its logits in parts. */
+bool ferry_search_takes_parts(const ferry_search *search);
+
+/* Shows such a search, whose one row lives, a part of the logits: columns that stand for tokens above all that it saw
+ * since the last step. The step gets the last part. The values are overwritten. */
+void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 
 /* logits: one row for each living row, in order; the values are overwritten.
  * Returns how many rows go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,
@@ -56,7 +86,7 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
                           int32_t *parents);
 
 /* Of a finished search: how many hypotheses there are, best first: nbest, or fewer (at least 1) when the rules admit no
- * more. The ids live as long as the search. */
+ * more. The ids and token scores live as long as the search. */
 int32_t ferry_search_count(const ferry_search *search);
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index);
 

@@ -6,55 +6,68 @@
 
 #include "search.h"
 
+/* A living row. */
+typedef struct ferry_path {
+    int32_t *ids;  /* [1 + max_length] start token, generated tokens */
+    float *scores; /* [max_length] what each generated token added to the sum */
+    float sum;
+} ferry_path;
+
 typedef struct ferry_candidate {
     float sum;
+    float score; /* the token's part of it */
     int32_t row;
-    int32_t id;
+    int32_t id; /* -1: the row as it is */
 } ferry_candidate;
 
 typedef struct ferry_finished {
     float score;
     int32_t length;
-    int32_t *ids; /* [max_length] */
+    int32_t *ids;        /* [max_length] */
+    float *token_scores; /* [max_length] */
 } ferry_finished;
+
+/* The largest of the logits that greedy search has seen. */
+typedef struct ferry_best {
+    float value; /* as the rules have changed it */
+    int32_t id;  /* -1: everything is masked */
+    float before_penalty;
+} ferry_best;
 
 struct ferry_search {
     ferry_search_rules rules;
     int32_t generated; /* tokens of every living row */
 
     int32_t live;
-    size_t row_size;    /* 1 + max_length */
-    int32_t *rows;      /* [k, row_size]  start token, generated tokens */
-    int32_t *next_rows; /* [k, row_size] */
-    float *sums;        /* [k] */
-    float *next_sums;   /* [k] */
+    ferry_path *rows;      /* [k] */
+    ferry_path *next_rows; /* [k] */
 
     int32_t finished_count;
     ferry_finished *finished; /* [k]  best first */
 
-    int32_t candidate_limit;     /* K */
+    int32_t places;              /* candidates that may live on or finish: k; Marian: fewer with every finished one */
+    int32_t candidate_factor;    /* K = places × this */
+    ferry_best best;             /* greedy: of the parts seen since the last step */
+    bool best_ended;             /* the best candidate of some step was one that ended */
     ferry_candidate *candidates; /* [K] */
     float *top_values;           /* [K] */
     int32_t *top_columns;        /* [K] */
-    float *before_penalty;       /* [row_size] */
+    float *before_penalty;       /* [1 + max_length] */
 };
 
-static inline int32_t *ferry_search_row(const ferry_search *search, int32_t row)
-{
-    return search->rows + (size_t)row * search->row_size;
-}
-
-bool ferry_search_is_eos(const ferry_search *search, int32_t id);
 /* The token that must come next, or -1. */
 int32_t ferry_search_forced_id(const ferry_search *search);
-/* sum / n^length_penalty */
+/* Whether token `id`, coming next, is the last one. */
+bool ferry_search_ends(const ferry_search *search, int32_t id);
+/* (sum - word_penalty·n) / n^length_penalty */
 float ferry_search_score(const ferry_search *search, float sum, int32_t n);
 /* The repetition penalty and the masks, on the logits that follow `row`. */
 void ferry_search_penalize(ferry_search *search, const ferry_logits *logits, float *values, int32_t row);
 void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row);
-/* Offers `row`, with token `id` behind it (-1: as it is), to the finished hypotheses; the k best stay. */
-void ferry_search_finish(ferry_search *search, int32_t row, int32_t id, float sum);
+/* Offers a candidate to the finished hypotheses; the k best stay. */
+void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate);
 
+void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 /* The two ways to step; contracts as ferry_search_step. */
 int32_t ferry_greedy_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);

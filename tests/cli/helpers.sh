@@ -34,7 +34,7 @@ expect_status()
 expect_out()
 {
     # shellcheck disable=SC2059
-    printf "$1" > expected
+    printf -- "$1" > expected
     cmp -s expected out || fail "output: expected$(echo; od -c expected | head -20)$(echo; echo found; od -c out | head -20)"
 }
 

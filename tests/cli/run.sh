@@ -26,6 +26,7 @@ done
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-cli.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
+export XDG_CACHE_HOME=$scratch/cache
 
 tests=$*
 [ -n "$tests" ] || tests=$(declare -F | sed -n 's/^declare -f \(test_\)/\1/p')

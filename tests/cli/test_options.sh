@@ -10,10 +10,10 @@ test_version_and_help()
     grep -qE '^ferry [0-9]+\.[0-9]+\.[0-9]+$' out || fail "found '$(cat out)'"
     run help
     expect_status 0
-    for name in translate convert inspect verify bench; do
+    for name in translate languages convert inspect verify bench plot; do
         grep -q "^  $name " out || fail "help does not mention $name"
     done
-    for name in translate convert inspect verify bench; do
+    for name in translate languages convert inspect verify bench plot; do
         run help "$name"
         expect_status 0
         grep -q "^usage: ferry $name" out || fail "help $name: $(cat out)"
@@ -58,7 +58,7 @@ test_bad_values()
     expect_usage_error "--repetition-penalty: expected a number from 0.001 to 1000, found '0'" translate --repetition-penalty 0 x
     expect_usage_error "--early-stopping: expected false|true|never, found 'maybe'" translate --early-stopping maybe x
     expect_usage_error "--early-stopping: expected false|true|never, found 'fal'" translate --early-stopping fal x
-    expect_usage_error "--type: expected f32|f16, found 'f64'" convert --type f64 x
+    expect_usage_error "--type: expected f32|f16|int8, found 'f64'" convert --type f64 x
     expect_usage_error "--tolerance: expected a number from 0 to 1e+06, found '-1'" verify --tolerance -1 a b
     run translate --beam 2 --nbest 3 x
     expect_status 1
@@ -163,7 +163,7 @@ test_shipped_model()
 test_isa()
 {
     local isa
-    for isa in plain avx2 avx512; do
+    for isa in plain avx2 avx512 avx512vnni amx; do
         FERRY_ISA=$isa run translate 'How are you?' 'Hello, world!'
         if [ "$status" -ne 0 ] && [ "$isa" != plain ]; then
             expect_message "FERRY_ISA: kernels '$isa'"

@@ -123,7 +123,7 @@ test_plot_refuses()
     expect_usage_error 'plot: expected --output FILE' plot sinusoidal
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot alibi --attention x -o picture.svg
-    expect_usage_error '--model, --head and --kind go with --attention' plot alibi --head 1 -o picture.svg
+    expect_usage_error '--model, --from, --to, --head and --kind go with --attention' plot alibi --head 1 -o picture.svg
     expect_usage_error '--kind: expected cross|encoder|decoder' plot --attention x --kind self -o picture.svg
     echo kept > picture.svg
     run plot alibbi -o picture.svg

@@ -1,0 +1,246 @@
+/* Attention of heads over cached keys and values: compiled once per ISA (isa.h). A multiplication and its addition
+ * round once everywhere, so that every ISA gives the same bytes; where the hardware cannot do that, plain C is correct
+ * and slow.
+ *
+ * Keys lie in lines of 4 positions × 4 d (kernels.h): one line is multiplied with 4 elements of q, repeated, and a
+ * score is what four chains have summed, of d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). An element of the
+ * context is one chain in ascending position. */
+#include "isa.h"
+
+#include <string.h>
+#if WIDTH > 4
+#include <immintrin.h>
+#endif
+
+#define GROUPS (FERRY_LANES / FERRY_KEY_GROUP) /* of a block */
+/* What stays in registers: rows of scores against a block; lines (rows or heads) and panels of the context. */
+#if WIDTH == 16
+#define SCORE_ROWS 4
+#define CONTEXT_LINES 4
+#define CONTEXT_PANELS 4
+#elif WIDTH == 8
+#define SCORE_ROWS 1
+#define CONTEXT_LINES 2
+#define CONTEXT_PANELS 2
+#else
+#define SCORE_ROWS 1
+#define CONTEXT_LINES 1
+#define CONTEXT_PANELS 1
+#endif
+
+/* acc + x·w, rounded once */
+INLINE vec fused(vec x, vec w, vec acc)
+{
+#if WIDTH == 16
+    return _mm512_fmadd_ps(x, w, acc);
+#elif WIDTH == 8
+    return _mm256_fmadd_ps(x, w, acc);
+#else
+    UNROLL for (int l = 0; l < WIDTH; l++) acc[l] = __builtin_fmaf(x[l], w[l], acc[l]);
+    return acc;
+#endif
+}
+
+/* ---- scores ---- */
+
+/* q[0..4) again and again. */
+INLINE vec repeat(const float *q)
+{
+#if WIDTH == 16
+    return _mm512_broadcast_f32x4(_mm_loadu_ps(q));
+#elif WIDTH == 8
+    return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(q));
+#else
+    return load(q);
+#endif
+}
+
+/* acc [rows, GROUPS·PARTS] += q[r, 0..4)·the first line of `groups` groups at a distance of `stride`. */
+INLINE void add_line(vec *acc, const float *q, size_t ldq, const float *keys, size_t stride, int rows, int groups)
+{
+    vec line[GROUPS * PARTS];
+    UNROLL for (int v = 0; v < groups * PARTS; v++)
+    {
+        line[v] = *(const vec *)(keys + (size_t)(v / PARTS) * stride + v % PARTS * WIDTH);
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        vec x = repeat(q + (size_t)r * ldq);
+        UNROLL for (int v = 0; v < groups * PARTS; v++)
+        {
+            acc[r * GROUPS * PARTS + v] = fused(x, line[v], acc[r * GROUPS * PARTS + v]);
+        }
+    }
+}
+
+/* Adds the four chains of each position of a block. */
+INLINE void store_sums(float *y, const vec *acc)
+{
+#if WIDTH == 16
+    vec a = _mm512_unpacklo_ps(acc[0], acc[1]) + _mm512_unpackhi_ps(acc[0], acc[1]);
+    vec b = _mm512_unpacklo_ps(acc[2], acc[3]) + _mm512_unpackhi_ps(acc[2], acc[3]);
+    vec sums = (vec)_mm512_unpacklo_pd((__m512d)a, (__m512d)b) + (vec)_mm512_unpackhi_pd((__m512d)a, (__m512d)b);
+    const __m512i by_position = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    store(y, _mm512_permutexvar_ps(by_position, sums));
+#elif WIDTH == 8
+    vec sums[PARTS]; /* positions 0 and 1 of each group; 2 and 3 */
+    UNROLL for (int p = 0; p < PARTS; p++)
+    {
+        vec a = _mm256_unpacklo_ps(acc[p], acc[2 + p]) + _mm256_unpackhi_ps(acc[p], acc[2 + p]);
+        vec b = _mm256_unpacklo_ps(acc[4 + p], acc[6 + p]) + _mm256_unpackhi_ps(acc[4 + p], acc[6 + p]);
+        sums[p] = (vec)_mm256_unpacklo_pd((__m256d)a, (__m256d)b) + (vec)_mm256_unpackhi_pd((__m256d)a, (__m256d)b);
+    }
+    UNROLL for (int half = 0; half < 2; half++) /* groups 0 and 1; 2 and 3 */
+    {
+        vec mixed = half == 0 ? _mm256_unpacklo_ps(sums[0], sums[1]) : _mm256_unpackhi_ps(sums[0], sums[1]);
+        __m128 even = _mm256_castps256_ps128(mixed), odd = _mm256_extractf128_ps(mixed, 1);
+        _mm_storeu_ps(y + half * 8, _mm_unpacklo_ps(even, odd));
+        _mm_storeu_ps(y + half * 8 + 4, _mm_unpackhi_ps(even, odd));
+    }
+#else
+    for (int i = 0; i < FERRY_LANES; i++) y[i] = (acc[i][0] + acc[i][2]) + (acc[i][1] + acc[i][3]);
+#endif
+}
+
+/* Queries against the first groups of one block; the other groups' scores become 0. */
+INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *keys, size_t stride,
+                        int32_t width, int rows, int groups)
+{
+    vec acc[SCORE_ROWS * GROUPS * PARTS];
+    UNROLL for (int v = 0; v < rows * GROUPS * PARTS; v++) acc[v] = (vec){0};
+    int32_t d = 0;
+    for (; d + FERRY_KEY_GROUP <= width; d += FERRY_KEY_GROUP) {
+        add_line(acc, q + d, ldq, keys + d * FERRY_KEY_GROUP, stride, rows, groups);
+    }
+    if (d < width) {
+        float rest[SCORE_ROWS * FERRY_KEY_GROUP] = {0};
+        for (int r = 0; r < rows; r++) {
+            memcpy(rest + r * FERRY_KEY_GROUP, q + (size_t)r * ldq + d, (size_t)(width - d) * sizeof *rest);
+        }
+        add_line(acc, rest, FERRY_KEY_GROUP, keys + d * FERRY_KEY_GROUP, stride, rows, groups);
+    }
+    UNROLL for (int r = 0; r < rows; r++) store_sums(y + (size_t)r * ldy, acc + r * GROUPS * PARTS);
+}
+
+INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const ferry_past *past, size_t offset,
+                        int rows)
+{
+    for (int32_t j = 0; j < past->count; j += FERRY_LANES) {
+        const float *keys = past->blocks[j / FERRY_LANES] + offset;
+        switch ((past->count - j + FERRY_KEY_GROUP - 1) / FERRY_KEY_GROUP) {
+        case 1: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 1); break;
+        case 2: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 2); break;
+        case 3: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 3); break;
+        default: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 4); break;
+        }
+    }
+}
+
+void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_past *past)
+{
+    for (int32_t head = 0; head < past->heads; head++) {
+        size_t offset = past->offset + (size_t)head * past->head;
+        const float *queries = q + (size_t)head * (size_t)past->width;
+        int32_t row = 0;
+        for (; row + SCORE_ROWS <= rows; row += SCORE_ROWS) {
+            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, SCORE_ROWS);
+        }
+        for (; row < rows; row++) {
+            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, 1);
+        }
+        y += (size_t)rows * ldy;
+    }
+}
+
+/* ---- context ---- */
+
+/* Lines of the context that are computed together: rows of one head, or one row of several heads. */
+typedef struct context_lines {
+    float *y;
+    const float *a;
+    size_t values;         /* offset of the first line's values */
+    size_t step_y, step_a; /* from line to line */
+} context_lines;
+
+/* `panels` panels of each line, from `column` on. */
+INLINE void context_tile(const context_lines *c, size_t step_v, const ferry_past *past, int32_t column, int lines,
+                         int panels)
+{
+    vec acc[CONTEXT_LINES * CONTEXT_PANELS * PARTS];
+    const int vectors = panels * PARTS;
+    UNROLL for (int v = 0; v < lines * vectors; v++) acc[v] = (vec){0};
+    for (int32_t j = 0; j < past->count; j += FERRY_LANES) {
+        const float *values = past->blocks[j / FERRY_LANES] + c->values + column, *a = c->a + j;
+        int32_t slots = past->count - j < FERRY_LANES ? past->count - j : FERRY_LANES;
+        for (int32_t s = 0; s < slots; s++) {
+            UNROLL for (int v = 0; v < lines * vectors; v++)
+            {
+                vec x = a[(size_t)(v / vectors) * c->step_a + (size_t)s] - (vec){0};
+                vec w = *(const vec *)(values + (size_t)(v / vectors) * step_v + v % vectors * WIDTH);
+                acc[v] = fused(x, w, acc[v]);
+            }
+            values += past->stride;
+        }
+    }
+    UNROLL for (int i = 0; i < lines; i++)
+    {
+        float *y = c->y + (size_t)i * c->step_y + column, edge[CONTEXT_PANELS * FERRY_LANES];
+        bool whole = past->width - column >= panels * FERRY_LANES;
+        UNROLL for (int v = 0; v < vectors; v++) store((whole ? y : edge) + v * WIDTH, acc[i * vectors + v]);
+        if (!whole) memcpy(y, edge, (size_t)(past->width - column) * sizeof *y);
+    }
+}
+
+INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_past *past, int lines)
+{
+    for (int32_t column = 0; column < past->width;) {
+        int32_t panels = (past->width - column + FERRY_LANES - 1) / FERRY_LANES;
+        if (CONTEXT_PANELS >= 4 && panels >= 4) {
+            context_tile(c, step_v, past, column, lines, CONTEXT_PANELS);
+            column += 4 * FERRY_LANES;
+        } else if (CONTEXT_PANELS >= 2 && panels >= 2) {
+            context_tile(c, step_v, past, column, lines, CONTEXT_PANELS >= 2 ? 2 : 1);
+            column += 2 * FERRY_LANES;
+        } else {
+            context_tile(c, step_v, past, column, lines, 1);
+            column += FERRY_LANES;
+        }
+    }
+}
+
+/* As many lines together as registers hold; lines that share their values are told so at compile time. */
+INLINE void context_all(context_lines c, size_t step_v, const ferry_past *past, int32_t lines)
+{
+    int32_t i = 0;
+    for (; i + CONTEXT_LINES <= lines; i += CONTEXT_LINES) {
+        context_columns(&c, step_v, past, CONTEXT_LINES);
+        c.y += CONTEXT_LINES * c.step_y;
+        c.a += CONTEXT_LINES * c.step_a;
+        c.values += CONTEXT_LINES * step_v;
+    }
+    for (; i < lines; i++) {
+        context_columns(&c, step_v, past, 1);
+        c.y += c.step_y;
+        c.a += c.step_a;
+        c.values += step_v;
+    }
+}
+
+void FERRY_KERNEL(context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_past *past)
+{
+    context_lines c = {.y = y, .a = a, .values = past->offset};
+    if (rows == 1) {
+        c.step_y = (size_t)past->width;
+        c.step_a = lda;
+        context_all(c, past->head, past, past->heads);
+        return;
+    }
+    c.step_y = ldy;
+    c.step_a = lda;
+    for (int32_t head = 0; head < past->heads; head++) {
+        context_all(c, 0, past, rows);
+        c.y += past->width;
+        c.a += (size_t)rows * lda;
+        c.values += past->head;
+    }
+}

@@ -1,0 +1,139 @@
+/* Inputs of products with int8 matrices (linear.h), quantised: compiled once per ISA (isa.h), with equal results. */
+#include "product_i8.h"
+
+INLINE int_vec larger(int_vec a, int_vec b)
+{
+#if WIDTH == 16
+    return (int_vec)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif WIDTH == 8
+    return (int_vec)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    int_vec first = a > b;
+    return (a & first) | (b & ~first);
+#endif
+}
+
+/* min(max(x, -127), 127); -127 where x is no number. */
+INLINE vec clamp(vec x)
+{
+#if WIDTH == 16
+    return _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-127.0f)), _mm512_set1_ps(127.0f));
+#elif WIDTH == 8
+    return _mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(-127.0f)), _mm256_set1_ps(127.0f));
+#else
+    const vec low = (vec){0} - 127.0f, high = (vec){0} + 127.0f;
+    int_vec above = x > low, below = x < high;
+    int_vec most = (above & (int_vec)x) | (~above & (int_vec)low);
+    return (vec)((below & most) | (~below & above & (int_vec)high) | (~above & most));
+#endif
+}
+
+float FERRY_KERNEL(largest)(const float *x, size_t n)
+{
+    /* The sizes of floats are in the order of their bits; a NaN is above all. */
+    int_vec most[PARTS] = {{0}};
+    float edge[FERRY_LANES] = {0};
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        const float *lanes = x + i;
+        if (n - i < FERRY_LANES) lanes = memcpy(edge, lanes, (n - i) * sizeof *edge);
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            most[v] = larger(most[v], (int_vec)load(lanes + v * WIDTH) & INT32_MAX);
+        }
+    }
+    UNROLL for (int v = 1; v < PARTS; v++) most[0] = larger(most[0], most[v]);
+    int32_t bits = most[0][0];
+    for (int l = 1; l < WIDTH; l++) bits = bits > most[0][l] ? bits : most[0][l];
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+/* 16 codes of x·factor. Adding 1.5·2^23 rounds to an integer, to the nearest even one, that stands in the low bits. */
+INLINE void quantise_lanes(int8_t *codes, const float *x, float factor, int_vec *sums)
+{
+    typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
+    const float shift = 0x1.8p23f;
+    const int_vec shift_bits = (int_vec)((vec){0} + shift);
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        int_vec integers = (int_vec)(clamp(load(x + v * WIDTH) * factor) + shift) - shift_bits;
+        *sums += integers;
+        *(bytes *)(codes + v * WIDTH) = __builtin_convertvector(integers, bytes);
+    }
+}
+
+/* The last 16 codes, from fewer inputs, and their sum; zeros behind them. */
+static int32_t quantise_edge(int8_t *codes, const float *x, int32_t count, float factor)
+{
+    float edge[FERRY_LANES] = {0};
+    int_vec unused = {0};
+    int32_t sum = 0;
+    memcpy(edge, x, (size_t)count * sizeof *edge);
+    quantise_lanes(codes, edge, factor, &unused);
+    for (int32_t l = 0; l < FERRY_LANES; l++) {
+        codes[l] = l < count ? codes[l] : 0; /* 0·factor is no number where the factor is infinite */
+        sum += codes[l];
+    }
+    return sum;
+}
+
+INLINE int32_t add_lanes(int_vec sums)
+{
+    int32_t sum = 0;
+    for (int l = 0; l < WIDTH; l++) sum += sums[l];
+    return sum;
+}
+
+/* Row x [K] of a block of several, whose groups are `stride` bytes apart; returns Σ x̂. */
+static int32_t quantise_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+{
+    int_vec sums = {0};
+    int32_t k = 0, sum = 0;
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
+        int8_t lanes[FERRY_LANES];
+        quantise_lanes(lanes, x + k, factor, &sums);
+        for (int l = 0; l < FERRY_LANES; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
+    }
+    if (k < K) {
+        int8_t lanes[FERRY_LANES];
+        sum = quantise_edge(lanes, x + k, K - k, factor);
+        for (int l = 0; l < K - k; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
+    }
+    return sum + add_lanes(sums);
+}
+
+/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. What stands behind K does not matter: the codes that
+ * it meets are 0. */
+static int32_t quantise_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+{
+    int_vec sums = {0};
+    int32_t k = 0, sum = 0;
+    for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride) {
+        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantise_lanes(codes + l, x + k + l, factor, &sums);
+    }
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantise_lanes(codes, x + k, factor, &sums);
+    if (k < K) sum = quantise_edge(codes, x + k, K - k, factor);
+    return sum + add_lanes(sums);
+}
+
+void FERRY_KERNEL(quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
+{
+    const int32_t rows = inputs->rows, K = inputs->K;
+    const float factor = inputs->factors[row];
+#if defined(AMX)
+    const bool pieces = rows >= MIN_AMX_ROWS;
+#else
+    const bool pieces = false;
+#endif
+    int32_t sum;
+    if (pieces || rows == 1) {
+        sum = quantise_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor);
+    } else {
+        const block part = block_of_row(rows, row);
+        const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
+        int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
+        sum = quantise_groups(codes, (size_t)part.rows * GROUP, x, K, factor);
+    }
+    inputs->sums[row] = sum;
+}

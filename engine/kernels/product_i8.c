@@ -1,0 +1,265 @@
+/* Products of quantised rows with int8 matrices (linear.h): compiled once per ISA (isa.h). The integer sums are exact
+ * everywhere, so that they may be added in any order; what follows in float32 is the same operations everywhere.
+ *
+ * Inputs lie in blocks of rows (product_i8.h), in the order in which a tile reads them:
+ *
+ *     block: [⌈K/4⌉][rows of the block][4]
+ *     panel: [⌈K/4⌉][16 outputs][4]               acc[i, n] += Σ_(4 inputs) x̂[i, k]·q[n, k]
+ *
+ * A tile, a block by some panels over all of K, keeps its sums in registers. The loops around it, from the outside:
+ * as many blocks as the cache near the core holds; groups of panels, streamed from memory; blocks, which share the
+ * group in the cache and ask for the next one. */
+#include "product_i8.h"
+
+#define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
+
+/* Tiles (rows, panels). */
+#define TILES_UP_TO_4(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels) TILE(4, panels)
+#define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_4(TILE, panels) TILE(5, panels) TILE(6, panels)
+#define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
+#define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
+#define TILES_UP_TO_14(TILE, panels)                                                                                   \
+    TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
+
+/* ---- one step: 4 inputs of a row by 4 inputs of WIDTH outputs ---- */
+
+INLINE int32_t four_bytes(const int8_t *x)
+{
+    int32_t four;
+    memcpy(&four, x, sizeof four);
+    return four;
+}
+
+/* For every ISA: its tiles; `inputs` and `weights`, what its instructions want of the 4 inputs of a row and of the
+ * codes of WIDTH outputs; what is added to every q before it is multiplied (OFFSET), so that sums start at -OFFSET·Σ x̂;
+ * and into how many chains the sums of a small tile are split to hide the latency of the additions. */
+#if defined(__AVX512VNNI__)
+/* vpdpbusd multiplies unsigned bytes by signed ones: (q + 128)·x̂. */
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define OFFSET 128
+#define CHAINS(rows, panels)                                                                                           \
+    ((rows) * (panels) > 9 ? 1 : (rows) * (panels) > 4 ? 2 : (rows) * (panels) > 2 ? 4 : 8 / ((rows) * (panels)))
+typedef __m512i inputs;
+typedef __m512i weights;
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return _mm512_set1_epi32(four_bytes(x));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    return _mm512_xor_si512(_mm512_load_si512(w), _mm512_set1_epi8(-128));
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, w, x);
+}
+#elif WIDTH == 16
+/* |q|·(x̂ with the sign of q), in pairs: at most 2·128·127 < 2^15. */
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1)
+#define OFFSET 0
+#define CHAINS(rows, panels) 1
+typedef __m512i inputs;
+typedef struct weights {
+    __m512i sizes;
+    __mmask64 negative;
+} weights;
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return _mm512_set1_epi32(four_bytes(x));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    __m512i codes = _mm512_load_si512(w);
+    return (weights){.sizes = _mm512_abs_epi8(codes), .negative = _mm512_movepi8_mask(codes)};
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    __m512i factors = _mm512_mask_sub_epi8(x, w.negative, _mm512_setzero_si512(), x);
+    __m512i pairs = _mm512_maddubs_epi16(w.sizes, factors);
+    return (sum_vec)_mm512_add_epi32((__m512i)acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+}
+#elif WIDTH == 8
+#define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define OFFSET 0
+#define CHAINS(rows, panels) 1
+typedef __m256i inputs;
+typedef struct weights {
+    __m256i sizes, codes;
+} weights;
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return _mm256_set1_epi32(four_bytes(x));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    __m256i codes = _mm256_load_si256((const __m256i *)w);
+    return (weights){.sizes = _mm256_abs_epi8(codes), .codes = codes};
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    __m256i pairs = _mm256_maddubs_epi16(w.sizes, _mm256_sign_epi8(x, w.codes));
+    return (sum_vec)_mm256_add_epi32((__m256i)acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+#else
+/* Bytes as halves of 16-bit lanes, whichever comes first: low·low + high·high is at most 2·128·127 < 2^15. */
+#define TILES(TILE) TILE(1, 1) TILE(2, 1)
+#define OFFSET 0
+#define CHAINS(rows, panels) 1
+typedef int16_t halves __attribute__((vector_size(16), may_alias));
+typedef uint16_t unsigned_halves __attribute__((vector_size(16), may_alias));
+typedef struct pairs {
+    halves low, high;
+} pairs;
+typedef pairs inputs;
+typedef pairs weights;
+
+INLINE pairs split(halves bytes)
+{
+    return (pairs){.low = (halves)((unsigned_halves)bytes << 8) >> 8, .high = bytes >> 8};
+}
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return split((halves)((int_vec){0} + four_bytes(x)));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    return split(*(const halves *)w);
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    sum_vec both = (sum_vec)(w.low * x.low + w.high * x.high);
+    return acc + (sum_vec)((int_vec)(both << 16) >> 16) + (sum_vec)((int_vec)both >> 16);
+}
+#endif
+
+#define MAX_SUMS 28 /* vectors of sums in any tile, all chains */
+
+/* ---- product ---- */
+
+/* What a tile prefetches: with every step `step` bytes more of its share of the next group of panels. */
+typedef struct ahead {
+    const int8_t *at;
+    size_t step;
+} ahead;
+
+/* acc[r, v] += the products of one group of inputs; panels are panel_size apart. */
+INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, size_t panel_size)
+{
+    weights columns[MAX_PANELS * PARTS];
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        columns[v] = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP);
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        inputs row = load_inputs(x + r * GROUP);
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row);
+        }
+    }
+}
+
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
+                       ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = groups * PANEL_GROUP, together = (size_t)chains;
+    size_t left = groups;
+    for (; left >= together; left -= together) {
+        UNROLL for (int c = 0; c < chains; c++)
+        {
+            /* Over more than two panels the hardware's own prefetching keeps up. */
+            if (panels <= 2) {
+                UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            }
+            add_step(acc + c * size, rows, panels, x, w, panel_size);
+            next.at += next.step;
+            x += rows * GROUP;
+            w += PANEL_GROUP;
+        }
+    }
+    for (; left > 0; left--) {
+        add_step(acc, rows, panels, x, w, panel_size);
+        x += rows * GROUP;
+        w += PANEL_GROUP;
+    }
+    UNROLL for (int c = 1; c < chains; c++)
+    {
+        UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
+    }
+}
+
+INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows, int panels, int chains)
+{
+    sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
+    {
+        acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
+    }
+    UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+    accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * job->groups * GROUP,
+               job->codes + (size_t)panel * job->panel_size, job->groups, next);
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
+    finish_tile(job, row, panel, sums, rows, panels);
+}
+
+typedef void tile_function(const product *job, int32_t row, int32_t panel, ahead next);
+
+#define DEFINE_TILE(rows, panels)                                                                                      \
+    static void tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, ahead next)                     \
+    {                                                                                                                  \
+        product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels));                                       \
+    }
+TILES(DEFINE_TILE)
+
+#define TILE_ENTRY(rows, panels) [rows][panels] = tile_##rows##x##panels,
+static tile_function *const tiles[TILE_ROWS + 1][MAX_PANELS + 1] = {TILES(TILE_ENTRY)};
+
+/* Share t of `count` of what the tiles over a group of `size` panels prefetch. */
+static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t t, size_t count)
+{
+    size_t at = (size_t)(panel + size) * job->panel_size, bytes = (size_t)size * job->panel_size;
+    if (at + bytes > job->codes_size) at = job->codes_size - bytes;
+    return (ahead){.at = job->codes + at + bytes / count * t, .step = (size_t)size * PANEL_GROUP / count};
+}
+
+/* Blocks first … end - 1 by all panels. */
+static void product_blocks(const product *job, int32_t first, int32_t end)
+{
+    int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
+    int32_t largest = input_block(job->x->rows, first).rows;
+    for (int32_t panel = 0, size; panel < panels; panel += size) {
+        size = MAX_PANELS;
+        while (panel + size > panels || tiles[largest][size] == NULL) size /= 2;
+        for (int32_t b = first; b < end; b++) {
+            block rows = input_block(job->x->rows, b);
+            ahead next = look_ahead(job, panel, size, (size_t)(b - first), (size_t)(end - first));
+            tiles[rows.rows][size](job, rows.first, panel, next);
+        }
+    }
+}
+
+void FERRY_KERNEL(product_i8)(float *y, const ferry_rows_i8 *x, const int8_t *codes, int32_t N, const float *scales,
+                              float multiplier, const float *bias)
+{
+    const product job = new_product(y, x, codes, N, scales, multiplier, bias);
+    int32_t blocks = count_blocks(x->rows);
+    int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
+    for (int32_t first = 0; first < blocks; first += together) {
+        product_blocks(&job, first, blocks - first < together ? blocks : first + together);
+    }
+}

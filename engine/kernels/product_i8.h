@@ -1,0 +1,178 @@
+/* What inputs_i8.c, product_i8.c and product_amx.c share: where quantised inputs lie, and what becomes of the sums. */
+#ifndef FERRY_KERNELS_PRODUCT_I8_H
+#define FERRY_KERNELS_PRODUCT_I8_H
+
+#include "isa.h"
+
+#include <string.h>
+#if WIDTH > 4
+#include <immintrin.h>
+#endif
+
+#define GROUP 4 /* inputs of an output that lie together */
+#define PANEL_GROUP (FERRY_LANES * GROUP)
+
+typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* sums may wrap on their way */
+
+#if defined(__AMX_INT8__) || defined(__AMXINT8__) /* gcc and newer clangs, older clangs */
+#define AMX
+#endif
+
+/* ---- inputs ---- */
+
+/* Inputs lie in blocks of rows, as equal as can be, and of at most TILE_ROWS, in the order in which a tile reads them:
+ * [⌈K/4⌉][rows of the block][4]. For AMX they are one block [⌈K/64⌉][rows][64], but for too few rows to be worth it. */
+#if WIDTH == 16
+#define TILE_ROWS 14
+#elif WIDTH == 8
+#define TILE_ROWS 4
+#else
+#define TILE_ROWS 2
+#endif
+#define AMX_INPUTS 64  /* of a tile */
+#define MIN_AMX_ROWS 4 /* fewer do not fill a tile enough */
+
+typedef struct block {
+    int32_t first, rows;
+} block;
+
+INLINE int32_t count_blocks(int32_t rows)
+{
+    return (rows + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+/* Block b of `rows` rows. */
+INLINE block input_block(int32_t rows, int32_t b)
+{
+    int32_t count = count_blocks(rows), size = rows / count, larger = rows % count; /* so many have one row more */
+    return (block){.first = b * size + (b < larger ? b : larger), .rows = size + (b < larger)};
+}
+
+/* The block in which a row lies. */
+INLINE block block_of_row(int32_t rows, int32_t row)
+{
+    int32_t count = count_blocks(rows), size = rows / count, larger = rows % count;
+    int32_t b = row < larger * (size + 1) ? row / (size + 1) : (row - larger) / size;
+    return input_block(rows, b);
+}
+
+/* ---- product ---- */
+
+typedef struct product {
+    float *y; /* [rows, N] */
+    size_t N;
+    const ferry_rows_i8 *x;
+    const int8_t *codes;
+    size_t groups;       /* ⌈K/4⌉ */
+    size_t panel_size;   /* bytes from panel to panel */
+    size_t codes_size;   /* bytes of all panels */
+    const float *scales; /* [N], or NULL for the multiplier */
+    float multiplier;
+    const float *bias; /* [N], or NULL */
+} product;
+
+/* Bytes of all panels. */
+INLINE size_t panels_size(int32_t N, size_t panel_size)
+{
+    return ((size_t)N + FERRY_LANES - 1) / FERRY_LANES * panel_size;
+}
+
+INLINE product new_product(float *y, const ferry_rows_i8 *x, const int8_t *codes, int32_t N, const float *scales,
+                           float multiplier, const float *bias)
+{
+    size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
+    return (product){.y = y,
+                     .N = (size_t)N,
+                     .x = x,
+                     .codes = codes,
+                     .groups = groups,
+                     .panel_size = groups * PANEL_GROUP,
+                     .codes_size = panels_size(N, groups * PANEL_GROUP),
+                     .scales = scales,
+                     .multiplier = multiplier,
+                     .bias = bias};
+}
+
+/* ---- from sums to outputs ---- */
+
+#define MAX_PANELS 4 /* of a tile */
+#define MAX_TILE_ROWS 16
+
+/* sum / unit, rounded once. Where the machine fuses, by the reciprocal: each step of Newton's takes what is left of the
+ * sum, and the second one rounds correctly (Markstein, IBM Journal of Research and Development 34, 1990, theorem 8),
+ * if nothing overflows or underflows on the way: `near_one` says so. */
+INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
+{
+#if WIDTH == 16
+    if (near_one) {
+        const vec u = _mm512_set1_ps(unit), v = _mm512_set1_ps(reciprocal);
+        vec quotient = sum * v;
+        quotient = _mm512_fmadd_ps(_mm512_fnmadd_ps(quotient, u, sum), v, quotient);
+        return _mm512_fmadd_ps(_mm512_fnmadd_ps(quotient, u, sum), v, quotient);
+    }
+#elif WIDTH == 8
+    if (near_one) {
+        const vec u = _mm256_set1_ps(unit), v = _mm256_set1_ps(reciprocal);
+        vec quotient = sum * v;
+        quotient = _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, u, sum), v, quotient);
+        return _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, u, sum), v, quotient);
+    }
+#else
+    (void)reciprocal;
+    (void)near_one;
+#endif
+    return sum / unit;
+}
+
+/* One row of sums, `vectors` vectors, → y, whose columns scales and bias stand for. */
+INLINE void finish_row(float *y, const sum_vec *sums, int vectors, float unit, float reciprocal, const float *scales,
+                       const float *bias)
+{
+    const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
+    for (int v = 0; v < vectors; v++) {
+        vec value = __builtin_convertvector((int_vec)sums[v], vec);
+        if (scales != NULL) {
+            value *= unit * load(scales + v * WIDTH);
+        } else {
+            value = divide(value, unit, reciprocal, near_one);
+        }
+        if (bias != NULL) value += load(bias + v * WIDTH);
+        store(y + v * WIDTH, value);
+    }
+}
+
+/* At the edge, whole vectors of what there is of `lanes`. */
+static inline const float *fill_up(float *edge, const float *lanes, size_t columns)
+{
+    memset(edge, 0, MAX_PANELS * FERRY_LANES * sizeof *edge);
+    memcpy(edge, lanes, columns * sizeof *edge);
+    return edge;
+}
+
+/* Sums [rows, panels, 16] → y. */
+static __attribute__((noinline, unused)) void finish_tile(const product *job, int32_t first_row, int32_t first_panel,
+                                                          const sum_vec *sums, int rows, int panels)
+{
+    float edge[3][MAX_PANELS * FERRY_LANES], units[MAX_TILE_ROWS], reciprocals[MAX_TILE_ROWS] = {0};
+    size_t column = (size_t)first_panel * FERRY_LANES, columns = (size_t)panels * FERRY_LANES;
+    bool whole = job->N - column >= columns;
+    float *y = job->y + (size_t)first_row * job->N + column;
+    const float *scales = job->scales != NULL ? job->scales + column : NULL;
+    const float *bias = job->bias != NULL ? job->bias + column : NULL;
+    if (!whole) {
+        columns = job->N - column;
+        if (scales != NULL) scales = fill_up(edge[0], scales, columns);
+        if (bias != NULL) bias = fill_up(edge[1], bias, columns);
+    }
+    const float *factors = job->x->factors + first_row;
+    for (int r = 0; r < rows; r++) units[r] = scales != NULL ? 1.0f / factors[r] : factors[r] * job->multiplier;
+    for (int r = 0; scales == NULL && r < rows; r++) reciprocals[r] = 1.0f / units[r];
+    for (int r = 0; r < rows; r++, y += job->N, sums += panels * PARTS) {
+        float *target = whole ? y : edge[2];
+        finish_row(target, sums, panels * PARTS, units[r], reciprocals[r], scales, bias);
+        if (!whole) memcpy(y, target, columns * sizeof *y);
+    }
+}
+
+#endif

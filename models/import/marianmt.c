@@ -1,0 +1,126 @@
+/* MarianMT: OPUS-MT's models in Hugging Face's form. */
+#include <string.h>
+
+#include "huggingface.h"
+
+static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    static const ferry_huggingface_class marian = {.vocab_size = 58101, .activation = "gelu"};
+    ferry_transformer *model = &plan->model;
+    FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
+    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->tied_embeddings, error));
+    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY,
+                                 &model->decoder.vocab_size, error));
+    if (plan->tied_embeddings && model->encoder.vocab_size != model->decoder.vocab_size) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
+                          config.file, (int)model->encoder.vocab_size, (int)model->decoder.vocab_size);
+    }
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, 58100, 58100, 0, 0, error));
+    /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
+    model->decoding.renormalize = true;
+    return FERRY_OK;
+}
+
+/* A stored table that is the formula says nothing new, and the formula has no end; another one is obeyed. */
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
+                                  ferry_error *error)
+{
+    const ferry_weights_entry *table =
+        ferry_import_find(plan, plan->prefix,
+                          decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight");
+    if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, position, error);
+    *position = (ferry_import_position){.type = "sinusoidal",
+                                        .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
+                                                       {"exponent_divisor", FERRY_IMPORT_TEXT, .text = "half"},
+                                                       {"first", FERRY_IMPORT_INTEGER, .integer = 0}},
+                                        .count = 3};
+    if (plan->model.d_model % 2 == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
+                      ferry_import_source_path(plan->source), (int)plan->model.d_model);
+}
+
+static ferry_status read_tensors(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char *const prefixes[] = {"model.", NULL};
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
+    FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(ferry_huggingface_embeddings(plan, error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    FERRY_TRY(ferry_import_bart_bias(plan, error));
+    return ferry_huggingface_check_unused(plan, error);
+}
+
+/* ---- texts ---- */
+
+/* vocab.json for the source, and for the target unless there is a target_vocab.json in use. */
+static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json tokenizer, ferry_json *source,
+                                      ferry_json *target, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_import_json(plan, "vocab.json", source, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, *source, text->source_count, &text->source_pieces, error));
+    bool separate = !plan->tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
+    FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
+    if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", target, error));
+    if (!separate) *target = *source;
+    if (!separate && text->source_count == text->target_count) {
+        text->target_pieces = text->source_pieces;
+        return FERRY_OK;
+    }
+    return ferry_import_vocabulary(plan, *target, text->target_count, &text->target_pieces, error);
+}
+
+static bool is_code(const char *language)
+{
+    return language != NULL && *language != 0 && strchr(language, ' ') == NULL;
+}
+
+/* Pieces ">>fra<<" of the source's vocabulary are tags of target languages; without them a model has one pair. */
+static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
+{
+    const ferry_model_text *text = &plan->text;
+    bool found;
+    FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &found, error));
+    if (found) return FERRY_OK;
+    const char *source = NULL, *target = NULL;
+    FERRY_TRY(ferry_json_text(tokenizer, "source_lang", &source, error));
+    FERRY_TRY(ferry_json_text(tokenizer, "target_lang", &target, error));
+    if (!is_code(source) || !is_code(target)) return FERRY_OK;
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const ferry_transformer *model = &plan->model;
+    ferry_json tokenizer, source, target;
+    text->present = true;
+    text->leading_tag = true;
+    const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : NULL;
+    FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(read_vocabularies(plan, tokenizer, &source, &target, error));
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(model, target, error));
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    const int32_t suffix[] = {ferry_import_piece_id(source, "</s>")};
+    const int32_t special[] = {ferry_import_piece_id(target, "</s>"), ferry_import_piece_id(target, "<unk>"),
+                               ferry_import_piece_id(target, "<pad>"), model->pad_id, model->start_id};
+    FERRY_TRY(ferry_import_ids(plan, suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, special, 5, &text->special_ids, &text->special_count, error));
+    return read_languages(plan, tokenizer, error);
+}
+
+ferry_status ferry_import_marianmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    plan->kind = "huggingface-marian";
+    FERRY_TRY(read_config(plan, config, error));
+    FERRY_TRY(read_tensors(plan, error));
+    return read_text(plan, error);
+}

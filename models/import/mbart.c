@@ -1,0 +1,78 @@
+/* mBART-50. mBART-25, whose decoder starts with the language itself, is told apart and refused. */
+#include <string.h>
+
+#include "huggingface.h"
+
+static const char codes[] =
+    "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP "
+    "nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN "
+    "mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
+
+enum { MBART50_WORDS = 250054, UNUSED_ROWS = 2 };
+
+/* ---- the network ---- */
+
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
+                                  ferry_error *error)
+{
+    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
+    const int32_t D = plan->model.d_model;
+    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
+    if (table == NULL || table->tensor.shape[0] <= UNUSED_ROWS || table->tensor.shape[0] > FERRY_IMPORT_MAX_SIZE) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s': expected a table of positions, found %s",
+                          ferry_import_source_path(plan->source), plan->prefix, name,
+                          table == NULL ? "none" : "another size");
+    }
+    const int32_t rows = (int32_t)table->tensor.shape[0] - UNUSED_ROWS;
+    FERRY_TRY(ferry_import_check_shape(plan, table, rows + UNUSED_ROWS, D, error));
+    *position = (ferry_import_position){.type = "learned",
+                                        .parameters = {{"max_positions", FERRY_IMPORT_INTEGER, .integer = rows}},
+                                        .count = 1};
+    const ferry_import_tensor used = ferry_import_rows(table, FERRY_IMPORT_TABLE, UNUSED_ROWS, rows);
+    return ferry_import_add_tensor(plan, &used, error, "%s.position.weight", decoder ? "dec" : "enc");
+}
+
+static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    static const ferry_huggingface_class mbart = {.vocab_size = 50265, .activation = "gelu", .pre_norm = true};
+    static const char *const prefixes[] = {"model.", NULL};
+    FERRY_TRY(ferry_huggingface_config(plan, config, &mbart, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, 1, 0, 2, 2, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
+    FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(ferry_huggingface_embeddings(plan, error));
+    FERRY_TRY(ferry_import_bart_norm(plan, "encoder.layernorm_embedding", "enc.embd_norm", error));
+    FERRY_TRY(ferry_import_bart_norm(plan, "decoder.layernorm_embedding", "dec.embd_norm", error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    FERRY_TRY(ferry_import_bart_bias(plan, error));
+    return ferry_huggingface_check_unused(plan, error);
+}
+
+/* ---- the text ---- */
+
+static ferry_status check_mbart50(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    const char *class = "", *config_class = "";
+    ferry_json tokenizer;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
+    FERRY_TRY(ferry_json_text(config, "tokenizer_class", &config_class, error));
+    if (strncmp(class, "MBart50", 7) == 0 || strncmp(config_class, "MBart50", 7) == 0 ||
+        plan->model.encoder.vocab_size == MBART50_WORDS) {
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: mBART-25 is not supported, whose decoder starts with the tag of the language; mBART-50 has "
+                      "the tokenizer class MBart50Tokenizer or %d words",
+                      config.file, (int)MBART50_WORDS);
+}
+
+ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    plan->kind = "huggingface-mbart50";
+    FERRY_TRY(read_network(plan, config, error));
+    FERRY_TRY(check_mbart50(plan, config, error));
+    return ferry_fairseq_text(plan, "aa_AA", codes, FERRY_TAG_PREFIX, error);
+}

@@ -1,0 +1,183 @@
+#define _POSIX_C_SOURCE 200809L /* strndup */
+#include "marian_golden.h"
+
+#define TOLERANCE 1e-4
+
+/* ---- reading ---- */
+
+/* The field before the next " ||| "; *line goes behind it. */
+static char *take_field(const char **line)
+{
+    const char *end = strstr(*line, " ||| ");
+    const size_t size = end != NULL ? (size_t)(end - *line) : strlen(*line);
+    char *field = strndup(*line, size);
+    assert_non_null(field);
+    *line += size + (end != NULL ? 5 : 0);
+    return field;
+}
+
+static void read_words(const char *text, golden_hypothesis *hypothesis)
+{
+    char *end;
+    assert_memory_equal(text, "WordScores=", 11);
+    text += 11;
+    hypothesis->words = malloc((strlen(text) + 1) * sizeof(double));
+    assert_non_null(hypothesis->words);
+    for (;;) {
+        const double value = strtod(text, &end);
+        if (end == text) break;
+        hypothesis->words[hypothesis->count++] = value;
+        text = end;
+    }
+}
+
+golden_hypothesis golden_parse(const char *line)
+{
+    golden_hypothesis hypothesis = {.count = 0};
+    free(take_field(&line));
+    hypothesis.text = take_field(&line);
+    hypothesis.alignment = take_field(&line);
+    char *words = take_field(&line), *sum = take_field(&line), *score = take_field(&line);
+    read_words(words, &hypothesis);
+    assert_memory_equal(sum, "F0=", 3);
+    hypothesis.sum = strtod(sum + 3, NULL);
+    hypothesis.score = strtod(score, NULL);
+    free(words);
+    free(sum);
+    free(score);
+    return hypothesis;
+}
+
+void golden_free(golden_hypothesis *hypothesis)
+{
+    free(hypothesis->text);
+    free(hypothesis->alignment);
+    free(hypothesis->words);
+}
+
+void golden_print(const char *run, const golden_figures *figures)
+{
+    print_message("%s: %zu lines, %zu hypotheses; scores to %.1e, word scores to %.1e, %zu hard alignments, "
+                  "%zu soft ones to %.1e\n",
+                  run, figures->lines, figures->hypotheses, figures->score, figures->word, figures->hard, figures->soft,
+                  figures->alignment);
+}
+
+/* ---- models ---- */
+
+golden_model golden_open(const char *source)
+{
+    golden_model model;
+    convert(source, FERRY_F32, &model.file);
+    model.model = convert_and_open(source, NULL);
+    return model;
+}
+
+void golden_close(golden_model *model)
+{
+    ferry_model_close(model->model);
+    ferry_model_file_close(&model->file);
+}
+
+/* ---- comparing ---- */
+
+static void compare(const char *what, double expected, double found, double tolerance, double *largest)
+{
+    const double difference = fabs(expected - found);
+    if (!(difference <= tolerance)) fail_msg("%s: expected %.6g, found %.6g", what, expected, found);
+    if (difference > *largest) *largest = difference;
+}
+
+/* Marian prints sums and scores with six digits. */
+static double printed(double value)
+{
+    return fabs(value) > 10 ? TOLERANCE * fabs(value) / 10 : TOLERANCE;
+}
+
+void golden_check_scores(const golden_hypothesis *expected, const ferry_result *result, size_t index,
+                         golden_figures *figures)
+{
+    const float *scores = ferry_inspect_result_token_scores(result, 0, index);
+    double sum = 0;
+    assert_int_equal(ferry_result_tokens(result, 0, index), expected->count);
+    for (size_t i = 0; i < expected->count; i++) {
+        compare("word score", expected->words[i], (double)scores[i], TOLERANCE, &figures->word);
+        sum += (double)scores[i];
+    }
+    double unprinted = 0;
+    compare("sum", expected->sum, sum, printed(expected->sum), &unprinted);
+    compare("score", expected->score, (double)ferry_result_score(result, 0, index), printed(expected->score),
+            &figures->score);
+    figures->hypotheses++;
+}
+
+/* "s-t" pairs by s, then t: for each target token its likeliest source token. */
+static void check_hard(const char *expected, const float *weights, int32_t S, int32_t T)
+{
+    char text[32];
+    const char *at = expected;
+    for (int32_t s = 0; s < S; s++) {
+        for (int32_t t = 0; t < T; t++) {
+            int32_t best = 0;
+            for (int32_t i = 1; i < S; i++) best = weights[t * S + i] > weights[t * S + best] ? i : best;
+            if (best != s) continue;
+            const int size = snprintf(text, sizeof text, "%d-%d", (int)s, (int)t);
+            if (strncmp(at, text, (size_t)size) != 0) fail_msg("alignment '%s': found %s at '%s'", expected, text, at);
+            at += size + (at[size] == ' ');
+        }
+    }
+    assert_int_equal(*at, 0);
+}
+
+/* Weights with commas between, target tokens with blanks between. */
+static void check_soft(const char *expected, const float *weights, int32_t S, int32_t T, double *largest)
+{
+    const char *at = expected;
+    for (int32_t i = 0; i < S * T; i++) {
+        char *end;
+        compare("alignment", strtod(at, &end), (double)weights[i], TOLERANCE, largest);
+        assert_int_equal(*end, i + 1 == S * T ? 0 : (i + 1) % S == 0 ? ' ' : ',');
+        at = end + 1;
+    }
+}
+
+void golden_check_alignment(const golden_hypothesis *expected, const golden_model *model, const int32_t *source,
+                            int32_t source_count, const ferry_result *result, size_t index, golden_figures *figures)
+{
+    ferry_error error;
+    const ferry_transformer *network = &model->file.transformer;
+    const int32_t T = (int32_t)ferry_result_tokens(result, 0, index);
+    const int32_t *ids = ferry_inspect_result_ids(result, 0, index);
+    int32_t *inputs = malloc((size_t)T * sizeof *inputs);
+    float *weights = malloc((size_t)T * (size_t)source_count * sizeof *weights);
+    assert_true(inputs != NULL && weights != NULL);
+    inputs[0] = network->start_id;
+    for (int32_t t = 1; t < T; t++) inputs[t] = ids[t - 1];
+    CHECK(ferry_inspect_attention(model->model, FERRY_INSPECT_CROSS, network->alignment_layer, network->alignment_head,
+                                  source, source_count, inputs, T, weights, &error));
+    if (strchr(expected->alignment, ',') != NULL) {
+        check_soft(expected->alignment, weights, source_count, T, &figures->alignment);
+        figures->soft++;
+    } else {
+        check_hard(expected->alignment, weights, source_count, T);
+        figures->hard++;
+    }
+    free(weights);
+    free(inputs);
+}
+
+void golden_check_empty(const golden_hypothesis *expected, const golden_model *model, int32_t eos,
+                        golden_figures *figures)
+{
+    ferry_error error;
+    const int32_t V = model->file.transformer.decoder.vocab_size, offsets[] = {0, 1};
+    float *logits = malloc((size_t)V * sizeof *logits);
+    double sum = 0;
+    assert_non_null(logits);
+    CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file.transformer.start_id, offsets,
+                               FERRY_INSPECT_ONE_PASS, logits, &error));
+    for (int32_t i = 0; i < V; i++) sum += exp((double)logits[i] - (double)logits[eos]);
+    compare("log-probability of the empty line", expected->sum, -log(sum), TOLERANCE, &figures->word);
+    assert_string_equal(expected->text, "");
+    free(logits);
+}

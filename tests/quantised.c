@@ -1,0 +1,108 @@
+#include "quantised.h"
+
+static uint32_t random_state;
+
+int restart_random(void **state)
+{
+    (void)state;
+    random_state = 1;
+    return 0;
+}
+
+float random_between(float low, float high)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(random_state >> 8) * 0x1p-24f;
+}
+
+void *new_memory(size_t n)
+{
+    void *memory = aligned_alloc(64, (n + 63) / 64 * 64);
+    assert_non_null(memory);
+    return memory;
+}
+
+float *new_floats(size_t n, float low, float high)
+{
+    float *x = new_memory(n * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[i] = random_between(low, high);
+    return x;
+}
+
+void pack_quantised(quantised *w)
+{
+    const int32_t N = w->matrix.N, K = w->matrix.K;
+    for (int32_t n = 0; n < N; n += 16) {
+        ferry_codes_pack(w->codes + (size_t)(n / 16) * ferry_codes_size(16, K), w->q + (size_t)n * (size_t)K,
+                         N - n < 16 ? N - n : 16, K);
+    }
+}
+
+quantised new_quantised(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
+{
+    quantised w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_codes_size(N, K))};
+    for (size_t i = 0; i < (size_t)N * (size_t)K; i++) w.q[i] = (int8_t)random_between(-127.99f, 127.99f);
+    w.scales = new_floats((size_t)N, 0.001f, 0.01f);
+    w.bias = new_floats((size_t)N, -1.0f, 1.0f);
+    w.matrix = (ferry_matrix){.N = N, .K = K, .codes = w.codes, .input_multiplier = input_multiplier};
+    w.matrix.scales = with_scales ? w.scales : NULL;
+    w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
+    w.matrix.bias = with_bias ? w.bias : NULL;
+    pack_quantised(&w);
+    return w;
+}
+
+void destroy_quantised(quantised *w)
+{
+    free(w->q);
+    free(w->codes);
+    free(w->scales);
+    free(w->bias);
+}
+
+void run_many(const ferry_context *settings, const ferry_kernels *kernels, float *const *y, const float *x,
+              int32_t rows, const ferry_matrix *const *matrices, int32_t count)
+{
+    ferry_context context = *settings;
+    ferry_error error = {0};
+    context.kernels = kernels;
+    assert_int_equal(ferry_linear_many(&context, y, x, rows, matrices, count, &error), FERRY_OK);
+    assert_int_equal(context.arena.used, 0);
+    ferry_arena_destroy(&context.arena);
+}
+
+void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix)
+{
+    run_many(&(ferry_context){0}, kernels, &y, x, rows, &matrix, 1);
+}
+
+float factor_of(const float *x, size_t n)
+{
+    float largest = 0;
+    for (size_t i = 0; i < n; i++) largest = fmaxf(largest, fabsf(x[i]));
+    return largest > 0 ? 127.0f / largest : 1.0f;
+}
+
+int64_t exact_sum(const quantised *w, int32_t n, const float *x, float a)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < w->matrix.K; k++) {
+        int64_t code = (int64_t)fmax(-127, fmin(127, nearbyint((double)(x[k] * a))));
+        sum += code * w->q[(size_t)n * (size_t)w->matrix.K + (size_t)k];
+    }
+    return sum;
+}
+
+void check_row(const quantised *w, const float *y, const float *x, float a)
+{
+    for (int32_t n = 0; n < w->matrix.N; n++) {
+        double sum = (double)exact_sum(w, n, x, a), unit = 1.0 / ((double)a * (double)w->matrix.multiplier);
+        if (w->matrix.scales != NULL) unit = (double)w->scales[n] / (double)a;
+        double bias = w->matrix.bias != NULL ? (double)w->bias[n] : 0.0, expected = sum * unit + bias;
+        /* At most four roundings of the product, and one of the sum. */
+        double bound = (4.0 * fabs(sum * unit) + fabs(expected)) * 0x1.01p-24;
+        if (!(fabs((double)y[n] - expected) <= bound)) {
+            fail_msg("output %d: %.9g instead of %.9g (± %.3g)", n, (double)y[n], expected, bound);
+        }
+    }
+}

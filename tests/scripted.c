@@ -1,0 +1,189 @@
+#include "scripted.h"
+
+/* ---- kernels ---- */
+
+float plain_log_sum_exp(const float *x, int32_t n)
+{
+    float max = -INFINITY;
+    for (int32_t i = 0; i < n; i++) max = fmaxf(max, x[i]);
+    float sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += expf(x[i] - max);
+    return max + logf(sum);
+}
+
+static float no_log_sum_exp(const float *x, int32_t n)
+{
+    (void)x, (void)n;
+    return 0;
+}
+
+int32_t plain_argmax(const float *x, int32_t n)
+{
+    int32_t best = 0;
+    for (int32_t i = 1; i < n; i++) {
+        if (x[i] > x[best]) best = i;
+    }
+    return best;
+}
+
+static int32_t plain_top(const float *x, int32_t n, int32_t count, float *values, int32_t *indices)
+{
+    bool taken[MAX_VOCAB] = {false};
+    if (count > n) count = n;
+    for (int32_t c = 0; c < count; c++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < n; i++) {
+            if (!taken[i] && (best < 0 || x[i] > x[best])) best = i;
+        }
+        taken[best] = true;
+        values[c] = x[best];
+        indices[c] = best;
+    }
+    return count;
+}
+
+const ferry_kernels normalizing = {
+    .isa = "test", .log_sum_exp = plain_log_sum_exp, .argmax = plain_argmax, .top = plain_top};
+const ferry_kernels as_given = {.isa = "test", .log_sum_exp = no_log_sum_exp, .argmax = plain_argmax, .top = plain_top};
+
+/* ---- networks ---- */
+
+void table_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
+{
+    (void)prefix;
+    memcpy(row, network->table + (size_t)n * (size_t)network->vocab, (size_t)network->vocab * sizeof *row);
+}
+
+uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+void random_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
+{
+    uint64_t state = network->seed;
+    for (int32_t i = 0; i < n; i++) state = mix(state + (uint64_t)prefix[i] + 1);
+    for (int32_t v = 0; v < network->vocab; v++) {
+        state = mix(state + 0x9e3779b97f4a7c15u);
+        float uniform = (float)(state >> 40) / (float)(1 << 24);
+        row[v] = network->coarse ? floorf(uniform * 8) / 2 - 2 : uniform * 6 - 3;
+    }
+}
+
+static uint64_t random_state;
+
+void seed_random(uint64_t seed)
+{
+    random_state = seed;
+}
+
+int32_t random_below(int32_t n)
+{
+    random_state = mix(random_state + 0x9e3779b97f4a7c15u);
+    return (int32_t)(random_state % (uint64_t)n);
+}
+
+/* ---- searches ---- */
+
+ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
+{
+    static const int32_t eos[] = {0};
+    return (ferry_search_rules){
+        .decoding =
+            {.beam = beam, .length_penalty = 1, .repetition_penalty = 1, .forced_first_id = -1, .forced_last_id = -1},
+        .eos_ids = eos,
+        .eos_count = 1,
+        .start_id = -7,
+        .max_length = max_length,
+        .nbest = beam,
+    };
+}
+
+static void check_token_scores(const ferry_search_rules *rules, const ferry_hypothesis *hypothesis)
+{
+    const int32_t n = hypothesis->length;
+    float sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += hypothesis->token_scores[i];
+    sum -= rules->decoding.word_penalty * (float)n;
+    const float score = n > 0 ? sum / (float)pow(n, rules->decoding.length_penalty) : 0;
+    assert_memory_equal(&score, &hypothesis->score, sizeof score);
+}
+
+outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
+{
+    ferry_arena arena = {0};
+    ferry_search *search;
+    assert_int_equal(ferry_search_begin(&arena, rules, &search, NULL), FERRY_OK);
+    const size_t used = arena.used;
+
+    outcome result = {0};
+    int32_t prefixes[MAX_BEAM][MAX_TOKENS] = {0};
+    int32_t live = 1;
+    while (live > 0) {
+        float full[MAX_VOCAB];
+        float values[MAX_BEAM][MAX_VOCAB + 3];
+        int32_t column_ids[MAX_VOCAB];
+        ferry_logits logits = {values[0], MAX_VOCAB + 3, network->columns != 0 ? column_ids : NULL, 0, 0};
+        for (int32_t r = 0; r < live; r++) {
+            network->row(network, prefixes[r], result.steps, full);
+            logits.count = 0;
+            for (int32_t v = 0; v < network->vocab; v++) {
+                if (network->columns != 0 && (network->columns >> v & 1) == 0) continue;
+                column_ids[logits.count] = v;
+                values[r][logits.count++] = full[v];
+            }
+        }
+        int32_t ids[MAX_BEAM];
+        int32_t parents[MAX_BEAM];
+        int32_t next_prefixes[MAX_BEAM][MAX_TOKENS] = {0};
+        int32_t next = ferry_search_step(search, network->kernels, &logits, ids, parents);
+        assert_in_range(next, 0, rules->decoding.beam);
+        for (int32_t r = 0; r < next; r++) {
+            assert_in_range(parents[r], 0, live - 1);
+            memcpy(next_prefixes[r], prefixes[parents[r]], sizeof next_prefixes[r]);
+            next_prefixes[r][result.steps] = ids[r];
+        }
+        memcpy(prefixes, next_prefixes, sizeof prefixes);
+        live = next;
+        result.live[result.steps++] = live;
+        assert_true(result.steps <= rules->max_length);
+    }
+    assert_int_equal(arena.used, used);
+    result.count = ferry_search_count(search);
+    for (int32_t i = 0; i < result.count; i++) {
+        ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
+        result.length[i] = hypothesis.length;
+        result.score[i] = hypothesis.score;
+        memcpy(result.ids[i], hypothesis.ids, (size_t)hypothesis.length * sizeof *hypothesis.ids);
+        memcpy(result.token_scores[i], hypothesis.token_scores,
+               (size_t)hypothesis.length * sizeof *hypothesis.token_scores);
+        check_token_scores(rules, &hypothesis);
+    }
+    ferry_arena_destroy(&arena);
+    return result;
+}
+
+void check_hypothesis(const outcome *result, int32_t index, int32_t length, const int32_t *ids, double score)
+{
+    assert_true(index < result->count);
+    assert_int_equal(result->length[index], length);
+    assert_memory_equal(result->ids[index], ids, (size_t)length * sizeof *ids);
+    assert_float_equal(result->score[index], score, 2e-6);
+}
+
+scripted table_of(const float *table, int32_t vocab)
+{
+    return (scripted){.row = table_row, .vocab = vocab, .kernels = &as_given, .table = table};
+}
+
+void compare(const outcome *a, const outcome *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (int32_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->length[i], b->length[i]);
+        assert_memory_equal(a->ids[i], b->ids[i], (size_t)a->length[i] * sizeof a->ids[i][0]);
+        assert_float_equal(a->score[i], b->score[i], 2e-6 * (1 + fabsf(a->score[i])));
+    }
+}

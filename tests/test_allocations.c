@@ -1,0 +1,172 @@
+/* Generation with a vocabulary so large that greedy search without scores takes its logits in parts: the same work
+ * again asks the system for nothing, and parts, neighbours and the room for ids do not change what is chosen. */
+#include "small_model.h"
+
+#include "../engine/model.h"
+#include "../engine/search/generate.h"
+
+enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
+
+typedef struct found {
+    int32_t length;
+    int32_t ids[MAX_LENGTH];
+} found;
+
+typedef struct job {
+    const ferry_transformer *model;
+    int32_t beam;
+    bool skip_scores, shortlist;
+    int32_t next;
+    size_t finished;
+    found best[SENTENCES];
+} job;
+
+static int32_t source_ids[SENTENCES][LONGEST];
+
+static bool next_sentence(void *user, ferry_generate_sentence *sentence)
+{
+    job *j = user;
+    if (j->next == SENTENCES) return false;
+    const int32_t s = j->next++;
+    *sentence = (ferry_generate_sentence){
+        .ids = source_ids[s],
+        .length = 1 + s * 11 % LONGEST,
+        .rules = {.decoding = j->model->decoding,
+                  .eos_ids = j->model->eos_ids,
+                  .eos_count = j->model->eos_count,
+                  .start_id = j->model->start_id,
+                  .max_length = MAX_LENGTH - s % 25,
+                  .nbest = 1,
+                  .skip_scores = j->skip_scores},
+        .tag = (size_t)s,
+    };
+    sentence->rules.decoding.beam = j->beam;
+    sentence->rules.decoding.shortlist = j->shortlist;
+    sentence->rules.decoding.no_repeat_ngram = 2;
+    return true;
+}
+
+static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+{
+    (void)error;
+    job *j = user;
+    const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
+    j->best[tag].length = best.length;
+    memcpy(j->best[tag].ids, best.ids, (size_t)best.length * sizeof *best.ids);
+    j->finished++;
+    assert_true(!j->skip_scores || j->beam > 1 || best.score == 0.0f);
+    return FERRY_OK;
+}
+
+static void generate(ferry_generator *generator, job *j, int32_t width, int32_t tokens)
+{
+    ferry_error error;
+    const ferry_generate_source source = {
+        .width = width,
+        .tokens = tokens,
+        .beam = j->beam,
+        .max_length = MAX_LENGTH,
+        .next = next_sentence,
+        .finished = keep,
+        .user = j,
+    };
+    j->next = 0;
+    j->finished = 0;
+    memset(j->best, 0, sizeof j->best);
+    CHECK(ferry_generate(generator, &source, &error));
+    assert_int_equal(j->finished, SENTENCES);
+    assert_int_equal(generator->state.context.arena.used, 0);
+}
+
+static ferry_model *open_model(ferry_type type)
+{
+    static int32_t offsets[VOCAB + 1], ids[LISTED * VOCAB];
+    for (int32_t v = 0; v <= VOCAB; v++) offsets[v] = LISTED * v;
+    for (int32_t i = 0; i < LISTED * VOCAB; i++)
+        ids[i] = i / LISTED % (VOCAB / LISTED - 1) + i % LISTED * (VOCAB / LISTED);
+    const small_shortlist shortlist = {.first = 20, .offsets = offsets, .ids = ids, .count = LISTED * VOCAB};
+    const small_model shape = {.vocab = VOCAB, .type = type, .shortlist = &shortlist};
+    for (int32_t s = 0; s < SENTENCES; s++)
+        for (int32_t i = 0; i < LONGEST; i++) source_ids[s][i] = (s * 577 + i * 131) % VOCAB;
+    return open_small_model(&shape, NULL);
+}
+
+static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist)
+{
+    job *j = calloc(1, sizeof *j);
+    assert_non_null(j);
+    j->model = &model->file.transformer;
+    j->beam = beam;
+    j->skip_scores = skip_scores;
+    j->shortlist = shortlist;
+    return j;
+}
+
+static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist)
+{
+    ferry_generator generator;
+    size_t warm = 0;
+    job *j = make_job(model, beam, skip_scores, shortlist);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    for (int round = 0; round < 5; round++) {
+        generate(&generator, j, 48, 400);
+        if (round == 2) warm = ferry_generator_allocations(&generator);
+    }
+    assert_true(warm > 0);
+    assert_int_equal(ferry_generator_allocations(&generator), warm);
+    ferry_generator_destroy(&generator);
+    free(j);
+}
+
+static void test_decoding_allocates_nothing_after_warm_up(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t]);
+        for (int shortlist = 0; shortlist < 2; shortlist++) {
+            check_no_allocation(model, 1, true, shortlist != 0);
+            check_no_allocation(model, 1, false, shortlist != 0);
+            check_no_allocation(model, MOST_BEAM, true, shortlist != 0);
+        }
+        ferry_model_close(model);
+    }
+}
+
+/* Alone a row's logits are one part, among many others several. */
+static void test_parts_and_neighbours_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        bool skip_scores;
+        int32_t width, tokens;
+    } cases[] = {{false, 60, 10000}, {true, 60, 10000}, {true, 1, 1}, {true, 48, 200}, {false, 7, 1}};
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t]);
+        for (int shortlist = 0; shortlist < 2; shortlist++) {
+            job *expected = make_job(model, 1, false, shortlist != 0);
+            ferry_generator generator;
+            ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+            generate(&generator, expected, 1, 10000);
+            for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+                job *j = make_job(model, 1, cases[c].skip_scores, shortlist != 0);
+                generate(&generator, j, cases[c].width, cases[c].tokens);
+                assert_memory_equal(j->best, expected->best, sizeof j->best);
+                free(j);
+            }
+            ferry_generator_destroy(&generator);
+            free(expected);
+        }
+        ferry_model_close(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
+        cmocka_unit_test(test_parts_and_neighbours_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

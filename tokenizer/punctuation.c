@@ -1,0 +1,121 @@
+#include "punctuation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/base/utf8.h"
+
+typedef struct substitution {
+    uint32_t from;
+    char to[4]; /* NUL-terminated */
+} substitution;
+
+/* Those of Moses' replace-unicode-punctuation, ascending. The full-width digit one becomes a quotation mark: a slip of
+ * the original, which the models have seen in training. Blanks behind "。" and "．", which it takes away, are squeezed
+ * in any case. */
+static const substitution substitutions[] = {
+    {0x2019, "'"},   /* ’ */
+    {0x201C, "\""},  /* “ */
+    {0x201D, "\""},  /* ” */
+    {0x2026, "..."}, /* … */
+    {0x2236, ":"},   /* ∶ */
+    {0x2501, "-"},   /* ━ */
+    {0x3001, ","},   /* 、 */
+    {0x3002, ". "},  /* 。 */
+    {0x3008, "<"},   /* 〈 */
+    {0x3009, ">"},   /* 〉 */
+    {0x300A, "\""},  /* 《 */
+    {0x300B, "\""},  /* 》 */
+    {0x300C, "\""},  /* 「 */
+    {0x300D, "\""},  /* 」 */
+    {0x3010, "["},   /* 【 */
+    {0x3011, "]"},   /* 】 */
+    {0xFF01, "!"},   /* ！ */
+    {0xFF05, "%"},   /* ％ */
+    {0xFF08, "("},   /* （ */
+    {0xFF09, ")"},   /* ） */
+    {0xFF0C, ","},   /* ， */
+    {0xFF0E, ". "},  /* ． */
+    {0xFF10, "0"},   /* ０ */
+    {0xFF11, "\""},  /* １ */
+    {0xFF12, "2"},   /* ２ */
+    {0xFF13, "3"},   /* ３ */
+    {0xFF14, "4"},   /* ４ */
+    {0xFF15, "5"},   /* ５ */
+    {0xFF16, "6"},   /* ６ */
+    {0xFF17, "7"},   /* ７ */
+    {0xFF18, "8"},   /* ８ */
+    {0xFF19, "9"},   /* ９ */
+    {0xFF1A, ":"},   /* ： */
+    {0xFF1B, ";"},   /* ； */
+    {0xFF1F, "?"},   /* ？ */
+    {0xFF5E, "~"},   /* ～ */
+};
+
+typedef struct range {
+    uint32_t first, last;
+} range;
+
+/* Unicode's categories Cc, Cf and Co, and the noncharacters of Cn, ascending (those of planes 1 to 14 are found by
+ * their last bits). The other code points of Cn are unassigned: their set shrinks with every version, so they stay. */
+static const range blanks[] = {
+    {0x0000, 0x001F},    {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x0600, 0x0605},   {0x061C, 0x061C},
+    {0x06DD, 0x06DD},    {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x180E, 0x180E},
+    {0x200B, 0x200F},    {0x202A, 0x202E},   {0x2060, 0x2064},   {0x2066, 0x206F},   {0xE000, 0xF8FF},
+    {0xFDD0, 0xFDEF},    {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+    {0x13430, 0x1343F},  {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}, {0xE0020, 0xE007F},
+    {0xF0000, 0x10FFFF},
+};
+
+static int compare_substitution(const void *key, const void *element)
+{
+    const uint32_t from = ((const substitution *)element)->from, code_point = *(const uint32_t *)key;
+    return (code_point > from) - (code_point < from);
+}
+
+static int compare_range(const void *key, const void *element)
+{
+    const range *r = element;
+    const uint32_t code_point = *(const uint32_t *)key;
+    return (code_point > r->last) - (code_point < r->first);
+}
+
+static bool becomes_blank(uint32_t code_point)
+{
+    if (code_point == '\n') return false;
+    if ((code_point & 0xFFFE) == 0xFFFE) return true;
+    return bsearch(&code_point, blanks, sizeof blanks / sizeof *blanks, sizeof *blanks, compare_range) != NULL;
+}
+
+/* `output` already has room. A blank is left out at the beginning and behind another one. */
+static void append(ferry_string *output, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] == ' ' && (output->size == 0 || output->data[output->size - 1] == ' ')) continue;
+        output->data[output->size++] = bytes[i];
+    }
+}
+
+ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, ferry_error *error)
+{
+    clean->size = 0;
+    /* No substitute is longer than the three bytes of what it replaces. */
+    FERRY_TRY(ferry_string_reserve(clean, text.size, error));
+    for (size_t at = 0; at < text.size;) {
+        const size_t begin = at;
+        uint32_t code_point;
+        const bool valid = ferry_utf8_next(text, &at, &code_point);
+        const substitution *found =
+            valid ? bsearch(&code_point, substitutions, sizeof substitutions / sizeof *substitutions,
+                            sizeof *substitutions, compare_substitution)
+                  : NULL;
+        if (found != NULL)
+            append(clean, found->to, strlen(found->to));
+        else if (valid && becomes_blank(code_point))
+            append(clean, " ", 1);
+        else
+            append(clean, text.data + begin, at - begin);
+    }
+    if (clean->size > 0 && clean->data[clean->size - 1] == ' ') clean->size--;
+    return FERRY_OK;
+}

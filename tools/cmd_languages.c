@@ -1,0 +1,44 @@
+#include <stdio.h>
+
+#include "session.h"
+
+static void print_role(int roles, ferry_language_role role, ferry_language_role by_default, const char *name)
+{
+    if ((roles & (int)role) != 0) printf("%s%s", name, (roles & (int)by_default) != 0 ? "*" : "");
+}
+
+static void print_language(const ferry_model *model, size_t index)
+{
+    const int roles = ferry_model_language_roles(model, index);
+    const int both = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
+    printf("%s\t%s\t", ferry_model_language_tag(model, index), ferry_model_language_names(model, index));
+    print_role(roles, FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_DEFAULT_SOURCE, "from");
+    if ((roles & both) == both) putchar(' ');
+    print_role(roles, FERRY_LANGUAGE_TARGET, FERRY_LANGUAGE_DEFAULT_TARGET, "to");
+    putchar('\n');
+}
+
+static int run(const ferry_call *call)
+{
+    ferry_model *model = ferry_open_wanted_model(call);
+    if (model == NULL) return FERRY_EXIT_FAILED;
+    const size_t count = ferry_model_language_count(model);
+    for (size_t i = 0; i < count; i++) print_language(model, i);
+    if (count == 0 && !call->arguments.options[FERRY_OPTION_QUIET].given)
+        ferry_complain("the model does not say which languages it translates");
+    ferry_model_close(model);
+    return ferry_finish_output(FERRY_EXIT_OK);
+}
+
+const ferry_command ferry_command_languages = {
+    .name = "languages",
+    .synopsis = "",
+    .summary = "list what --from and --to may name",
+    .details =
+        "One language a line: its tag, a tab, other names for it with blanks between them, a tab, 'from' and 'to'\n"
+        "as it can be translated from or into. A * marks what is meant without --from or --to.\n",
+    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_QUIET),
+    .least = 0,
+    .most = 0,
+    .run = run,
+};

@@ -1,0 +1,57 @@
+#define _POSIX_C_SOURCE 200809L /* isatty */
+#include "conversion.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "command.h"
+
+/* Seconds between two looks of the line. */
+static const double pause_between_updates = 0.1;
+
+typedef struct watch {
+    bool quiet, terminal;
+    bool shown; /* the line stands there */
+    double last;
+} watch;
+
+static void clear_line(watch *w)
+{
+    if (w->shown) fputs("\r\x1b[K", stderr);
+    w->shown = false;
+}
+
+static int show_progress(void *user, uint64_t done, uint64_t total)
+{
+    watch *w = user;
+    const double now = ferry_seconds();
+    if (!w->terminal || now - w->last < pause_between_updates) return 0;
+    w->last = now;
+    w->shown = true;
+    fprintf(stderr, "\rconverting: %.0f %% of %.1f MB\x1b[K", total > 0 ? 100 * (double)done / (double)total : 100.0,
+            (double)total / 1e6);
+    return 0;
+}
+
+static void report_quantised(void *user, const char *tensor, double largest, double rms, double rms_error)
+{
+    watch *w = user;
+    if (w->quiet) return;
+    clear_line(w);
+    ferry_complain("%s: rms error %.2e, %.2f %% of the weights' %.2e; largest weight %.3g", tensor, rms_error,
+                   rms > 0 ? 100 * rms_error / rms : 0.0, rms, largest);
+}
+
+bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet)
+{
+    watch w = {.quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO) == 1};
+    ferry_import_options watched = *options;
+    ferry_error error;
+    watched.progress = show_progress;
+    watched.quantised = report_quantised;
+    watched.user = &w;
+    const ferry_status status = ferry_import(source, output, &watched, &error);
+    clear_line(&w);
+    if (status != FERRY_OK) ferry_complain("%s", error.message);
+    return status == FERRY_OK;
+}
