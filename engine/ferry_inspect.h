@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512", "avx512vnni", "amx"; NULL or "": the
- * best of this machine). An isa that is unknown or cannot run here is an ARGUMENT error. */
+/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", "avx512", "avx512vnni", "amx", "neon",
+ * "neon_dotprod"; NULL or "": the best of this machine). An isa that is unknown or cannot run here is an ARGUMENT
+ * error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
 /* Sizes of a model that is made, not read. */
 typedef struct ferry_inspect_shape {
@@ -117,6 +118,17 @@ typedef struct ferry_inspect_memory {
     size_t thread; /* what the timer's thread holds for scratch, keys and values; rows not counted */
 } ferry_inspect_memory;
 FERRY_API ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer);
+
+/* Where the time of a translator's calls goes, by phase, summed over its threads; what threads wait, and what the
+ * caller does between their work, is in no phase. Off, and free then, until _start; each _start begins at zero again.
+ * Neither function may run during a call of the translator. */
+typedef struct ferry_inspect_phase {
+    const char *name; /* "encoder", "output_layer", …, static; NULL behind the last phase */
+    double seconds;   /* without phases within it */
+    int64_t calls;    /* how often it began */
+} ferry_inspect_phase;
+FERRY_API void ferry_inspect_profile_start(ferry_translator *translator);
+FERRY_API ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index);
 
 /* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypotheses, _score, _tokens, and
  * ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. */

@@ -1,9 +1,8 @@
 /* How long one computation takes, and what memory it needs: the graph's own steps, one thread, ids that mean nothing.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/profile.h"
 #include "ferry_inspect.h"
 #include "graph/decoder.h"
 #include "graph/encoder.h"
@@ -109,18 +108,11 @@ void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
     free(timer);
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
 {
-    const double start = seconds_now();
+    const double start = ferry_profile_clock();
     FERRY_TRY(compute(timer, error));
-    *seconds = seconds_now() - start;
+    *seconds = ferry_profile_clock() - start;
     return FERRY_OK;
 }
 

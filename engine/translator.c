@@ -68,6 +68,32 @@ static void report_progress(run *r)
     fail_run(r, &error);
 }
 
+/* ---- where the time goes ---- */
+
+static ferry_profile *worker_profile(const ferry_translator *translator, int32_t worker)
+{
+    return &translator->generators[worker].state.profile;
+}
+
+void ferry_inspect_profile_start(ferry_translator *translator)
+{
+    for (int32_t i = 0; i < translator->options.threads; i++)
+        *worker_profile(translator, i) = (ferry_profile){.on = true};
+}
+
+ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index)
+{
+    ferry_inspect_phase sum = {0};
+    if (index >= FERRY_PHASE_COUNT - 1) return sum;
+    const ferry_phase phase = (ferry_phase)(index + 1); /* without idleness */
+    sum.name = ferry_phase_name(phase);
+    for (int32_t i = 0; i < translator->options.threads; i++) {
+        sum.seconds += worker_profile(translator, i)->seconds[phase];
+        sum.calls += worker_profile(translator, i)->calls[phase];
+    }
+    return sum;
+}
+
 /* ---- a line becomes ids ---- */
 
 static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text, ferry_error *error)
@@ -118,8 +144,10 @@ static void prepare_item(void *user, int32_t worker, size_t item)
 {
     run *r = user;
     ferry_error error;
-    (void)worker;
+    ferry_profile *profile = worker_profile(r->translator, worker);
+    ferry_profile_enter(profile, FERRY_PHASE_TOKENISING);
     if (!failed(r) && prepare(r, &r->sources[item], &error) != FERRY_OK) fail_run(r, &error);
+    ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
 /* ---- ids become hypotheses ---- */
@@ -160,13 +188,17 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
     const worker_run *w = user;
     run *r = w->r;
     ferry_result_line *line = &r->result->lines[line_number];
+    ferry_profile *profile = worker_profile(r->translator, w->worker);
     const int32_t count = ferry_search_count(search);
     FERRY_TRY(ferry_result_line_begin(line, (size_t)count, error));
     for (int32_t i = 0; i < count; i++) {
         const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
         FERRY_TRY(ferry_result_hypothesis_copy(&line->hypotheses[i], &hypothesis, error));
         if (r->translator->options.scores == 0) line->hypotheses[i].score = 0;
-        if (r->lines != NULL) FERRY_TRY(write_text(r->translator->model, &line->hypotheses[i], error));
+        if (r->lines == NULL) continue;
+        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENISING);
+        FERRY_TRY(write_text(r->translator->model, &line->hypotheses[i], error));
+        ferry_profile_leave(profile, around);
     }
     atomic_fetch_add(&r->done, 1);
     if (w->worker == 0) report_progress(r);
@@ -223,7 +255,10 @@ static void translate_item(void *user, int32_t worker, size_t item)
         .finished = finish_sentence,
         .user = &w,
     };
+    ferry_profile *profile = worker_profile(r->translator, worker);
+    ferry_profile_enter(profile, FERRY_PHASE_OTHER);
     if (ferry_generate(&r->translator->generators[worker], &from, &error) != FERRY_OK) fail_run(r, &error);
+    ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
 /* ---- the calls ---- */

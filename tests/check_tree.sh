@@ -10,7 +10,10 @@ complain()
     failures=$((failures + 1))
 }
 
-for file in engine/*.c engine/*/*.c models/*.c models/*/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
+for file in engine/kernels/*.c; do
+    grep -qF "/${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake || complain "$file is in no list of sources"
+done
+for file in engine/*.c engine/[!k]*/*.c models/*.c models/*/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
     grep -qF "$file" CMakeLists.txt tests/CMakeLists.txt || complain "$file is in no CMakeLists.txt"
 done
 for file in tests/test_*.c tests/fuzz_*.c examples/*.c; do

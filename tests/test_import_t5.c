@@ -111,6 +111,7 @@ static void test_names_of_t5(void **state)
 {
     (void)state;
     static const char *const names[] = {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "lm_head.weight"};
+    static const float zero = 0;
     ferry_model_file expected, found;
     char *source = small_family("t5");
     convert(source, FERRY_F32, &expected);
@@ -123,7 +124,7 @@ static void test_names_of_t5(void **state)
             memcpy(list->items[j].name, name, sizeof list->items[j].name);
         }
         if (i == 0)
-            add_item(list, "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", 1, 1, &(float){0});
+            add_item(list, "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", 1, 1, &zero);
         write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
         convert(directory, FERRY_F32, &found);
         check_same_tensors(&expected, &found);

@@ -1,10 +1,8 @@
 /* Every ISA that runs here against plain double-precision arithmetic, against OpenBLAS, and against the other ISAs. */
 #include "../engine/base/half.h"
-#include "../tools/bench_openblas.h"
 #include "../engine/kernels/cpu.h"
 #include "../engine/kernels/kernels.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -14,6 +12,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */
+#include <cblas.h>
+
+#include "../tools/bench_openblas.h"
+#endif
 
 #define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
 #define GUARD 12345.25f
@@ -169,6 +173,7 @@ static void product_matches_double_precision(void **state)
     for (int32_t i = 0; i < COUNT(large); i++) check_product_shape(large[i][0], large[i][1], large[i][2], 3, 2);
 }
 
+#if !defined(FERRY_WITHOUT_OPENBLAS)
 static void product_matches_openblas(void **state)
 {
     (void)state;
@@ -190,6 +195,8 @@ static void product_matches_openblas(void **state)
         destroy_product(&c);
     }
 }
+
+#endif
 
 /* For every number of rows and every place among them, with the same bytes as alone. */
 static void product_row_depends_on_itself_alone(void **state)
@@ -912,9 +919,13 @@ static void tables_are_found_by_name(void **state)
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     assert_int_equal(ferry_kernels_find("avx2") != NULL, avx2);
     assert_int_equal(ferry_kernels_find("avx512") != NULL, avx512);
+#elif defined(__aarch64__)
+    assert_non_null(ferry_kernels_find("neon"));
+    assert_string_equal(ferry_kernels_available()[1 + (ferry_kernels_find("neon_dotprod") != NULL)]->isa, "plain");
 #endif
 }
 
+#if !defined(FERRY_WITHOUT_OPENBLAS)
 static void openblas_names_its_core(void **state)
 {
     (void)state;
@@ -924,6 +935,8 @@ static void openblas_names_its_core(void **state)
         assert_int_equal(ferry_openblas_matches_cpu(), ferry_cpu_detect() == FERRY_CPU_PLAIN);
     if (strcmp(core, "SkylakeX") == 0) assert_true(ferry_openblas_matches_cpu());
 }
+
+#endif
 
 static void panels_hold_the_matrix(void **state)
 {
@@ -950,10 +963,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tables_are_found_by_name),
-        TEST(openblas_names_its_core),
         TEST(panels_hold_the_matrix),
         TEST(product_matches_double_precision),
+#if !defined(FERRY_WITHOUT_OPENBLAS)
+        TEST(openblas_names_its_core),
         TEST(product_matches_openblas),
+#endif
         TEST(product_row_depends_on_itself_alone),
         TEST(attention_matches_double_precision),
         TEST(fused_isas_agree),

@@ -88,6 +88,7 @@ static bool measure(bench *b)
 {
     const double start = ferry_seconds();
     if (!translate(b, 0, 1, false)) return false;
+    if (is_given(b, FERRY_OPTION_PROFILE)) ferry_inspect_profile_start(b->session.translator);
     const double warm = ferry_seconds();
     const bool done = is_given(b, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
     b->first = warm - start;
@@ -116,6 +117,46 @@ static double percentile_ms(const bench *b, size_t percent)
     return 1e3 * b->each[b->lines.count * percent / 100];
 }
 
+static double profile_seconds(const bench *b)
+{
+    double sum = 0;
+    ferry_inspect_phase phase;
+    for (size_t i = 0; phase = ferry_inspect_profile_phase(b->session.translator, i), phase.name != NULL; i++)
+        sum += phase.seconds;
+    return sum;
+}
+
+/* Per cent of `all`, which is 0 where no line went through the model. */
+static double share(double seconds, double all)
+{
+    return all > 0 ? 100 * seconds / all : 0;
+}
+
+static void print_json_profile(const bench *b)
+{
+    const double all = profile_seconds(b);
+    ferry_inspect_phase phase;
+    printf(", \"profile\": {");
+    for (size_t i = 0; phase = ferry_inspect_profile_phase(b->session.translator, i), phase.name != NULL; i++)
+        printf("%s\"%s\": {\"ms\": %.4f, \"share\": %.3f, \"calls\": %lld}", i > 0 ? ", " : "", phase.name,
+               1e3 * phase.seconds, share(phase.seconds, all), (long long)phase.calls);
+    putchar('}');
+}
+
+static void print_profile(const bench *b)
+{
+    const double all = profile_seconds(b);
+    const int threads = (int)b->session.options.threads;
+    ferry_inspect_phase phase;
+    printf("\n%-16s %12s %8s %10s\n", "phase", "ms", "share", "calls");
+    for (size_t i = 0; phase = ferry_inspect_profile_phase(b->session.translator, i), phase.name != NULL; i++)
+        if (phase.calls > 0)
+            printf("%-16s %12.2f %6.1f %% %10lld\n", phase.name, 1e3 * phase.seconds, share(phase.seconds, all),
+                   (long long)phase.calls);
+    printf("threads at work  %12.2f %6.1f %% of %d x %.3f s\n", 1e3 * all, share(all, threads * b->translate), threads,
+           b->translate);
+}
+
 static void print_json(const bench *b)
 {
     printf("{\"load_s\": %.6f, \"first_s\": %.6f, \"translate_s\": %.6f, \"lines\": %zu, \"target_tokens\": %zu, "
@@ -124,6 +165,7 @@ static void print_json(const bench *b)
     if (b->each != NULL)
         printf(", \"mean_ms\": %.4f, \"p50_ms\": %.4f, \"p95_ms\": %.4f", mean_ms(b), percentile_ms(b, 50),
                percentile_ms(b, 95));
+    if (is_given(b, FERRY_OPTION_PROFILE)) print_json_profile(b);
     puts("}");
 }
 
@@ -143,6 +185,7 @@ static void print_table(const bench *b)
     printf("kernels        %10s\n", ferry_inspect_isa(b->session.model));
     printf("beam %d, threads %d, batch %d\n", (int)b->session.options.beam, (int)b->session.options.threads,
            (int)b->session.options.batch);
+    if (is_given(b, FERRY_OPTION_PROFILE)) print_profile(b);
 }
 
 /* ---- beginning and end ---- */
@@ -192,7 +235,7 @@ static int bench_translate(const ferry_call *call)
 /* What `ferry bench NAME` measures. */
 typedef struct subject {
     const char *name;
-    uint32_t options;
+    uint64_t options;
     int (*run)(const ferry_call *call);
 } subject;
 
@@ -201,7 +244,7 @@ static const subject subjects[] = {
      FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) |
          FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_BEAM) |
          FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
-         FERRY_TAKES(FERRY_OPTION_JSON),
+         FERRY_TAKES(FERRY_OPTION_JSON) | FERRY_TAKES(FERRY_OPTION_PROFILE),
      bench_translate},
     {"encodings",
      FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
@@ -233,8 +276,10 @@ const ferry_command ferry_command_bench = {
     .summary = "measure how fast a file is translated, or what positional encodings cost",
     .details =
         "translate: loading, the first line, then all lines: in one call, or with --single one by one.\n"
-        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms.\n"
-        "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --json.\n"
+        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms,\n"
+        "with --profile profile: for each phase ms share calls.\n"
+        "--profile: where the time of all lines went, by phase, summed over the threads.\n"
+        "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile, --json.\n"
         "encodings: the encoder over sentences of 32, 512 and 2,000 tokens, the decoder's step at 1, 64 and 512 "
         "target\n"
         "tokens, and memory, of models of random weights that differ by their encoding alone; one thread.\n"
@@ -246,7 +291,8 @@ const ferry_command ferry_command_bench = {
                FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_BEAM) |
                FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
                FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) |
-               FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_JSON),
+               FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_JSON) |
+               FERRY_TAKES(FERRY_OPTION_PROFILE),
     .least = 1,
     .most = 1,
     .run = run,

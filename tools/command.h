@@ -18,7 +18,7 @@ typedef struct ferry_command {
     const char *synopsis;               /* what follows the name */
     const char *summary;                /* one line */
     const char *details;                /* paragraphs for `ferry help NAME`, each line ended; "" */
-    uint32_t options;                   /* FERRY_TAKES(…) | … */
+    uint64_t options;                   /* FERRY_TAKES(…) | … */
     size_t least, most;                 /* operands */
     int (*run)(const ferry_call *call); /* returns the exit status */
 } ferry_command;

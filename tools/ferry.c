@@ -29,7 +29,7 @@ static void print_overview(FILE *out)
           "\n"
           "ferry --version prints the version. Exit status: 0 done, 1 something failed, 2 wrong usage.\n"
           "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avx512, avx512vnni, "
-          "amx).\n",
+          "amx,\nneon, neon_dotprod).\n",
           out);
 }
 

@@ -53,6 +53,7 @@ static const description table[FERRY_OPTION_COUNT] = {
     [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0,
                                 "the positional encodings to compare; default: all"},
     [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, "print one line of JSON"},
+    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, "say where the time goes"},
     [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, "draw the attention weights of translating TEXT"},
     [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, "whose attention"},
     [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, "layer N, from 0"},
@@ -61,7 +62,7 @@ static const description table[FERRY_OPTION_COUNT] = {
     [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, NULL, 0, 0, "print this"},
 };
 
-static bool is_taken(uint32_t takes, int option)
+static bool is_taken(uint64_t takes, int option)
 {
     return (takes & FERRY_TAKES(option)) != 0;
 }
@@ -133,14 +134,14 @@ static bool parse_value(const description *option, const char *text, ferry_optio
 
 /* ---- arguments ---- */
 
-static int find_name(uint32_t takes, const char *name, size_t size)
+static int find_name(uint64_t takes, const char *name, size_t size)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
         if (is_taken(takes, i) && strlen(table[i].name) == size && memcmp(table[i].name, name, size) == 0) return i;
     return -1;
 }
 
-static int find_letter(uint32_t takes, char letter)
+static int find_letter(uint64_t takes, char letter)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
         if (is_taken(takes, i) && table[i].letter == letter) return i;
@@ -149,7 +150,7 @@ static int find_letter(uint32_t takes, char letter)
 
 typedef struct parser {
     const char *command;
-    uint32_t takes;
+    uint64_t takes;
     char **argv;
     int count, at; /* argv[at] is the argument after the current one */
     ferry_arguments *arguments;
@@ -196,7 +197,7 @@ static bool parse_letters(parser *p, const char *argument)
     return true;
 }
 
-bool ferry_arguments_parse(const char *command, uint32_t takes, char **argv, int count, ferry_arguments *arguments)
+bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments)
 {
     parser p = {.command = command, .takes = takes, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
@@ -215,7 +216,7 @@ bool ferry_arguments_parse(const char *command, uint32_t takes, char **argv, int
     return true;
 }
 
-void ferry_options_print(uint32_t takes)
+void ferry_options_print(uint64_t takes)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         const description *option = &table[i];

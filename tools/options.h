@@ -33,6 +33,7 @@ typedef enum ferry_option {
     FERRY_OPTION_UNTRAINED,
     FERRY_OPTION_ENCODINGS,
     FERRY_OPTION_JSON,
+    FERRY_OPTION_PROFILE,
     FERRY_OPTION_ATTENTION,
     FERRY_OPTION_KIND,
     FERRY_OPTION_LAYER,
@@ -42,7 +43,7 @@ typedef enum ferry_option {
     FERRY_OPTION_COUNT
 } ferry_option;
 
-#define FERRY_TAKES(option) (UINT32_C(1) << (option))
+#define FERRY_TAKES(option) (UINT64_C(1) << (option))
 
 typedef struct ferry_option_value {
     bool given;
@@ -60,9 +61,9 @@ typedef struct ferry_arguments {
 /* Parses argv[0] … argv[count - 1], which it reorders: *operands points into it. `takes`: options of the command
  * `command`. On a mistake (an option that is unknown, lacks its value, or has one that is out of range) prints a
  * message that names option and value, and returns false. */
-bool ferry_arguments_parse(const char *command, uint32_t takes, char **argv, int count, ferry_arguments *arguments);
+bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments);
 
 /* One line for each of the options, on standard output. */
-void ferry_options_print(uint32_t takes);
+void ferry_options_print(uint64_t takes);
 
 #endif

@@ -76,13 +76,18 @@ static ferry_status run_layers(const ferry_pass *pass, const ferry_decoder_rows 
                                 span->first, span->rows);
     }
     ferry_stack_embedding_norm(pass);
+    const ferry_phase around = state->profile.phase;
     for (int32_t layer = 0; layer < pass->stack->layer_count; layer++) {
+        ferry_profile_enter(&state->profile, FERRY_PHASE_SELF_ATTENTION);
         FERRY_TRY(state->model->ssru ? ferry_layer_ssru(pass, layer, &self, error)
                                      : ferry_layer_self_attention(pass, layer, &self, error));
+        ferry_profile_enter(&state->profile, FERRY_PHASE_CROSS_ATTENTION);
         FERRY_TRY(ferry_layer_cross_attention(pass, layer, input->sentences, input->cross_spans,
                                               input->cross_span_count, error));
+        ferry_profile_enter(&state->profile, FERRY_PHASE_FEED_FORWARD);
         FERRY_TRY(ferry_layer_feed_forward(pass, layer, error));
     }
+    ferry_profile_leave(&state->profile, around);
     ferry_stack_final_norm(pass);
     return FERRY_OK;
 }

@@ -1,7 +1,8 @@
-/* What one thread owns while it computes: scratch memory, keys and values or states, rows by position. */
+/* What one thread owns while it computes: scratch memory, keys and values or states, rows by position, its clock. */
 #ifndef FERRY_GRAPH_STATE_H
 #define FERRY_GRAPH_STATE_H
 
+#include "../base/profile.h"
 #include "attention.h"
 #include "model.h"
 
@@ -14,6 +15,7 @@ typedef struct ferry_state {
     ferry_cache decoder_cache;          /* self- and cross-attention, all layers */
     ferry_cache ssru_cache;             /* states of hypotheses, if the decoder's block is an SSRU */
     const ferry_attention_probe *probe; /* NULL: nobody asks for weights */
+    ferry_profile profile;
 } ferry_state;
 
 /* `model` and `kernels` must outlive the state. No memory is taken before the first use. */

@@ -60,6 +60,19 @@ ferry_cpu_level ferry_cpu_detect(void)
     if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !may_use_tiles()) return FERRY_CPU_AVX512_VNNI;
     return FERRY_CPU_AMX;
 }
+#elif defined(__aarch64__)
+#if defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+ferry_cpu_level ferry_cpu_detect(void)
+{
+#if defined(__linux__)
+    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) return FERRY_CPU_NEON_DOTPROD;
+#endif
+    return FERRY_CPU_NEON;
+}
 #else
 ferry_cpu_level ferry_cpu_detect(void)
 {
@@ -81,6 +94,11 @@ static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni);
 static const ferry_kernels amx = TABLE("amx", avx512, amx);
 
 static const ferry_kernels *const tables[] = {&amx, &avx512vnni, &avx512, &avx2, &plain, NULL};
+#elif defined(__aarch64__)
+static const ferry_kernels neon = TABLE("neon", neon, neon);
+static const ferry_kernels neon_dotprod = TABLE("neon_dotprod", neon, neon_dotprod);
+
+static const ferry_kernels *const tables[] = {&neon_dotprod, &neon, &plain, NULL};
 #else
 static const ferry_kernels *const tables[] = {&plain, NULL};
 #endif

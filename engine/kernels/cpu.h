@@ -2,12 +2,17 @@
 #ifndef FERRY_KERNELS_CPU_H
 #define FERRY_KERNELS_CPU_H
 
+/* Each one holds what the former ones of its architecture hold, and more; they count from PLAIN. */
 typedef enum ferry_cpu_level {
     FERRY_CPU_PLAIN,
+    /* x86-64 */
     FERRY_CPU_AVX2,        /* with FMA and F16C */
     FERRY_CPU_AVX512,      /* F, BW, DQ and VL, on top of the former */
     FERRY_CPU_AVX512_VNNI, /* and dot products of int8 */
     FERRY_CPU_AMX,         /* and tiles of int8, which the process has leave to use */
+    /* AArch64 */
+    FERRY_CPU_NEON = FERRY_CPU_PLAIN + 1,
+    FERRY_CPU_NEON_DOTPROD, /* and dot products of int8 */
 } ferry_cpu_level;
 
 /* The highest level that both the CPU and its operating system support. Asks Linux for leave to use AMX tiles where

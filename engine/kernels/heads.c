@@ -22,6 +22,10 @@
 #define SCORE_ROWS 1
 #define CONTEXT_LINES 2
 #define CONTEXT_PANELS 2
+#elif defined(FERRY_NEON)
+#define SCORE_ROWS 1
+#define CONTEXT_LINES 2
+#define CONTEXT_PANELS 2
 #else
 #define SCORE_ROWS 1
 #define CONTEXT_LINES 1
@@ -35,6 +39,8 @@ INLINE vec fused(vec x, vec w, vec acc)
     return _mm512_fmadd_ps(x, w, acc);
 #elif WIDTH == 8
     return _mm256_fmadd_ps(x, w, acc);
+#elif defined(FERRY_NEON)
+    return vfmaq_f32(acc, x, w);
 #else
     UNROLL for (int l = 0; l < WIDTH; l++) acc[l] = __builtin_fmaf(x[l], w[l], acc[l]);
     return acc;
@@ -97,6 +103,14 @@ INLINE void store_sums(float *y, const vec *acc)
         _mm_storeu_ps(y + half * 8, _mm_unpacklo_ps(even, odd));
         _mm_storeu_ps(y + half * 8 + 4, _mm_unpackhi_ps(even, odd));
     }
+#elif defined(FERRY_NEON)
+    vec sums[FERRY_LANES / 2]; /* 0 + 2, 1 + 3 of positions 2i and 2i + 1 */
+    UNROLL for (int i = 0; i < FERRY_LANES / 2; i++)
+    {
+        const float64x2_t even = (float64x2_t)acc[2 * i], odd = (float64x2_t)acc[2 * i + 1];
+        sums[i] = (vec)vzip1q_f64(even, odd) + (vec)vzip2q_f64(even, odd);
+    }
+    UNROLL for (int i = 0; i < GROUPS; i++) store(y + i * WIDTH, vpaddq_f32(sums[2 * i], sums[2 * i + 1]));
 #else
     for (int i = 0; i < FERRY_LANES; i++) y[i] = (acc[i][0] + acc[i][2]) + (acc[i][1] + acc[i][3]);
 #endif

@@ -7,6 +7,8 @@ INLINE int_vec larger(int_vec a, int_vec b)
     return (int_vec)_mm512_max_epi32((__m512i)a, (__m512i)b);
 #elif WIDTH == 8
     return (int_vec)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#elif defined(FERRY_NEON)
+    return vmaxq_s32(a, b);
 #else
     int_vec first = a > b;
     return (a & first) | (b & ~first);
@@ -20,6 +22,9 @@ INLINE vec clamp(vec x)
     return _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-127.0f)), _mm512_set1_ps(127.0f));
 #elif WIDTH == 8
     return _mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(-127.0f)), _mm256_set1_ps(127.0f));
+#elif defined(FERRY_NEON)
+    /* Of a NaN and a number these take the number. */
+    return vminnmq_f32(vmaxnmq_f32(x, vdupq_n_f32(-127.0f)), vdupq_n_f32(127.0f));
 #else
     const vec low = (vec){0} - 127.0f, high = (vec){0} + 127.0f;
     int_vec above = x > low, below = x < high;

@@ -1,12 +1,17 @@
 /* What the sources of kernels share; nobody else includes this.
  *
- * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512) and that ISA's compiler
- * flags. Each compilation defines its share of the lists as ferry_<kernel>_<isa>. For avx512vnni only inputs_i8.c and
- * product_i8.c are compiled, for amx inputs_i8.c and product_amx.c: everything else is avx512's. */
+ * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
+ * compiler flags (kernels.cmake). Each compilation defines its share of the lists as ferry_<kernel>_<isa>. For
+ * avx512vnni and neon_dotprod only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and product_amx.c:
+ * everything else is avx512's, or neon's. Every AArch64 has NEON, so that FERRY_NEON tells neon from plain. */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
 #include "kernels.h"
+
+#if defined(FERRY_NEON)
+#include <arm_neon.h>
+#endif
 
 #if defined(__AVX512F__)
 #define WIDTH 16 /* floats of one vector register */
@@ -49,6 +54,10 @@ FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx512)
 FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512)
 FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512vnni)
 FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, amx)
+#elif defined(__aarch64__)
+FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, neon)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon)
+FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon_dotprod)
 #endif
 
 #define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa

@@ -1,6 +1,6 @@
-/* Products of rows with panels: compiled once per ISA (isa.h). With AVX2 and AVX-512, which therefore give the same
- * bytes, a multiplication and its addition round once; they are asked for by name, because a compiler that contracts at
- * its own pleasure may do so in one tile and not in another.
+/* Products of rows with panels: compiled once per ISA (isa.h). With AVX2, AVX-512 and NEON, which therefore give the
+ * same bytes, a multiplication and its addition round once; they are asked for by name, because a compiler that
+ * contracts at its own pleasure may do so in one tile and not in another.
  *
  * y[i, n] = (((0 + x[i, 0]·W[n, 0]) + x[i, 1]·W[n, 1]) + ...) + bias[n], one chain per element. A tile of some rows and
  * panels keeps its chains in registers:
@@ -32,6 +32,9 @@
 #elif WIDTH == 8
 #define TILE_ROWS 6
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_UP_TO_3(TILE, 2) TILE(1, 4)
+#elif defined(FERRY_NEON)
+#define TILE_ROWS 5
+#define TILES(TILE) TILES_UP_TO_3(TILE, 1) TILE(4, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
 #else
 #define TILE_ROWS 3
 #define TILES(TILE) TILES_UP_TO_3(TILE, 1) TILE(1, 2)
@@ -54,6 +57,8 @@ INLINE vec multiply_add(float x, vec w, vec acc)
     return _mm512_fmadd_ps(_mm512_set1_ps(x), w, acc);
 #elif WIDTH == 8
     return _mm256_fmadd_ps(_mm256_set1_ps(x), w, acc);
+#elif defined(FERRY_NEON)
+    return vfmaq_n_f32(acc, w, x);
 #else
     return acc + x * w;
 #endif

@@ -109,6 +109,40 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     __m256i pairs = _mm256_maddubs_epi16(w.sizes, _mm256_sign_epi8(x, w.codes));
     return (sum_vec)_mm256_add_epi32((__m256i)acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
+#elif defined(FERRY_NEON)
+#define OFFSET 0
+typedef int8x16_t inputs;
+typedef int8x16_t weights;
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    return vld1q_s8(w);
+}
+
+#if defined(__ARM_FEATURE_DOTPROD)
+#define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
+#define CHAINS(rows, panels) ((rows) * (panels) > 2 ? 1 : 4 / ((rows) * (panels)))
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    return (sum_vec)vdotq_s32((int32x4_t)acc, w, x);
+}
+#else
+/* In pairs: at most 2·128·127 < 2^15. */
+#define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define CHAINS(rows, panels) 1
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)), vmull_high_s8(w, x));
+    return (sum_vec)vpadalq_s16((int32x4_t)acc, pairs);
+}
+#endif
 #else
 /* Bytes as halves of 16-bit lanes, whichever comes first: low·low + high·high is at most 2·128·127 < 2^15. */
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)

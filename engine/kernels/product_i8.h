@@ -25,7 +25,9 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
  * [⌈K/4⌉][rows of the block][4]. For AMX they are one block [⌈K/64⌉][rows][64], but for too few rows to be worth it. */
 #if WIDTH == 16
 #define TILE_ROWS 14
-#elif WIDTH == 8
+#elif defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
+#define TILE_ROWS 5
+#elif WIDTH == 8 || defined(FERRY_NEON)
 #define TILE_ROWS 4
 #else
 #define TILE_ROWS 2
@@ -117,6 +119,13 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
         vec quotient = sum * v;
         quotient = _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, u, sum), v, quotient);
         return _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, u, sum), v, quotient);
+    }
+#elif defined(FERRY_NEON)
+    if (near_one) {
+        const vec u = vdupq_n_f32(unit), v = vdupq_n_f32(reciprocal);
+        vec quotient = sum * v;
+        quotient = vfmaq_f32(quotient, vfmsq_f32(sum, quotient, u), v);
+        return vfmaq_f32(quotient, vfmsq_f32(sum, quotient, u), v);
     }
 #else
     (void)reciprocal;

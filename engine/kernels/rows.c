@@ -65,6 +65,8 @@ INLINE bool any(bits condition)
     return _mm256_movemask_ps((__m256)condition) != 0;
 #elif defined(__SSE2__)
     return _mm_movemask_ps((__m128)condition) != 0;
+#elif defined(FERRY_NEON)
+    return vmaxvq_u32(condition) != 0;
 #else
     uint32_t found = 0;
     for (int l = 0; l < WIDTH; l++) found |= condition[l];

@@ -161,8 +161,11 @@ static ferry_status enter(generation *g, ferry_error *error)
     g->tokens += sentence->length;
     fetch(g);
     FERRY_TRY(ferry_search_begin(&slot->arena, &sentence->rules, &slot->search, error));
-    if (sentence->rules.decoding.shortlist && model->shortlist.offsets != NULL)
+    if (sentence->rules.decoding.shortlist && model->shortlist.offsets != NULL) {
+        const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SHORTLIST);
         FERRY_TRY(restrict_words(model, sentence, slot, error));
+        ferry_profile_leave(&g->state->profile, around);
+    }
     return ferry_sequence_begin(&slot->arena, sentence->length, &slot->sentence, error);
 }
 
@@ -174,9 +177,12 @@ static ferry_status encode(generation *g, const entry *entered, ferry_error *err
     const size_t floats = (size_t)entered->offsets[count] * (size_t)state->model->d_model;
     float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
     if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
+    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
     FERRY_TRY(ferry_encode(state, entered->ids, entered->offsets, count, encoded, error));
+    ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
     for (int32_t i = 0; i < count; i++) g->sentences[i] = g->slots[g->living[first + i]].sentence;
     const ferry_status status = ferry_decoder_begin(state, encoded, entered->offsets, count, g->sentences, error);
+    ferry_profile_leave(&state->profile, around);
     for (int32_t i = 0; i < count; i++) g->slots[g->living[first + i]].sentence = g->sentences[i];
     return status;
 }
@@ -239,7 +245,10 @@ static ferry_status decode(generation *g, ferry_error *error)
         .cross_spans = g->cross_spans,
         .cross_span_count = g->living_count,
     };
-    return ferry_decode(g->state, &input, g->hidden, error);
+    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_DECODER_REST);
+    const ferry_status status = ferry_decode(g->state, &input, g->hidden, error);
+    ferry_profile_leave(&g->state->profile, around);
+    return status;
 }
 
 /* Whether the product for the sentence's logits cannot be shared: it has its own words, or inputs that are quantised
@@ -270,9 +279,11 @@ static ferry_status compute_logits(generation *g, const row_group *group, const 
 {
     const int32_t offsets[] = {0, group->rows};
     const float *hidden = g->hidden + (size_t)group->row * (size_t)output->K;
+    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_OUTPUT_LAYER);
     ferry_state_group_sentences(g->state, offsets, 1);
     const ferry_status status = ferry_decoder_logits(g->state, hidden, group->rows, output, logits, error);
     ferry_state_ungroup(g->state);
+    ferry_profile_leave(&g->state->profile, around);
     return status;
 }
 
@@ -294,6 +305,7 @@ static ferry_status take_columns(generation *g, const row_group *group, int32_t 
     const bool last = first + count == all->N;
     int32_t row = group->row;
     FERRY_TRY(compute_logits(g, group, &output, values, error));
+    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
     for (int32_t i = group->first; i < group->last; i++) {
         ferry_generate_slot *slot = &g->slots[g->living[i]];
         const int32_t rows = slot->rows;
@@ -311,6 +323,7 @@ static ferry_status take_columns(generation *g, const row_group *group, int32_t 
         row += rows;
         values += (size_t)rows * (size_t)count;
     }
+    ferry_profile_leave(&g->state->profile, around);
     return FERRY_OK;
 }
 
@@ -390,8 +403,10 @@ static ferry_status run(generation *g, ferry_error *error)
         int32_t next = 0;
         FERRY_TRY(decode(g, error));
         FERRY_TRY(choose_all(g, &next, error));
+        const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
         FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
                                          g->hypotheses, g->rows, g->parents, next, error));
+        ferry_profile_leave(&g->state->profile, around);
         int32_t *ids = g->ids;
         g->ids = g->next_ids;
         g->next_ids = ids;

@@ -163,6 +163,34 @@ test_bench()
     done
 }
 
+# A table; in JSON the same phases, whose shares are all of it.
+test_bench_profile()
+{
+    printf 'How are you?\nHello, world!\n\n' > letter
+    "$ferry" translate --beam 2 -i letter -o expected_text
+    run bench translate -i letter -o brief --beam 2 --threads 1 --profile
+    expect_status 0
+    expect_silence
+    cmp brief expected_text || fail "another text than translate's"
+    grep -qE '^phase +ms +share +calls$' out || fail "no table: $(cat out)"
+    grep -qE '^tokenising +[0-9]+\.[0-9]+ +[0-9.]+ % +3$' out || fail "three lines were tokenised: $(cat out)"
+    grep -qE '^threads at work +[0-9.]+ +[0-9.]+ % of 1 x ' out || fail "no sum: $(cat out)"
+    run bench translate -i letter --beam 2 --threads 2 --profile --json
+    expect_status 0
+    expect_lines out 1
+    python3 - << 'END' || fail "found: $(cat out)"
+import json
+profile = json.load(open("out"))["profile"]
+for name in "encoder", "self_attention", "cross_attention", "feed_forward", "output_layer", "search", "detokenising":
+    assert profile[name]["ms"] > 0 and profile[name]["calls"] > 0, name
+assert profile["tokenising"]["calls"] == 3 and profile["detokenising"]["calls"] == 2
+assert abs(sum(phase["share"] for phase in profile.values()) - 100) < 0.1
+END
+    run bench translate -i letter
+    ! grep -qE '^(phase|threads at work)' out || fail "a profile that nobody asked for"
+    expect_usage_error 'bench encodings: an option is given that it has no use for' bench encodings --untrained --profile
+}
+
 test_bench_refuses()
 {
     run bench translate -i /dev/null

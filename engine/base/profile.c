@@ -1,0 +1,39 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "profile.h"
+
+#include <time.h>
+
+const char *ferry_phase_name(ferry_phase phase)
+{
+    static const char *const names[FERRY_PHASE_COUNT] = {
+        [FERRY_PHASE_IDLE] = "idle",
+        [FERRY_PHASE_TOKENISING] = "tokenising",
+        [FERRY_PHASE_ENCODER] = "encoder",
+        [FERRY_PHASE_SOURCE_KEYS] = "source_keys",
+        [FERRY_PHASE_SELF_ATTENTION] = "self_attention",
+        [FERRY_PHASE_CROSS_ATTENTION] = "cross_attention",
+        [FERRY_PHASE_FEED_FORWARD] = "feed_forward",
+        [FERRY_PHASE_DECODER_REST] = "decoder_rest",
+        [FERRY_PHASE_SHORTLIST] = "shortlist",
+        [FERRY_PHASE_OUTPUT_LAYER] = "output_layer",
+        [FERRY_PHASE_SEARCH] = "search",
+        [FERRY_PHASE_DETOKENISING] = "detokenising",
+        [FERRY_PHASE_OTHER] = "other",
+    };
+    return names[phase];
+}
+
+double ferry_profile_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void ferry_profile_switch(ferry_profile *profile, ferry_phase phase)
+{
+    const double now = ferry_profile_clock();
+    if (profile->phase != FERRY_PHASE_IDLE) profile->seconds[profile->phase] += now - profile->since;
+    profile->phase = phase;
+    profile->since = now;
+}
