@@ -35,6 +35,7 @@ for name in $tests; do
     mkdir "$scratch/$name"
     if (cd "$scratch/$name" && "$name") > "$scratch/log" 2>&1; then
         echo "ok   $name"
+        sed -n 's/^not run/     &/p' "$scratch/log"
     else
         echo "FAIL $name"
         sed 's/^/     /' "$scratch/log"
