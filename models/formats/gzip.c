@@ -1,42 +1,15 @@
-#define _XOPEN_SOURCE 700 /* mkstemp */
+#define _POSIX_C_SOURCE 200809L /* mmap */
 #include "gzip.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "temporary.h"
+
 enum { INPUT_STEP = 1 << 20, OUTPUT_STEP = 1 << 16, FACTOR = 64, SPARE = 64 << 20 };
-
-/* A file without a name, closed with its last descriptor. */
-static int open_temporary(void)
-{
-    char path[4096];
-    const char *folder = getenv("TMPDIR");
-    const int length = snprintf(path, sizeof path, "%s/ferry-XXXXXX", folder != NULL ? folder : "/tmp");
-    if (length < 0 || length >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int descriptor = mkstemp(path);
-    if (descriptor >= 0) unlink(path);
-    return descriptor;
-}
-
-static bool write_all(int descriptor, const unsigned char *data, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(descriptor, data, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
 
 typedef struct inflation {
     z_stream stream;
@@ -75,7 +48,7 @@ static ferry_status inflate_step(inflation *state, bool *ended, ferry_error *err
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: inflates to more than %zu bytes", state->label, state->limit);
     }
     state->size += made;
-    if (!write_all(state->descriptor, out, made)) return fail_temporary(state, error);
+    if (!ferry_temporary_append(state->descriptor, out, made)) return fail_temporary(state, error);
     *ended = code == Z_STREAM_END && state->stream.avail_in == 0 && state->left.size == 0;
     if (code == Z_STREAM_END && !*ended) inflateReset(&state->stream); /* gzip files may be concatenated */
     return FERRY_OK;
@@ -93,7 +66,7 @@ static ferry_status inflate_all(inflation *state, ferry_error *error)
 
 ferry_status ferry_gzip_inflate(ferry_view bytes, const char *label, ferry_mapped_file *file, ferry_error *error)
 {
-    inflation state = {.left = bytes, .label = label, .descriptor = open_temporary()};
+    inflation state = {.left = bytes, .label = label, .descriptor = ferry_temporary_open()};
     if (state.descriptor < 0) return fail_temporary(&state, error);
     if (!ferry_mul_size(bytes.size, FACTOR, &state.limit) || !ferry_add_size(state.limit, SPARE, &state.limit)) {
         state.limit = SIZE_MAX;

@@ -1,9 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#define _POSIX_C_SOURCE 200809L /* mmap */
 #include "zip.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +11,7 @@
 
 #include "../../engine/base/arena.h"
 #include "../printable.h"
+#include "temporary.h"
 
 enum {
     ZIP_MAX_MEMBERS = 1 << 16,
@@ -389,33 +389,6 @@ static ferry_status temporary_fail(const ferry_zip *zip, ferry_error *error)
                       strerror(errno));
 }
 
-/* A file without a name; -1 and errno when there is none. */
-static int open_temporary(void)
-{
-    char path[4096];
-    const char *place = getenv("TMPDIR");
-    const int length = snprintf(path, sizeof path, "%s/ferry-XXXXXX", place != NULL && place[0] != 0 ? place : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int descriptor = mkstemp(path);
-    if (descriptor >= 0) unlink(path);
-    return descriptor;
-}
-
-static bool write_all(int descriptor, const unsigned char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(descriptor, bytes, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* Inflates into the file, and never more than one byte beyond the size that the directory states. */
 static ferry_status inflate_all(const ferry_zip *zip, const member *m, z_stream *stream, int descriptor,
                                 ferry_error *error)
@@ -444,7 +417,7 @@ static ferry_status inflate_all(const ferry_zip *zip, const member *m, z_stream 
             return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to more than the directory says", error);
         }
         crc = crc32_z(crc, piece, made);
-        if (!write_all(descriptor, piece, made)) return temporary_fail(zip, error);
+        if (!ferry_temporary_append(descriptor, piece, made)) return temporary_fail(zip, error);
         written += made;
     }
     if (written != m->size || fed - stream->avail_in != m->stored_size) {
@@ -480,7 +453,7 @@ ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, f
             return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
         }
     } else if (!m->ready) {
-        const int descriptor = open_temporary();
+        const int descriptor = ferry_temporary_open();
         if (descriptor < 0) return temporary_fail(zip, error);
         const ferry_status status = inflate_member(zip, m, descriptor, error);
         close(descriptor);
