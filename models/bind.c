@@ -30,11 +30,6 @@ static ferry_bind_name stack_key(const ferry_bind_section *section, const char *
 
 /* ---- choices ---- */
 
-static bool text_is(ferry_view view, const char *text)
-{
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
-}
-
 /* Keys that may be missing: *value stays as it is then. */
 static ferry_status get_optional_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error)
 {
@@ -65,7 +60,7 @@ ferry_status ferry_model_get_choice(const ferry_gguf *gguf, const char *key, con
     ferry_view text;
     FERRY_TRY(ferry_gguf_get_text(gguf, key, &text, error));
     for (*choice = 0; choices[*choice] != NULL; ++*choice) {
-        if (text_is(text, choices[*choice])) return FERRY_OK;
+        if (ferry_view_is(text, choices[*choice])) return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build", gguf->file,
                       key, ferry_printable_view(text).text);

@@ -126,21 +126,14 @@ static ferry_status read_value(ferry_cursor *cursor, const ferry_gguf *gguf, fer
     return FERRY_OK;
 }
 
-static int compare_views(ferry_view a, ferry_view b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_values(const void *a, const void *b)
 {
-    return compare_views(((const ferry_gguf_value *)a)->key, ((const ferry_gguf_value *)b)->key);
+    return ferry_view_compare(((const ferry_gguf_value *)a)->key, ((const ferry_gguf_value *)b)->key);
 }
 
 static int compare_tensors(const void *a, const void *b)
 {
-    return compare_views(((const ferry_tensor *)a)->name, ((const ferry_tensor *)b)->name);
+    return ferry_view_compare(((const ferry_tensor *)a)->name, ((const ferry_tensor *)b)->name);
 }
 
 static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)
@@ -355,22 +348,17 @@ void ferry_gguf_close(ferry_gguf *gguf)
 
 /* ---- looking up ---- */
 
-static ferry_view text_view(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
-
 const ferry_gguf_value *ferry_gguf_find(const ferry_gguf *gguf, const char *key)
 {
     if (gguf->value_count == 0) return NULL;
-    ferry_gguf_value wanted = {.key = text_view(key)};
+    ferry_gguf_value wanted = {.key = ferry_text_view(key)};
     return bsearch(&wanted, gguf->values, gguf->value_count, sizeof *gguf->values, compare_values);
 }
 
 const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name)
 {
     if (gguf->tensor_count == 0) return NULL;
-    ferry_tensor wanted = {.name = text_view(name)};
+    ferry_tensor wanted = {.name = ferry_text_view(name)};
     return bsearch(&wanted, gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, compare_tensors);
 }
 

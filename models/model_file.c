@@ -51,17 +51,12 @@ static const char *const known_features[] = {
     "languages",
 };
 
-static ferry_view text_view(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
-
 static bool is_known_feature(ferry_view feature)
 {
     static const char prefix[] = "position:";
     if (feature.size >= sizeof prefix - 1 && memcmp(feature.data, prefix, sizeof prefix - 1) == 0) return true;
     for (size_t i = 0; i < sizeof known_features / sizeof known_features[0]; i++) {
-        if (ferry_view_equal(feature, text_view(known_features[i]))) return true;
+        if (ferry_view_equal(feature, ferry_text_view(known_features[i]))) return true;
     }
     return false;
 }
@@ -73,7 +68,7 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     size_t count;
     int32_t format;
     FERRY_TRY(ferry_gguf_get_text(gguf, "general.architecture", &architecture, error));
-    if (!ferry_view_equal(architecture, text_view("ferry"))) {
+    if (!ferry_view_equal(architecture, ferry_text_view("ferry"))) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: general.architecture: expected 'ferry', found '%s'",
                           gguf->file, ferry_printable_view(architecture).text);
     }

@@ -7,6 +7,34 @@ bool ferry_view_equal(ferry_view a, ferry_view b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+int ferry_view_compare(ferry_view a, ferry_view b)
+{
+    const size_t size = a.size < b.size ? a.size : b.size;
+    const int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+ferry_view ferry_text_view(const char *text)
+{
+    return (ferry_view){text, strlen(text)};
+}
+
+bool ferry_view_is(ferry_view view, const char *text)
+{
+    return ferry_view_equal(view, ferry_text_view(text));
+}
+
+bool ferry_text_begins(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+bool ferry_text_ends(const char *text, const char *end)
+{
+    const size_t size = strlen(text), end_size = strlen(end);
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
 /* The next `size` bytes as an unsigned little-endian number. */
 static bool read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 {

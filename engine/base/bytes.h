@@ -14,6 +14,14 @@ typedef struct ferry_view {
 } ferry_view;
 
 bool ferry_view_equal(ferry_view a, ferry_view b);
+/* Negative, 0 or positive, as a stands before, at or behind b: bytes compared, a beginning before what it begins. */
+int ferry_view_compare(ferry_view a, ferry_view b);
+
+/* NUL-terminated texts: as a view; equal to a view; what they begin and end with. */
+ferry_view ferry_text_view(const char *text);
+bool ferry_view_is(ferry_view view, const char *text);
+bool ferry_text_begins(const char *text, const char *start);
+bool ferry_text_ends(const char *text, const char *end);
 
 /* A position in a view. Every read checks what is left; a failed read moves nothing and returns false. */
 typedef struct ferry_cursor {

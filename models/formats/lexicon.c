@@ -150,16 +150,9 @@ typedef struct vocabulary {
     int32_t count, unk;
 } vocabulary;
 
-static int compare_views(ferry_view x, ferry_view y)
-{
-    const size_t size = x.size < y.size ? x.size : y.size;
-    const int order = size > 0 ? memcmp(x.data, y.data, size) : 0;
-    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
-}
-
 static int compare_pieces(const void *a, const void *b)
 {
-    return compare_views(((const named *)a)->piece, ((const named *)b)->piece);
+    return ferry_view_compare(((const named *)a)->piece, ((const named *)b)->piece);
 }
 
 static bool sort_vocabulary(ferry_arena *arena, const ferry_view *pieces, int32_t count, int32_t unk,

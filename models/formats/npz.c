@@ -85,11 +85,6 @@ static bool read_shape(ferry_cursor *text, ferry_tensor *tensor)
     return true;
 }
 
-static bool view_is(ferry_view view, const char *text)
-{
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
-}
-
 static ferry_status read_type(const member *array, ferry_view descr, ferry_type *type, ferry_error *error)
 {
     static const struct {
@@ -100,7 +95,7 @@ static ferry_status read_type(const member *array, ferry_view descr, ferry_type 
         {"<i1", FERRY_I8},  {"<i2", FERRY_I16}, {"<i4", FERRY_I32}, {"<i8", FERRY_I64},
     };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (!view_is(descr, types[i].name)) continue;
+        if (!ferry_view_is(descr, types[i].name)) continue;
         *type = types[i].type;
         return FERRY_OK;
     }
@@ -118,7 +113,7 @@ static ferry_status read_dictionary(const member *array, ferry_view header, ferr
     while (ok && !skip(&text, '}')) {
         size_t which = 0;
         ok = read_quoted(&text, &key) && skip(&text, ':');
-        while (which < 3 && ok && !view_is(key, keys[which])) which++;
+        while (which < 3 && ok && !ferry_view_is(key, keys[which])) which++;
         if (!ok || which == 3 || seen[which]) break;
         seen[which] = true;
         if (which == 0) ok = read_quoted(&text, &descr);

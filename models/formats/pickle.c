@@ -200,15 +200,10 @@ static const struct {
     {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
 };
 
-static bool is_text(ferry_view view, const char *text)
-{
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
-}
-
 static ferry_status push_global(machine *m, ferry_view module, ferry_view name)
 {
     for (size_t i = 0; i < sizeof globals / sizeof globals[0]; i++) {
-        if (!is_text(module, globals[i].module) || !is_text(name, globals[i].name)) continue;
+        if (!ferry_view_is(module, globals[i].module) || !ferry_view_is(name, globals[i].name)) continue;
         return push_new(m, (ferry_pickle_value){.kind = globals[i].kind, .integer = globals[i].function, .text = name});
     }
     return ferry_fail(m->error, FERRY_ERROR_UNSUPPORTED,
@@ -275,7 +270,7 @@ static ferry_status persistent_storage(machine *m)
 {
     const ferry_pickle_value *id = pop(m);
     if (id == NULL || id->kind != FERRY_PICKLE_TUPLE || id->count < 5 || id->count > 6 ||
-        id->items[0]->kind != FERRY_PICKLE_TEXT || !is_text(id->items[0]->text, "storage") ||
+        id->items[0]->kind != FERRY_PICKLE_TEXT || !ferry_view_is(id->items[0]->text, "storage") ||
         id->items[1]->kind != FERRY_PICKLE_STORAGE_TYPE || id->items[2]->kind != FERRY_PICKLE_TEXT ||
         id->items[4]->kind != FERRY_PICKLE_INTEGER) {
         return fail(m, "a persistent id that is no storage");

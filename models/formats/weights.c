@@ -12,16 +12,10 @@ void ferry_weights_close(ferry_weights *weights)
     memset(weights, 0, sizeof *weights);
 }
 
-static int compare_views(ferry_view x, ferry_view y)
-{
-    const size_t size = x.size < y.size ? x.size : y.size;
-    const int order = size > 0 ? memcmp(x.data, y.data, size) : 0;
-    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
-}
-
 static int compare_names(const void *a, const void *b)
 {
-    return compare_views(((const ferry_weights_entry *)a)->tensor.name, ((const ferry_weights_entry *)b)->tensor.name);
+    return ferry_view_compare(((const ferry_weights_entry *)a)->tensor.name,
+                              ((const ferry_weights_entry *)b)->tensor.name);
 }
 
 ferry_weights_entry *ferry_weights_find(const ferry_weights *weights, const char *name)

@@ -56,11 +56,6 @@ static ferry_view trim(ferry_view text)
     return text;
 }
 
-static bool view_is(ferry_view view, const char *text)
-{
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
-}
-
 /* ---- quoted keys ---- */
 
 static size_t put_utf8(uint32_t c, char *out)
@@ -194,7 +189,7 @@ static ferry_status read_line(reader *in, ferry_view line, ferry_error *error)
 {
     ferry_view key, value, piece;
     const ferry_view trimmed = trim(line);
-    if (trimmed.size == 0 || (in->count == 0 && view_is(trimmed, "---"))) return FERRY_OK;
+    if (trimmed.size == 0 || (in->count == 0 && ferry_view_is(trimmed, "---"))) return FERRY_OK;
     if (trimmed.size > 1 && trimmed.data[0] == '?' && is_blank(trimmed.data[1])) {
         return read_two_lines(in, (ferry_view){trimmed.data + 1, trimmed.size - 1}, error);
     }

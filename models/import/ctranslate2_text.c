@@ -4,11 +4,6 @@
 #include "ctranslate2.h"
 #include "../printable.h"
 
-static ferry_view view_of(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
-
 static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)
 {
     for (int32_t i = 0; i < vocabulary->count; i++) {
@@ -39,7 +34,7 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
     json_t *array = json_loadb(text.data, text.size, 0, &problem);
     if (array == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", vocabulary->file, problem.line,
-                          problem.column, ferry_printable_view(view_of(problem.text)).text);
+                          problem.column, ferry_printable_view(ferry_text_view(problem.text)).text);
     }
     if (plan->tree_count == FERRY_IMPORT_MAX_TREES) {
         json_decref(array);
@@ -178,7 +173,7 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
     for (size_t i = 0; i < 4; i++) {
         const char *text = NULL;
         FERRY_TRY(ferry_json_text(model->config, keys[i], &text, error));
-        if (text != NULL) *tokens[i] = view_of(text);
+        if (text != NULL) *tokens[i] = ferry_text_view(text);
     }
     FERRY_TRY(ferry_json_bool(model->config, "add_source_bos", &model->source_bos, error));
     return ferry_json_bool(model->config, "add_source_eos", &model->source_eos, error);
@@ -187,9 +182,9 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
 ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
     static const uint32_t first_with_config = 6;
-    model->unk = view_of("<unk>");
-    model->bos = model->start = view_of("<s>");
-    model->eos = view_of("</s>");
+    model->unk = ferry_text_view("<unk>");
+    model->bos = model->start = ferry_text_view("<s>");
+    model->eos = ferry_text_view("</s>");
     FERRY_TRY(model->header.version < first_with_config ? read_old_tokens(model, error)
                                                         : read_new_tokens(model, error));
     return read_vocabularies(model, error);
@@ -223,7 +218,7 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     special[1] = find_token(&model->target, model->unk);
     special[2] = find_token(&model->target, model->bos);
     special[3] = plan->model.start_id;
-    for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(&model->target, view_of(silent[i]));
+    for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(&model->target, ferry_text_view(silent[i]));
     return ferry_import_ids(plan, special, 8, &plan->text.special_ids, &plan->text.special_count, error);
 }
 
@@ -271,26 +266,12 @@ static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry
 
 /* ---- languages ---- */
 
-/* Whether a token is of the form: a lower-case letter for 'a', an upper-case one for 'A', itself for another. */
-static bool has_form(ferry_view token, const char *form)
-{
-    if (token.size != strlen(form)) return false;
-    for (size_t i = 0; i < token.size; i++) {
-        const char c = token.data[i];
-        const bool letter = form[i] == 'a'   ? c >= 'a' && c <= 'z'
-                            : form[i] == 'A' ? c >= 'A' && c <= 'Z'
-                                             : c == form[i];
-        if (!letter) return false;
-    }
-    return true;
-}
-
 /* "deu_Latn" (NLLB), "__de__" (M2M-100), "de_DE" (mBART). */
 static bool is_language(ferry_view token)
 {
     static const char *const forms[] = {"aaa_Aaaa", "__aa__", "__aaa__", "aa_AA"};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (has_form(token, forms[i])) return true;
+        if (ferry_import_has_form(token, forms[i])) return true;
     }
     return false;
 }
@@ -360,7 +341,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
     if (prefix[0] == 0) return FERRY_OK;
-    FERRY_TRY(require_token(&model->target, view_of(prefix), "the target prefix", &id, error));
+    FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->model.decoding.forced_first_id = id;
     return silence(plan, &id, 1, error);
 }

@@ -10,17 +10,6 @@
 
 enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
 
-/* "deu_Latn" has the form "aaa_Aaaa": lower and upper case where the form has them, otherwise the same. */
-static bool has_form(ferry_view text, const char *form)
-{
-    if (text.size != strlen(form)) return false;
-    for (size_t i = 0; i < text.size; i++) {
-        const char c = text.data[i];
-        if (form[i] == 'a' ? c < 'a' || c > 'z' : form[i] == 'A' ? c < 'A' || c > 'Z' : c != form[i]) return false;
-    }
-    return true;
-}
-
 /* ---- added tokens ---- */
 
 typedef struct added_token {
@@ -101,7 +90,7 @@ static ferry_status read_list(ferry_import_plan *plan, added_tokens *added, ferr
 static bool names_language(const added_tokens *added, const char *form)
 {
     for (size_t i = 0; i < added->count; i++) {
-        if (has_form(added->tokens[i].content, form)) return true;
+        if (ferry_import_has_form(added->tokens[i].content, form)) return true;
     }
     return false;
 }
@@ -162,7 +151,8 @@ static ferry_status list_from_files(ferry_import_plan *plan, const char *form, i
             const json_t *item = json_array_get(list, j);
             if (json_is_object(item)) item = json_object_get(item, "content");
             const ferry_view tag = {json_string_value(item), json_string_length(item)};
-            if (tag.data != NULL && has_form(tag, form)) add_language(languages, tag, first + languages->count);
+            if (tag.data != NULL && ferry_import_has_form(tag, form))
+                add_language(languages, tag, first + languages->count);
         }
     }
     return FERRY_OK;
@@ -176,7 +166,7 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
         FERRY_TRY(reserve_languages(plan, added->count, languages, error));
         for (size_t i = 0; i < added->count; i++) {
             const added_token *token = &added->tokens[i];
-            if (has_form(token->content, form)) add_language(languages, token->content, token->id);
+            if (ferry_import_has_form(token->content, form)) add_language(languages, token->content, token->id);
         }
     } else {
         FERRY_TRY(list_from_files(plan, form, first, languages, error));

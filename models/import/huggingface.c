@@ -6,17 +6,6 @@
 
 #include "../printable.h"
 
-static ferry_view text_view(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
-
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t size = strlen(text), ending_size = strlen(ending);
-    return size >= ending_size && strcmp(text + size - ending_size, ending) == 0;
-}
-
 /* ---- families ---- */
 
 typedef ferry_status family_importer(ferry_import_plan *plan, ferry_json config, ferry_error *error);
@@ -62,7 +51,7 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
     const char *found = type != NULL ? type : class != NULL ? class : "nothing";
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found '%s'", config.file,
-                      ferry_printable_view(text_view(found)).text);
+                      ferry_printable_view(ferry_text_view(found)).text);
 }
 
 /* Choices that change the network. */
@@ -88,12 +77,12 @@ static ferry_status check_kind(ferry_json config, ferry_error *error)
     if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'pruned_heads' is not supported", config.file);
     }
-    if (class == NULL || ends_with(class, "MTModel") || ends_with(class, "ForConditionalGeneration") ||
-        ends_with(class, "WithLMHeadModel")) {
+    if (class == NULL || ferry_text_ends(class, "MTModel") || ferry_text_ends(class, "ForConditionalGeneration") ||
+        ferry_text_ends(class, "WithLMHeadModel")) {
         return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: architecture '%s' does not translate", config.file,
-                      ferry_printable_view(text_view(class)).text);
+                      ferry_printable_view(ferry_text_view(class)).text);
 }
 
 bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)

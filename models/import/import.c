@@ -7,12 +7,6 @@
 #include "plan.h"
 #include "../printable.h"
 
-static bool ends(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 /* "model/config.json" */
 static bool is_nested_config(const char *name)
 {
@@ -26,8 +20,8 @@ static bool is_marian_weights(const char *name)
 {
     if (strchr(name, '/') != NULL || strncmp(name, "lex", 3) == 0 || strncmp(name, "qualityModel", 12) == 0)
         return false;
-    if (ends(name, ".optimizer.npz")) return false;
-    return ends(name, ".npz") || ends(name, ".bin");
+    if (ferry_text_ends(name, ".optimizer.npz")) return false;
+    return ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
 }
 
 /* Names that are one model each, "a, b", in `list`; a folder stands for its configuration. */
@@ -65,8 +59,8 @@ static ferry_status check_one_model(const ferry_import_source *source, ferry_err
 static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
 {
     const char *name = ferry_import_source_selected(source);
-    if (name == NULL || ends(name, ".safetensors") || ends(name, ".npz") || ends(name, ".bin") ||
-        ends(name, ".index.json")) {
+    if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
+        ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json")) {
         return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,

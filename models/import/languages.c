@@ -252,6 +252,16 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *t
     return FERRY_OK;
 }
 
+bool ferry_import_has_form(ferry_view text, const char *form)
+{
+    if (text.size != strlen(form)) return false;
+    for (size_t i = 0; i < text.size; i++) {
+        const char c = text.data[i];
+        if (form[i] == 'a' ? c < 'a' || c > 'z' : form[i] == 'A' ? c < 'A' || c > 'Z' : c != form[i]) return false;
+    }
+    return true;
+}
+
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error)
 {

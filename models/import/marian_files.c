@@ -5,22 +5,6 @@
 #include "marian.h"
 #include "../printable.h"
 
-static bool begins(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool ends(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
-static ferry_view shown_view(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -57,16 +41,17 @@ static bool is_marian_bin(const ferry_import_plan *plan, const char *name)
 bool ferry_marian_is_weights(const ferry_import_plan *plan, const char *name)
 {
     if (strchr(name, '/') != NULL) return false;
-    if (ends(name, ".npz")) return !ends(name, ".optimizer.npz");
+    if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
     /* Looking into a file notes it as read, so that those which are surely none stay closed. */
-    return ends(name, ".bin") && !begins(name, "lex") && !begins(name, "qualityModel") && is_marian_bin(plan, name);
+    return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
+           !ferry_text_begins(name, "qualityModel") && is_marian_bin(plan, name);
 }
 
 /* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
 static ferry_status listed_file(const ferry_import_plan *plan, const ferry_yaml *yaml, const char *key,
                                 const char *path, const char **name, ferry_error *error)
 {
-    while (begins(path, "./")) path += 2;
+    while (ferry_text_begins(path, "./")) path += 2;
     const char *const tries[] = {path, base_name(path)};
     for (size_t i = 0; i < 2; i++) {
         for (size_t k = 0; k < ferry_import_source_count(plan->source); k++) {
@@ -75,7 +60,7 @@ static ferry_status listed_file(const ferry_import_plan *plan, const ferry_yaml 
         }
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml->file, key,
-                      ferry_printable_view(shown_view(path)).text);
+                      ferry_printable_view(ferry_text_view(path)).text);
 }
 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -100,8 +85,8 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
     const char *path = ferry_import_source_path(plan->source);
     if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
-                      ferry_printable_view(shown_view(names[0])).text, ferry_printable_view(shown_view(names[1])).text,
-                      count > 2 ? ", …" : "");
+                      ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text, count > 2 ? ", …" : "");
 }
 
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
@@ -209,14 +194,15 @@ static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
     if (strstr(name, "vocab") == NULL || is_segmenter_name(name)) return false;
-    return ends(name, ".spm") || ends(name, ".yml") || ends(name, ".yaml") || ends(name, ".json") ||
-           ends(name, ".txt") || ends(name, ".fsv") || strchr(name, '.') == NULL;
+    return ferry_text_ends(name, ".spm") || ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") ||
+           ferry_text_ends(name, ".json") || ferry_text_ends(name, ".txt") || ferry_text_ends(name, ".fsv") ||
+           strchr(name, '.') == NULL;
 }
 
 static bool is_spm(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
-    return ends(name, ".spm");
+    return ferry_text_ends(name, ".spm");
 }
 
 static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
@@ -231,8 +217,8 @@ static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const cha
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
                       "them '%s' and '%s'",
-                      path, count, ferry_printable_view(shown_view(names[0])).text,
-                      ferry_printable_view(shown_view(names[1])).text);
+                      path, count, ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text);
 }
 
 static bool is_target_name(const char *name)
@@ -283,7 +269,7 @@ static ferry_status find_segmenters(const ferry_import_plan *plan, ferry_marian 
 {
     static const char *const names[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
                                             {"target.spm", "target.bpe", "target.bpe.model"}};
-    if (ends(marian->vocabularies[0], ".spm")) return FERRY_OK;
+    if (ferry_text_ends(marian->vocabularies[0], ".spm")) return FERRY_OK;
     for (size_t i = 0; i < 2; i++) {
         for (size_t k = 1; k < 3; k++) {
             if (!ferry_import_has_file(plan, names[i][k])) continue;
@@ -302,7 +288,7 @@ static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_maria
     FERRY_TRY(listed != NULL ? listed_vocabularies(plan, marian, listed, error)
                              : guess_vocabularies(plan, marian, error));
     for (size_t i = 0; i < 2; i++) {
-        if (!ends(marian->vocabularies[i], ".fsv")) continue;
+        if (!ferry_text_ends(marian->vocabularies[i], ".fsv")) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': factored vocabularies are not supported",
                           ferry_import_source_path(plan->source), marian->vocabularies[i]);
     }
@@ -314,13 +300,13 @@ static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_maria
 static bool is_binary_lexicon(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
-    return begins(name, "lex") && ends(name, ".bin");
+    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".bin");
 }
 
 static bool is_text_lexicon(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
-    return begins(name, "lex") && ends(name, ".s2t");
+    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".s2t");
 }
 
 static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -338,8 +324,8 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (count == 1) marian->lexicon = names[0];
     if (count <= 1) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'",
-                      ferry_import_source_path(plan->source), ferry_printable_view(shown_view(names[0])).text,
-                      ferry_printable_view(shown_view(names[1])).text);
+                      ferry_import_source_path(plan->source), ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text);
 }
 
 ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)

@@ -14,21 +14,10 @@ typedef struct side {
     int32_t eos, unk;
 } side;
 
-static bool ends(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
-static bool view_is(ferry_view view, const char *text)
-{
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
-}
-
 static int32_t find_piece(const side *words, const char *piece)
 {
     for (int32_t i = 0; i < words->count; i++) {
-        if (view_is(words->pieces[i], piece)) return i;
+        if (ferry_view_is(words->pieces[i], piece)) return i;
     }
     return -1;
 }
@@ -53,14 +42,15 @@ static void find_special(side *words, bool is_mapping)
     words->eos = find_piece(words, "</s>");
     words->unk = find_piece(words, "<unk>");
     if (!is_mapping) return;
-    if (words->count > 0 && (words->pieces[0].size == 0 || view_is(words->pieces[0], "eos"))) words->eos = 0;
-    if (words->count > 1 && (words->pieces[1].size == 0 || view_is(words->pieces[1], "UNK"))) words->unk = 1;
+    if (words->count > 0 && (words->pieces[0].size == 0 || ferry_view_is(words->pieces[0], "eos"))) words->eos = 0;
+    if (words->count > 1 && (words->pieces[1].size == 0 || ferry_view_is(words->pieces[1], "UNK"))) words->unk = 1;
 }
 
 static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int32_t count, side *words,
                                  ferry_error *error)
 {
-    const bool is_mapping = ends(name, ".yml") || ends(name, ".yaml") || ends(name, ".json");
+    const bool is_mapping =
+        ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") || ferry_text_ends(name, ".json");
     const char *label = ferry_import_source_label(plan->source, name);
     const ferry_view *pieces;
     int32_t found;
@@ -94,8 +84,8 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
     const char *const *names = marian->vocabularies;
     const int32_t counts[] = {plan->model.encoder.vocab_size, plan->model.decoder.vocab_size};
     const bool one_file = strcmp(names[0], names[1]) == 0, shared = one_file && counts[0] == counts[1];
-    const bool spm = ends(names[0], ".spm");
-    if (spm != ends(names[1], ".spm")) {
+    const bool spm = ferry_text_ends(names[0], ".spm");
+    if (spm != ferry_text_ends(names[1], ".spm")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: vocabularies of two kinds: '%s', '%s'",
                           ferry_import_source_path(plan->source), names[0], names[1]);
     }
@@ -196,7 +186,7 @@ static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *
                                    ferry_error *error)
 {
     bool found = false;
-    if (!ends(marian->vocabularies[0], ".spm"))
+    if (!ferry_text_ends(marian->vocabularies[0], ".spm"))
         FERRY_TRY(ferry_import_tag_pieces(plan, source->pieces, source->count, &found, error));
     plan->text.leading_tag = found;
     return found ? FERRY_OK : ferry_marian_language_pair(plan, marian, error);
@@ -226,7 +216,7 @@ static ferry_status read_lexicon(ferry_import_plan *plan, const ferry_marian *ma
     const char *label = ferry_import_source_label(plan->source, marian->lexicon);
     ferry_view bytes;
     FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
-    const bool binary = ferry_is_binary_lexicon(bytes) || ends(marian->lexicon, ".bin");
+    const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
     FERRY_TRY(check_shortlist(marian, binary, error));
     if (binary) {
         return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);

@@ -86,24 +86,15 @@ ferry_status ferry_import_licence(ferry_import_plan *plan, ferry_error *error)
     return FERRY_OK;
 }
 
-static bool begins(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool ends(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 ferry_status ferry_import_find_file(ferry_import_plan *plan, const char *start, const char *end, const char **name,
                                     ferry_error *error)
 {
     *name = NULL;
     for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
         const char *found = ferry_import_source_name(plan->source, i);
-        if (strlen(found) < strlen(start) + strlen(end) || !begins(found, start) || !ends(found, end)) continue;
+        if (strlen(found) < strlen(start) + strlen(end) || !ferry_text_begins(found, start) ||
+            !ferry_text_ends(found, end))
+            continue;
         if (*name != NULL) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected one file %s…%s, found '%s' and '%s'",
                               ferry_import_source_path(plan->source), start, end,
@@ -224,9 +215,11 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
 
 static ferry_status open_named(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
-    const bool index = ends(name, ".index.json");
+    const bool index = ferry_text_ends(name, ".index.json");
     ferry_weights_reader *read =
-        ends(name, ".safetensors") || ends(name, ".safetensors.index.json") ? ferry_safetensors_read : ferry_torch_read;
+        ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".safetensors.index.json")
+            ? ferry_safetensors_read
+            : ferry_torch_read;
     return index ? read_shards(plan, name, read, error) : ferry_import_read_weights(plan, name, read, error);
 }
 

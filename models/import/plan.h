@@ -202,6 +202,8 @@ ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *
                                      ferry_error *error);
 /* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
 bool ferry_import_is_language(ferry_view code);
+/* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */
+bool ferry_import_has_form(ferry_view text, const char *form);
 /* A list of ids without -1 and repetitions, in the plan's memory. */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);

@@ -166,18 +166,13 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
 
 /* ---- archives ---- */
 
-static bool ends(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 /* NumPy's .npz and PyTorch's files are zip archives, too. */
 static bool holds_weights(const ferry_zip *archive)
 {
     for (size_t i = 0; i < ferry_zip_count(archive); i++) {
         const char *name = ferry_zip_name(archive, i);
-        if (ends(name, ".npy") || ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0) return true;
+        if (ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
+            return true;
     }
     return false;
 }
