@@ -399,7 +399,10 @@ static void fused_isas_agree(void **state)
 {
     (void)state;
     const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
-    if (avx2 == NULL || avx512 == NULL) skip();
+    if (avx2 == NULL || avx512 == NULL) {
+        print_message("fused_isas_agree: not run, this machine lacks AVX2 or AVX-512\n");
+        skip();
+    }
     for (int32_t rows = 1; rows < 70; rows += 4) {
         product_case c = new_product(rows, 10 * rows + 1, 40 + rows, 0, 0);
         size_t count = (size_t)rows * (size_t)c.N;
