@@ -165,7 +165,7 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
     if (pass == FERRY_INSPECT_ONE_PASS) {
         FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
         ferry_state_group_sentences(&f->state, f->target_offsets, f->count);
-        const ferry_status status = ferry_decoder_logits(&f->state, f->hidden, rows, output, logits, error);
+        const ferry_status status = ferry_linear(&f->state.context, logits, f->hidden, rows, output, error);
         ferry_state_ungroup(&f->state);
         return status;
     }
@@ -179,7 +179,7 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
         for (int32_t i = 0; i < rows; i++) {
             const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
             FERRY_TRY(
-                ferry_decoder_logits(&f->state, f->hidden + (size_t)i * D, 1, output, logits + (size_t)row * V, error));
+                ferry_linear(&f->state.context, logits + (size_t)row * V, f->hidden + (size_t)i * D, 1, output, error));
         }
     }
 }

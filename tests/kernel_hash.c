@@ -116,9 +116,14 @@ static void run_row(const ferry_kernels *k, material *m, int operation, int32_t 
     case 1: k->layer_norm(y, y, NULL, m->weight, m->bias, 1e-6f, 1, n); break;
     case 2: k->rms_norm(y, y, m->weight, m->bias, 1e-5f, 1, n); break;
     case 3: k->softmax(y, n); break;
-    case 4: y[0] = k->log_sum_exp(m->x, n); break;
+    case 4: {
+        ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+        k->add_exp(&total, m->x, n);
+        y[0] = ferry_log_of_sum(&total);
+        break;
+    }
     case 5: y[0] = (float)k->argmax(m->x, n); break;
-    case 6: k->top(m->x, n, 32, y, m->indices); break;
+    case 6: k->add_top(&(ferry_top){.values = y, .indices = m->indices, .limit = 32}, m->x, n, 0); break;
     case 7: k->ssru(y, y, m->weight, m->bias, n); break;
     case 8: k->add(y, m->weight, count); break;
     case 9: k->multiply(y, m->weight, count); break;

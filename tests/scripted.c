@@ -2,19 +2,24 @@
 
 /* ---- kernels ---- */
 
-float plain_log_sum_exp(const float *x, int32_t n)
+/* Rows of few columns, in any parts. */
+static void plain_add_exp(ferry_log_sum *total, const float *x, int32_t n)
 {
-    float max = -INFINITY;
-    for (int32_t i = 0; i < n; i++) max = fmaxf(max, x[i]);
-    float sum = 0;
-    for (int32_t i = 0; i < n; i++) sum += expf(x[i] - max);
-    return max + logf(sum);
+    for (int32_t i = 0; i < n; i++) total->sum += exp((double)x[i]);
+    total->largest = 0;
 }
 
-static float no_log_sum_exp(const float *x, int32_t n)
+float plain_log_sum_exp(const float *x, int32_t n)
+{
+    ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+    plain_add_exp(&total, x, n);
+    return ferry_log_of_sum(&total);
+}
+
+static void add_nothing_else(ferry_log_sum *total, const float *x, int32_t n)
 {
     (void)x, (void)n;
-    return 0;
+    *total = (ferry_log_sum){.sum = 1};
 }
 
 int32_t plain_argmax(const float *x, int32_t n)
@@ -26,25 +31,25 @@ int32_t plain_argmax(const float *x, int32_t n)
     return best;
 }
 
-static int32_t plain_top(const float *x, int32_t n, int32_t count, float *values, int32_t *indices)
+static void plain_add_top(ferry_top *top, const float *x, int32_t n, int32_t first)
 {
-    bool taken[MAX_VOCAB] = {false};
-    if (count > n) count = n;
-    for (int32_t c = 0; c < count; c++) {
-        int32_t best = -1;
-        for (int32_t i = 0; i < n; i++) {
-            if (!taken[i] && (best < 0 || x[i] > x[best])) best = i;
-        }
-        taken[best] = true;
-        values[c] = x[best];
-        indices[c] = best;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t before = 0;
+        while (before < top->count && top->values[before] >= x[i]) before++;
+        if (before == top->limit) continue;
+        if (top->count < top->limit) top->count++;
+        const size_t behind = (size_t)(top->count - 1 - before);
+        memmove(top->values + before + 1, top->values + before, behind * sizeof *top->values);
+        memmove(top->indices + before + 1, top->indices + before, behind * sizeof *top->indices);
+        top->values[before] = x[i];
+        top->indices[before] = first + i;
     }
-    return count;
 }
 
 const ferry_kernels normalizing = {
-    .isa = "test", .log_sum_exp = plain_log_sum_exp, .argmax = plain_argmax, .top = plain_top};
-const ferry_kernels as_given = {.isa = "test", .log_sum_exp = no_log_sum_exp, .argmax = plain_argmax, .top = plain_top};
+    .isa = "test", .add_exp = plain_add_exp, .argmax = plain_argmax, .add_top = plain_add_top};
+const ferry_kernels as_given = {
+    .isa = "test", .add_exp = add_nothing_else, .argmax = plain_argmax, .add_top = plain_add_top};
 
 /* ---- networks ---- */
 
@@ -111,6 +116,20 @@ static void check_token_scores(const ferry_search_rules *rules, const ferry_hypo
     assert_memory_equal(&score, &hypothesis->score, sizeof score);
 }
 
+/* The rows' columns, all in one, or one part after the other; the last part is the step's. */
+static int32_t show_rows(ferry_search *search, const scripted *network, const ferry_logits *rows, int32_t *ids,
+                         int32_t *parents)
+{
+    ferry_logits part = *rows;
+    const int32_t width = network->part > 0 && ferry_search_takes_parts(search) ? network->part : rows->count;
+    for (; rows->count - part.first > width; part.first += width, part.values += width) {
+        part.count = width;
+        ferry_search_see(search, network->kernels, &part);
+    }
+    part.count = rows->count - part.first;
+    return ferry_search_step(search, network->kernels, &part, ids, parents);
+}
+
 outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
 {
     ferry_arena arena = {0};
@@ -138,7 +157,7 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
         int32_t ids[MAX_BEAM];
         int32_t parents[MAX_BEAM];
         int32_t next_prefixes[MAX_BEAM][MAX_TOKENS] = {0};
-        int32_t next = ferry_search_step(search, network->kernels, &logits, ids, parents);
+        int32_t next = show_rows(search, network, &logits, ids, parents);
         assert_in_range(next, 0, rules->decoding.beam);
         for (int32_t r = 0; r < next; r++) {
             assert_in_range(parents[r], 0, live - 1);

@@ -20,7 +20,7 @@ float plain_log_sum_exp(const float *x, int32_t n);
 int32_t plain_argmax(const float *x, int32_t n);
 
 extern const ferry_kernels normalizing;
-/* For tables of log-probabilities that stand for rows with many more, negligible, columns: every log_sum_exp is 0. */
+/* For tables of log-probabilities that stand for rows with many more, negligible, columns: every sum is 1. */
 extern const ferry_kernels as_given;
 
 typedef struct scripted {
@@ -32,6 +32,7 @@ typedef struct scripted {
     uint64_t seed;      /* for random_row */
     bool coarse;        /* few distinct values, so that many are equal */
     uint32_t columns;   /* shortlist: bit i says that token i has a column; 0: all */
+    int32_t part;       /* columns that the search sees at once, where it takes parts; 0: all */
 } scripted;
 
 /* table [steps, vocab]: what follows n tokens, whichever they are. */

@@ -1,5 +1,5 @@
-/* Generation with a vocabulary so large that greedy search without scores takes its logits in parts: the same work
- * again asks the system for nothing, and parts, neighbours and the room for ids do not change what is chosen. */
+/* Generation with a vocabulary so large that searches take their logits in parts: the same work again asks the system
+ * for nothing, and parts, neighbours and the room for ids change neither what is chosen nor its score. */
 #include "small_model.h"
 
 #include "../engine/model.h"
@@ -7,10 +7,11 @@
 
 enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
 
-typedef struct found {
+typedef struct found_best {
+    float score; /* 0 without scores */
     int32_t length;
     int32_t ids[MAX_LENGTH];
-} found;
+} found_best;
 
 typedef struct job {
     const ferry_transformer *model;
@@ -18,7 +19,7 @@ typedef struct job {
     bool skip_scores, shortlist;
     int32_t next;
     size_t finished;
-    found best[SENTENCES];
+    found_best best[SENTENCES];
 } job;
 
 static int32_t source_ids[SENTENCES][LONGEST];
@@ -51,6 +52,7 @@ static ferry_status keep(void *user, size_t tag, const ferry_search *search, fer
     (void)error;
     job *j = user;
     const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
+    j->best[tag].score = best.score;
     j->best[tag].length = best.length;
     memcpy(j->best[tag].ids, best.ids, (size_t)best.length * sizeof *best.ids);
     j->finished++;
@@ -133,30 +135,46 @@ static void test_decoding_allocates_nothing_after_warm_up(void **state)
     }
 }
 
-/* Alone a row's logits are one part, among many others several. */
-static void test_parts_and_neighbours_change_nothing(void **state)
+static void check_same(const job *found, const job *expected)
 {
-    (void)state;
+    for (size_t i = 0; i < SENTENCES; i++) {
+        const found_best *a = &found->best[i], *b = &expected->best[i];
+        assert_int_equal(a->length, b->length);
+        assert_memory_equal(a->ids, b->ids, sizeof a->ids);
+        if (!found->skip_scores || found->beam > 1) assert_memory_equal(&a->score, &b->score, sizeof a->score);
+    }
+}
+
+/* Alone a row's logits are one part, among many others several. */
+static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, bool shortlist)
+{
     static const struct {
         bool skip_scores;
         int32_t width, tokens;
     } cases[] = {{false, 60, 10000}, {true, 60, 10000}, {true, 1, 1}, {true, 48, 200}, {false, 7, 1}};
+    job *expected = make_job(model, beam, false, shortlist);
+    ferry_generator generator;
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generate(&generator, expected, 1, 10000);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
+        generate(&generator, j, cases[c].width, cases[c].tokens);
+        check_same(j, expected);
+        free(j);
+    }
+    ferry_generator_destroy(&generator);
+    free(expected);
+}
+
+static void test_parts_and_neighbours_change_nothing(void **state)
+{
+    (void)state;
     static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
         for (int shortlist = 0; shortlist < 2; shortlist++) {
-            job *expected = make_job(model, 1, false, shortlist != 0);
-            ferry_generator generator;
-            ferry_generator_init(&generator, &model->file.transformer, model->kernels);
-            generate(&generator, expected, 1, 10000);
-            for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-                job *j = make_job(model, 1, cases[c].skip_scores, shortlist != 0);
-                generate(&generator, j, cases[c].width, cases[c].tokens);
-                assert_memory_equal(j->best, expected->best, sizeof j->best);
-                free(j);
-            }
-            ferry_generator_destroy(&generator);
-            free(expected);
+            check_parts_and_neighbours(model, 1, shortlist != 0);
+            check_parts_and_neighbours(model, MOST_BEAM, shortlist != 0);
         }
         ferry_model_close(model);
     }

@@ -362,7 +362,7 @@ static void test_every_pass_groups_sentences(void **state)
     /* The output matrix sees the rows of a sentence together, too. */
     const int32_t offsets[] = {0, 2};
     CHECK(ferry_inspect_logits(model, source, source_offsets, 1, ids, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
-    CHECK(ferry_decoder_logits(&b.state, hidden, 2, &model->file.transformer.output, steps, &error));
+    CHECK(ferry_linear(&b.state.context, steps, hidden, 2, &model->file.transformer.output, &error));
     assert_true(largest_difference(logits, steps, 2 * V) > 0);
     ferry_state_destroy(&b.state);
     ferry_model_close(model);

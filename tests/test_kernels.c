@@ -447,6 +447,13 @@ static void all_isas_agree_on_attention(void **state)
 
 enum { ROW_MAX = 2100 };
 
+static float log_sum_exp(const ferry_kernels *k, const float *x, int32_t n)
+{
+    ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+    k->add_exp(&total, x, n);
+    return ferry_log_of_sum(&total);
+}
+
 /* Every row operation on n elements, one result behind the other. Returns how many floats. */
 static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float *results)
 {
@@ -472,10 +479,11 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
         if (operation == 8) k->multiply(y, residual, count);
     }
     int32_t indices[32];
-    int32_t found = k->top(x, n, 32, results + at, indices);
-    at += (size_t)found;
-    for (int32_t i = 0; i < found; i++) results[at++] = (float)indices[i];
-    results[at++] = k->log_sum_exp(x, n);
+    ferry_top top = {.values = results + at, .indices = indices, .limit = 32};
+    k->add_top(&top, x, n, 0);
+    at += (size_t)top.count;
+    for (int32_t i = 0; i < top.count; i++) results[at++] = (float)indices[i];
+    results[at++] = log_sum_exp(k, x, n);
     results[at++] = (float)k->argmax(x, n);
     return at;
 }
@@ -635,7 +643,7 @@ static void check_softmax(const ferry_kernels *k, float *x, int32_t n)
         assert_close((double)y[i + 1], expected, relative * expected + 1e-37);
         if (x[i] == -INFINITY) assert_true(y[i + 1] == 0.0f);
     }
-    assert_close((double)k->log_sum_exp(x, n), max + log(sum), 1e-6 + 1e-7 * fabs(max));
+    assert_close((double)log_sum_exp(k, x, n), max + log(sum), 1e-6 + 1e-7 * fabs(max));
 }
 
 static void softmax_matches_double_precision(void **state)
@@ -659,6 +667,7 @@ static void softmax_matches_double_precision(void **state)
     }
 }
 
+/* What comes in parts has the same bytes. */
 static void log_sum_exp_of_a_vocabulary(void **state)
 {
     (void)state;
@@ -667,8 +676,38 @@ static void log_sum_exp_of_a_vocabulary(void **state)
     fill_random(x, n, -15.0f, 12.0f);
     double sum = 0;
     for (int32_t i = 0; i < n; i++) sum += exp((double)x[i]);
-    EACH_ISA(k) assert_close((double)(*k)->log_sum_exp(x, n), log(sum), 4e-6);
+    EACH_ISA(k)
+    {
+        const float whole = log_sum_exp(*k, x, n);
+        assert_close((double)whole, log(sum), 1e-6);
+        for (int32_t part = FERRY_LOG_SUM_BLOCK; part < n; part *= 3) {
+            ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+            for (int32_t i = 0; i < n; i += part) (*k)->add_exp(&total, x + i, n - i < part ? n - i : part);
+            assert_true(ferry_log_of_sum(&total) == whole);
+        }
+    }
     free(x);
+}
+
+/* Blocks that are masked whole, before and after what is not. */
+static void masked_blocks_add_nothing(void **state)
+{
+    (void)state;
+    enum { n = 4 * FERRY_LOG_SUM_BLOCK };
+    static float x[n];
+    EACH_ISA(k)
+    {
+        for (int32_t at = 0; at < n; at += FERRY_LOG_SUM_BLOCK / 2) {
+            ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+            fill(x, n, -INFINITY);
+            (*k)->add_exp(&total, x, n);
+            assert_true(total.sum == 0.0 && total.largest == -INFINITY);
+            x[at] = 88.5f;
+            x[at + 1] = -100.0f;
+            (*k)->add_exp(&total, x, n);
+            assert_true(total.sum == 1.0 && ferry_log_of_sum(&total) == 88.5f);
+        }
+    }
 }
 
 /* ---- choosing ---- */
@@ -680,9 +719,11 @@ static void check_choice(const ferry_kernels *k, const float *x, int32_t n, int3
     bool taken[3000] = {false};
     values[count] = GUARD;
     indices[count] = -7;
-    int32_t found = k->top(x, n, count, values, indices);
-    assert_int_equal(found, count < n ? count : n);
-    for (int32_t t = 0; t < found; t++) {
+    ferry_top top = {.values = values, .indices = indices, .limit = count};
+    const int32_t part = n / 3 + 1; /* indices count on from part to part */
+    for (int32_t i = 0; i < n; i += part) k->add_top(&top, x + i, n - i < part ? n - i : part, i);
+    assert_int_equal(top.count, count < n ? count : n);
+    for (int32_t t = 0; t < top.count; t++) {
         for (expected = 0; taken[expected]; expected++) continue;
         for (int32_t i = expected + 1; i < n; i++) expected = !taken[i] && x[i] > x[expected] ? i : expected;
         taken[expected] = true;
@@ -715,7 +756,9 @@ static void the_largest_come_in_order(void **state)
                 check_choice(*k, x, n, count);
             }
         }
-        assert_int_equal((*k)->top(x, 5, 0, NULL, NULL), 0);
+        ferry_top none = {0};
+        (*k)->add_top(&none, x, 5, 0);
+        assert_int_equal(none.count, 0);
     }
 }
 
@@ -982,6 +1025,7 @@ int main(void)
         TEST(ssru_matches_double_precision),
         TEST(softmax_matches_double_precision),
         TEST(log_sum_exp_of_a_vocabulary),
+        TEST(masked_blocks_add_nothing),
         TEST(the_largest_come_in_order),
         TEST(exponential_matches_libm),
         TEST(activations_match_libm),

@@ -194,21 +194,31 @@ static void test_everything_masked(void **state)
 
 /* ---- rules ---- */
 
-static void test_logits_columns(void **state)
+static void test_logits_places(void **state)
 {
     (void)state;
     static const int32_t ids[] = {2, 5, 9};
     ferry_logits shortlist = {.ld = 3, .ids = ids, .count = 3};
     ferry_logits all = {.ld = 3, .count = 3};
-    assert_int_equal(ferry_logits_column(&shortlist, 2), 0);
-    assert_int_equal(ferry_logits_column(&shortlist, 9), 2);
-    assert_int_equal(ferry_logits_column(&shortlist, 4), -1);
-    assert_int_equal(ferry_logits_column(&shortlist, 10), -1);
+    assert_int_equal(ferry_logits_place(&shortlist, 2), 0);
+    assert_int_equal(ferry_logits_place(&shortlist, 9), 2);
+    assert_int_equal(ferry_logits_place(&shortlist, 4), -1);
+    assert_int_equal(ferry_logits_place(&shortlist, 10), -1);
     assert_int_equal(ferry_logits_id(&shortlist, 1), 5);
-    assert_int_equal(ferry_logits_column(&all, 2), 2);
-    assert_int_equal(ferry_logits_column(&all, 3), -1);
-    assert_int_equal(ferry_logits_column(&all, -1), -1);
+    assert_int_equal(ferry_logits_place(&all, 2), 2);
+    assert_int_equal(ferry_logits_place(&all, 3), -1);
+    assert_int_equal(ferry_logits_place(&all, -1), -1);
     assert_int_equal(ferry_logits_id(&all, 1), 1);
+    /* Columns 1 and 2 of them. */
+    shortlist.first = all.first = 1;
+    shortlist.count = all.count = 2;
+    assert_int_equal(ferry_logits_place(&shortlist, 2), -1);
+    assert_int_equal(ferry_logits_place(&shortlist, 5), 0);
+    assert_int_equal(ferry_logits_place(&shortlist, 9), 1);
+    assert_int_equal(ferry_logits_id(&shortlist, 2), 9);
+    assert_int_equal(ferry_logits_place(&all, 0), -1);
+    assert_int_equal(ferry_logits_place(&all, 2), 1);
+    assert_int_equal(ferry_logits_id(&all, 2), 2);
 }
 
 static void test_penalize(void **state)
@@ -419,7 +429,7 @@ int main(void)
         cmocka_unit_test(test_max_length_1),
         cmocka_unit_test(test_tiny_vocabulary),
         cmocka_unit_test(test_everything_masked),
-        cmocka_unit_test(test_logits_columns),
+        cmocka_unit_test(test_logits_places),
         cmocka_unit_test(test_penalize),
         cmocka_unit_test(test_mask),
         cmocka_unit_test(test_forced),

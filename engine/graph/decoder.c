@@ -134,9 +134,3 @@ ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, f
     ferry_arena_end(&state->context.arena, mark);
     return status;
 }
-
-ferry_status ferry_decoder_logits(ferry_state *state, const float *hidden, int32_t rows, const ferry_matrix *output,
-                                  float *logits, ferry_error *error)
-{
-    return ferry_linear(&state->context, logits, hidden, rows, output, error);
-}

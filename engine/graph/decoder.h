@@ -28,8 +28,4 @@ typedef struct ferry_decoder_rows {
  * its sentence alone. Errors: MEMORY, LIMIT. */
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error);
 
-/* logits [rows, N] = hidden [rows, D]·Wᵀ + bias; W [N, D] is the model's output matrix or rows of it. */
-ferry_status ferry_decoder_logits(ferry_state *state, const float *hidden, int32_t rows, const ferry_matrix *output,
-                                  float *logits, ferry_error *error);
-
 #endif

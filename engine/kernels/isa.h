@@ -34,9 +34,9 @@
     KERNEL(isa, layer_norm)                                                                                            \
     KERNEL(isa, rms_norm)                                                                                              \
     KERNEL(isa, softmax)                                                                                               \
-    KERNEL(isa, log_sum_exp)                                                                                           \
+    KERNEL(isa, add_exp)                                                                                               \
     KERNEL(isa, argmax)                                                                                                \
-    KERNEL(isa, top)                                                                                                   \
+    KERNEL(isa, add_top)                                                                                               \
     KERNEL(isa, activate)                                                                                              \
     KERNEL(isa, ssru)                                                                                                  \
     KERNEL(isa, add)                                                                                                   \

@@ -13,6 +13,7 @@
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,28 @@ typedef struct ferry_past {
     int32_t heads, width, count;
 } ferry_past;
 
+/* Σ exp(x) of what has been added, as sum·exp(largest): no term overflows, however the largest comes. */
+typedef struct ferry_log_sum {
+    float largest;
+    double sum;
+} ferry_log_sum;
+#define FERRY_LOG_SUM_ZERO ((ferry_log_sum){-INFINITY, 0})
+#define FERRY_LOG_SUM_BLOCK 512
+
+/* Its logarithm; something finite has been added. */
+static inline float ferry_log_of_sum(const ferry_log_sum *total)
+{
+    /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
+    return (float)((double)total->largest + log(total->sum));
+}
+
+/* The `limit` largest of what has been added, in descending order, equal ones by ascending index. */
+typedef struct ferry_top {
+    float *values;    /* [limit] */
+    int32_t *indices; /* [limit] */
+    int32_t limit, count;
+} ferry_top;
+
 typedef struct ferry_kernels {
     const char *isa; /* "plain", "avx2", "avx512", "avx512vnni", "amx"; "neon", "neon_dotprod" */
 
@@ -85,13 +108,14 @@ typedef struct ferry_kernels {
                      int32_t n);
     /* x[0..n) = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one element is finite. */
     void (*softmax)(float *x, int32_t n);
-    /* log Σ exp(x), of at least one finite element. */
-    float (*log_sum_exp)(const float *x, int32_t n);
+    /* Adds x[0..n) to a sum that began as FERRY_LOG_SUM_ZERO. Rows may come in parts: the same parts give the same
+     * bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
+    void (*add_exp)(ferry_log_sum *total, const float *x, int32_t n);
     /* Index of the largest element, the lowest index among equals; n ≥ 1. */
     int32_t (*argmax)(const float *x, int32_t n);
-    /* The `count` largest elements of x[0..n) (fewer if n is smaller), in descending order, equal ones by ascending
-     * index; values and indices are written. Elements that are -INFINITY count like any other. Returns how many. */
-    int32_t (*top)(const float *x, int32_t n, int32_t count, float *values, int32_t *indices);
+    /* Adds x[0..n), whose indices are first, first + 1, …, all above those that were added before. Elements that are
+     * -INFINITY count like any other. */
+    void (*add_top)(ferry_top *top, const float *x, int32_t n, int32_t first);
     void (*activate)(ferry_activation activation, float *x, size_t n);
     /* One row of an SSRU (graph/model.h): with g = sigmoid(f), c = g·c + (1 - g)·w and y = relu(c); y may be w or f. */
     void (*ssru)(float *y, float *c, const float *f, const float *w, int32_t n);

@@ -29,32 +29,34 @@ static void quantise(const ferry_context *context, const ferry_rows_i8 *inputs, 
     }
 }
 
-static ferry_status multiply_i8(ferry_context *context, float *const *y, const float *x, int32_t rows,
-                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
+ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_t rows, const ferry_matrix *matrix,
+                                  ferry_inputs *inputs, ferry_error *error)
+{
+    ferry_rows_i8 *quantised = &inputs->quantised;
+    *inputs = (ferry_inputs){.x = x, .rows = rows};
+    if (matrix->codes == NULL) return FERRY_OK;
+    const size_t K = ferry_round_up((size_t)matrix->K, 64);
+    quantised->rows = rows;
+    quantised->K = matrix->K;
+    quantised->factors = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantised->factors);
+    quantised->sums = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantised->sums);
+    quantised->codes = ferry_arena_alloc(&context->arena, (size_t)rows, K);
+    if (quantised->factors == NULL || quantised->sums == NULL || quantised->codes == NULL)
+        return ferry_fail_memory(error, "quantised inputs", (size_t)rows * K);
+    quantise(context, quantised, x, matrix);
+    return FERRY_OK;
+}
+
+void ferry_inputs_multiply(const ferry_context *context, float *y, const ferry_inputs *inputs,
+                           const ferry_matrix *matrix)
 {
     const ferry_kernels *kernels = context->kernels;
-    const ferry_matrix *quantised_for = NULL;
-    size_t K = ferry_round_up((size_t)matrices[0]->K, 64);
-    ferry_rows_i8 inputs = {
-        .rows = rows,
-        .K = matrices[0]->K,
-        .factors = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *inputs.factors),
-        .sums = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *inputs.sums),
-        .codes = ferry_arena_alloc(&context->arena, (size_t)rows, K),
-    };
-    if (inputs.factors == NULL || inputs.sums == NULL || inputs.codes == NULL) {
-        return ferry_fail_memory(error, "quantised inputs", (size_t)rows * K);
-    }
-    for (int32_t m = 0; m < count; m++) {
-        const ferry_matrix *matrix = matrices[m];
-        if (matrix->codes == NULL) continue;
-        if (quantised_for == NULL || matrix->input_multiplier != quantised_for->input_multiplier) {
-            quantise(context, &inputs, x, matrix);
-            quantised_for = matrix;
-        }
-        kernels->product_i8(y[m], &inputs, matrix->codes, matrix->N, matrix->scales, matrix->multiplier, matrix->bias);
-    }
-    return FERRY_OK;
+    if (matrix->codes != NULL)
+        kernels->product_i8(y, &inputs->quantised, matrix->codes, matrix->N, matrix->scales, matrix->multiplier,
+                            matrix->bias);
+    else
+        kernels->product(y, (size_t)matrix->N, inputs->x, (size_t)matrix->K, inputs->rows, matrix->panels, matrix->K,
+                         matrix->N, matrix->bias);
 }
 
 ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
@@ -63,22 +65,24 @@ ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int3
     return ferry_linear_many(context, &y, x, rows, &matrix, 1, error);
 }
 
+/* Whether inputs that are ready for one matrix are so for the other. */
+static bool same_inputs(const ferry_matrix *a, const ferry_matrix *b)
+{
+    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier;
+}
+
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
 {
-    bool quantised = false;
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    ferry_status status = FERRY_OK;
+    ferry_inputs inputs;
     for (int32_t m = 0; m < count; m++) {
-        const ferry_matrix *matrix = matrices[m];
-        if (matrix->codes != NULL) {
-            quantised = true;
-        } else {
-            context->kernels->product(y[m], (size_t)matrix->N, x, (size_t)matrix->K, rows, matrix->panels, matrix->K,
-                                      matrix->N, matrix->bias);
-        }
+        if (m == 0 || !same_inputs(matrices[m], matrices[m - 1]))
+            status = ferry_inputs_prepare(context, x, rows, matrices[m], &inputs, error);
+        if (status != FERRY_OK) break;
+        ferry_inputs_multiply(context, y[m], &inputs, matrices[m]);
     }
-    if (!quantised) return FERRY_OK;
-    ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    ferry_status status = multiply_i8(context, y, x, rows, matrices, count, error);
     ferry_arena_end(&context->arena, mark);
     return status;
 }

@@ -43,6 +43,21 @@ typedef struct ferry_context {
 ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
+/* Inputs that are ready for products: quantised if a matrix wants it. For many products with the same x, such as parts
+ * of the columns of one matrix. They live in the context's arena, and as long as x. */
+typedef struct ferry_inputs {
+    const float *x; /* [rows, K] */
+    int32_t rows;
+    ferry_rows_i8 quantised; /* codes: NULL for a matrix of floats */
+} ferry_inputs;
+
+/* For `matrix`, or any columns of it. Errors: MEMORY. */
+ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_t rows, const ferry_matrix *matrix,
+                                  ferry_inputs *inputs, ferry_error *error);
+/* y [rows, N] = x·Wᵀ + b. */
+void ferry_inputs_multiply(const ferry_context *context, float *y, const ferry_inputs *inputs,
+                           const ferry_matrix *matrix);
+
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
 enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,

@@ -394,11 +394,17 @@ void FERRY_KERNEL(softmax)(float *x, int32_t n)
     }
 }
 
-float FERRY_KERNEL(log_sum_exp)(const float *x, int32_t n)
+void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
 {
-    float max = largest(x, (size_t)n), sum = sum_exp(NULL, x, (size_t)n, max);
-    /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
-    return (float)((double)max + log((double)sum));
+    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LOG_SUM_BLOCK) {
+        const size_t block = count - i < FERRY_LOG_SUM_BLOCK ? count - i : FERRY_LOG_SUM_BLOCK;
+        const float max = largest(x + i, block);
+        if (max > total->largest) {
+            total->sum *= exp((double)total->largest - (double)max);
+            total->largest = max;
+        }
+        if (total->largest > -INFINITY) total->sum += (double)sum_exp(NULL, x + i, block, total->largest);
+    }
 }
 
 /* The largest of each block, then its place in the first block that holds it. */
@@ -419,33 +425,34 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     return i < count ? (int32_t)i : 0;
 }
 
-/* Puts x[index] into the descending list of `held` values, behind its equals; a full list drops its last. */
-static void insert(float value, int32_t index, float *values, int32_t *indices, int32_t held)
+/* Behind its equals; a full list drops its last. */
+static void insert(ferry_top *top, float value, int32_t index)
 {
-    int32_t at = held;
+    float *values = top->values;
+    int32_t at = top->count < top->limit ? top->count++ : top->limit - 1;
     for (; at > 0 && values[at - 1] < value; at--) {
         values[at] = values[at - 1];
-        indices[at] = indices[at - 1];
+        top->indices[at] = top->indices[at - 1];
     }
     values[at] = value;
-    indices[at] = index;
+    top->indices[at] = index;
 }
 
-int32_t FERRY_KERNEL(top)(const float *x, int32_t n, int32_t count, float *values, int32_t *indices)
+void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t first)
 {
-    if (count > n) count = n;
-    for (int32_t i = 0; i < count; i++) insert(x[i], i, values, indices, i);
-    if (count < 1) return 0;
-    for (int32_t i = count; i < n; i += FERRY_LANES) {
+    int32_t i = 0;
+    if (top->limit < 1) return;
+    for (; top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
+    const float *least = &top->values[top->limit - 1];
+    for (; i < n; i += FERRY_LANES) {
         lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
         bits larger = {0};
-        EACH_PART larger |= (bits)(candidates.part[p] > values[count - 1]);
+        EACH_PART larger |= (bits)(candidates.part[p] > *least);
         if (!any(larger)) continue;
         for (int32_t l = i; l < n && l < i + FERRY_LANES; l++) {
-            if (x[l] > values[count - 1]) insert(x[l], l, values, indices, count - 1);
+            if (x[l] > *least) insert(top, x[l], first + l);
         }
     }
-    return count;
 }
 
 #define ACTIVATE(function)                                                                                             \

@@ -3,46 +3,56 @@
 
 #include "search_state.h"
 
-/* How many candidates this step considers. */
-static int32_t candidate_limit(const ferry_search *search)
+/* Whether the penalty is on log-probabilities, which only a whole row gives. (CTranslate2's is on logits.) */
+static bool penalizes_probabilities(const ferry_decoding *decoding)
 {
-    return search->places * search->candidate_factor;
+    return decoding->repetition_penalty != 1 && decoding->policy != FERRY_POLICY_CTRANSLATE2;
 }
 
-/* The best tokens after `row` into top_values and top_columns, masked ones left out: returns how many.
- * Value - *normalizer is the log-probability that the rules leave:
- *   with penalty    log-softmax, penalty, masks   (the penalty is defined on log-probabilities; CTranslate2's on
- * logits) renormalize     ... , and the log of what the masks leave else            the log-softmax before the masks:
- * masked tokens keep their share. */
-static int32_t row_top(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t row,
-                       float *normalizer)
+static void log_softmax(const ferry_kernels *kernels, float *values, int32_t count)
+{
+    ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+    kernels->add_exp(&total, values, count);
+    const float log_sum = ferry_log_of_sum(&total);
+    for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
+}
+
+/* The rules leave a token the log-probability value - normaliser:
+ *   with penalty   log-softmax, penalty, masks
+ *   renormalize    ... , and the log of what the masks leave
+ *   else           the log-softmax before the masks: masked tokens keep their share. */
+static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
 {
     const ferry_decoding *decoding = &search->rules.decoding;
-    float *values = logits->values + (size_t)row * logits->ld;
-    *normalizer = 0;
-    if (decoding->repetition_penalty != 1) {
-        if (decoding->policy != FERRY_POLICY_CTRANSLATE2) {
-            const float log_sum = kernels->log_sum_exp(values, logits->count);
-            for (int32_t c = 0; c < logits->count; c++) values[c] -= log_sum;
-        }
-        ferry_search_penalize(search, logits, values, row);
-    } else if (!decoding->renormalize) {
-        *normalizer = kernels->log_sum_exp(values, logits->count);
-    }
-    ferry_search_mask(search, logits, values, row);
+    ferry_seen *seen = &search->seen[row];
+    float *values = part->values + (size_t)row * part->ld;
+    if (penalizes_probabilities(decoding))
+        log_softmax(kernels, values, part->count);
+    else if (!decoding->renormalize)
+        kernels->add_exp(&seen->log_sum, values, part->count);
+    if (decoding->repetition_penalty != 1) ferry_search_penalize(search, part, values, row);
+    ferry_search_mask(search, part, values, row);
+    if (decoding->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
+    kernels->add_top(&seen->top, values, part->count, part->first);
+}
 
-    int32_t count =
-        kernels->top(values, logits->count, candidate_limit(search), search->top_values, search->top_columns);
-    while (count > 0 && search->top_values[count - 1] == -INFINITY) count--;
-    if (decoding->renormalize && count > 0) *normalizer = kernels->log_sum_exp(values, logits->count);
-    return count;
+void ferry_beam_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+{
+    for (int32_t row = 0; row < search->live; row++) see_row(search, kernels, part, row);
+}
+
+static float normalizer(const ferry_search *search, int32_t row)
+{
+    const ferry_decoding *decoding = &search->rules.decoding;
+    if (penalizes_probabilities(decoding) && !decoding->renormalize) return 0;
+    return ferry_log_of_sum(&search->seen[row].log_sum);
 }
 
 /* Keeps candidates [count] in descending order, at most K; false when `entry` is not among them. */
 static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
 {
     ferry_candidate *candidates = search->candidates;
-    const int32_t limit = candidate_limit(search);
+    const int32_t limit = ferry_search_candidates(search);
     if (*count == limit && !(entry.sum > candidates[limit - 1].sum)) return false;
     int32_t at = *count < limit ? (*count)++ : limit - 1;
     for (; at > 0 && entry.sum > candidates[at - 1].sum; at--) candidates[at] = candidates[at - 1];
@@ -50,22 +60,23 @@ static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
     return true;
 }
 
-/* The best continuations of all rows: at most K, in descending order of their sums. */
-static int32_t collect(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits)
+/* The best continuations of all rows: at most K, in descending order of their sums. Masked tokens are none. */
+static int32_t collect(ferry_search *search, const int32_t *words)
 {
     const int32_t forced = ferry_search_forced_id(search);
     int32_t count = 0;
     for (int32_t row = 0; row < search->live; row++) {
+        const float sum = search->rows[row].sum;
         if (forced >= 0) {
-            insert(search, &count, (ferry_candidate){search->rows[row].sum, 0, row, forced});
+            insert(search, &count, (ferry_candidate){sum, 0, row, forced});
             continue;
         }
-        float normalizer;
-        const int32_t top = row_top(search, kernels, logits, row, &normalizer);
-        for (int32_t i = 0; i < top; i++) {
-            const float score = search->top_values[i] - normalizer;
-            const int32_t id = ferry_logits_id(logits, search->top_columns[i]);
-            if (!insert(search, &count, (ferry_candidate){score + search->rows[row].sum, score, row, id})) break;
+        const ferry_top *top = &search->seen[row].top;
+        const float log_sum = normalizer(search, row);
+        for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
+            const float score = top->values[i] - log_sum;
+            const int32_t id = words != NULL ? words[top->indices[i]] : top->indices[i];
+            if (!insert(search, &count, (ferry_candidate){score + sum, score, row, id})) break;
         }
     }
     return count;
@@ -123,10 +134,9 @@ static bool is_settled(const ferry_search *search)
     return !(ferry_search_score(search, search->rows[0].sum, length) > search->finished[decoding->beam - 1].score);
 }
 
-int32_t ferry_beam_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
-                        int32_t *parents)
+int32_t ferry_beam_step(ferry_search *search, const int32_t *words, int32_t *ids, int32_t *parents)
 {
-    const int32_t count = collect(search, kernels, logits);
+    const int32_t count = collect(search, words);
     if (count == 0) {
         if (search->finished_count == 0) {
             for (int32_t row = 0; row < search->live; row++)

@@ -7,11 +7,11 @@
 #include "../graph/encoder.h"
 #include "shortlist.h"
 
-/* Rows whose logits exist at the same time: bounds memory where vocabularies and beams are large. */
+/* Logits that exist at the same time where searches take them in parts: they stay in the cache near the core, and all
+ * rows share one walk through the output matrix. */
+enum { LOGITS_NEAR = 1 << 17 };
+/* Rows whose logits exist at the same time where searches want them whole: bounds memory. */
 enum { LOGITS_ROWS = 64 };
-/* Where every search takes its logits in parts, so many exist at the same time, in
- * parts of a multiple of LOGITS_PART columns: they stay in the cache near the core. */
-enum { LOGITS_NEAR = 1 << 17, LOGITS_PART = 64 };
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while the weights are still read seldom enough. */
 enum { ENCODER_TOKENS = 512 };
@@ -48,7 +48,7 @@ typedef struct generation {
     ferry_attention_span *spans, *cross_spans; /* [capacity], [width] */
     ferry_sequence *sentences;                 /* [width] views of the living slots' sequences */
     float *hidden;                             /* [capacity, D] */
-    int32_t logits_rows;                       /* whose logits exist at the same time */
+    int32_t whole_rows;                        /* whose logits exist at the same time where they are wanted whole */
 } generation;
 
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
@@ -90,8 +90,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     ferry_arena *arena = &g->state->context.arena;
     const size_t width = (size_t)source->width, capacity = width * (size_t)source->beam;
     g->capacity = (int32_t)capacity;
-    g->logits_rows = source->beam > LOGITS_ROWS ? source->beam : LOGITS_ROWS;
-    if (g->logits_rows > g->capacity) g->logits_rows = g->capacity;
+    g->whole_rows = source->beam > LOGITS_ROWS ? source->beam : LOGITS_ROWS;
     g->living = ferry_arena_alloc(arena, width, sizeof *g->living);
     g->vacant = ferry_arena_alloc(arena, width, sizeof *g->vacant);
     g->sentences = ferry_arena_alloc(arena, width, sizeof *g->sentences);
@@ -268,22 +267,20 @@ typedef struct row_group {
 static int32_t logits_width(const generation *g, const row_group *group)
 {
     const ferry_generate_slot *slot = &g->slots[g->living[group->first]];
-    const int32_t part = LOGITS_NEAR / group->rows / LOGITS_PART * LOGITS_PART;
+    const int32_t part = LOGITS_NEAR / group->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
     if (!ferry_search_takes_parts(slot->search) || part >= slot->output.N) return slot->output.N;
-    return part > 0 ? part : LOGITS_PART;
+    return part > 0 ? part : FERRY_LOG_SUM_BLOCK;
 }
 
-/* Logits of the group's rows. */
-static ferry_status compute_logits(generation *g, const row_group *group, const ferry_matrix *output, float *logits,
-                                   ferry_error *error)
+/* The group's rows of the last layer, for their output matrix. */
+static ferry_status prepare_inputs(generation *g, const row_group *group, ferry_inputs *inputs, ferry_error *error)
 {
+    const ferry_matrix *output = &g->slots[g->living[group->first]].output;
     const int32_t offsets[] = {0, group->rows};
     const float *hidden = g->hidden + (size_t)group->row * (size_t)output->K;
-    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_OUTPUT_LAYER);
     ferry_state_group_sentences(g->state, offsets, 1);
-    const ferry_status status = ferry_decoder_logits(g->state, hidden, group->rows, output, logits, error);
+    const ferry_status status = ferry_inputs_prepare(&g->state->context, hidden, group->rows, output, inputs, error);
     ferry_state_ungroup(g->state);
-    ferry_profile_leave(&g->state->profile, around);
     return status;
 }
 
@@ -297,14 +294,14 @@ static void step(generation *g, ferry_generate_slot *slot, const ferry_logits *l
 }
 
 /* Columns `first` … of the group's logits, and each sentence's step when they are the last ones. */
-static ferry_status take_columns(generation *g, const row_group *group, int32_t first, int32_t count, float *values,
-                                 int32_t *next, ferry_error *error)
+static void take_columns(generation *g, const row_group *group, const ferry_inputs *inputs, int32_t first,
+                         int32_t count, float *values, int32_t *next)
 {
     const ferry_matrix *all = &g->slots[g->living[group->first]].output;
     const ferry_matrix output = ferry_matrix_columns(all, first, count);
     const bool last = first + count == all->N;
     int32_t row = group->row;
-    FERRY_TRY(compute_logits(g, group, &output, values, error));
+    ferry_inputs_multiply(&g->state->context, values, inputs, &output);
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
     for (int32_t i = group->first; i < group->last; i++) {
         ferry_generate_slot *slot = &g->slots[g->living[i]];
@@ -312,7 +309,7 @@ static ferry_status take_columns(generation *g, const row_group *group, int32_t 
         const ferry_logits logits = {
             .values = values,
             .ld = (size_t)count,
-            .ids = slot->words != NULL ? slot->words + first : NULL,
+            .ids = slot->words,
             .count = count,
             .first = first,
         };
@@ -324,7 +321,6 @@ static ferry_status take_columns(generation *g, const row_group *group, int32_t 
         values += (size_t)rows * (size_t)count;
     }
     ferry_profile_leave(&g->state->profile, around);
-    return FERRY_OK;
 }
 
 static ferry_status choose(generation *g, const row_group *group, int32_t *next, ferry_error *error)
@@ -333,11 +329,14 @@ static ferry_status choose(generation *g, const row_group *group, int32_t *next,
     const int32_t N = g->slots[g->living[group->first]].output.N, width = logits_width(g, group);
     const size_t floats = (size_t)group->rows * (size_t)width;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
+    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_OUTPUT_LAYER);
     float *values = ferry_arena_alloc(arena, floats, sizeof *values);
-    ferry_status status = FERRY_OK;
-    if (values == NULL) status = ferry_fail_memory(error, "logits", floats * sizeof *values);
+    ferry_inputs inputs;
+    ferry_status status = values != NULL ? prepare_inputs(g, group, &inputs, error)
+                                         : ferry_fail_memory(error, "logits", floats * sizeof *values);
     for (int32_t first = 0; status == FERRY_OK && first < N; first += width)
-        status = take_columns(g, group, first, N - first < width ? N - first : width, values, next, error);
+        take_columns(g, group, &inputs, first, N - first < width ? N - first : width, values, next);
+    ferry_profile_leave(&g->state->profile, around);
     ferry_arena_end(arena, mark);
     return status;
 }
@@ -346,11 +345,12 @@ static ferry_status choose(generation *g, const row_group *group, int32_t *next,
 static bool can_join(const generation *g, const row_group *group, int32_t i)
 {
     const ferry_generate_slot *first = &g->slots[g->living[group->first]], *slot = &g->slots[g->living[i]];
-    return !stands_alone(g, group->first) && !stands_alone(g, i) && group->rows + slot->rows <= g->logits_rows &&
-           ferry_search_takes_parts(first->search) == ferry_search_takes_parts(slot->search);
+    const bool parts = ferry_search_takes_parts(first->search);
+    return !stands_alone(g, group->first) && !stands_alone(g, i) && ferry_search_takes_parts(slot->search) == parts &&
+           (parts || group->rows + slot->rows <= g->whole_rows);
 }
 
-/* All living rows, in groups of whole sentences that the room for logits can take. */
+/* All living rows, in groups of whole sentences. */
 static ferry_status choose_all(generation *g, int32_t *next, ferry_error *error)
 {
     row_group group = {0};

@@ -3,20 +3,21 @@
 #include <math.h>
 #include <string.h>
 
-int32_t ferry_logits_column(const ferry_logits *logits, int32_t id)
+int32_t ferry_logits_place(const ferry_logits *logits, int32_t id)
 {
     if (logits->ids == NULL) return id >= logits->first && id - logits->first < logits->count ? id - logits->first : -1;
+    const int32_t *ids = logits->ids + logits->first;
     int32_t low = 0;
     int32_t high = logits->count;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (logits->ids[middle] < id) {
+        if (ids[middle] < id) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < logits->count && logits->ids[low] == id ? low : -1;
+    return low < logits->count && ids[low] == id ? low : -1;
 }
 
 void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
@@ -24,19 +25,19 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
 {
     /* All values are read before any is written: a token that occurs twice is penalised once. */
     for (int32_t i = 0; i < length; i++) {
-        int32_t column = ferry_logits_column(logits, ids[i]);
-        before[i] = column >= 0 ? row[column] : 0;
+        int32_t place = ferry_logits_place(logits, ids[i]);
+        before[i] = place >= 0 ? row[place] : 0;
     }
     for (int32_t i = 0; i < length; i++) {
-        int32_t column = ferry_logits_column(logits, ids[i]);
-        if (column >= 0) row[column] = before[i] < 0 ? before[i] * penalty : before[i] / penalty;
+        int32_t place = ferry_logits_place(logits, ids[i]);
+        if (place >= 0) row[place] = before[i] < 0 ? before[i] * penalty : before[i] / penalty;
     }
 }
 
 static void mask_token(const ferry_logits *logits, float *row, int32_t id)
 {
-    int32_t column = ferry_logits_column(logits, id);
-    if (column >= 0) row[column] = -INFINITY;
+    int32_t place = ferry_logits_place(logits, id);
+    if (place >= 0) row[place] = -INFINITY;
 }
 
 static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t size, const int32_t *ids,

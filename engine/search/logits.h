@@ -11,26 +11,26 @@
 
 #include "../graph/model.h"
 
-/* Row r starts at values + r · ld; its column c stands for token ids[c], or for token first + c when ids is NULL.
- * ids ascend, so that the order of columns is the order of ids. */
+/* Columns first … first + count - 1 of rows of logits; row r starts at values + r · ld. Column c stands for token
+ * ids[c], or for token c when ids is NULL. ids ascend, so that the order of columns is the order of ids. */
 typedef struct ferry_logits {
     float *values;      /* [rows, count] */
     size_t ld;          /* floats from row to row, ≥ count */
-    const int32_t *ids; /* [count] or NULL */
+    const int32_t *ids; /* [≥ first + count] or NULL */
     int32_t count;
     int32_t first;
 } ferry_logits;
 
 static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)
 {
-    return logits->ids != NULL ? logits->ids[column] : logits->first + column;
+    return logits->ids != NULL ? logits->ids[column] : column;
 }
 
-/* Column of token `id`, or -1 when no column stands for it. */
-int32_t ferry_logits_column(const ferry_logits *logits, int32_t id);
+/* Where in a row, from 0 to count - 1, token `id` has its value; -1 when no column stands for it. */
+int32_t ferry_logits_place(const ferry_logits *logits, int32_t id);
 
 /* x = x < 0 ? x · penalty : x / penalty for every token of ids [length], once for each token.
- * before [length] receives what stood there: before[i] is token ids[i]'s value (0 when it has no column). */
+ * before [length] receives what stood there: before[i] is token ids[i]'s value (0 when it has none). */
 void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
                            float *before);
 

@@ -36,8 +36,9 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     search->next_rows = take(arena, beam, sizeof *search->next_rows, &failed);
     search->finished = take(arena, beam, sizeof *search->finished, &failed);
     search->candidates = take(arena, candidates, sizeof *search->candidates, &failed);
-    search->top_values = take(arena, candidates, sizeof *search->top_values, &failed);
-    search->top_columns = take(arena, candidates, sizeof *search->top_columns, &failed);
+    search->seen = take(arena, beam, sizeof *search->seen, &failed);
+    float *top_values = take(arena, beam, candidates * sizeof *top_values, &failed);
+    int32_t *top_columns = take(arena, beam, candidates * sizeof *top_columns, &failed);
     search->before_penalty = take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < beam; i++) {
@@ -45,6 +46,8 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
         search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
         search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
         search->finished[i] = (ferry_finished){.ids = ids + finished, .token_scores = scores + finished};
+        search->seen[i].top.values = top_values + i * candidates;
+        search->seen[i].top.indices = top_columns + i * candidates;
     }
     return true;
 }
@@ -55,6 +58,18 @@ static int64_t candidate_factor(const ferry_search_rules *rules)
     if (rules->decoding.policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
+}
+
+/* Nothing has been seen of the logits that follow the living rows. */
+static void forget(ferry_search *search)
+{
+    for (int32_t row = 0; row < search->live; row++) {
+        ferry_seen *seen = &search->seen[row];
+        seen->log_sum = FERRY_LOG_SUM_ZERO;
+        seen->top.limit = ferry_search_candidates(search);
+        seen->top.count = 0;
+        seen->best = (ferry_best){.value = -INFINITY, .id = -1};
+    }
 }
 
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
@@ -76,12 +91,12 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         .rules = *rules,
         .live = 1,
         .places = beam,
-        .best = {.value = -INFINITY, .id = -1},
         .candidate_factor = (int32_t)factor,
     };
     if (!allocate(arena, made, row_size, tokens)) {
         return ferry_fail_memory(error, "the hypotheses of a search", 6 * tokens * sizeof *made->rows->ids);
     }
+    forget(made);
     made->rows[0].ids[0] = rules->start_id;
     if (rules->decoding.policy == FERRY_POLICY_CTRANSLATE2) {
         made->rules.decoding.renormalize = true;
@@ -93,21 +108,28 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
 
 bool ferry_search_takes_parts(const ferry_search *search)
 {
-    return search->rules.decoding.beam == 1 && search->rules.skip_scores;
+    const ferry_decoding *decoding = &search->rules.decoding;
+    return decoding->beam == 1 || decoding->repetition_penalty == 1 || decoding->policy == FERRY_POLICY_CTRANSLATE2;
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
-    assert(search->live == 1 && ferry_search_takes_parts(search));
-    ferry_greedy_see(search, kernels, part);
+    assert(search->live > 0);
+    if (ferry_search_forced_id(search) >= 0) return;
+    if (search->rules.decoding.beam == 1)
+        ferry_greedy_see(search, kernels, part);
+    else
+        ferry_beam_see(search, kernels, part);
 }
 
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents)
 {
-    assert(search->live > 0);
-    if (search->rules.decoding.beam == 1) return ferry_greedy_step(search, kernels, logits, ids, parents);
-    return ferry_beam_step(search, kernels, logits, ids, parents);
+    ferry_search_see(search, kernels, logits);
+    const int32_t live = search->rules.decoding.beam == 1 ? ferry_greedy_step(search, ids, parents)
+                                                          : ferry_beam_step(search, logits->ids, ids, parents);
+    forget(search);
+    return live;
 }
 
 int32_t ferry_search_count(const ferry_search *search)

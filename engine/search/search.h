@@ -51,7 +51,7 @@ typedef struct ferry_search_rules {
     int32_t start_id;   /* -1: a row of zeros, no token */
     int32_t max_length; /* target tokens, eos counted, ≥ 1 */
     int32_t nbest;      /* 1…beam */
-    bool skip_scores;   /* nobody asks for scores: greedy search leaves them 0, and needs no sums over the vocabulary */
+    bool skip_scores;   /* nobody asks for scores: greedy search leaves them 0 and spares itself their sums */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
@@ -72,14 +72,16 @@ int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids)
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error);
 
-/* Whether the search needs no more than the largest logit: then it may see its logits in parts. */
+/* Whether the search may see its logits in parts. (Hugging Face's beams with a repetition penalty may not: it works on
+ * log-probabilities.) Scores have the same bytes whatever the parts if all but the last are multiples of
+ * FERRY_LOG_SUM_BLOCK columns. */
 bool ferry_search_takes_parts(const ferry_search *search);
 
-/* Shows such a search, whose one row lives, a part of the logits: columns that stand for tokens above all that it saw
+/* Shows such a search a part of the logits, one row for each living row: the columns that follow those that it saw
  * since the last step. The step gets the last part. The values are overwritten. */
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 
-/* logits: one row for each living row, in order; the values are overwritten.
+/* logits: one row for each living row, in order; the last columns, or all. The values are overwritten.
  * Returns how many rows go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,
  * parents [beam]; 0 when the sentence is finished (it is after max_length steps at the latest). */
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,

@@ -34,6 +34,13 @@ typedef struct ferry_best {
     float before_penalty;
 } ferry_best;
 
+/* What has been seen, since the last step, of the logits that follow a row. */
+typedef struct ferry_seen {
+    ferry_log_sum log_sum; /* of what the score's normaliser is taken of, if it needs one */
+    ferry_top top;         /* beams: the best columns, as the rules have changed them */
+    ferry_best best;       /* greedy */
+} ferry_seen;
+
 struct ferry_search {
     ferry_search_rules rules;
     int32_t generated; /* tokens of every living row */
@@ -47,14 +54,17 @@ struct ferry_search {
 
     int32_t places;              /* candidates that may live on or finish: k; Marian: fewer with every finished one */
     int32_t candidate_factor;    /* K = places × this */
-    ferry_best best;             /* greedy: of the parts seen since the last step */
     bool best_ended;             /* the best candidate of some step was one that ended */
     ferry_candidate *candidates; /* [K] */
-    float *top_values;           /* [K] */
-    int32_t *top_columns;        /* [K] */
+    ferry_seen *seen;            /* [k], by row */
     float *before_penalty;       /* [1 + max_length] */
 };
 
+/* How many candidates this step considers. */
+static inline int32_t ferry_search_candidates(const ferry_search *search)
+{
+    return search->places * search->candidate_factor;
+}
 /* The token that must come next, or -1. */
 int32_t ferry_search_forced_id(const ferry_search *search);
 /* Whether token `id`, coming next, is the last one. */
@@ -67,11 +77,12 @@ void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, f
 /* Offers a candidate to the finished hypotheses; the k best stay. */
 void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate);
 
+/* The two ways to see, and to step when everything has been seen; contracts as ferry_search_see and ferry_search_step.
+ */
 void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
-/* The two ways to step; contracts as ferry_search_step. */
-int32_t ferry_greedy_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
-                          int32_t *parents);
-int32_t ferry_beam_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
-                        int32_t *parents);
+void ferry_beam_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
+int32_t ferry_greedy_step(ferry_search *search, int32_t *ids, int32_t *parents);
+/* `words`: the last part's ids. */
+int32_t ferry_beam_step(ferry_search *search, const int32_t *words, int32_t *ids, int32_t *parents);
 
 #endif
