@@ -5,15 +5,13 @@
  * the core hold, as in decoding. OPENBLAS_CORETYPE tells OpenBLAS which CPU to take this one for.
  *
  *     build/tests/bench_kernels [seconds of one measurement, default 0.01] */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "../engine/kernels/linear.h"
+#include "bench_machine.h"
 #include "bench_openblas.h"
 
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { REPETITIONS = 7, MAX_CONTENDERS = 7, COLD_BYTES = 160 << 20, MAX_ROWS = 2048 };
 
@@ -33,14 +31,6 @@ typedef struct contender {
     const ferry_kernels *kernels; /* NULL: OpenBLAS */
 } contender;
 
-/* The thread's own time, which waiting for the processor does not lengthen. */
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -53,103 +43,25 @@ static double median(double *values)
     return values[REPETITIONS / 2];
 }
 
-/* ---- the peak: independent chains of fused multiply-adds in registers ---- */
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-
-enum { CHAINS = 12, PEAK_STEPS = 100000 };
-
-#define DEFINE_PEAK(name, vector, isa, set, fma)                                                                       \
-    __attribute__((target(isa))) static double name(void)                                                              \
-    {                                                                                                                  \
-        vector acc[CHAINS], factor = set(0.5f);                                                                        \
-        _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) acc[i] = set((float)i);                              \
-        double start = now();                                                                                          \
-        for (int n = 0; n < PEAK_STEPS; n++) {                                                                         \
-            _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++)                                                  \
-            {                                                                                                          \
-                acc[i] = fma(acc[i], factor, factor);                                                                  \
-                __asm__ volatile("" : "+v"(acc[i]));                                                                   \
-            }                                                                                                          \
-        }                                                                                                              \
-        return 2.0 * PEAK_STEPS * CHAINS * (double)(sizeof(vector) / sizeof(float)) / (now() - start) * 1e-9;          \
-    }
-DEFINE_PEAK(peak_avx2, __m256, "avx2,fma", _mm256_set1_ps, _mm256_fmadd_ps)
-DEFINE_PEAK(peak_avx512, __m512, "avx512f", _mm512_set1_ps, _mm512_fmadd_ps)
-
-__attribute__((target("avx512f,avx512vnni"))) static double peak_vnni(void)
+/* 10⁹ operations a second, or 0 where no peak is known: a multiplication with its addition is two. */
+static double giga_operations(const bench_peak *peak)
 {
-    __m512i acc[CHAINS], factor = _mm512_set1_epi8(3);
-    _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) acc[i] = _mm512_set1_epi32(i);
-    double start = now();
-    for (int n = 0; n < PEAK_STEPS; n++) {
-        _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++)
-        {
-            acc[i] = _mm512_dpbusd_epi32(acc[i], factor, factor);
-            __asm__ volatile("" : "+v"(acc[i]));
-        }
-    }
-    return 2.0 * PEAK_STEPS * CHAINS * 64.0 / (now() - start) * 1e-9;
+    return peak->name != NULL ? 2e-9 * peak->measure() : 0;
 }
 
-/* Four tiles of sums, all from the same two. Whoever finds the table asks for the use of tiles. */
-__attribute__((target("amx-tile,amx-int8"))) static double peak_amx(void)
-{
-    enum { STEPS = 20000, TILES = 4 };
-    struct {
-        uint8_t palette, start_row, reserved[14];
-        uint16_t row_bytes[16];
-        uint8_t rows[16];
-    } shapes = {.palette = 1};
-    for (int t = 0; t < 6; t++) {
-        shapes.row_bytes[t] = 64;
-        shapes.rows[t] = 16;
-    }
-    __asm__ volatile("" : : "m"(shapes));
-    _tile_loadconfig(&shapes); /* zeroes the tiles */
-    double start = now();
-    for (int n = 0; n < STEPS; n++) {
-        _tile_dpbssd(0, 4, 5);
-        _tile_dpbssd(1, 4, 5);
-        _tile_dpbssd(2, 4, 5);
-        _tile_dpbssd(3, 4, 5);
-    }
-    double seconds = now() - start;
-    _tile_release();
-    return 2.0 * STEPS * TILES * 16 * 16 * 64 / seconds * 1e-9;
-}
-#endif
-
-/* GOP/s of int8 multiplications and additions, or 0 where no instruction for them is known. */
-static double peak_i8(const char *isa)
-{
-#if defined(__x86_64__)
-    if (strcmp(isa, "avx512vnni") == 0) return peak_vnni();
-    if (strcmp(isa, "amx") == 0) return peak_amx();
-#else
-    (void)isa;
-#endif
-    return 0.0;
-}
-
-#if defined(__x86_64__)
-static bool has_avx512(const char *isa)
-{
-    return strncmp(isa, "avx512", 6) == 0 || strcmp(isa, "amx") == 0;
-}
-#endif
-
-/* GFLOP/s, or 0 where no fused multiply-add is known. */
+/* Of multiply-adds of float32. */
 static double peak(const char *isa)
 {
-#if defined(__x86_64__)
-    if (strcmp(isa, "avx2") == 0) return peak_avx2();
-    if (has_avx512(isa)) return peak_avx512();
-#else
-    (void)isa;
-#endif
-    return 0.0;
+    return giga_operations(&bench_peaks_find(isa)->f32);
+}
+
+/* Of the kernels' own instruction for int8. */
+static double peak_i8(const char *isa)
+{
+    const bench_peaks *peaks = bench_peaks_find(isa);
+    int last = BENCH_PEAKS - 1;
+    while (last > 0 && peaks->i8[last].name == NULL) last--;
+    return giga_operations(&peaks->i8[last]);
 }
 
 /* ---- products ---- */
@@ -168,9 +80,9 @@ static void multiply(const bench *b, const contender *c, shape s, const float *w
 static double measure(const bench *b, const contender *c, shape s, bool cold, int64_t count)
 {
     size_t size = (size_t)s.N * (size_t)s.K, matrices = cold ? COLD_BYTES / sizeof(float) / size : 1;
-    double start = now();
+    double start = bench_seconds();
     for (int64_t i = 0; i < count; i++) multiply(b, c, s, b->weights + (size_t)i % matrices * size);
-    return now() - start;
+    return bench_seconds() - start;
 }
 
 /* A line: GFLOP/s of every contender, by medians of rounds in which each takes its turn, the peak too. */
@@ -218,47 +130,13 @@ static void print_table(const bench *b, const contender *contenders, int count)
 
 /* ---- int8 ---- */
 
-/* Adds up `size` bytes as four streams side by side. */
-typedef uint64_t line __attribute__((vector_size(64), may_alias));
-
-static inline __attribute__((always_inline)) void read_lines(line *sums, const char *data, size_t size)
-{
-    const line *lines = (const line *)(const void *)data;
-    const size_t quarter = size / sizeof *lines / 4;
-    for (size_t i = 0; i < quarter; i++) {
-        _Pragma("GCC unroll 4") for (size_t j = 0; j < 4; j++) sums[j] += lines[j * quarter + i];
-    }
-}
-
-static void read_plain(line *sums, const char *data, size_t size)
-{
-    read_lines(sums, data, size);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void read_avx512(line *sums, const char *data, size_t size)
-{
-    line own[4] = {sums[0], sums[1], sums[2], sums[3]};
-    read_lines(own, data, size);
-    memcpy(sums, own, sizeof own);
-}
-#endif
-
 /* GB/s of reading `size` bytes of the weights: other ones every time, or the same. */
 static double reading(const bench *b, const char *isa, size_t size, bool cold)
 {
     const size_t count = COLD_BYTES / size;
-    void (*read)(line *, const char *, size_t) = read_plain;
-    line sums[4] = {{0}};
-#if defined(__x86_64__)
-    if (has_avx512(isa)) read = read_avx512;
-#else
-    (void)isa;
-#endif
-    double start = now();
-    for (size_t n = 0; n < count; n++) read(sums, (const char *)b->weights + (cold ? n * size : 0), size);
-    double seconds = now() - start;
-    __asm__ volatile("" : : "m"(sums));
+    double start = bench_seconds();
+    for (size_t n = 0; n < count; n++) bench_read(isa, (const char *)b->weights + (cold ? n * size : 0), size);
+    double seconds = bench_seconds() - start;
     return 1e-9 * (double)(count * size) / seconds;
 }
 
@@ -276,7 +154,7 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
 {
     const shape s = b->shape;
     size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
-    double start = now();
+    double start = bench_seconds();
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
@@ -286,7 +164,7 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
             exit(1);
         }
     }
-    return now() - start;
+    return bench_seconds() - start;
 }
 
 /* Seconds of each of REPETITIONS products. */
