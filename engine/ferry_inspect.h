@@ -130,6 +130,16 @@ typedef struct ferry_inspect_phase {
 FERRY_API void ferry_inspect_profile_start(ferry_translator *translator);
 FERRY_API ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index);
 
+/* What the translator's products with weights did since the last ferry_inspect_profile_start, summed over its threads;
+ * attention multiplies no weights. May not run during a call of the translator. */
+typedef struct ferry_inspect_work {
+    int64_t float_products,
+        int8_products;    /* multiplications, each with its addition: rows·inputs·outputs of a product */
+    int64_t weight_bytes; /* of matrices, as they lie in memory: each product reads its own once */
+    int64_t steps;        /* of the decoder, each with all its rows; 0 where _start was not called */
+} ferry_inspect_work;
+FERRY_API ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator);
+
 /* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypotheses, _score, _tokens, and
  * ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. */
 FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,

@@ -77,8 +77,10 @@ static ferry_profile *worker_profile(const ferry_translator *translator, int32_t
 
 void ferry_inspect_profile_start(ferry_translator *translator)
 {
-    for (int32_t i = 0; i < translator->options.threads; i++)
+    for (int32_t i = 0; i < translator->options.threads; i++) {
         *worker_profile(translator, i) = (ferry_profile){.on = true};
+        translator->generators[i].state.context.work = (ferry_work){0};
+    }
 }
 
 ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index)
@@ -90,6 +92,19 @@ ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translat
     for (int32_t i = 0; i < translator->options.threads; i++) {
         sum.seconds += worker_profile(translator, i)->seconds[phase];
         sum.calls += worker_profile(translator, i)->calls[phase];
+    }
+    return sum;
+}
+
+ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator)
+{
+    ferry_inspect_work sum = {0};
+    for (int32_t i = 0; i < translator->options.threads; i++) {
+        const ferry_work *work = &translator->generators[i].state.context.work;
+        sum.float_products += work->float_products;
+        sum.int8_products += work->int8_products;
+        sum.weight_bytes += work->weight_bytes;
+        sum.steps += worker_profile(translator, i)->calls[FERRY_PHASE_DECODER_REST];
     }
     return sum;
 }

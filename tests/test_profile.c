@@ -1,6 +1,7 @@
-/* Where the time goes: phases that are never negative, fit into the time that passed, and count what was done. */
+/* Where the time goes: phases that are never negative, fit into the time that passed, and count what was done; and what
+ * products did, against sums over the shapes of a small model's matrices. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "support.h"
+#include "small_model.h"
 
 #include <time.h>
 
@@ -133,12 +134,128 @@ static void test_calls_count_what_was_done(void **state)
     }
 }
 
+/* ---- what products did ---- */
+
+/* Matrices of a share of the model: multiplications of one row, bytes. */
+typedef struct share {
+    int64_t products, bytes;
+} share;
+
+static int64_t round_up(int64_t n, int64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+static void add_matrices(share *sum, int32_t count, int32_t N, int32_t K, ferry_type type)
+{
+    sum->products += (int64_t)count * N * K;
+    sum->bytes += count * round_up(N, 16) * (type == FERRY_I8 ? round_up(K, 4) : 4 * (int64_t)K);
+}
+
+/* Self-attention and feed-forward of the encoder; keys and values for cross-attention; the decoder without them and the
+ * output matrix; that one. */
+typedef struct shares {
+    share encoder, keys, layers, output;
+} shares;
+
+static shares count_shares(const small_model *m)
+{
+    const int32_t D = m->d_model, inner = m->heads * m->head_width, F = m->ffn_width, L = m->layers;
+    shares s = {.encoder = {0}};
+    add_matrices(&s.encoder, 3 * L, inner, D, m->type);
+    add_matrices(&s.encoder, L, D, inner, m->type);
+    add_matrices(&s.encoder, m->gated ? 2 * L : L, F, D, m->type);
+    add_matrices(&s.encoder, L, D, F, m->type);
+    add_matrices(&s.keys, 2 * L, inner, D, m->type);
+    s.layers = s.encoder;
+    add_matrices(&s.layers, L, inner, D, m->type);
+    add_matrices(&s.layers, L, D, inner, m->type);
+    add_matrices(&s.output, 1, m->vocab, D, m->mixed ? FERRY_F32 : m->type);
+    return s;
+}
+
+/* Of no size a multiple of 4 or 16, so that filling up shows. */
+static const small_model small = {
+    .layers = 2, .d_model = 26, .heads = 2, .head_width = 11, .ffn_width = 37, .vocab = 41, .type = FERRY_F32};
+
+static ferry_inspect_work generate(const ferry_model *made, int threads, const int32_t *ids, const int32_t *offsets,
+                                   int32_t sentences, int64_t *target_tokens)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options_default(made, &options);
+    options.beam = 1;
+    options.threads = threads;
+    options.max_length = 7;
+    CHECK(ferry_translator_create(made, &options, &translator, &error));
+    for (int round = 0; round < 2; round++) { /* the second one begins at zero again */
+        ferry_inspect_profile_start(translator);
+        CHECK(ferry_inspect_generate(translator, ids, offsets, sentences, &result, &error));
+        *target_tokens = 0;
+        for (int32_t i = 0; i < sentences; i++) *target_tokens += (int64_t)ferry_result_tokens(result, (size_t)i, 0);
+        ferry_result_destroy(result);
+    }
+    const ferry_inspect_work work = ferry_inspect_profile_work(translator);
+    ferry_translator_destroy(translator);
+    return work;
+}
+
+/* One sentence: every matrix is read once for it, or once for each step. */
+static void check_one_sentence(const small_model *description)
+{
+    static const int32_t ids[] = {5, 9, 2, 7, 11}, offsets[] = {0, 5};
+    const int64_t source = offsets[1];
+    const shares s = count_shares(description);
+    ferry_model *made = open_small_model(description, NULL);
+    int64_t steps;
+    const ferry_inspect_work work = generate(made, 1, ids, offsets, 1, &steps);
+    const int64_t layers = source * (s.encoder.products + s.keys.products) + steps * s.layers.products;
+    const int64_t output = steps * s.output.products;
+    const bool floats = description->type == FERRY_F32;
+    assert_true(steps > 0);
+    assert_int_equal(work.steps, steps);
+    assert_int_equal(work.float_products, (floats ? layers : 0) + (floats || description->mixed ? output : 0));
+    assert_int_equal(work.int8_products, (floats ? 0 : layers) + (floats || description->mixed ? 0 : output));
+    assert_int_equal(work.weight_bytes, s.encoder.bytes + s.keys.bytes + steps * (s.layers.bytes + s.output.bytes));
+    ferry_model_close(made);
+}
+
+static void test_products_of_one_sentence(void **state)
+{
+    (void)state;
+    small_model description = small;
+    check_one_sentence(&description);
+    description.type = FERRY_I8;
+    description.gated = true;
+    check_one_sentence(&description);
+    description.mixed = description.untied = true;
+    check_one_sentence(&description);
+}
+
+static void test_products_of_threads_add_up(void **state)
+{
+    (void)state;
+    static const int32_t ids[] = {5, 9, 2, 7, 11, 3, 8, 4, 6, 1}, offsets[] = {0, 5, 8, 10};
+    const shares s = count_shares(&small);
+    ferry_model *made = open_small_model(&small, NULL);
+    for (int threads = 1; threads <= 3; threads++) {
+        int64_t steps;
+        const ferry_inspect_work work = generate(made, threads, ids, offsets, 3, &steps);
+        assert_int_equal(work.float_products, offsets[3] * (s.encoder.products + s.keys.products) +
+                                                  steps * (s.layers.products + s.output.products));
+        assert_int_equal(work.int8_products, 0);
+    }
+    ferry_model_close(made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_counted_unasked),
-        cmocka_unit_test(test_phases_fit_into_the_time_that_passed),
-        cmocka_unit_test(test_calls_count_what_was_done),
+        cmocka_unit_test(test_nothing_is_counted_unasked), cmocka_unit_test(test_phases_fit_into_the_time_that_passed),
+        cmocka_unit_test(test_calls_count_what_was_done),  cmocka_unit_test(test_products_of_one_sentence),
+        cmocka_unit_test(test_products_of_threads_add_up),
     };
     return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -47,10 +47,17 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_
     return FERRY_OK;
 }
 
-void ferry_inputs_multiply(const ferry_context *context, float *y, const ferry_inputs *inputs,
-                           const ferry_matrix *matrix)
+static void count_product(ferry_work *work, int32_t rows, const ferry_matrix *matrix)
+{
+    *(matrix->codes != NULL ? &work->int8_products : &work->float_products) += (int64_t)rows * matrix->K * matrix->N;
+    work->weight_bytes += (int64_t)(matrix->codes != NULL ? ferry_codes_size(matrix->N, matrix->K)
+                                                          : ferry_panels_count(matrix->N, matrix->K) * sizeof(float));
+}
+
+void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix)
 {
     const ferry_kernels *kernels = context->kernels;
+    count_product(&context->work, inputs->rows, matrix);
     if (matrix->codes != NULL)
         kernels->product_i8(y, &inputs->quantised, matrix->codes, matrix->N, matrix->scales, matrix->multiplier,
                             matrix->bias);

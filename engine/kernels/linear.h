@@ -28,6 +28,12 @@ typedef struct ferry_matrix {
     const float *bias;      /* [N], or NULL */
 } ferry_matrix;
 
+/* What products did, all together. */
+typedef struct ferry_work {
+    int64_t float_products, int8_products; /* multiplications, each with its addition: rows·K·N of a product */
+    int64_t weight_bytes;                  /* of panels and codes: a product reads its matrix once */
+} ferry_work;
+
 /* What a computation runs on: chosen once, passed first everywhere. One for each thread. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
@@ -36,6 +42,7 @@ typedef struct ferry_context {
      * group_ends[g] - 1. NULL: every row is a group. Set by a pass whose model says so (ferry_transformer). */
     const int32_t *group_ends; /* [group_count], ascending, the last one the number of rows */
     int32_t group_count;
+    ferry_work work; /* of this context's products; whoever wants to know begins it at zero */
 } ferry_context;
 
 /* y [rows, N] = x [rows, K]·Wᵀ + b. A row's bytes do not depend on the other rows (of other groups). Scratch comes from
@@ -55,8 +62,7 @@ typedef struct ferry_inputs {
 ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_t rows, const ferry_matrix *matrix,
                                   ferry_inputs *inputs, ferry_error *error);
 /* y [rows, N] = x·Wᵀ + b. */
-void ferry_inputs_multiply(const ferry_context *context, float *y, const ferry_inputs *inputs,
-                           const ferry_matrix *matrix);
+void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
 
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
 enum { FERRY_LINEAR_MAX = 4 };
