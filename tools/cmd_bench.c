@@ -7,6 +7,7 @@
 
 #include "../engine/ferry_inspect.h"
 #include "cmd_bench_encodings.h"
+#include "cmd_bench_limits.h"
 #include "lines.h"
 #include "session.h"
 
@@ -17,7 +18,9 @@ typedef struct bench {
     FILE *out;                     /* NULL: translations are not kept */
     double load, first, translate; /* seconds */
     size_t tokens;
-    double *each; /* [lines] seconds of each line, ascending; NULL: all lines in one call */
+    double *each;     /* [lines] seconds of each line, ascending; NULL: all lines in one call */
+    double megabytes; /* of memory, at the most */
+    ferry_limits limits;
 } bench;
 
 static const char *option_text(const bench *b, ferry_option option)
@@ -84,26 +87,35 @@ static bool translate_each(bench *b)
     return true;
 }
 
-static bool measure(bench *b)
-{
-    const double start = ferry_seconds();
-    if (!translate(b, 0, 1, false)) return false;
-    if (is_given(b, FERRY_OPTION_PROFILE)) ferry_inspect_profile_start(b->session.translator);
-    const double warm = ferry_seconds();
-    const bool done = is_given(b, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
-    b->first = warm - start;
-    b->translate = ferry_seconds() - warm;
-    return done;
-}
-
-/* ---- reporting ---- */
-
 static double peak_megabytes(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss / 1024;
 }
+
+static bool measure_limits(bench *b)
+{
+    const ferry_inspect_work work = ferry_inspect_profile_work(b->session.translator);
+    return ferry_limits_measure(&b->limits, &work, b->translate, b->session.options.threads,
+                                ferry_inspect_isa(b->session.model));
+}
+
+static bool measure(bench *b)
+{
+    const bool limits = is_given(b, FERRY_OPTION_LIMITS);
+    const double start = ferry_seconds();
+    if (!translate(b, 0, 1, false)) return false;
+    if (limits || is_given(b, FERRY_OPTION_PROFILE)) ferry_inspect_profile_start(b->session.translator);
+    const double warm = ferry_seconds();
+    const bool done = is_given(b, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
+    b->first = warm - start;
+    b->translate = ferry_seconds() - warm;
+    b->megabytes = peak_megabytes();
+    return done && (!limits || measure_limits(b));
+}
+
+/* ---- reporting ---- */
 
 static double mean_ms(const bench *b)
 {
@@ -161,11 +173,12 @@ static void print_json(const bench *b)
 {
     printf("{\"load_s\": %.6f, \"first_s\": %.6f, \"translate_s\": %.6f, \"lines\": %zu, \"target_tokens\": %zu, "
            "\"peak_rss_mb\": %.1f",
-           b->load, b->first, b->translate, b->lines.count, b->tokens, peak_megabytes());
+           b->load, b->first, b->translate, b->lines.count, b->tokens, b->megabytes);
     if (b->each != NULL)
         printf(", \"mean_ms\": %.4f, \"p50_ms\": %.4f, \"p95_ms\": %.4f", mean_ms(b), percentile_ms(b, 50),
                percentile_ms(b, 95));
     if (is_given(b, FERRY_OPTION_PROFILE)) print_json_profile(b);
+    if (is_given(b, FERRY_OPTION_LIMITS)) ferry_limits_print_json(&b->limits);
     puts("}");
 }
 
@@ -181,11 +194,12 @@ static void print_table(const bench *b)
     if (b->each != NULL)
         printf("one line       %10.2f ms (mean), %.2f ms (median), %.2f ms (95th percentile)\n", mean_ms(b),
                percentile_ms(b, 50), percentile_ms(b, 95));
-    printf("peak memory    %10.1f MB\n", peak_megabytes());
+    printf("peak memory    %10.1f MB\n", b->megabytes);
     printf("kernels        %10s\n", ferry_inspect_isa(b->session.model));
     printf("beam %d, threads %d, batch %d\n", (int)b->session.options.beam, (int)b->session.options.threads,
            (int)b->session.options.batch);
     if (is_given(b, FERRY_OPTION_PROFILE)) print_profile(b);
+    if (is_given(b, FERRY_OPTION_LIMITS)) ferry_limits_print(&b->limits);
 }
 
 /* ---- beginning and end ---- */
@@ -244,7 +258,7 @@ static const subject subjects[] = {
      FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) |
          FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_BEAM) |
          FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
-         FERRY_TAKES(FERRY_OPTION_JSON) | FERRY_TAKES(FERRY_OPTION_PROFILE),
+         FERRY_TAKES(FERRY_OPTION_JSON) | FERRY_TAKES(FERRY_OPTION_PROFILE) | FERRY_TAKES(FERRY_OPTION_LIMITS),
      bench_translate},
     {"encodings",
      FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) | FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) |
@@ -277,9 +291,13 @@ const ferry_command ferry_command_bench = {
     .details =
         "translate: loading, the first line, then all lines: in one call, or with --single one by one.\n"
         "--json: load_s first_s translate_s lines target_tokens peak_rss_mb, with --single mean_ms p50_ms p95_ms,\n"
-        "with --profile profile: for each phase ms share calls.\n"
+        "with --profile profile: for each phase ms share calls; with --limits limits: for int8 and float32\n"
+        "multiply_adds per_s peaks, for weights bytes bytes_per_s steps reading.\n"
         "--profile: where the time of all lines went, by phase, summed over the threads.\n"
-        "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile, --json.\n"
+        "--limits: what all products with weights did, and its share of what the machine can multiply and read.\n"
+        "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile, "
+        "--limits,\n"
+        "--json.\n"
         "encodings: the encoder over sentences of 32, 512 and 2,000 tokens, the decoder's step at 1, 64 and 512 "
         "target\n"
         "tokens, and memory, of models of random weights that differ by their encoding alone; one thread.\n"
@@ -292,7 +310,7 @@ const ferry_command ferry_command_bench = {
                FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_SINGLE) |
                FERRY_TAKES(FERRY_OPTION_UNTRAINED) | FERRY_TAKES(FERRY_OPTION_ENCODINGS) |
                FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_JSON) |
-               FERRY_TAKES(FERRY_OPTION_PROFILE),
+               FERRY_TAKES(FERRY_OPTION_PROFILE) | FERRY_TAKES(FERRY_OPTION_LIMITS),
     .least = 1,
     .most = 1,
     .run = run,

@@ -54,6 +54,7 @@ static const description table[FERRY_OPTION_COUNT] = {
                                 "the positional encodings to compare; default: all"},
     [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, "print one line of JSON"},
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, "say where the time goes"},
+    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, NULL, 0, 0, "say what share of the machine's limits was reached"},
     [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, "draw the attention weights of translating TEXT"},
     [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, "whose attention"},
     [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, "layer N, from 0"},

@@ -191,6 +191,44 @@ END
     expect_usage_error 'bench encodings: an option is given that it has no use for' bench encodings --untrained --profile
 }
 
+# A table; in JSON what was done is as much each time, and speeds and shares follow from it.
+test_bench_limits()
+{
+    printf 'How are you?\nHello, world!\n\n' > letter
+    "$ferry" translate --beam 2 -i letter -o expected_text
+    run bench translate -i letter -o brief --beam 2 --threads 1 --limits
+    expect_status 0
+    expect_silence
+    cmp brief expected_text || fail "another text than translate's"
+    grep -qE '^work +10\^9 +10\^9/s +share of the limits, 1 x one thread' out || fail "no table: $(cat out)"
+    grep -qE '^float32 products +[0-9.]+ +[0-9.]+ +[0-9.]+ % of ' out || fail "no products: $(cat out)"
+    grep -qE '^bytes of weights +[0-9.]+ +[0-9.]+ +[0-9.]+ % of reading ' out || fail "no reading: $(cat out)"
+    ! grep -qE '^(int8|phase)' out || fail "what nobody asked for, or nobody did: $(cat out)"
+    run bench translate -i letter --beam 2 --threads 2 --limits --json
+    expect_status 0
+    expect_lines out 1
+    mv out first
+    run bench translate -i letter --beam 2 --threads 2 --limits --json
+    python3 - << 'END' || fail "found: $(cat first out)"
+import json
+def near(a, b): return abs(a - b) <= 1e-2 * b
+first, again = (json.load(open(name)) for name in ("first", "out"))
+limits, seconds = again["limits"], again["translate_s"]
+floats, weights = limits["float32"], limits["weights"]
+assert limits["int8"]["multiply_adds"] == 0
+assert 0 < floats["multiply_adds"] == first["limits"]["float32"]["multiply_adds"]
+assert near(floats["per_s"] * seconds, floats["multiply_adds"])
+for peak in floats["peaks"].values():
+    assert peak["per_s"] > 0 and near(peak["share"] / 100 * peak["per_s"], floats["per_s"])
+assert weights["steps"] > 0 and near(weights["bytes_per_s"] * seconds, weights["bytes"])
+reading = weights["reading"]
+assert reading["bytes_per_s"] > 0 and near(reading["share"] / 100 * reading["bytes_per_s"], weights["bytes_per_s"])
+END
+    run bench translate -i letter
+    ! grep -q '^work' out || fail "limits that nobody asked for"
+    expect_usage_error 'bench encodings: an option is given that it has no use for' bench encodings --untrained --limits
+}
+
 test_bench_refuses()
 {
     run bench translate -i /dev/null
