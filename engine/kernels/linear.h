@@ -65,7 +65,6 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
 
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
-enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
 
