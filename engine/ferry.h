@@ -139,7 +139,7 @@ typedef struct ferry_options {
     size_t suppressed_count;
     int32_t shortlist; /* 1: words are chosen among those of the model's shortlist, if it has one */
     int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it: faster, with less memory */
-    int32_t threads;   /* 1: everything runs in the calling thread */
+    int32_t threads;   /* that translate, and help each other; 1: everything runs in the calling thread */
     int32_t batch;     /* sentences decoded together */
     /* Called from the calling thread as lines are finished; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);

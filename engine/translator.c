@@ -382,9 +382,12 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
     translator->generators = calloc((size_t)threads, sizeof *translator->generators);
     if (translator->generators == NULL)
         return ferry_fail_memory(error, "threads", (size_t)threads * sizeof *translator->generators);
-    for (int32_t i = 0; i < threads; i++)
+    FERRY_TRY(ferry_pool_create(threads, &translator->pool, error));
+    for (int32_t i = 0; i < threads; i++) {
         ferry_generator_init(&translator->generators[i], &model->file.transformer, model->kernels);
-    return ferry_pool_create(threads, &translator->pool, error);
+        translator->generators[i].state.context.pool = translator->pool;
+    }
+    return FERRY_OK;
 }
 
 ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,

@@ -1,7 +1,9 @@
-/* Generation with a vocabulary so large that searches take their logits in parts: the same work again asks the system
- * for nothing, and parts, neighbours and the room for ids change neither what is chosen nor its score. */
+/* Generation with a vocabulary so large that searches take their logits in parts, and that idle threads help with them:
+ * the same work again asks the system for nothing, and parts, neighbours, helpers and the room for ids change neither
+ * what is chosen nor its score. */
 #include "small_model.h"
 
+#include "../engine/base/pool.h"
 #include "../engine/model.h"
 #include "../engine/search/generate.h"
 
@@ -18,7 +20,7 @@ typedef struct job {
     int32_t beam;
     bool skip_scores, shortlist;
     int32_t next;
-    size_t finished;
+    size_t finished, scored;
     found_best best[SENTENCES];
 } job;
 
@@ -56,14 +58,29 @@ static ferry_status keep(void *user, size_t tag, const ferry_search *search, fer
     j->best[tag].length = best.length;
     memcpy(j->best[tag].ids, best.ids, (size_t)best.length * sizeof *best.ids);
     j->finished++;
-    assert_true(!j->skip_scores || j->beam > 1 || best.score == 0.0f);
+    j->scored += best.score != 0.0f;
     return FERRY_OK;
+}
+
+typedef struct generation {
+    ferry_generator *generator;
+    ferry_generate_source source;
+    ferry_status status;
+    ferry_error error;
+} generation;
+
+static void generate_item(void *user, int32_t worker, size_t item)
+{
+    (void)worker;
+    (void)item;
+    generation *g = user;
+    g->status = ferry_generate(g->generator, &g->source, &g->error);
 }
 
 static void generate(ferry_generator *generator, job *j, int32_t width, int32_t tokens)
 {
-    ferry_error error;
-    const ferry_generate_source source = {
+    generation g = {.generator = generator};
+    g.source = (ferry_generate_source){
         .width = width,
         .tokens = tokens,
         .beam = j->beam,
@@ -73,10 +90,15 @@ static void generate(ferry_generator *generator, job *j, int32_t width, int32_t 
         .user = j,
     };
     j->next = 0;
-    j->finished = 0;
+    j->finished = j->scored = 0;
     memset(j->best, 0, sizeof j->best);
-    CHECK(ferry_generate(generator, &source, &error));
+    if (generator->state.context.pool != NULL)
+        ferry_pool_run(generator->state.context.pool, generate_item, &g, 1);
+    else
+        generate_item(&g, 0, 0);
+    assert_int_equal(g.status, FERRY_OK);
     assert_int_equal(j->finished, SENTENCES);
+    assert_true(!j->skip_scores || j->beam > 1 || j->scored == 0);
     assert_int_equal(generator->state.context.arena.used, 0);
 }
 
@@ -104,18 +126,30 @@ static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, b
     return j;
 }
 
-static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist)
+/* NULL for one thread. */
+static ferry_pool *make_pool(int32_t threads)
+{
+    ferry_error error;
+    ferry_pool *pool = NULL;
+    if (threads > 1) CHECK(ferry_pool_create(threads, &pool, &error));
+    return pool;
+}
+
+static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist,
+                                int32_t threads)
 {
     ferry_generator generator;
     size_t warm = 0;
     job *j = make_job(model, beam, skip_scores, shortlist);
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generator.state.context.pool = make_pool(threads);
     for (int round = 0; round < 5; round++) {
         generate(&generator, j, 48, 400);
         if (round == 2) warm = ferry_generator_allocations(&generator);
     }
     assert_true(warm > 0);
     assert_int_equal(ferry_generator_allocations(&generator), warm);
+    ferry_pool_destroy(generator.state.context.pool);
     ferry_generator_destroy(&generator);
     free(j);
 }
@@ -127,9 +161,9 @@ static void test_decoding_allocates_nothing_after_warm_up(void **state)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
         for (int shortlist = 0; shortlist < 2; shortlist++) {
-            check_no_allocation(model, 1, true, shortlist != 0);
-            check_no_allocation(model, 1, false, shortlist != 0);
-            check_no_allocation(model, MOST_BEAM, true, shortlist != 0);
+            check_no_allocation(model, 1, true, shortlist != 0, 1);
+            check_no_allocation(model, 1, false, shortlist != 0, 2);
+            check_no_allocation(model, MOST_BEAM, true, shortlist != 0, 1 + shortlist);
         }
         ferry_model_close(model);
     }
@@ -145,20 +179,23 @@ static void check_same(const job *found, const job *expected)
     }
 }
 
-/* Alone a row's logits are one part, among many others several. */
+/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces. */
 static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, bool shortlist)
 {
     static const struct {
         bool skip_scores;
-        int32_t width, tokens;
-    } cases[] = {{false, 60, 10000}, {true, 60, 10000}, {true, 1, 1}, {true, 48, 200}, {false, 7, 1}};
+        int32_t width, tokens, threads;
+    } cases[] = {{false, 60, 10000, 1}, {true, 60, 10000, 2}, {true, 1, 1, 1},  {true, 1, 1, 3},
+                 {true, 48, 200, 1},    {true, 48, 200, 4},   {false, 7, 1, 1}, {false, 1, 1, 2}};
     job *expected = make_job(model, beam, false, shortlist);
     ferry_generator generator;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generate(&generator, expected, 1, 10000);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
+        generator.state.context.pool = make_pool(cases[c].threads);
         generate(&generator, j, cases[c].width, cases[c].tokens);
+        ferry_pool_destroy(generator.state.context.pool);
         check_same(j, expected);
         free(j);
     }
@@ -180,11 +217,54 @@ static void test_parts_and_neighbours_change_nothing(void **state)
     }
 }
 
+static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_options_default(model, &options);
+    options.beam = beam;
+    options.threads = threads;
+    options.max_length = MAX_LENGTH;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    return translator;
+}
+
+/* A translator's only sentence has all its threads. */
+static void test_one_sentence_on_many_threads(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < 2 * sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t / 2]);
+        ferry_translator *translators[4];
+        for (int32_t i = 0; i < 4; i++) translators[i] = make_translator(model, t % 2 == 0 ? 1 : MOST_BEAM, 1 + i);
+        for (int32_t s = 0; s < SENTENCES; s += 7) {
+            const int32_t offsets[] = {0, 1 + s * 11 % LONGEST};
+            ferry_result *results[4];
+            ferry_error error;
+            for (int32_t i = 0; i < 4; i++) {
+                CHECK(ferry_inspect_generate(translators[i], source_ids[s], offsets, 1, &results[i], &error));
+                const size_t length = ferry_result_tokens(results[0], 0, 0);
+                const float scores[] = {ferry_result_score(results[0], 0, 0), ferry_result_score(results[i], 0, 0)};
+                assert_int_equal(ferry_result_tokens(results[i], 0, 0), length);
+                assert_memory_equal(ferry_inspect_result_ids(results[i], 0, 0),
+                                    ferry_inspect_result_ids(results[0], 0, 0), length * sizeof(int32_t));
+                assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+            }
+            for (int32_t i = 0; i < 4; i++) ferry_result_destroy(results[i]);
+        }
+        for (int32_t i = 0; i < 4; i++) ferry_translator_destroy(translators[i]);
+        ferry_model_close(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
         cmocka_unit_test(test_parts_and_neighbours_change_nothing),
+        cmocka_unit_test(test_one_sentence_on_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

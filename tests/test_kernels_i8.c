@@ -350,7 +350,7 @@ static void check_walls(shape s, bool with_scales)
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantise(&inputs, x_at + (size_t)i * K, i);
         }
-        (*k)->product_i8(y, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
+        (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
         assert_memory_equal(y, expected, y_size);
     }
     free_at_wall(x_at, x_size);

@@ -2,11 +2,22 @@
 #include "pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bytes.h"
+#include "profile.h"
+
+/* How long a helper looks out for work before it sleeps: longer than what usually lies between two products. */
+#define LOOK_OUT_SECONDS 1e-4
+/* Looks between two turns for whoever else wants the processor: one thread may wait for another that has none. */
+enum { LOOKS = 64 };
+/* What one thread writes often does not share a line of the cache with what others read often. */
+#define OWN_LINE _Alignas(64)
 
 typedef struct worker {
     ferry_pool *pool;
@@ -14,20 +25,145 @@ typedef struct worker {
     int32_t index;
 } worker;
 
+/* Work that its owner shares with helpers. The owner takes parts from the front and helpers from the back, so that each
+ * comes back to what its cache may still hold. A helper enters before it looks whether the job is open, and the owner
+ * closes the job before it waits for those who entered: who finds it open may use it until it leaves. */
+typedef struct shared_job {
+    OWN_LINE atomic_size_t state; /* grows; odd: open */
+    void (*work)(void *user, size_t part);
+    void *user;
+    size_t count;
+    OWN_LINE atomic_flag owned;
+    atomic_size_t taken;     /* parts, from either end */
+    atomic_size_t from_back; /* of them */
+    atomic_int inside;       /* helpers */
+} shared_job;
+
 struct ferry_pool {
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* a run began, or the pool ends */
-    pthread_cond_t idle; /* a worker has no more items */
+    pthread_cond_t help; /* a job was opened, or the run ended */
     uint64_t run;        /* number of the current run */
-    int32_t busy;        /* threads that still work on it */
+    int32_t busy;        /* threads that still have items of it, or have not come yet */
     bool stop;
     void (*work)(void *user, int32_t worker, size_t item);
     void *user;
     size_t count;
     atomic_size_t next;
+    atomic_uint_least64_t ended; /* number of the last run that did */
+    atomic_int helpers;          /* threads that have no more items */
+    atomic_bool asleep;          /* some of them wait for `help` */
+    shared_job job;
     int32_t threads; /* beside the caller */
     worker workers[];
 };
+
+/* ---- helping ---- */
+
+/* One look of a thread that waits for another. */
+static void look(uint32_t *looks)
+{
+    if (++*looks % LOOKS == 0) {
+        sched_yield();
+        return;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool is_open(size_t state)
+{
+    return state % 2 == 1;
+}
+
+/* Does what is left of an open job. The state of the job that it found. */
+static size_t help_job(shared_job *job)
+{
+    atomic_fetch_add(&job->inside, 1);
+    const size_t state = atomic_load(&job->state);
+    if (is_open(state)) {
+        while (atomic_fetch_add(&job->taken, 1) < job->count)
+            job->work(job->user, job->count - 1 - atomic_fetch_add(&job->from_back, 1));
+    }
+    atomic_fetch_sub(&job->inside, 1);
+    return state;
+}
+
+/* Whether a helper of the run that has seen the job in this state has something to do. */
+static bool has_news(ferry_pool *pool, uint64_t run, size_t seen)
+{
+    const size_t state = atomic_load(&pool->job.state);
+    return (is_open(state) && state != seen) || atomic_load(&pool->ended) >= run;
+}
+
+/* Until somebody wakes it, at the latest when there are news. */
+static void sleep_until_news(ferry_pool *pool, uint64_t run, size_t seen)
+{
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->asleep, true);
+    if (!has_news(pool, run, seen)) pthread_cond_wait(&pool->help, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wake_helpers(ferry_pool *pool)
+{
+    if (!atomic_load(&pool->asleep)) return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->asleep, false);
+    pthread_cond_broadcast(&pool->help);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Until the run has ended. */
+static void help(ferry_pool *pool, uint64_t run)
+{
+    size_t seen = 0;
+    uint32_t looks = 0;
+    double since = ferry_profile_clock();
+    atomic_fetch_add(&pool->helpers, 1);
+    while (atomic_load(&pool->ended) < run) {
+        if (has_news(pool, run, seen)) {
+            seen = help_job(&pool->job);
+            since = ferry_profile_clock();
+        } else if (looks % LOOKS == 0 && ferry_profile_clock() - since > LOOK_OUT_SECONDS) {
+            sleep_until_news(pool, run, seen);
+            since = ferry_profile_clock();
+        }
+        look(&looks);
+    }
+    atomic_fetch_sub(&pool->helpers, 1);
+}
+
+int32_t ferry_pool_helpers(const ferry_pool *pool)
+{
+    return pool == NULL ? 0 : atomic_load_explicit(&pool->helpers, memory_order_relaxed);
+}
+
+void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), void *user, size_t count)
+{
+    if (count < 2 || ferry_pool_helpers(pool) == 0 || atomic_flag_test_and_set(&pool->job.owned)) {
+        for (size_t part = 0; part < count; part++) work(user, part);
+        return;
+    }
+    shared_job *job = &pool->job;
+    uint32_t looks = 0;
+    job->work = work;
+    job->user = user;
+    job->count = count;
+    atomic_store(&job->taken, 0);
+    atomic_store(&job->from_back, 0);
+    atomic_fetch_add(&job->state, 1); /* opens it */
+    wake_helpers(pool);
+    for (size_t part = 0; atomic_fetch_add(&job->taken, 1) < count; part++) work(user, part);
+    atomic_fetch_add(&job->state, 1); /* closes it */
+    while (atomic_load(&job->inside) > 0) look(&looks);
+    atomic_flag_clear(&job->owned);
+}
+
+/* ---- items ---- */
 
 static void take_items(ferry_pool *pool, int32_t index)
 {
@@ -36,6 +172,20 @@ static void take_items(ferry_pool *pool, int32_t index)
         if (item >= pool->count) return;
         pool->work(pool->user, index, item);
     }
+}
+
+/* Returns when the run has ended. */
+static void take_part(ferry_pool *pool, int32_t index, uint64_t run)
+{
+    take_items(pool, index);
+    pthread_mutex_lock(&pool->mutex);
+    const bool last = --pool->busy == 0;
+    if (last) {
+        atomic_store(&pool->ended, run);
+        pthread_cond_broadcast(&pool->help);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    if (!last) help(pool, run);
 }
 
 static void *serve(void *argument)
@@ -49,23 +199,26 @@ static void *serve(void *argument)
         if (pool->stop) break;
         seen = pool->run;
         pthread_mutex_unlock(&pool->mutex);
-        take_items(pool, self->index);
+        take_part(pool, self->index, seen);
         pthread_mutex_lock(&pool->mutex);
-        if (--pool->busy == 0) pthread_cond_signal(&pool->idle);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
+/* ---- the pool ---- */
+
 ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *error)
 {
     const size_t bytes = sizeof(ferry_pool) + (size_t)(threads - 1) * sizeof(worker);
-    ferry_pool *created = calloc(1, bytes);
+    ferry_pool *created = aligned_alloc(_Alignof(ferry_pool), ferry_round_up(bytes, _Alignof(ferry_pool)));
     *pool = NULL;
     if (created == NULL) return ferry_fail_memory(error, "threads", bytes);
+    memset(created, 0, bytes);
+    atomic_flag_clear(&created->job.owned);
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->wake, NULL);
-    pthread_cond_init(&created->idle, NULL);
+    pthread_cond_init(&created->help, NULL);
     /* Signals are the host program's: new threads inherit a mask that blocks them all. */
     sigset_t all, before;
     sigfillset(&all);
@@ -96,7 +249,7 @@ void ferry_pool_destroy(ferry_pool *pool)
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
     for (int32_t i = 0; i < pool->threads; i++) pthread_join(pool->workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->idle);
+    pthread_cond_destroy(&pool->help);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
@@ -105,16 +258,13 @@ void ferry_pool_destroy(ferry_pool *pool)
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count)
 {
     pthread_mutex_lock(&pool->mutex);
+    const uint64_t run = ++pool->run;
     pool->work = work;
     pool->user = user;
     pool->count = count;
     atomic_store(&pool->next, 0);
-    pool->busy = pool->threads;
-    pool->run++;
+    pool->busy = pool->threads + 1;
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
-    take_items(pool, 0);
-    pthread_mutex_lock(&pool->mutex);
-    while (pool->busy > 0) pthread_cond_wait(&pool->idle, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+    take_part(pool, 0, run);
 }

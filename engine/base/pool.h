@@ -12,7 +12,15 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
 void ferry_pool_destroy(ferry_pool *pool);
 
 /* Calls work(user, worker, item) for every item < count and returns when all are done. Items are taken in ascending
- * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. */
+ * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. Workers for whom no item
+ * is left help those who share theirs until the run ends. */
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count);
+
+/* Workers that have no item of the current run and would help now: what a sharer divides its work by. NULL has none. */
+int32_t ferry_pool_helpers(const ferry_pool *pool);
+/* For an item of the run: calls work(user, part) for every part < count, with the help of such workers, and returns
+ * when all are done. Parts are independent, short (another thread may have to wait for the last one), and share nothing
+ * themselves. Takes no memory. While another item shares, and without helpers, the caller does all parts, in order. */
+void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), void *user, size_t count);
 
 #endif

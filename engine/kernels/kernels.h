@@ -86,10 +86,10 @@ typedef struct ferry_kernels {
     float (*largest)(const float *x, size_t n);
     /* Fills in the sum and the codes of one row from x [K] and the row's factor. */
     void (*quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
-    /* y [rows, N] = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned; scales [N],
-     * or NULL for the multiplier; bias [N], or NULL. */
-    void (*product_i8)(float *y, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N, const float *scales,
-                       float multiplier, const float *bias);
+    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
+     * scales [N], or NULL for the multiplier; bias [N], or NULL. */
+    void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
+                       const float *scales, float multiplier, const float *bias);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone, with the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];

@@ -6,6 +6,10 @@
 
 #include "../base/bytes.h"
 
+/* Products that threads share: fewer weights take less time than handing them over saves. A piece: many are not worth
+ * taking one by one, and tiles have up to four panels. Some for each thread, so that none waits long for the last. */
+enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FERRY_LANES, THREAD_PIECES = 2 };
+
 /* ---- products ---- */
 
 /* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantised while it is in
@@ -47,23 +51,86 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_
     return FERRY_OK;
 }
 
-static void count_product(ferry_work *work, int32_t rows, const ferry_matrix *matrix)
+static size_t weights_size(const ferry_matrix *matrix)
 {
-    *(matrix->codes != NULL ? &work->int8_products : &work->float_products) += (int64_t)rows * matrix->K * matrix->N;
-    work->weight_bytes += (int64_t)(matrix->codes != NULL ? ferry_codes_size(matrix->N, matrix->K)
-                                                          : ferry_panels_count(matrix->N, matrix->K) * sizeof(float));
+    return matrix->codes != NULL ? ferry_codes_size(matrix->N, matrix->K)
+                                 : ferry_panels_count(matrix->N, matrix->K) * sizeof *matrix->panels;
+}
+
+/* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them. */
+typedef struct products {
+    const ferry_kernels *kernels;
+    float *const *y;
+    const ferry_inputs *inputs;
+    const ferry_matrix *const *matrices;
+    int32_t count;
+    int32_t columns[FERRY_LINEAR_MAX]; /* of a piece */
+} products;
+
+/* Columns first … of what matrix m yields. */
+static void multiply_columns(const products *p, int32_t m, int32_t first, int32_t count)
+{
+    const ferry_inputs *inputs = p->inputs;
+    const ferry_matrix columns = ferry_matrix_columns(p->matrices[m], first, count);
+    float *y = p->y[m] + first;
+    const size_t ldy = (size_t)p->matrices[m]->N;
+    if (columns.codes != NULL)
+        p->kernels->product_i8(y, ldy, &inputs->quantised, columns.codes, count, columns.scales, columns.multiplier,
+                               columns.bias);
+    else
+        p->kernels->product(y, ldy, inputs->x, (size_t)columns.K, inputs->rows, columns.panels, columns.K, count,
+                            columns.bias);
+}
+
+static int32_t count_pieces(const products *p, int32_t m)
+{
+    return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
+}
+
+static void multiply_piece(void *user, size_t piece)
+{
+    const products *p = user;
+    int32_t m = 0, left = (int32_t)piece;
+    for (; left >= count_pieces(p, m); m++) left -= count_pieces(p, m);
+    const int32_t first = left * p->columns[m], rest = p->matrices[m]->N - first;
+    multiply_columns(p, m, first, rest < p->columns[m] ? rest : p->columns[m]);
+}
+
+/* Into how many pieces so many bytes of weights should go. */
+static size_t wanted_pieces(const ferry_pool *pool, size_t bytes)
+{
+    const size_t threads = 1 + (size_t)ferry_pool_helpers(pool), most = threads * THREAD_PIECES;
+    if (threads == 1 || bytes < SHARED_BYTES) return 1;
+    return bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
+}
+
+static void multiply(ferry_context *context, products *p)
+{
+    size_t bytes = 0, pieces = 0;
+    for (int32_t m = 0; m < p->count; m++) {
+        const ferry_matrix *matrix = p->matrices[m];
+        *(matrix->codes != NULL ? &context->work.int8_products : &context->work.float_products) +=
+            (int64_t)p->inputs->rows * matrix->K * matrix->N;
+        bytes += weights_size(matrix);
+    }
+    context->work.weight_bytes += (int64_t)bytes;
+    const size_t wanted = wanted_pieces(context->pool, bytes);
+    if (wanted == 1) {
+        for (int32_t m = 0; m < p->count; m++) multiply_columns(p, m, 0, p->matrices[m]->N);
+        return;
+    }
+    for (int32_t m = 0; m < p->count; m++) {
+        const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
+        p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
+        pieces += (size_t)count_pieces(p, m);
+    }
+    ferry_pool_share(context->pool, multiply_piece, p, pieces);
 }
 
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix)
 {
-    const ferry_kernels *kernels = context->kernels;
-    count_product(&context->work, inputs->rows, matrix);
-    if (matrix->codes != NULL)
-        kernels->product_i8(y, &inputs->quantised, matrix->codes, matrix->N, matrix->scales, matrix->multiplier,
-                            matrix->bias);
-    else
-        kernels->product(y, (size_t)matrix->N, inputs->x, (size_t)matrix->K, inputs->rows, matrix->panels, matrix->K,
-                         matrix->N, matrix->bias);
+    products p = {.kernels = context->kernels, .y = &y, .inputs = inputs, .matrices = &matrix, .count = 1};
+    multiply(context, &p);
 }
 
 ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
@@ -83,12 +150,13 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fl
 {
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     ferry_status status = FERRY_OK;
-    ferry_inputs inputs;
-    for (int32_t m = 0; m < count; m++) {
-        if (m == 0 || !same_inputs(matrices[m], matrices[m - 1]))
-            status = ferry_inputs_prepare(context, x, rows, matrices[m], &inputs, error);
-        if (status != FERRY_OK) break;
-        ferry_inputs_multiply(context, y[m], &inputs, matrices[m]);
+    assert(count <= FERRY_LINEAR_MAX);
+    for (int32_t first = 0, last = 0; first < count && status == FERRY_OK; first = last) {
+        ferry_inputs inputs;
+        status = ferry_inputs_prepare(context, x, rows, matrices[first], &inputs, error);
+        while (last < count && same_inputs(matrices[first], matrices[last])) last++;
+        products p = {context->kernels, y + first, &inputs, matrices + first, last - first, {0}};
+        if (status == FERRY_OK) multiply(context, &p);
     }
     ferry_arena_end(&context->arena, mark);
     return status;

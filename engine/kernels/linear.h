@@ -13,6 +13,7 @@
 #define FERRY_KERNELS_LINEAR_H
 
 #include "../base/arena.h"
+#include "../base/pool.h"
 #include "../base/status.h"
 #include "kernels.h"
 
@@ -38,6 +39,7 @@ typedef struct ferry_work {
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
+    ferry_pool *pool; /* whose idle threads take columns of large products; NULL: this thread computes alone */
     /* Rows whose inputs share one a where a matrix has none of its own: group g is rows group_ends[g - 1] …
      * group_ends[g] - 1. NULL: every row is a group. Set by a pass whose model says so (ferry_transformer). */
     const int32_t *group_ends; /* [group_count], ascending, the last one the number of rows */
@@ -65,6 +67,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
 
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
+enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
 

@@ -232,13 +232,13 @@ static void product_tiles(const product *job)
     _tile_release();
 }
 
-void FERRY_KERNEL(product_i8)(float *y, const ferry_rows_i8 *x, const int8_t *codes, int32_t N, const float *scales,
-                              float multiplier, const float *bias)
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
+                              const float *scales, float multiplier, const float *bias)
 {
     if (x->rows < MIN_AMX_ROWS) {
-        ferry_product_i8_avx512vnni(y, x, codes, N, scales, multiplier, bias);
+        ferry_product_i8_avx512vnni(y, ldy, x, codes, N, scales, multiplier, bias);
         return;
     }
-    const product job = new_product(y, x, codes, N, scales, multiplier, bias);
+    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
     product_tiles(&job);
 }

@@ -287,10 +287,10 @@ static void product_blocks(const product *job, int32_t first, int32_t end)
     }
 }
 
-void FERRY_KERNEL(product_i8)(float *y, const ferry_rows_i8 *x, const int8_t *codes, int32_t N, const float *scales,
-                              float multiplier, const float *bias)
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
+                              const float *scales, float multiplier, const float *bias)
 {
-    const product job = new_product(y, x, codes, N, scales, multiplier, bias);
+    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
     int32_t blocks = count_blocks(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
     for (int32_t first = 0; first < blocks; first += together) {

@@ -63,7 +63,7 @@ INLINE block block_of_row(int32_t rows, int32_t row)
 
 typedef struct product {
     float *y; /* [rows, N] */
-    size_t N;
+    size_t ldy, N;
     const ferry_rows_i8 *x;
     const int8_t *codes;
     size_t groups;       /* ⌈K/4⌉ */
@@ -80,11 +80,12 @@ INLINE size_t panels_size(int32_t N, size_t panel_size)
     return ((size_t)N + FERRY_LANES - 1) / FERRY_LANES * panel_size;
 }
 
-INLINE product new_product(float *y, const ferry_rows_i8 *x, const int8_t *codes, int32_t N, const float *scales,
-                           float multiplier, const float *bias)
+INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
+                           const float *scales, float multiplier, const float *bias)
 {
     size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
     return (product){.y = y,
+                     .ldy = ldy,
                      .N = (size_t)N,
                      .x = x,
                      .codes = codes,
@@ -166,7 +167,7 @@ static __attribute__((noinline, unused)) void finish_tile(const product *job, in
     float edge[3][MAX_PANELS * FERRY_LANES], units[MAX_TILE_ROWS], reciprocals[MAX_TILE_ROWS] = {0};
     size_t column = (size_t)first_panel * FERRY_LANES, columns = (size_t)panels * FERRY_LANES;
     bool whole = job->N - column >= columns;
-    float *y = job->y + (size_t)first_row * job->N + column;
+    float *y = job->y + (size_t)first_row * job->ldy + column;
     const float *scales = job->scales != NULL ? job->scales + column : NULL;
     const float *bias = job->bias != NULL ? job->bias + column : NULL;
     if (!whole) {
@@ -177,7 +178,7 @@ static __attribute__((noinline, unused)) void finish_tile(const product *job, in
     const float *factors = job->x->factors + first_row;
     for (int r = 0; r < rows; r++) units[r] = scales != NULL ? 1.0f / factors[r] : factors[r] * job->multiplier;
     for (int r = 0; scales == NULL && r < rows; r++) reciprocals[r] = 1.0f / units[r];
-    for (int r = 0; r < rows; r++, y += job->N, sums += panels * PARTS) {
+    for (int r = 0; r < rows; r++, y += job->ldy, sums += panels * PARTS) {
         float *target = whole ? y : edge[2];
         finish_row(target, sums, panels * PARTS, units[r], reciprocals[r], scales, bias);
         if (!whole) memcpy(y, target, columns * sizeof *y);
