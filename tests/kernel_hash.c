@@ -82,16 +82,11 @@ static void run_attention(const ferry_kernels *k, material *m, hash *h)
         for (int32_t count = 1; count <= MAX_COUNT; count += 7) {
             const size_t key = (size_t)((width + 3) / 4 * 16), value = (size_t)((width + 15) / 16 * 16);
             const size_t lda = MAX_COUNT, ldy = (size_t)(HEADS * width);
-            const float *blocks[MAX_COUNT / FERRY_LANES];
+            const float *blocks[MAX_COUNT / 4];
             /* The same numbers are keys and values. Keys behind a width would have to be 0: their width is whole fours.
              */
-            for (size_t b = 0; b < MAX_COUNT / FERRY_LANES; b++) blocks[b] = m->weight + b * 16 * HEADS * WIDTH;
-            ferry_past past = {.blocks = blocks,
-                               .head = key,
-                               .stride = HEADS * key,
-                               .heads = HEADS,
-                               .width = width / 4 * 4,
-                               .count = count};
+            for (size_t b = 0; b < MAX_COUNT / 4; b++) blocks[b] = m->weight + b * 4 * HEADS * WIDTH;
+            ferry_past past = {.blocks = blocks, .head = key, .heads = HEADS, .width = width / 4 * 4, .count = count};
             k->scores(m->y, lda, m->x, INNER, ROWS, &past);
             for (size_t line = 0; line < (size_t)(HEADS * ROWS); line++) {
                 add_to_hash(h, m->y + line * lda, (size_t)count * sizeof *m->y);

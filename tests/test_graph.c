@@ -37,11 +37,11 @@ static void check_past(const ferry_cache *cache, const ferry_sequence *sequence,
         const ferry_past values = ferry_cache_values(&cache->layout, sequence, layer, 0, HEADS, expected->length);
         for (int32_t p = 0; p < expected->length; p++)
             for (int32_t i = 0; i < ROW; i++) {
-                const size_t h = (size_t)(i / WIDTH), d = (size_t)(i % WIDTH), slot = (size_t)(p % 16);
-                const float *block = sequence->blocks[p / 16];
-                const float *key = block + keys.offset + h * keys.head + slot / 4 * keys.stride;
+                const size_t h = (size_t)(i / WIDTH), d = (size_t)(i % WIDTH), slot = (size_t)(p % 4);
+                const float *block = sequence->blocks[p / 4];
+                const float *key = block + keys.offset + h * keys.head;
                 const float *value = block + values.offset + h * values.head + slot * values.stride;
-                assert_true(key[d / 4 * 16 + slot % 4 * 4 + d % 4] == expected->k[p][layer][i]);
+                assert_true(key[d / 4 * 16 + slot * 4 + d % 4] == expected->k[p][layer][i]);
                 assert_true(value[d] == expected->v[p][layer][i]);
             }
     }
@@ -95,9 +95,44 @@ static void test_reordered_hypotheses_keep_their_past(void **state)
     /* All blocks are free again: as many can be taken as were made, without asking for memory. */
     const size_t allocations = cache.allocations;
     ferry_sequence all;
-    CHECK(ferry_sequence_begin(&arena, (int32_t)cache.blocks * 16, &all, &error));
-    CHECK(ferry_sequence_extend(&cache, &all, (int32_t)cache.blocks * 16, &error));
+    CHECK(ferry_sequence_begin(&arena, (int32_t)cache.blocks * 4, &all, &error));
+    CHECK(ferry_sequence_extend(&cache, &all, (int32_t)cache.blocks * 4, &error));
     assert_int_equal(cache.allocations, allocations);
+    ferry_cache_destroy(&cache);
+    ferry_arena_destroy(&arena);
+}
+
+/* Slabs of more than a large page: every block has memory of its own, and few slabs give many blocks. */
+static void test_many_blocks_are_distinct(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 700, FLOATS = 16 * (64 + 64) * 4 }; /* 32 kB each */
+    ferry_error error;
+    ferry_cache cache;
+    ferry_arena arena = {0};
+    ferry_sequence sequence, rest;
+    ferry_cache_init(&cache, 1, 16, 64);
+    assert_int_equal(cache.layout.layer_floats, FLOATS);
+    CHECK(ferry_sequence_begin(&arena, BLOCKS * 4, &sequence, &error));
+    CHECK(ferry_sequence_extend(&cache, &sequence, BLOCKS * 4, &error));
+    const size_t allocations = cache.allocations;
+    const int32_t left = (int32_t)cache.blocks - BLOCKS;
+    assert_true(allocations < 30);
+    assert_true(left <= (int32_t)cache.blocks / 8 + 64);
+    CHECK(ferry_sequence_begin(&arena, left * 4, &rest, &error));
+    CHECK(ferry_sequence_extend(&cache, &rest, left * 4, &error));
+    assert_int_equal(cache.allocations, allocations);
+    for (int32_t b = 0; b < BLOCKS + left; b++) {
+        float *block = b < BLOCKS ? sequence.blocks[b] : rest.blocks[b - BLOCKS];
+        for (int32_t i = 0; i < FLOATS; i++) block[i] = (float)b;
+    }
+    for (int32_t b = 0; b < BLOCKS + left; b++) {
+        const float *block = b < BLOCKS ? sequence.blocks[b] : rest.blocks[b - BLOCKS];
+        assert_int_equal((uintptr_t)block % 64, 0);
+        for (int32_t i = 0; i < FLOATS; i++) assert_true(block[i] == (float)b);
+    }
+    ferry_sequence_release(&cache, &sequence);
+    ferry_sequence_release(&cache, &rest);
     ferry_cache_destroy(&cache);
     ferry_arena_destroy(&arena);
 }
@@ -333,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reordered_hypotheses_keep_their_past),
+        cmocka_unit_test(test_many_blocks_are_distinct),
         cmocka_unit_test(test_schemes_attach_from_outside),
         cmocka_unit_test(test_attention_weights_are_distributions),
         cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),

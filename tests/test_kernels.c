@@ -225,7 +225,7 @@ static void product_row_depends_on_itself_alone(void **state)
 
 /* ---- attention ---- */
 
-enum { MAX_BLOCKS = 6, MAX_KEYS = 16 * MAX_BLOCKS, MAX_HEAD = 128, MAX_HEADS = 6, ATTENTION_ROWS = 40, OFFSET = 48 };
+enum { MAX_BLOCKS = 24, MAX_KEYS = 4 * MAX_BLOCKS, MAX_HEAD = 128, MAX_HEADS = 6, ATTENTION_ROWS = 40, OFFSET = 48 };
 
 typedef struct attention_case {
     int32_t rows, width, heads, count;
@@ -239,19 +239,18 @@ typedef struct attention_case {
 
 static float *key_element(const attention_case *c, int32_t h, int32_t j, int32_t d)
 {
-    return c->memory[j / 16] + OFFSET + (size_t)h * c->keys.head + (size_t)(j % 16 / 4) * c->keys.stride + d / 4 * 16 +
-           j % 4 * 4 + d % 4;
+    return c->memory[j / 4] + OFFSET + (size_t)h * c->keys.head + d / 4 * 16 + j % 4 * 4 + d % 4;
 }
 
 static float *value_element(const attention_case *c, int32_t h, int32_t j, int32_t d)
 {
-    return c->memory[j / 16] + c->values.offset + (size_t)h * c->values.head + (size_t)(j % 16) * c->values.stride + d;
+    return c->memory[j / 4] + c->values.offset + (size_t)h * c->values.head + (size_t)(j % 4) * c->values.stride + d;
 }
 
 /* What must not be read, or must not matter, is NaN. */
 static void fill_past(attention_case *c)
 {
-    for (int32_t j = 0; j < (c->count + 15) / 16 * 16; j++) {
+    for (int32_t j = 0; j < (c->count + 3) / 4 * 4; j++) {
         for (int32_t h = 0; h < c->heads; h++) {
             for (int32_t d = 0; d < (c->width + 3) / 4 * 4; d++) {
                 *key_element(c, h, j, d) = j >= c->count ? NAN : d >= c->width ? 0.0f : random_between(-1.0f, 1.0f);
@@ -270,14 +269,13 @@ static attention_case new_attention(int32_t rows, int32_t heads, int32_t width, 
     c.inner = H * (size_t)width;
     c.ldq = c.inner + 3;
     c.lda = (size_t)count + 1;
-    c.keys =
-        (ferry_past){.offset = OFFSET, .head = key, .stride = H * key, .heads = heads, .width = width, .count = count};
+    c.keys = (ferry_past){.offset = OFFSET, .head = key, .heads = heads, .width = width, .count = count};
     c.values = c.keys;
-    c.values.offset = OFFSET + 4 * H * key;
+    c.values.offset = OFFSET + H * key;
     c.values.head = value;
     c.values.stride = H * value;
-    for (int b = 0; b < (count + 15) / 16; b++) {
-        size_t floats = c.values.offset + 16 * H * value;
+    for (int b = 0; b < (count + 3) / 4; b++) { /* the others are NULL */
+        size_t floats = c.values.offset + 4 * H * value;
         c.memory[b] = new_floats(floats);
         fill(c.memory[b], floats, NAN);
         c.blocks[b] = c.memory[b];

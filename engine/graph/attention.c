@@ -113,8 +113,7 @@ static void prefetch_span(const ferry_attention_call *call, const ferry_attentio
     for (int32_t j = 0; j < length; j += FERRY_BLOCK_POSITIONS) {
         const float *block = sequence->blocks[j / FERRY_BLOCK_POSITIONS];
         const size_t count = (size_t)(length - j < FERRY_BLOCK_POSITIONS ? length - j : FERRY_BLOCK_POSITIONS);
-        prefetch(block + keys.offset, (count + FERRY_KEY_GROUP - 1) / FERRY_KEY_GROUP * keys.stride);
-        prefetch(block + values.offset, count * values.stride);
+        prefetch(block + keys.offset, values.offset - keys.offset + count * values.stride);
     }
 }
 

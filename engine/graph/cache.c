@@ -7,7 +7,7 @@
 
 #include "../base/bytes.h"
 
-enum { SLAB_BYTES = 1 << 20, LARGE_PAGE = 1 << 21, KEY_GROUPS = FERRY_BLOCK_POSITIONS / FERRY_KEY_GROUP };
+enum { SLAB_BYTES = 1 << 20, LARGE_PAGE = 1 << 21 };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -32,10 +32,9 @@ void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t
     layout->layers = layers;
     layout->heads = heads;
     layout->head_width = head_width;
-    layout->key_floats = ferry_round_up((size_t)head_width, FERRY_KEY_GROUP) * FERRY_KEY_GROUP;
+    layout->key_floats = ferry_round_up((size_t)head_width, FERRY_LINE_ELEMENTS) * FERRY_BLOCK_POSITIONS;
     layout->value_floats = ferry_round_up((size_t)head_width, FERRY_LANES);
-    layout->layer_floats =
-        (size_t)heads * (layout->key_floats * KEY_GROUPS + layout->value_floats * FERRY_BLOCK_POSITIONS);
+    layout->layer_floats = (size_t)heads * (layout->key_floats + layout->value_floats * FERRY_BLOCK_POSITIONS);
     layout->positions = FERRY_BLOCK_POSITIONS;
 }
 
@@ -74,10 +73,11 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     ferry_cache_slab *slab = aligned_alloc(alignment, size);
     if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
     if (alignment == LARGE_PAGE) madvise(slab, size, MADV_HUGEPAGE); /* advice: may be refused */
-    memset(slab->data, 0, bytes - sizeof *slab); /* slots that hold no key yet are read too: let them be finite */
+    count = (size - sizeof *slab) / block_bytes;                     /* the last large page has room for more */
+    memset(slab->data, 0, count * block_bytes); /* slots that hold no key yet are read too: let them be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = count; i-- > 0;) { /* so that they are taken in ascending order */
         ferry_cache_block *block = (ferry_cache_block *)(void *)(slab->data + i * block_bytes);
         block->next = cache->free;
         cache->free = block;
@@ -135,7 +135,7 @@ ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence,
 /* Floats from the beginning of a layer to its values. */
 static size_t values_offset(const ferry_cache_layout *layout)
 {
-    return (size_t)layout->heads * layout->key_floats * KEY_GROUPS;
+    return (size_t)layout->heads * layout->key_floats;
 }
 
 ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
@@ -145,7 +145,6 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
         .blocks = (const float *const *)sequence->blocks,
         .offset = (size_t)layer * layout->layer_floats + (size_t)head * layout->key_floats,
         .head = layout->key_floats,
-        .stride = (size_t)layout->heads * layout->key_floats,
         .heads = heads,
         .width = layout->head_width,
         .count = count,
@@ -166,15 +165,15 @@ ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequ
     };
 }
 
-/* Key [K] of one head into its slot of a group. */
-static void write_key(float *group, int32_t slot, const float *key, int32_t K)
+/* Key [K] of one head into its slot of a block. */
+static void write_key(float *keys, size_t slot, const float *key, size_t K)
 {
-    float *to = group + slot * FERRY_KEY_GROUP;
-    int32_t d = 0;
-    for (; d + FERRY_KEY_GROUP <= K; d += FERRY_KEY_GROUP) {
-        memcpy(to + d * FERRY_KEY_GROUP, key + d, FERRY_KEY_GROUP * sizeof *to);
+    float *to = keys + slot * FERRY_LINE_ELEMENTS;
+    size_t d = 0;
+    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS) {
+        memcpy(to + d * FERRY_BLOCK_POSITIONS, key + d, FERRY_LINE_ELEMENTS * sizeof *to);
     }
-    if (d < K) memcpy(to + d * FERRY_KEY_GROUP, key + d, (size_t)(K - d) * sizeof *to);
+    if (d < K) memcpy(to + d * FERRY_BLOCK_POSITIONS, key + d, (K - d) * sizeof *to);
 }
 
 void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
@@ -183,13 +182,12 @@ void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequen
     const ferry_cache_layout *layout = &cache->layout;
     const size_t H = (size_t)layout->heads, K = (size_t)layout->head_width;
     for (int32_t i = 0; i < count; i++) {
-        const int32_t slot = (first + i) % FERRY_BLOCK_POSITIONS;
+        const size_t slot = (size_t)(first + i) % FERRY_BLOCK_POSITIONS;
         float *keys = sequence->blocks[(first + i) / FERRY_BLOCK_POSITIONS] + (size_t)layer * layout->layer_floats;
-        float *values = keys + values_offset(layout) + (size_t)slot * H * layout->value_floats;
-        keys += (size_t)(slot / FERRY_KEY_GROUP) * H * layout->key_floats;
+        float *values = keys + values_offset(layout) + slot * H * layout->value_floats;
         for (size_t h = 0; h < H; h++) {
             const size_t at = ((size_t)i * H + h) * K;
-            write_key(keys + h * layout->key_floats, slot % FERRY_KEY_GROUP, k + at, layout->head_width);
+            write_key(keys + h * layout->key_floats, slot, k + at, K);
             memcpy(values + h * layout->value_floats, v + at, K * sizeof *v);
         }
     }
@@ -205,17 +203,14 @@ void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
 /* What the first `count` positions of a block fill; of states everything. */
 static void copy_block(const ferry_cache_layout *layout, float *to, const float *from, int32_t count)
 {
-    const size_t heads = (size_t)layout->heads, groups = ferry_round_up((size_t)count, FERRY_KEY_GROUP);
-    const size_t keys = heads * layout->key_floats * (groups / FERRY_KEY_GROUP);
-    const size_t values = heads * layout->value_floats * (size_t)count, begin = values_offset(layout);
+    const size_t filled = values_offset(layout) + (size_t)layout->heads * layout->value_floats * (size_t)count;
     if (layout->positions != FERRY_BLOCK_POSITIONS) {
         memcpy(to, from, (size_t)layout->layers * layout->layer_floats * sizeof *to);
         return;
     }
     for (int32_t layer = 0; layer < layout->layers; layer++) {
         const size_t at = (size_t)layer * layout->layer_floats;
-        memcpy(to + at, from + at, keys * sizeof *to);
-        memcpy(to + at + begin, from + at + begin, values * sizeof *to);
+        memcpy(to + at, from + at, filled * sizeof *to);
     }
 }
 

@@ -1,15 +1,16 @@
-/* What hypotheses and sentences keep from row to row: keys and values of attention, in blocks of 16 positions, or the
+/* What hypotheses and sentences keep from row to row: keys and values of attention, in blocks of 4 positions, or the
  * states of an SSRU.
  *
- * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 16 positions of
+ * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 4 positions of
  * all layers:
  *
- *     layer 0: keys [4 groups][H][⌈K/4⌉][4 positions][4 d] · values [16 positions][H][P]   (P: K rounded up to 16)
+ *     layer 0: keys [H][⌈K/4⌉][4 positions][4 d] · values [4 positions][H][P]   (P: K rounded up to 16)
  *     layer 1: …
  *
- * What n positions fill is thus the beginning of each part, which is all that attention reads (kernels.h) and a copy
+ * What n positions fill is thus the beginning of each layer, which is all that attention reads (kernels.h) and a copy
  * takes. Hypotheses that share a past share its full blocks (counted references); only the block that is still being
- * filled is copied when a hypothesis splits. Memory follows the tokens that exist, never beam × maximum length.
+ * filled is copied when a hypothesis splits. Memory follows the tokens that exist, never beam × maximum length: blocks
+ * are small because sentences are short and half of a sequence's last block is empty on average.
  *
  * An SSRU keeps one state [D] for each layer, whatever the position. Its block has room for any number of positions: it
  * is for ever the one that is being filled, which a split copies. */
@@ -20,16 +21,14 @@
 #include "../base/status.h"
 #include "../kernels/kernels.h"
 
-#define FERRY_BLOCK_POSITIONS FERRY_LANES
-
 typedef struct ferry_cache_layout {
     int32_t layers;
     int32_t heads;
     int32_t head_width;  /* K */
-    size_t key_floats;   /* of one head in a group of keys: 16·⌈K/4⌉ */
+    size_t key_floats;   /* of one head in a block: 16·⌈K/4⌉ */
     size_t value_floats; /* of one head of a value: P */
     size_t layer_floats; /* of one layer in a block; a multiple of 16 */
-    int32_t positions;   /* of a block: 16, or INT32_MAX for states */
+    int32_t positions;   /* of a block: 4, or INT32_MAX for states */
 } ferry_cache_layout;
 
 typedef struct ferry_cache_block ferry_cache_block;

@@ -3,8 +3,8 @@
  * and slow.
  *
  * Keys lie in lines of 4 positions × 4 d (kernels.h): one line is multiplied with 4 elements of q, repeated, and a
- * score is what four chains have summed, of d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). An element of the
- * context is one chain in ascending position. */
+ * score is what four chains have summed, of d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). Four blocks are
+ * taken together, which gives 16 scores. An element of the context is one chain in ascending position. */
 #include "isa.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 #include <immintrin.h>
 #endif
 
-#define GROUPS (FERRY_LANES / FERRY_KEY_GROUP) /* of a block */
-/* What stays in registers: rows of scores against a block; lines (rows or heads) and panels of the context. */
+#define BLOCKS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* that 16 scores take */
+/* What stays in registers: rows of 16 scores; lines (rows or heads) and panels of the context. */
 #if WIDTH == 16
 #define SCORE_ROWS 4
 #define CONTEXT_LINES 4
@@ -61,25 +61,25 @@ INLINE vec repeat(const float *q)
 #endif
 }
 
-/* acc [rows, GROUPS·PARTS] += q[r, 0..4)·the first line of `groups` groups at a distance of `stride`. */
-INLINE void add_line(vec *acc, const float *q, size_t ldq, const float *keys, size_t stride, int rows, int groups)
+/* acc [rows, BLOCKS·PARTS] += q[r, 0..4)·the lines at keys[b] + at of `blocks` blocks. */
+INLINE void add_lines(vec *acc, const float *q, size_t ldq, const float *const *keys, size_t at, int rows, int blocks)
 {
-    vec line[GROUPS * PARTS];
-    UNROLL for (int v = 0; v < groups * PARTS; v++)
+    vec line[BLOCKS * PARTS];
+    UNROLL for (int v = 0; v < blocks * PARTS; v++)
     {
-        line[v] = *(const vec *)(keys + (size_t)(v / PARTS) * stride + v % PARTS * WIDTH);
+        line[v] = *(const vec *)(keys[v / PARTS] + at + v % PARTS * WIDTH);
     }
     UNROLL for (int r = 0; r < rows; r++)
     {
         vec x = repeat(q + (size_t)r * ldq);
-        UNROLL for (int v = 0; v < groups * PARTS; v++)
+        UNROLL for (int v = 0; v < blocks * PARTS; v++)
         {
-            acc[r * GROUPS * PARTS + v] = fused(x, line[v], acc[r * GROUPS * PARTS + v]);
+            acc[r * BLOCKS * PARTS + v] = fused(x, line[v], acc[r * BLOCKS * PARTS + v]);
         }
     }
 }
 
-/* Adds the four chains of each position of a block. */
+/* Adds the four chains of each of 16 positions. */
 INLINE void store_sums(float *y, const vec *acc)
 {
 #if WIDTH == 16
@@ -89,14 +89,14 @@ INLINE void store_sums(float *y, const vec *acc)
     const __m512i by_position = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     store(y, _mm512_permutexvar_ps(by_position, sums));
 #elif WIDTH == 8
-    vec sums[PARTS]; /* positions 0 and 1 of each group; 2 and 3 */
+    vec sums[PARTS]; /* slots 0 and 1 of each block; 2 and 3 */
     UNROLL for (int p = 0; p < PARTS; p++)
     {
         vec a = _mm256_unpacklo_ps(acc[p], acc[2 + p]) + _mm256_unpackhi_ps(acc[p], acc[2 + p]);
         vec b = _mm256_unpacklo_ps(acc[4 + p], acc[6 + p]) + _mm256_unpackhi_ps(acc[4 + p], acc[6 + p]);
         sums[p] = (vec)_mm256_unpacklo_pd((__m256d)a, (__m256d)b) + (vec)_mm256_unpackhi_pd((__m256d)a, (__m256d)b);
     }
-    UNROLL for (int half = 0; half < 2; half++) /* groups 0 and 1; 2 and 3 */
+    UNROLL for (int half = 0; half < 2; half++) /* blocks 0 and 1; 2 and 3 */
     {
         vec mixed = half == 0 ? _mm256_unpacklo_ps(sums[0], sums[1]) : _mm256_unpackhi_ps(sums[0], sums[1]);
         __m128 even = _mm256_castps256_ps128(mixed), odd = _mm256_extractf128_ps(mixed, 1);
@@ -110,42 +110,44 @@ INLINE void store_sums(float *y, const vec *acc)
         const float64x2_t even = (float64x2_t)acc[2 * i], odd = (float64x2_t)acc[2 * i + 1];
         sums[i] = (vec)vzip1q_f64(even, odd) + (vec)vzip2q_f64(even, odd);
     }
-    UNROLL for (int i = 0; i < GROUPS; i++) store(y + i * WIDTH, vpaddq_f32(sums[2 * i], sums[2 * i + 1]));
+    UNROLL for (int i = 0; i < BLOCKS; i++) store(y + i * WIDTH, vpaddq_f32(sums[2 * i], sums[2 * i + 1]));
 #else
     for (int i = 0; i < FERRY_LANES; i++) y[i] = (acc[i][0] + acc[i][2]) + (acc[i][1] + acc[i][3]);
 #endif
 }
 
-/* Queries against the first groups of one block; the other groups' scores become 0. */
-INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *keys, size_t stride,
-                        int32_t width, int rows, int groups)
+/* Queries against the keys of a head at `offset` of `blocks` blocks; the scores of the others become 0. */
+INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *const *first, size_t offset,
+                        int32_t width, int rows, int blocks)
 {
-    vec acc[SCORE_ROWS * GROUPS * PARTS];
-    UNROLL for (int v = 0; v < rows * GROUPS * PARTS; v++) acc[v] = (vec){0};
-    int32_t d = 0;
-    for (; d + FERRY_KEY_GROUP <= width; d += FERRY_KEY_GROUP) {
-        add_line(acc, q + d, ldq, keys + d * FERRY_KEY_GROUP, stride, rows, groups);
+    const float *keys[BLOCKS];
+    vec acc[SCORE_ROWS * BLOCKS * PARTS];
+    UNROLL for (int b = 0; b < blocks; b++) keys[b] = first[b] + offset;
+    UNROLL for (int v = 0; v < rows * BLOCKS * PARTS; v++) acc[v] = (vec){0};
+    size_t d = 0, K = (size_t)width;
+    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS) {
+        add_lines(acc, q + d, ldq, keys, d * FERRY_BLOCK_POSITIONS, rows, blocks);
     }
-    if (d < width) {
-        float rest[SCORE_ROWS * FERRY_KEY_GROUP] = {0};
+    if (d < K) {
+        float rest[SCORE_ROWS * FERRY_LINE_ELEMENTS] = {0};
         for (int r = 0; r < rows; r++) {
-            memcpy(rest + r * FERRY_KEY_GROUP, q + (size_t)r * ldq + d, (size_t)(width - d) * sizeof *rest);
+            memcpy(rest + r * FERRY_LINE_ELEMENTS, q + (size_t)r * ldq + d, (K - d) * sizeof *rest);
         }
-        add_line(acc, rest, FERRY_KEY_GROUP, keys + d * FERRY_KEY_GROUP, stride, rows, groups);
+        add_lines(acc, rest, FERRY_LINE_ELEMENTS, keys, d * FERRY_BLOCK_POSITIONS, rows, blocks);
     }
-    UNROLL for (int r = 0; r < rows; r++) store_sums(y + (size_t)r * ldy, acc + r * GROUPS * PARTS);
+    UNROLL for (int r = 0; r < rows; r++) store_sums(y + (size_t)r * ldy, acc + r * BLOCKS * PARTS);
 }
 
 INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const ferry_past *past, size_t offset,
                         int rows)
 {
     for (int32_t j = 0; j < past->count; j += FERRY_LANES) {
-        const float *keys = past->blocks[j / FERRY_LANES] + offset;
-        switch ((past->count - j + FERRY_KEY_GROUP - 1) / FERRY_KEY_GROUP) {
-        case 1: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 1); break;
-        case 2: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 2); break;
-        case 3: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 3); break;
-        default: scores_tile(y + j, ldy, q, ldq, keys, past->stride, past->width, rows, 4); break;
+        const float *const *first = past->blocks + j / FERRY_BLOCK_POSITIONS;
+        switch ((past->count - j + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS) {
+        case 1: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 1); break;
+        case 2: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 2); break;
+        case 3: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 3); break;
+        default: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, BLOCKS); break;
         }
     }
 }
@@ -183,9 +185,9 @@ INLINE void context_tile(const context_lines *c, size_t step_v, const ferry_past
     vec acc[CONTEXT_LINES * CONTEXT_PANELS * PARTS];
     const int vectors = panels * PARTS;
     UNROLL for (int v = 0; v < lines * vectors; v++) acc[v] = (vec){0};
-    for (int32_t j = 0; j < past->count; j += FERRY_LANES) {
-        const float *values = past->blocks[j / FERRY_LANES] + c->values + column, *a = c->a + j;
-        int32_t slots = past->count - j < FERRY_LANES ? past->count - j : FERRY_LANES;
+    for (int32_t j = 0; j < past->count; j += FERRY_BLOCK_POSITIONS) {
+        const float *values = past->blocks[j / FERRY_BLOCK_POSITIONS] + c->values + column, *a = c->a + j;
+        int32_t slots = past->count - j < FERRY_BLOCK_POSITIONS ? past->count - j : FERRY_BLOCK_POSITIONS;
         for (int32_t s = 0; s < slots; s++) {
             UNROLL for (int v = 0; v < lines * vectors; v++)
             {

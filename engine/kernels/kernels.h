@@ -36,18 +36,20 @@ typedef struct ferry_rows_i8 {
     int8_t *codes;  /* x̂, rows·(K rounded up to 64) bytes in the order of product_i8.h; 64-byte aligned */
 } ferry_rows_i8;
 
-/* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 16 (graph/cache.h): position j is slot j %
- * 16 of blocks[j / 16]. Blocks are 64-byte aligned; offset, head and stride are multiples of 16.
+/* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
+ * 4 of blocks[j / 4]; blocks behind the last position are not read. Blocks are 64-byte aligned; offset, head and stride
+ * are multiples of 16.
  *
- * Keys stand in groups of 4 positions, each [⌈width/4⌉][4 positions][4 d]: groups that hold no key are not read, and a
- * new key touches a quarter of the lines that a panel would cost it. Elements behind `width` are 0; slots of a group
- * that hold no key yet may hold anything. A value is a row [width]. */
-#define FERRY_KEY_GROUP 4
+ * The keys of a head in a block are [⌈width/4⌉][4 slots][4 d]: 16 floats are 4 elements of every slot, so that a new
+ * key touches a quarter of the lines that a panel would cost it. Elements behind `width` are 0; slots that hold no key
+ * yet may hold anything. A value is a row [width]. */
+#define FERRY_BLOCK_POSITIONS 4
+#define FERRY_LINE_ELEMENTS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* of one slot in 16 floats of keys */
 typedef struct ferry_past {
     const float *const *blocks;
     size_t offset; /* of the first head in a block, floats */
     size_t head;   /* from head to head */
-    size_t stride; /* from group to group of keys, from value to value */
+    size_t stride; /* from value to value; of no meaning for keys */
     int32_t heads, width, count;
 } ferry_past;
 

@@ -8,7 +8,7 @@
  *
  * pos_k(P) and pos_q(P) depend on weights alone. With the table of δ(i, j) upside down, its row is
  * clamp(j - i + c - 1, 0, 2c - 1): it ascends with j (clipped.h). The last term takes another row of pos_q for every
- * pair: 16 keys of a block meet a tile's queries in queries + 15 rows, and those products hold the terms on diagonals.
+ * pair: 16 keys meet a tile's queries in queries + 15 rows, and those products hold the terms on diagonals.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ static int32_t p2c_row(const deberta *parameters, int32_t distance)
     return row < 0 ? 0 : row < count ? row : count - 1;
 }
 
-/* scores[i, j] += k_j·pos_q(P[…])/√(3K) for the 16 keys from j on; table [2c, K]. */
+/* scores[i, j] += k_j·pos_q(P[…])/√(3K) for up to 16 keys from j on; table [2c, K]. */
 static void add_p2c(const ferry_position *position, const ferry_kernels *kernels, const ferry_position_tile *tile,
                     const float *table, int32_t j)
 {
@@ -155,8 +155,8 @@ static void add_p2c(const ferry_position *position, const ferry_kernels *kernels
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     float *dots = tile->scratch; /* [high - low + 1, 16] */
     ferry_past keys = tile->past;
-    keys.blocks += j / FERRY_LANES;
-    keys.count = FERRY_LANES;
+    keys.blocks += j / FERRY_BLOCK_POSITIONS;
+    keys.count = tile->keys - j < FERRY_LANES ? tile->keys - j : FERRY_LANES;
     kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1, &keys);
     for (int32_t i = 0; i < tile->queries; i++) {
         const int32_t left = ferry_position_visible(position, tile, i) - j;

@@ -11,18 +11,18 @@
 
 typedef struct shaw {
     ferry_clipped distances;
-    int32_t blocks;       /* of 16 distances */
-    float *keys;          /* rel_k [layers][blocks][K][16] */
-    const float **values; /* rel_v [layers][blocks] → [16][P] */
+    int32_t blocks;       /* of 4 distances */
+    float *keys;          /* rel_k [layers], as panels */
+    const float **values; /* rel_v [layers][blocks] → [4][P] */
 } shaw;
 
-/* Row-major rel_v [count, K] → [blocks][16][P] at `to`, and where its blocks begin. */
+/* Row-major rel_v [count, K] → [blocks][4][P] at `to`, and where its blocks begin. */
 static void take_values(const shaw *parameters, const float *rel_v, size_t K, size_t P, float *to, const float **blocks)
 {
     const size_t count = (size_t)parameters->distances.count;
-    memset(to, 0, (size_t)parameters->blocks * FERRY_LANES * P * sizeof *to);
+    memset(to, 0, (size_t)parameters->blocks * FERRY_BLOCK_POSITIONS * P * sizeof *to);
     for (size_t r = 0; r < count; r++) memcpy(to + r * P, rel_v + r * K, K * sizeof *to);
-    for (int32_t b = 0; b < parameters->blocks; b++) blocks[b] = to + (size_t)b * FERRY_LANES * P;
+    for (int32_t b = 0; b < parameters->blocks; b++) blocks[b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
@@ -33,8 +33,8 @@ static ferry_status bind(ferry_position *position, const ferry_position_source *
     const size_t P = ferry_round_up((size_t)K, FERRY_LANES);
     int32_t clip;
     FERRY_TRY(ferry_clipped_parameter(source, &clip, error));
-    const int32_t count = 2 * clip + 1, blocks = (count + FERRY_LANES - 1) / FERRY_LANES;
-    const size_t key_floats = ferry_panels_count(count, K), value_floats = (size_t)blocks * FERRY_LANES * P;
+    const int32_t count = 2 * clip + 1, blocks = (count + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS;
+    const size_t key_floats = ferry_panels_count(count, K), value_floats = (size_t)blocks * FERRY_BLOCK_POSITIONS * P;
     size_t pointers, floats;
     if (!ferry_mul_size((size_t)layers * (size_t)blocks, sizeof(float *), &pointers) ||
         !ferry_mul_size((size_t)layers, key_floats + value_floats, &floats))
@@ -108,7 +108,8 @@ static void context(const ferry_position *position, const ferry_position_state *
         sum_by_row(&parameters->distances, range, tile->first + i, ferry_position_visible(position, tile, i),
                    tile->scores + (size_t)i * tile->ld_scores, sums + (size_t)i * width);
     const ferry_past values = {
-        .blocks = parameters->values + (size_t)tile->layer * (size_t)parameters->blocks + range.base / FERRY_LANES,
+        .blocks =
+            parameters->values + (size_t)tile->layer * (size_t)parameters->blocks + range.base / FERRY_BLOCK_POSITIONS,
         .stride = ferry_round_up((size_t)K, FERRY_LANES),
         .heads = 1,
         .width = K,
@@ -124,8 +125,9 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     const shaw *parameters = position->parameters;
     const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
     const int64_t K = position->stack.head_width, P = (int64_t)ferry_round_up((size_t)K, FERRY_LANES);
+    const int64_t keys = (int64_t)ferry_panels_count(parameters->distances.count, position->stack.head_width);
     const int64_t rows = position->stack.causal ? parameters->distances.zero + 1 : parameters->distances.count;
-    result->model_bytes = layers * parameters->blocks * FERRY_LANES * (K + P) * (int64_t)sizeof(float);
+    result->model_bytes = layers * (keys + parameters->blocks * FERRY_BLOCK_POSITIONS * P) * (int64_t)sizeof(float);
     result->token_operations = heads * 2 * rows * K;
     result->key_operations = heads * 2;
 }
