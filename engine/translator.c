@@ -13,7 +13,7 @@
 #include "search/generate.h"
 
 /* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
-enum { BATCH_TOKENS = 768 };
+enum { BATCH_TOKENS = 512 };
 
 struct ferry_translator {
     const ferry_model *model;

@@ -14,7 +14,7 @@ enum { LOGITS_NEAR = 1 << 17 };
 enum { LOGITS_ROWS = 64 };
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while the weights are still read seldom enough. */
-enum { ENCODER_TOKENS = 512 };
+enum { ENCODER_TOKENS = 384 };
 /* New sentences enter when 1/4 of the places and of the room for ids is free: they are encoded together, which reads
  * the weights once. */
 enum { REFILL_PART = 4 };
