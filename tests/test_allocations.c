@@ -19,6 +19,7 @@ typedef struct job {
     const ferry_transformer *model;
     int32_t beam;
     bool skip_scores, shortlist;
+    const ferry_screen *screen;
     int32_t next;
     size_t finished, scored;
     found_best best[SENTENCES];
@@ -85,6 +86,7 @@ static void generate(ferry_generator *generator, job *j, int32_t width, int32_t 
         .tokens = tokens,
         .beam = j->beam,
         .max_length = MAX_LENGTH,
+        .screen = j->screen,
         .next = next_sentence,
         .finished = keep,
         .user = j,
@@ -135,12 +137,29 @@ static ferry_pool *make_pool(int32_t threads)
     return pool;
 }
 
+/* Of a model of floats; destroyed by ferry_screen_destroy. */
+static ferry_screen make_screen(const ferry_model *model)
+{
+    ferry_error error;
+    ferry_screen screen = {0};
+    if (model->file.transformer.output.codes == NULL)
+        CHECK(ferry_screen_create(&model->file.transformer.output, &screen, &error));
+    return screen;
+}
+
+static const ferry_screen *screen_or_null(const ferry_screen *screen)
+{
+    return screen->exact != NULL ? screen : NULL;
+}
+
 static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist,
                                 int32_t threads)
 {
     ferry_generator generator;
     size_t warm = 0;
     job *j = make_job(model, beam, skip_scores, shortlist);
+    ferry_screen screen = make_screen(model);
+    j->screen = screen_or_null(&screen);
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generator.state.context.pool = make_pool(threads);
     for (int round = 0; round < 5; round++) {
@@ -151,6 +170,7 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     assert_int_equal(ferry_generator_allocations(&generator), warm);
     ferry_pool_destroy(generator.state.context.pool);
     ferry_generator_destroy(&generator);
+    ferry_screen_destroy(&screen);
     free(j);
 }
 
@@ -179,24 +199,41 @@ static void check_same(const job *found, const job *expected)
     }
 }
 
-/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces. */
+/* Wrong coarse logits, and a bound that knows. */
+static void confuse(ferry_screen *screen)
+{
+    static float bias[VOCAB];
+    for (int32_t v = 0; v < VOCAB; v++) bias[v] = (float)(v % 7) * 100;
+    screen->coarse.bias = bias;
+    screen->norm = 1e6;
+}
+
+/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a screen can
+ * tell, or cannot. */
 static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, bool shortlist)
 {
+    enum { NONE, TELLS, DOES_NOT_TELL };
     static const struct {
         bool skip_scores;
-        int32_t width, tokens, threads;
-    } cases[] = {{false, 60, 10000, 1}, {true, 60, 10000, 2}, {true, 1, 1, 1},  {true, 1, 1, 3},
-                 {true, 48, 200, 1},    {true, 48, 200, 4},   {false, 7, 1, 1}, {false, 1, 1, 2}};
+        int32_t width, tokens, threads, screen;
+    } cases[] = {{false, 60, 10000, 1, TELLS}, {true, 60, 10000, 2, NONE}, {true, 60, 10000, 1, TELLS},
+                 {true, 1, 1, 1, NONE},        {true, 1, 1, 3, TELLS},     {true, 48, 200, 1, DOES_NOT_TELL},
+                 {true, 48, 200, 4, TELLS},    {true, 48, 200, 1, NONE},   {false, 7, 1, 1, NONE},
+                 {false, 1, 1, 2, NONE}};
     job *expected = make_job(model, beam, false, shortlist);
     ferry_generator generator;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generate(&generator, expected, 1, 10000);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
+        ferry_screen screen = make_screen(model);
+        if (cases[c].screen != NONE) j->screen = screen_or_null(&screen);
+        if (cases[c].screen == DOES_NOT_TELL) confuse(&screen);
         generator.state.context.pool = make_pool(cases[c].threads);
         generate(&generator, j, cases[c].width, cases[c].tokens);
         ferry_pool_destroy(generator.state.context.pool);
         check_same(j, expected);
+        ferry_screen_destroy(&screen);
         free(j);
     }
     ferry_generator_destroy(&generator);

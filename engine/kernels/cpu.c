@@ -81,22 +81,22 @@ ferry_cpu_level ferry_cpu_detect(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name_, isa_, isa_i8)                                                                                     \
+#define TABLE(name_, isa_, isa_i8, fast)                                                                               \
     {                                                                                                                  \
-        .isa = name_, FERRY_KERNEL_LIST(ENTRY, isa_) FERRY_KERNEL_LIST_I8(ENTRY, isa_i8)                               \
+        .isa = name_, .fast_i8 = fast, FERRY_KERNEL_LIST(ENTRY, isa_) FERRY_KERNEL_LIST_I8(ENTRY, isa_i8)              \
     }
 
-static const ferry_kernels plain = TABLE("plain", plain, plain);
+static const ferry_kernels plain = TABLE("plain", plain, plain, false);
 #if defined(__x86_64__)
-static const ferry_kernels avx2 = TABLE("avx2", avx2, avx2);
-static const ferry_kernels avx512 = TABLE("avx512", avx512, avx512);
-static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni);
-static const ferry_kernels amx = TABLE("amx", avx512, amx);
+static const ferry_kernels avx2 = TABLE("avx2", avx2, avx2, true);
+static const ferry_kernels avx512 = TABLE("avx512", avx512, avx512, true);
+static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni, true);
+static const ferry_kernels amx = TABLE("amx", avx512, amx, true);
 
 static const ferry_kernels *const tables[] = {&amx, &avx512vnni, &avx512, &avx2, &plain, NULL};
 #elif defined(__aarch64__)
-static const ferry_kernels neon = TABLE("neon", neon, neon);
-static const ferry_kernels neon_dotprod = TABLE("neon_dotprod", neon, neon_dotprod);
+static const ferry_kernels neon = TABLE("neon", neon, neon, false);
+static const ferry_kernels neon_dotprod = TABLE("neon_dotprod", neon, neon_dotprod, true);
 
 static const ferry_kernels *const tables[] = {&neon_dotprod, &neon, &plain, NULL};
 #else

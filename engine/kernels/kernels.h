@@ -77,6 +77,7 @@ typedef struct ferry_top {
 
 typedef struct ferry_kernels {
     const char *isa; /* "plain", "avx2", "avx512", "avx512vnni", "amx"; "neon", "neon_dotprod" */
+    bool fast_i8;    /* products of int8 take less time than those of floats, not only fewer bytes */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte

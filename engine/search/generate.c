@@ -261,21 +261,35 @@ static bool stands_alone(const generation *g, int32_t i)
 typedef struct row_group {
     int32_t first, last;
     int32_t row, rows;
+    bool screened; /* their logits are computed coarsely first */
 } row_group;
+
+static bool can_be_screened(const generation *g, int32_t i)
+{
+    const ferry_generate_slot *slot = &g->slots[g->living[i]];
+    return g->source->screen != NULL && slot->words == NULL && ferry_search_takes_screens(slot->search);
+}
+
+/* What their logits are computed with. */
+static const ferry_matrix *group_output(const generation *g, const row_group *group)
+{
+    return group->screened ? &g->source->screen->coarse : &g->slots[g->living[group->first]].output;
+}
 
 /* How many columns of the group's logits exist at the same time. */
 static int32_t logits_width(const generation *g, const row_group *group)
 {
     const ferry_generate_slot *slot = &g->slots[g->living[group->first]];
     const int32_t part = LOGITS_NEAR / group->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
-    if (!ferry_search_takes_parts(slot->search) || part >= slot->output.N) return slot->output.N;
+    const int32_t N = group_output(g, group)->N;
+    if (!ferry_search_takes_parts(slot->search) || part >= N) return N;
     return part > 0 ? part : FERRY_LOG_SUM_BLOCK;
 }
 
 /* The group's rows of the last layer, for their output matrix. */
 static ferry_status prepare_inputs(generation *g, const row_group *group, ferry_inputs *inputs, ferry_error *error)
 {
-    const ferry_matrix *output = &g->slots[g->living[group->first]].output;
+    const ferry_matrix *output = group_output(g, group);
     const int32_t offsets[] = {0, group->rows};
     const float *hidden = g->hidden + (size_t)group->row * (size_t)output->K;
     ferry_state_group_sentences(g->state, offsets, 1);
@@ -293,11 +307,33 @@ static void step(generation *g, ferry_generate_slot *slot, const ferry_logits *l
     *next += slot->rows;
 }
 
-/* Columns `first` … of the group's logits, and each sentence's step when they are the last ones. */
-static void take_columns(generation *g, const row_group *group, const ferry_inputs *inputs, int32_t first,
-                         int32_t count, float *values, int32_t *next)
+static ferry_status choose(generation *g, const row_group *group, int32_t *next, ferry_error *error);
+
+/* The step of living sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by all
+ * of them where the coarse ones do not tell which. */
+static ferry_status take_largest(generation *g, int32_t i, int32_t row, float factor, const ferry_top *top,
+                                 int32_t *next, ferry_error *error)
 {
-    const ferry_matrix *all = &g->slots[g->living[group->first]].output;
+    ferry_generate_slot *slot = &g->slots[g->living[i]];
+    const float *x = g->hidden + (size_t)row * (size_t)slot->output.K;
+    int32_t column;
+    float logit;
+    const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_OUTPUT_LAYER);
+    const bool found =
+        ferry_screen_resolve(g->source->screen, g->state->context.kernels, x, factor, top, &column, &logit);
+    ferry_profile_leave(&g->state->profile, around);
+    if (!found) return choose(g, &(row_group){.first = i, .last = i + 1, .row = row, .rows = 1}, next, error);
+    const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
+    step(g, slot, &only, row, next);
+    return FERRY_OK;
+}
+
+/* Columns `first` … of the group's logits, and each sentence's step when they are the last ones. */
+static ferry_status take_columns(generation *g, const row_group *group, const ferry_inputs *inputs, int32_t first,
+                                 int32_t count, float *values, int32_t *next, ferry_error *error)
+{
+    const ferry_kernels *kernels = g->state->context.kernels;
+    const ferry_matrix *all = group_output(g, group);
     const ferry_matrix output = ferry_matrix_columns(all, first, count);
     const bool last = first + count == all->N;
     int32_t row = group->row;
@@ -313,20 +349,26 @@ static void take_columns(generation *g, const row_group *group, const ferry_inpu
             .count = count,
             .first = first,
         };
-        if (last)
+        if (group->screened) {
+            const ferry_top *top = ferry_search_screen(slot->search, kernels, &logits);
+            const float factor = inputs->quantised.factors[row - group->row];
+            if (last) FERRY_TRY(take_largest(g, i, row, factor, top, next, error));
+        } else if (last) {
             step(g, slot, &logits, row, next);
-        else
-            ferry_search_see(slot->search, g->state->context.kernels, &logits);
+        } else {
+            ferry_search_see(slot->search, kernels, &logits);
+        }
         row += rows;
         values += (size_t)rows * (size_t)count;
     }
     ferry_profile_leave(&g->state->profile, around);
+    return FERRY_OK;
 }
 
 static ferry_status choose(generation *g, const row_group *group, int32_t *next, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
-    const int32_t N = g->slots[g->living[group->first]].output.N, width = logits_width(g, group);
+    const int32_t N = group_output(g, group)->N, width = logits_width(g, group);
     const size_t floats = (size_t)group->rows * (size_t)width;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_OUTPUT_LAYER);
@@ -335,7 +377,7 @@ static ferry_status choose(generation *g, const row_group *group, int32_t *next,
     ferry_status status = values != NULL ? prepare_inputs(g, group, &inputs, error)
                                          : ferry_fail_memory(error, "logits", floats * sizeof *values);
     for (int32_t first = 0; status == FERRY_OK && first < N; first += width)
-        take_columns(g, group, &inputs, first, N - first < width ? N - first : width, values, next);
+        status = take_columns(g, group, &inputs, first, N - first < width ? N - first : width, values, next, error);
     ferry_profile_leave(&g->state->profile, around);
     ferry_arena_end(arena, mark);
     return status;
@@ -347,7 +389,7 @@ static bool can_join(const generation *g, const row_group *group, int32_t i)
     const ferry_generate_slot *first = &g->slots[g->living[group->first]], *slot = &g->slots[g->living[i]];
     const bool parts = ferry_search_takes_parts(first->search);
     return !stands_alone(g, group->first) && !stands_alone(g, i) && ferry_search_takes_parts(slot->search) == parts &&
-           (parts || group->rows + slot->rows <= g->whole_rows);
+           can_be_screened(g, i) == group->screened && (parts || group->rows + slot->rows <= g->whole_rows);
 }
 
 /* All living rows, in groups of whole sentences. */
@@ -356,6 +398,7 @@ static ferry_status choose_all(generation *g, int32_t *next, ferry_error *error)
     row_group group = {0};
     for (; group.first < g->living_count; group.first = group.last, group.row += group.rows) {
         group.rows = 0;
+        group.screened = can_be_screened(g, group.first);
         for (group.last = group.first; group.last < g->living_count; group.last++) {
             if (group.last > group.first && !can_join(g, &group, group.last)) break;
             group.rows += g->slots[g->living[group.last]].rows;

@@ -4,6 +4,7 @@
 #define FERRY_SEARCH_GENERATE_H
 
 #include "../graph/state.h"
+#include "screen.h"
 #include "search.h"
 
 typedef struct ferry_generate_sentence {
@@ -19,6 +20,8 @@ typedef struct ferry_generate_source {
     int32_t tokens;     /* ids of all these sentences together, at the most; a longer sentence comes alone */
     int32_t beam;       /* no sentence's beam is larger */
     int32_t max_length; /* no sentence's max_length is larger */
+    /* Of the model's output matrix, which is shared by sentences; NULL: none. What is chosen stays the same. */
+    const ferry_screen *screen;
     /* Fills in the next sentence; false when there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
     /* Called once for each sentence, in the order in which they finish; `search` lives until it returns. An error that

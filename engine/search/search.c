@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/bytes.h"
+#include "screen.h"
 #include "search_state.h"
 
 int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids)
@@ -37,8 +38,9 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     search->finished = take(arena, beam, sizeof *search->finished, &failed);
     search->candidates = take(arena, candidates, sizeof *search->candidates, &failed);
     search->seen = take(arena, beam, sizeof *search->seen, &failed);
-    float *top_values = take(arena, beam, candidates * sizeof *top_values, &failed);
-    int32_t *top_columns = take(arena, beam, candidates * sizeof *top_columns, &failed);
+    const size_t best = beam > 1 ? candidates : FERRY_SCREENED;
+    float *top_values = take(arena, beam, best * sizeof *top_values, &failed);
+    int32_t *top_columns = take(arena, beam, best * sizeof *top_columns, &failed);
     search->before_penalty = take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < beam; i++) {
@@ -46,8 +48,8 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
         search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
         search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
         search->finished[i] = (ferry_finished){.ids = ids + finished, .token_scores = scores + finished};
-        search->seen[i].top.values = top_values + i * candidates;
-        search->seen[i].top.indices = top_columns + i * candidates;
+        search->seen[i].top.values = top_values + i * best;
+        search->seen[i].top.indices = top_columns + i * best;
     }
     return true;
 }
@@ -66,7 +68,7 @@ static void forget(ferry_search *search)
     for (int32_t row = 0; row < search->live; row++) {
         ferry_seen *seen = &search->seen[row];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
-        seen->top.limit = ferry_search_candidates(search);
+        seen->top.limit = search->rules.decoding.beam > 1 ? ferry_search_candidates(search) : FERRY_SCREENED;
         seen->top.count = 0;
         seen->best = (ferry_best){.value = -INFINITY, .id = -1};
     }
@@ -120,6 +122,22 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
         ferry_greedy_see(search, kernels, part);
     else
         ferry_beam_see(search, kernels, part);
+}
+
+bool ferry_search_takes_screens(const ferry_search *search)
+{
+    const ferry_decoding *decoding = &search->rules.decoding;
+    return decoding->beam == 1 && search->rules.skip_scores && decoding->repetition_penalty == 1;
+}
+
+const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+{
+    ferry_top *top = &search->seen[0].top;
+    assert(search->live == 1 && ferry_search_takes_screens(search));
+    if (ferry_search_forced_id(search) >= 0) return top;
+    ferry_search_mask(search, part, part->values, 0);
+    kernels->add_top(top, part->values, part->count, part->first);
+    return top;
 }
 
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,

@@ -81,6 +81,15 @@ bool ferry_search_takes_parts(const ferry_search *search);
  * since the last step. The step gets the last part. The values are overwritten. */
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 
+/* Whether the search can be told of a column that holds the largest logit in the place of all logits: greedy search
+ * without scores. A penalty on repetitions would change the order of logits that are known coarsely. */
+bool ferry_search_takes_screens(const ferry_search *search);
+
+/* Shows such a search a part of coarse logits (screen.h), as ferry_search_see does of exact ones, and gives the best
+ * FERRY_SCREENED of those that it saw since the last step and that its rules admit. The step then gets the one column
+ * that holds the largest logit; if there is none, any column with -INFINITY. */
+const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
+
 /* logits: one row for each living row, in order; the last columns, or all. The values are overwritten.
  * Returns how many rows go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,
  * parents [beam]; 0 when the sentence is finished (it is after max_length steps at the latest). */

@@ -1,0 +1,144 @@
+#include "screen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/bytes.h"
+
+/* ---- the coarse matrix ---- */
+
+static double norm(const float *x, int32_t K)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < K; k++) sum += (double)x[k] * (double)x[k];
+    return sqrt(sum);
+}
+
+static double larger(double a, double b)
+{
+    return a < b || isnan(b) ? b : a; /* a NaN stays: the bound then tells nothing */
+}
+
+/* max|w| and |w| of sixteen rows of W, a panel [K][16]. */
+static void measure_panel(const float *panel, size_t K, float *most, double *norms)
+{
+    enum { RUN = 64 }; /* sums of floats that err by less than the bound's slack */
+    for (size_t k = 0; k < K; k += RUN) {
+        float sums[FERRY_LANES] = {0};
+        for (size_t at = k; at < K && at < k + RUN; at++)
+            for (size_t l = 0; l < FERRY_LANES; l++) {
+                const float w = panel[at * FERRY_LANES + l];
+                most[l] = fabsf(w) > most[l] ? fabsf(w) : most[l];
+                sums[l] += w * w;
+            }
+        for (size_t l = 0; l < FERRY_LANES; l++) norms[l] += (double)sums[l];
+    }
+    for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]);
+}
+
+/* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. Whatever a weight is, its code
+ * is from -127 to 127. */
+static void quantise_steps(const float *panel, const float *inverse, int8_t *codes)
+{
+    const float shift = 0x1.8p23f; /* what is added to it is rounded to an integer, in its lowest bits */
+    uint32_t words[FERRY_LANES] = {0};
+    for (uint32_t step = 0; step < 4; step++)
+        for (size_t l = 0; l < FERRY_LANES; l++) {
+            float q = panel[step * FERRY_LANES + l] * inverse[l];
+            q = q > -127.0f ? q : -127.0f;
+            q = q < 127.0f ? q : 127.0f;
+            q += shift;
+            uint32_t bits;
+            memcpy(&bits, &q, sizeof bits);
+            words[l] |= (bits & 0xff) << 8 * step;
+        }
+    memcpy(codes, words, sizeof words);
+}
+
+/* One panel of W [K][16] into codes [⌈K/4⌉][16][4] and scales. */
+static void quantise_panel(ferry_screen *screen, const float *panel, int8_t *codes, float *scales)
+{
+    const size_t K = (size_t)screen->exact->K, whole = K / 4 * 4;
+    double norms[FERRY_LANES] = {0};
+    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[4 * FERRY_LANES] = {0};
+    measure_panel(panel, K, most, norms);
+    for (size_t l = 0; l < FERRY_LANES; l++) {
+        scales[l] = most[l] > 0x1p-100f ? most[l] / 127 : 0x1p-100f;
+        inverse[l] = 1 / scales[l];
+        screen->norm = larger(screen->norm, norms[l]);
+        screen->scale = larger(screen->scale, (double)scales[l]);
+    }
+    for (size_t k = 0; k < whole; k += 4) quantise_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
+    if (whole == K) return;
+    memcpy(rest, panel + whole * FERRY_LANES, (K - whole) * FERRY_LANES * sizeof *rest);
+    quantise_steps(rest, inverse, codes + whole * FERRY_LANES);
+}
+
+ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen, ferry_error *error)
+{
+    const size_t N = (size_t)exact->N, K = (size_t)exact->K, panels = (N + FERRY_LANES - 1) / FERRY_LANES;
+    const size_t size = ferry_codes_size(FERRY_LANES, exact->K), scales_size = panels * FERRY_LANES * sizeof(float);
+    int8_t *codes = aligned_alloc(64, panels * size + scales_size);
+    *screen = (ferry_screen){.exact = exact, .coarse = {.N = exact->N, .K = exact->K, .bias = exact->bias}};
+    if (codes == NULL) return ferry_fail_memory(error, "a coarse output matrix", panels * size + scales_size);
+    float *scales = (float *)(void *)(codes + panels * size);
+    for (size_t p = 0; p < panels; p++)
+        quantise_panel(screen, exact->panels + p * K * FERRY_LANES, codes + p * size, scales + p * FERRY_LANES);
+    for (size_t n = 0; exact->bias != NULL && n < N; n++)
+        screen->bias = larger(screen->bias, fabs((double)exact->bias[n]));
+    screen->coarse.codes = codes;
+    screen->coarse.scales = scales;
+    return FERRY_OK;
+}
+
+void ferry_screen_destroy(ferry_screen *screen)
+{
+    free((void *)(uintptr_t)screen->coarse.codes);
+    memset(screen, 0, sizeof *screen);
+}
+
+/* ---- the exact logits ---- */
+
+/* How far a coarse logit and the exact one, both as computed, can be apart. */
+static double bound(const ferry_screen *screen, const float *x, float factor)
+{
+    const double unit = 0x1p-24, K = screen->exact->K;
+    const double slack = 1 + 1e-4;          /* x·a is rounded before it becomes an integer, and so were the norms */
+    if (!(factor < 1e20f)) return INFINITY; /* the coarse product's factors would be too small to be exact */
+    const double delta = sqrt(K) / (2 * (double)factor), size = norm(x, screen->exact->K) + delta;
+    const double quantised = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
+    /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
+     * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
+    const double rounded = (K + 8) * unit * (size * screen->norm + screen->bias);
+    return slack * (quantised + 2 * rounded);
+}
+
+bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kernels, const float *x, float factor,
+                          const ferry_top *top, int32_t *column, float *logit)
+{
+    const ferry_matrix *exact = screen->exact;
+    const double apart = bound(screen, x, factor);
+    float panel[FERRY_LANES];
+    int32_t computed = -1; /* the panel's first column */
+    *column = -1;
+    *logit = -INFINITY;
+    for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
+        const int32_t n = top->indices[i], lane = n % FERRY_LANES;
+        if ((double)top->values[i] + apart < (double)*logit) return true;
+        if (computed != n - lane) {
+            const int32_t left = exact->N - (n - lane);
+            const ferry_matrix columns = ferry_matrix_columns(exact, n - lane, left < FERRY_LANES ? left : FERRY_LANES);
+            kernels->product(panel, FERRY_LANES, x, (size_t)columns.K, 1, columns.panels, columns.K, columns.N,
+                             columns.bias);
+            computed = n - lane;
+        }
+        if (panel[lane] > *logit || (panel[lane] == *logit && n < *column)) {
+            *logit = panel[lane];
+            *column = n;
+        }
+    }
+    /* Behind the list there is nothing, or something that may come as near as its last. */
+    const bool all = top->count < top->limit || !(top->values[top->count - 1] > -INFINITY);
+    return apart < INFINITY && all;
+}
