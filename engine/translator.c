@@ -12,6 +12,8 @@
 #include "result.h"
 #include "search/generate.h"
 
+/* A screen takes as long to make as some steps without it: one short line does not pay for it. */
+enum { SCREEN_TOKENS = 32 };
 /* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
 enum { BATCH_TOKENS = 512 };
 
@@ -23,7 +25,8 @@ struct ferry_translator {
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
-    ferry_screen screen;         /* zeroed where none is of use */
+    ferry_screen screen;         /* zeroed: there is none */
+    size_t source_tokens;        /* of all calls, until there is a screen */
 };
 
 /* A line that goes through the model. */
@@ -280,12 +283,36 @@ static void translate_item(void *user, int32_t worker, size_t item)
 
 /* ---- the calls ---- */
 
+/* Whether a screen would be of use: greedy search without scores needs only the largest logit, of an output matrix of
+ * floats that all sentences share, and int8 products are the faster ones. */
+static bool wants_screen(const ferry_translator *translator)
+{
+    const ferry_transformer *model = &translator->model->file.transformer;
+    const ferry_decoding *decoding = &translator->decoding;
+    const bool shared = !decoding->shortlist || model->shortlist.offsets == NULL;
+    const bool greedy = decoding->beam == 1 && decoding->repetition_penalty == 1 && translator->options.scores == 0;
+    return greedy && shared && model->output.codes == NULL && translator->model->kernels->fast_i8;
+}
+
+/* Makes the screen when there is enough to do. */
+static ferry_status prepare_screen(const run *r, ferry_error *error)
+{
+    ferry_translator *translator = r->translator;
+    if (translator->screen.exact != NULL || !wants_screen(translator)) return FERRY_OK;
+    for (size_t i = 0; i < r->sentences; i++) translator->source_tokens += r->sources[i].ids.count;
+    if (translator->source_tokens < SCREEN_TOKENS) return FERRY_OK;
+    return ferry_screen_create(&translator->model->file.transformer.output, &translator->screen, error);
+}
+
 /* Everything from sources to results. Takes r->sources' ids; they are freed here. */
 static ferry_status finish_run(run *r, ferry_status status, ferry_result **result, ferry_error *error)
 {
     if (status == FERRY_OK) {
-        const size_t threads = (size_t)r->translator->options.threads;
         sort_sources(r);
+        status = prepare_screen(r, error);
+    }
+    if (status == FERRY_OK) {
+        const size_t threads = (size_t)r->translator->options.threads;
         ferry_pool_run(r->translator->pool, translate_item, r, r->sentences < threads ? r->sentences : threads);
         report_progress(r);
         status = (ferry_status)atomic_load(&r->status);
@@ -377,18 +404,6 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     return FERRY_OK;
 }
 
-/* Greedy search without scores needs only the largest logit: of an output matrix of floats that all sentences share,
- * and where int8 products are the faster ones, a screen finds it with a part of the work. */
-static ferry_status create_screen(ferry_translator *translator, ferry_error *error)
-{
-    const ferry_transformer *model = &translator->model->file.transformer;
-    const ferry_decoding *decoding = &translator->decoding;
-    const bool shared = !decoding->shortlist || model->shortlist.offsets == NULL;
-    const bool greedy = decoding->beam == 1 && decoding->repetition_penalty == 1 && translator->options.scores == 0;
-    if (!greedy || !shared || model->output.codes != NULL || !translator->model->kernels->fast_i8) return FERRY_OK;
-    return ferry_screen_create(&model->output, &translator->screen, error);
-}
-
 static ferry_status create_threads(ferry_translator *translator, ferry_error *error)
 {
     const ferry_model *model = translator->model;
@@ -418,7 +433,6 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = model;
     ferry_status status = take_options(created, options, error);
-    if (status == FERRY_OK) status = create_screen(created, error);
     if (status == FERRY_OK) status = create_threads(created, error);
     if (status != FERRY_OK) {
         ferry_translator_destroy(created);

@@ -254,7 +254,7 @@ static void test_parts_and_neighbours_change_nothing(void **state)
     }
 }
 
-static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads)
+static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
 {
     ferry_error error;
     ferry_options options;
@@ -262,12 +262,14 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
     ferry_options_default(model, &options);
     options.beam = beam;
     options.threads = threads;
+    options.scores = scores;
+    options.shortlist = 0;
     options.max_length = MAX_LENGTH;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     return translator;
 }
 
-/* A translator's only sentence has all its threads. */
+/* A translator's only sentence has all its threads. Without scores the ids are the same, by shorter ways. */
 static void test_one_sentence_on_many_threads(void **state)
 {
     (void)state;
@@ -275,7 +277,8 @@ static void test_one_sentence_on_many_threads(void **state)
     for (size_t t = 0; t < 2 * sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t / 2]);
         ferry_translator *translators[4];
-        for (int32_t i = 0; i < 4; i++) translators[i] = make_translator(model, t % 2 == 0 ? 1 : MOST_BEAM, 1 + i);
+        for (int32_t i = 0; i < 4; i++)
+            translators[i] = make_translator(model, t % 2 == 0 ? 1 : MOST_BEAM, 1 + i, i % 2 == 0);
         for (int32_t s = 0; s < SENTENCES; s += 7) {
             const int32_t offsets[] = {0, 1 + s * 11 % LONGEST};
             ferry_result *results[4];
@@ -287,7 +290,7 @@ static void test_one_sentence_on_many_threads(void **state)
                 assert_int_equal(ferry_result_tokens(results[i], 0, 0), length);
                 assert_memory_equal(ferry_inspect_result_ids(results[i], 0, 0),
                                     ferry_inspect_result_ids(results[0], 0, 0), length * sizeof(int32_t));
-                assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+                if (i % 2 == 0) assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
             }
             for (int32_t i = 0; i < 4; i++) ferry_result_destroy(results[i]);
         }

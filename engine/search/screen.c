@@ -80,15 +80,16 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen
     const size_t N = (size_t)exact->N, K = (size_t)exact->K, panels = (N + FERRY_LANES - 1) / FERRY_LANES;
     const size_t size = ferry_codes_size(FERRY_LANES, exact->K), scales_size = panels * FERRY_LANES * sizeof(float);
     int8_t *codes = aligned_alloc(64, panels * size + scales_size);
-    *screen = (ferry_screen){.exact = exact, .coarse = {.N = exact->N, .K = exact->K, .bias = exact->bias}};
+    *screen = (ferry_screen){0};
     if (codes == NULL) return ferry_fail_memory(error, "a coarse output matrix", panels * size + scales_size);
     float *scales = (float *)(void *)(codes + panels * size);
+    screen->exact = exact;
+    screen->coarse =
+        (ferry_matrix){.N = exact->N, .K = exact->K, .codes = codes, .scales = scales, .bias = exact->bias};
     for (size_t p = 0; p < panels; p++)
         quantise_panel(screen, exact->panels + p * K * FERRY_LANES, codes + p * size, scales + p * FERRY_LANES);
     for (size_t n = 0; exact->bias != NULL && n < N; n++)
         screen->bias = larger(screen->bias, fabs((double)exact->bias[n]));
-    screen->coarse.codes = codes;
-    screen->coarse.scales = scales;
     return FERRY_OK;
 }
 
