@@ -138,7 +138,8 @@ typedef struct ferry_options {
     const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
     size_t suppressed_count;
     int32_t shortlist; /* 1: words are chosen among those of the model's shortlist, if it has one */
-    int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it: faster, with less memory */
+    int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it, which is faster (with a
+                        * float32 model it then keeps an int8 copy of the output matrix beside the model) */
     int32_t threads;   /* that translate, and help each other; 1: everything runs in the calling thread */
     int32_t batch;     /* sentences decoded together */
     /* Called from the calling thread as lines are finished; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */

@@ -291,7 +291,8 @@ static bool wants_screen(const ferry_translator *translator)
     const ferry_decoding *decoding = &translator->decoding;
     const bool shared = !decoding->shortlist || model->shortlist.offsets == NULL;
     const bool greedy = decoding->beam == 1 && decoding->repetition_penalty == 1 && translator->options.scores == 0;
-    return greedy && shared && model->output.codes == NULL && translator->model->kernels->fast_i8;
+    const bool suits = model->output.codes == NULL && model->output.K <= FERRY_CODES_MAX_K;
+    return greedy && shared && suits && translator->model->kernels->fast_i8;
 }
 
 /* Makes the screen when there is enough to do. */

@@ -7,10 +7,7 @@
 
 #include "printable.h"
 
-enum {
-    CODES_GROUP = 4,      /* inputs that stand side by side in int8 codes (kernels/linear.h) */
-    MAX_CODES_K = 1 << 16 /* inputs whose products int32 can hold */
-};
+enum { CODES_GROUP = 4 }; /* inputs that stand side by side in int8 codes (kernels/linear.h) */
 
 ferry_bind_name ferry_bind_tensor_name(const ferry_bind_section *section, int32_t layer, const char *what,
                                        const char *part)
@@ -168,9 +165,9 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
         binder->widenings[binder->widening_count++] = (ferry_widening){tensor, &matrix->panels};
         return FERRY_OK;
     case FERRY_I8:
-        if (K > MAX_CODES_K) {
+        if (K > FERRY_CODES_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
-                              binder->gguf->file, weight.text, (int)MAX_CODES_K, (int)K);
+                              binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
         }
         matrix->codes = tensor->data;
         return bind_code_scales(binder, name, matrix, error);

@@ -171,10 +171,17 @@ enum { BEST, SECOND, FILLERS }; /* columns */
 /* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between
  * that and the second best stand so many others that the best is not among those that are known: a screen that believes
  * in a smaller bound takes the second for the best. */
-static void check_misleading(world *w, float too_small)
+static void check_misleading(world *w, float too_small, float weight_unit, float input_unit)
 {
+    for (int32_t k = 0; k < w->K; k++) {
+        w->x[k] *= input_unit;
+        w->weight[BEST * w->K + k] *= weight_unit;
+    }
+    for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = -1e9f;
+    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
     const answer best = know(ferry_kernels_find("plain"), w);
-    for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = best.logit - (n == SECOND ? 0.01f : 0.98f * too_small);
+    const float unit = weight_unit * input_unit;
+    for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = best.logit - unit * (n == SECOND ? 0.01f : 0.98f * too_small);
     assert_int_equal(know(ferry_kernels_find("plain"), w).column, BEST);
     assert_false(check(w));
 }
@@ -183,39 +190,46 @@ static world *new_misleading_world(void)
 {
     world *w = new_world(FILLERS + 2 * FERRY_SCREENED, 256, true);
     memset(w->weight, 0, (size_t)w->N * (size_t)w->K * sizeof *w->weight);
-    for (int32_t n = 0; n < w->N; n++) w->bias[n] = n == BEST ? 0 : -1e3f;
+    w->bias[BEST] = 0;
     return w;
 }
+
+enum { UNITS = 4 };
+static const struct {
+    float weight, input;
+} units[UNITS] = {{1, 1}, {0x1p-90f, 0x1p+60f}, {0x1p+60f, 0x1p-50f}, {0x1p-20f, 0x1p-20f}};
 
 /* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
 static void test_coarse_weights(void **state)
 {
     (void)state;
-    world *w = new_misleading_world();
-    for (int32_t k = 0; k < w->K; k++) {
-        w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
-        w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
+            w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
+        }
+        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        free_world(w);
     }
-    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
-    check_misleading(w, 0.45f / 127 * (float)(w->K - 1));
-    free_world(w);
 }
 
 /* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
 static void test_coarse_inputs(void **state)
 {
     (void)state;
-    world *w = new_misleading_world();
-    for (int32_t k = 0; k < w->K; k++) {
-        w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 0.45f / 127 : -0.45f / 127; /* the step is 1/127 */
-        w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 0.45f / 127 : -0.45f / 127; /* the step is 1/127 */
+            w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
+        }
+        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        free_world(w);
     }
-    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
-    check_misleading(w, 0.45f / 127 * (float)(w->K - 1));
-    free_world(w);
 }
 
-/* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers. */
+/* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers, sums that vanish. */
 static void test_extremes(void **state)
 {
     (void)state;
@@ -231,6 +245,15 @@ static void test_extremes(void **state)
             if (place < 2 && i < 3) assert_false(told);
             free_world(w);
         }
+    }
+    static const float sizes[][2] = {
+        {1e-25f, 1e18f}, {1e-30f, 1e-19f}, {1e-38f, 1e-5f}, {1e-44f, 1e4f}, {1e15f, 1e-30f}};
+    for (int32_t i = 0; i < 5; i++) {
+        world *w = new_world(200, 64, false);
+        for (int32_t k = 0; k < w->N * w->K; k++) w->weight[k] *= sizes[i][0];
+        for (int32_t k = 0; k < w->K; k++) w->x[k] *= sizes[i][1];
+        check(w);
+        free_world(w);
     }
     world *w = new_world(200, 64, true);
     for (int32_t n = 0; n < w->N; n++) w->masked[n] = true;

@@ -17,10 +17,13 @@
 #include "../base/status.h"
 #include "kernels.h"
 
+/* Inputs whose products of int8 a sum in int32 can hold. */
+enum { FERRY_CODES_MAX_K = 1 << 16 };
+
 /* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels` and `codes` is not NULL. */
 typedef struct ferry_matrix {
     int32_t N;              /* outputs */
-    int32_t K;              /* inputs; ≤ 65536 for int8 */
+    int32_t K;              /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
     const float *panels;    /* W, [⌈N/16⌉][K][16] */
     const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], filled up with zeros; 64-byte aligned */
     const float *scales;    /* codes: [N], or NULL for one multiplier */

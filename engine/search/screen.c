@@ -20,6 +20,9 @@ static double larger(double a, double b)
     return a < b || isnan(b) ? b : a; /* a NaN stays: the bound then tells nothing */
 }
 
+/* The square of any float that is larger does not vanish in a float. */
+#define LOST_SQUARE 0x1p-70
+
 /* max|w| and |w| of sixteen rows of W, a panel [K][16]. */
 static void measure_panel(const float *panel, size_t K, float *most, double *norms)
 {
@@ -34,7 +37,7 @@ static void measure_panel(const float *panel, size_t K, float *most, double *nor
             }
         for (size_t l = 0; l < FERRY_LANES; l++) norms[l] += (double)sums[l];
     }
-    for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]);
+    for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]) + sqrt((double)K) * LOST_SQUARE;
 }
 
 /* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. Whatever a weight is, its code
@@ -112,7 +115,8 @@ static double bound(const ferry_screen *screen, const float *x, float factor)
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
      * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
     const double rounded = (K + 8) * unit * (size * screen->norm + screen->bias);
-    return slack * (quantised + 2 * rounded);
+    const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
+    return slack * (quantised + 2 * rounded) + underflow;
 }
 
 bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kernels, const float *x, float factor,
