@@ -1,34 +1,5 @@
 #include "quantised.h"
 
-static uint32_t random_state;
-
-int restart_random(void **state)
-{
-    (void)state;
-    random_state = 1;
-    return 0;
-}
-
-float random_between(float low, float high)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return low + (high - low) * (float)(random_state >> 8) * 0x1p-24f;
-}
-
-void *new_memory(size_t n)
-{
-    void *memory = aligned_alloc(64, (n + 63) / 64 * 64);
-    assert_non_null(memory);
-    return memory;
-}
-
-float *new_floats(size_t n, float low, float high)
-{
-    float *x = new_memory(n * sizeof *x);
-    for (size_t i = 0; i < n; i++) x[i] = random_between(low, high);
-    return x;
-}
-
 void pack_quantised(quantised *w)
 {
     const int32_t N = w->matrix.N, K = w->matrix.K;

@@ -1,27 +1,9 @@
-/* int8 matrices with random codes, and what the tests of several ISAs share. Failures are cmocka's. */
+/* int8 matrices with random codes, their products, and the sums these must give. Failures are cmocka's. */
 #ifndef FERRY_TESTS_QUANTISED_H
 #define FERRY_TESTS_QUANTISED_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "../engine/kernels/linear.h"
-
-#define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
-
-/* A test's setup: the numbers that follow are always the same. */
-int restart_random(void **state);
-float random_between(float low, float high);
-
-/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read behind them. */
-void *new_memory(size_t n);
-float *new_floats(size_t n, float low, float high);
+#include "kernel_support.h"
 
 /* A matrix, and what it is made of. */
 typedef struct quantised {

@@ -7,7 +7,6 @@
 
 #include "../engine/base/pool.h"
 
-#define GUARD 12345.25f
 #define MAX_ROWS 70
 
 /* ---- against plain arithmetic ---- */

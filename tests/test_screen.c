@@ -1,10 +1,9 @@
 /* The shortcut to the largest logit (engine/search/screen.h) against all logits: what it says is what they say, byte
  * for byte, on every ISA; where it cannot tell it has to say so; and on ordinary numbers it can nearly always tell. */
+#include "kernel_support.h"
 #include "support.h"
 
 #include "../engine/search/screen.h"
-
-#define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
 
 enum { MAX_N = 3000, MAX_K = 300 };
 

@@ -6,7 +6,6 @@
 #include "../engine/base/pool.h"
 
 enum { K = 300, MOST_ROWS = 40, MATRICES = 4, THREADS = 3 };
-static const float guard = 12345.25f;
 
 /* Outputs: small ones that stay whole, odd ones, ones that end right behind a piece. */
 static const int32_t sizes[][MATRICES] = {{1000, 1000, 1000, 0}, {3001, 17, 64, 448}, {1, 2047, 129, 640}, {4096}};
@@ -47,8 +46,8 @@ static void compare(const products_case *given, ferry_pool *pool)
     products_case alone = *given, shared = *given;
     for (int32_t m = 0; m < given->count; m++) {
         const size_t size = (size_t)given->rows * (size_t)given->matrices[m]->N + 16;
-        alone.y[m] = new_floats(size, guard, guard);
-        shared.y[m] = new_floats(size, guard, guard);
+        alone.y[m] = new_floats(size, GUARD, GUARD);
+        shared.y[m] = new_floats(size, GUARD, GUARD);
     }
     multiply(&alone);
     shared.settings.pool = pool;
@@ -59,7 +58,7 @@ static void compare(const products_case *given, ferry_pool *pool)
     for (int32_t m = 0; m < given->count; m++) {
         const size_t size = (size_t)given->rows * (size_t)given->matrices[m]->N;
         assert_memory_equal(shared.y[m], alone.y[m], (size + 16) * sizeof(float));
-        assert_true(alone.y[m][size] == guard);
+        assert_true(alone.y[m][size] == GUARD);
         free(alone.y[m]);
         free(shared.y[m]);
     }

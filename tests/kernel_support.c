@@ -1,0 +1,50 @@
+#include "kernel_support.h"
+
+static uint32_t random_state;
+
+int restart_random(void **state)
+{
+    (void)state;
+    random_state = 1;
+    return 0;
+}
+
+float random_between(float low, float high)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(random_state >> 8) * 0x1p-24f;
+}
+
+void fill_random(float *x, size_t n, float low, float high)
+{
+    for (size_t i = 0; i < n; i++) x[i] = random_between(low, high);
+}
+
+void fill(float *x, size_t n, float value)
+{
+    for (size_t i = 0; i < n; i++) x[i] = value;
+}
+
+void *new_memory(size_t n)
+{
+    void *memory = aligned_alloc(64, (n + 63) / 64 * 64);
+    assert_non_null(memory);
+    return memory;
+}
+
+float *new_floats(size_t n, float low, float high)
+{
+    float *x = new_memory(n * sizeof *x);
+    fill_random(x, n, low, high);
+    return x;
+}
+
+void assert_close(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance)) fail_msg("%.9g instead of %.9g (± %.3g)", found, expected, tolerance);
+}
+
+void assert_same_bytes(const float *a, const float *b, size_t n)
+{
+    assert_memory_equal(a, b, n * sizeof *a);
+}
