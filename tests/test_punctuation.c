@@ -1,10 +1,8 @@
 /* Text as OPUS-MT's preprocess.sh leaves it: each substitution, what becomes a blank, and what stays. */
 #include "support.h"
+#include "tokenizer_support.h"
 
 #include "../tokenizer/punctuation.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-#define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
 
 static void assert_clean(ferry_view text, ferry_view expected)
 {
