@@ -441,6 +441,12 @@ static void tables_for_int8_are_found(void **state)
         assert_ptr_not_equal(dotprod->product_i8, neon->product_i8);
         return;
     }
+    const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx_vnni = ferry_kernels_find("avxvnni");
+    if (avx_vnni != NULL) {
+        assert_ptr_equal(avx_vnni->product, avx2->product);
+        assert_ptr_not_equal(avx_vnni->product_i8, avx2->product_i8);
+        if (avx512 == NULL) assert_ptr_equal(ferry_kernels_find(NULL), avx_vnni);
+    }
     if (vnni == NULL) {
         print_message("tables_for_int8_are_found: the order of tables was not checked, this machine lacks VNNI\n");
         skip();

@@ -57,12 +57,14 @@ typedef float four_floats __attribute__((vector_size(16)));
     _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(factor, acc), _mm256_set1_epi16(1)))
 #define MADDUBS_512(acc, factor)                                                                                       \
     _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(factor, acc), _mm512_set1_epi16(1)))
+#define VNNI_256(acc, factor) _mm256_dpbusd_avx_epi32(acc, factor, factor)
 #define VNNI_512(acc, factor) _mm512_dpbusd_epi32(acc, factor, factor)
 DEFINE_PEAK(peak_mul_add, , four_floats, HALVES, 4, MUL_ADD, "v")
 DEFINE_PEAK(peak_fma_256, TARGET("avx2,fma"), __m256, _mm256_set1_ps(0.5f), 8, FMA_256, "v")
 DEFINE_PEAK(peak_fma_512, TARGET("avx512f"), __m512, _mm512_set1_ps(0.5f), 16, FMA_512, "v")
 DEFINE_PEAK(peak_maddubs_256, TARGET("avx2"), __m256i, _mm256_set1_epi8(3), 32, MADDUBS_256, "v")
 DEFINE_PEAK(peak_maddubs_512, TARGET("avx512f,avx512bw"), __m512i, _mm512_set1_epi8(3), 64, MADDUBS_512, "v")
+DEFINE_PEAK(peak_avxvnni, TARGET("avx2,avxvnni"), __m256i, _mm256_set1_epi8(3), 32, VNNI_256, "v")
 DEFINE_PEAK(peak_vnni, TARGET("avx512f,avx512vnni"), __m512i, _mm512_set1_epi8(3), 64, VNNI_512, "v")
 
 /* Four tiles of sums, all from the same two. Whoever finds the table of kernels asks for the use of tiles. */
@@ -95,6 +97,7 @@ TARGET("amx-tile,amx-int8") static double peak_amx(void)
 static const bench_peaks table[] = {
     {"plain", {"mul_add", peak_mul_add}, {{NULL, NULL}}},
     {"avx2", {"fma", peak_fma_256}, {{"maddubs", peak_maddubs_256}}},
+    {"avxvnni", {"fma", peak_fma_256}, {{"avx_vnni", peak_avxvnni}}},
     {"avx512", {"fma", peak_fma_512}, {{"maddubs", peak_maddubs_512}}},
     {"avx512vnni", {"fma", peak_fma_512}, {{"vnni", peak_vnni}}},
     {"amx", {"fma", peak_fma_512}, {{"vnni", peak_vnni}, {"amx", peak_amx}}},

@@ -28,8 +28,8 @@ static void print_overview(FILE *out)
     fputs("  help         explain a command: ferry help COMMAND\n"
           "\n"
           "ferry --version prints the version. Exit status: 0 done, 1 something failed, 2 wrong usage.\n"
-          "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avx512, avx512vnni, "
-          "amx,\nneon, neon_dotprod).\n",
+          "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avxvnni, avx512, "
+          "avx512vnni,\namx, neon, neon_dotprod).\n",
           out);
 }
 

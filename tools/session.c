@@ -24,7 +24,7 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
     if (!ferry_find_model_file(path, call->arguments.options[FERRY_OPTION_QUIET].given, file, sizeof file)) return NULL;
     const ferry_status status = ferry_inspect_open(file, isa, &model, &error);
     if (status == FERRY_ERROR_ARGUMENT)
-        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avx512, avx512vnni, amx, neon, neon_dotprod",
+        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod",
                        error.message);
     else if (status != FERRY_OK)
         ferry_complain("%s%s", error.message, note);

@@ -20,6 +20,7 @@
 #define EBX7_AVX512 (1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) /* F, DQ, BW, VL */
 #define ECX7_AVX512_VNNI (1u << 11)
 #define EDX7_AMX (1u << 24 | 1u << 25) /* TILE, INT8 */
+#define EAX71_AVX_VNNI (1u << 4)       /* leaf 7, subleaf 1 */
 #define XCR0_AVX 0x06u                 /* XMM, YMM */
 #define XCR0_AVX512 0xe6u              /* and opmask, upper ZMM, ZMM16 to 31 */
 #define XCR0_AMX (1u << 17 | 1u << 18)
@@ -60,6 +61,14 @@ ferry_cpu_level ferry_cpu_detect(void)
     if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !may_use_tiles()) return FERRY_CPU_AVX512_VNNI;
     return FERRY_CPU_AMX;
 }
+
+bool ferry_cpu_has_avx_vnni(void)
+{
+    uint32_t eax, ebx, ecx, edx;
+    if (ferry_cpu_detect() < FERRY_CPU_AVX2 || !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
+    if (eax < 1 || !__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) return false;
+    return has_all(eax, EAX71_AVX_VNNI);
+}
 #elif defined(__aarch64__)
 #if defined(__linux__)
 #include <asm/hwcap.h>
@@ -79,6 +88,13 @@ ferry_cpu_level ferry_cpu_detect(void)
     return FERRY_CPU_PLAIN;
 }
 #endif
+#if !defined(__x86_64__)
+
+bool ferry_cpu_has_avx_vnni(void)
+{
+    return false;
+}
+#endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
 #define TABLE(name_, isa_, isa_i8, fast)                                                                               \
@@ -89,11 +105,13 @@ ferry_cpu_level ferry_cpu_detect(void)
 static const ferry_kernels plain = TABLE("plain", plain, plain, false);
 #if defined(__x86_64__)
 static const ferry_kernels avx2 = TABLE("avx2", avx2, avx2, true);
+static const ferry_kernels avxvnni = TABLE("avxvnni", avx2, avxvnni, true);
 static const ferry_kernels avx512 = TABLE("avx512", avx512, avx512, true);
 static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni, true);
 static const ferry_kernels amx = TABLE("amx", avx512, amx, true);
 
 static const ferry_kernels *const tables[] = {&amx, &avx512vnni, &avx512, &avx2, &plain, NULL};
+static const ferry_kernels *const tables_avx_vnni[] = {&amx, &avx512vnni, &avx512, &avxvnni, &avx2, &plain, NULL};
 #elif defined(__aarch64__)
 static const ferry_kernels neon = TABLE("neon", neon, neon, false);
 static const ferry_kernels neon_dotprod = TABLE("neon_dotprod", neon, neon_dotprod, true);
@@ -106,7 +124,12 @@ static const ferry_kernels *const tables[] = {&plain, NULL};
 const ferry_kernels *const *ferry_kernels_available(void)
 {
     const size_t plain_at = sizeof tables / sizeof *tables - 2;
-    return tables + plain_at - ferry_cpu_detect();
+    const ferry_cpu_level level = ferry_cpu_detect();
+#if defined(__x86_64__)
+    /* One more table between AVX-512's and AVX2's, the best one where there is no AVX-512: never at `plain`. */
+    if (ferry_cpu_has_avx_vnni()) return tables_avx_vnni + plain_at - level;
+#endif
+    return tables + plain_at - level;
 }
 
 const ferry_kernels *ferry_kernels_find(const char *isa)

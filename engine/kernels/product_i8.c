@@ -84,6 +84,28 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     __m512i pairs = _mm512_maddubs_epi16(w.sizes, factors);
     return (sum_vec)_mm512_add_epi32((__m512i)acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 }
+#elif defined(__AVXVNNI__)
+/* As with AVX-512 VNNI, in half as many and half as wide registers. */
+#define TILES(TILE) TILES_UP_TO_6(TILE, 1)
+#define OFFSET 128
+#define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
+typedef __m256i inputs;
+typedef __m256i weights;
+
+INLINE inputs load_inputs(const int8_t *x)
+{
+    return _mm256_set1_epi32(four_bytes(x));
+}
+
+INLINE weights load_weights(const int8_t *w)
+{
+    return _mm256_xor_si256(_mm256_load_si256((const __m256i *)w), _mm256_set1_epi8(-128));
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    return (sum_vec)_mm256_dpbusd_avx_epi32((__m256i)acc, w, x);
+}
 #elif WIDTH == 8
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #define OFFSET 0

@@ -27,6 +27,8 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 #define TILE_ROWS 14
 #elif defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
 #define TILE_ROWS 5
+#elif defined(__AVXVNNI__)
+#define TILE_ROWS 6
 #elif WIDTH == 8 || defined(FERRY_NEON)
 #define TILE_ROWS 4
 #else
