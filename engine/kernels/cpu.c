@@ -62,12 +62,12 @@ ferry_cpu_level ferry_cpu_detect(void)
     return FERRY_CPU_AMX;
 }
 
-bool ferry_cpu_has_avx_vnni(void)
+/* Dot products of int8 in AVX2's registers: some CPUs of every level from AVX2 on have them, so that they are none. */
+static bool has_avx_vnni(void)
 {
     uint32_t eax, ebx, ecx, edx;
-    if (ferry_cpu_detect() < FERRY_CPU_AVX2 || !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
-    if (eax < 1 || !__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) return false;
-    return has_all(eax, EAX71_AVX_VNNI);
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || eax < 1) return false;
+    return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && has_all(eax, EAX71_AVX_VNNI);
 }
 #elif defined(__aarch64__)
 #if defined(__linux__)
@@ -86,13 +86,6 @@ ferry_cpu_level ferry_cpu_detect(void)
 ferry_cpu_level ferry_cpu_detect(void)
 {
     return FERRY_CPU_PLAIN;
-}
-#endif
-#if !defined(__x86_64__)
-
-bool ferry_cpu_has_avx_vnni(void)
-{
-    return false;
 }
 #endif
 
@@ -127,7 +120,7 @@ const ferry_kernels *const *ferry_kernels_available(void)
     const ferry_cpu_level level = ferry_cpu_detect();
 #if defined(__x86_64__)
     /* One more table between AVX-512's and AVX2's, the best one where there is no AVX-512: never at `plain`. */
-    if (ferry_cpu_has_avx_vnni()) return tables_avx_vnni + plain_at - level;
+    if (level >= FERRY_CPU_AVX2 && has_avx_vnni()) return tables_avx_vnni + plain_at - level;
 #endif
     return tables + plain_at - level;
 }

@@ -2,8 +2,6 @@
 #ifndef FERRY_KERNELS_CPU_H
 #define FERRY_KERNELS_CPU_H
 
-#include <stdbool.h>
-
 /* Each one holds what the former ones of its architecture hold, and more; they count from PLAIN. */
 typedef enum ferry_cpu_level {
     FERRY_CPU_PLAIN,
@@ -16,9 +14,6 @@ typedef enum ferry_cpu_level {
     FERRY_CPU_NEON = FERRY_CPU_PLAIN + 1,
     FERRY_CPU_NEON_DOTPROD, /* and dot products of int8 */
 } ferry_cpu_level;
-
-/* Whether it has dot products of int8 for AVX2's registers. Some CPUs of every level from AVX2 on have them. */
-bool ferry_cpu_has_avx_vnni(void);
 
 /* The highest level that both the CPU and its operating system support. Asks Linux for leave to use AMX tiles where
  * there are any; asking again changes nothing. Thread-safe. */
