@@ -38,9 +38,8 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     search->finished = take(arena, beam, sizeof *search->finished, &failed);
     search->candidates = take(arena, candidates, sizeof *search->candidates, &failed);
     search->seen = take(arena, beam, sizeof *search->seen, &failed);
-    const size_t best = beam > 1 ? candidates : FERRY_SCREENED;
-    float *top_values = take(arena, beam, best * sizeof *top_values, &failed);
-    int32_t *top_columns = take(arena, beam, best * sizeof *top_columns, &failed);
+    float *top_values = take(arena, beam, candidates * sizeof *top_values, &failed);
+    int32_t *top_columns = take(arena, beam, candidates * sizeof *top_columns, &failed);
     search->before_penalty = take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < beam; i++) {
@@ -48,15 +47,16 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
         search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
         search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
         search->finished[i] = (ferry_finished){.ids = ids + finished, .token_scores = scores + finished};
-        search->seen[i].top.values = top_values + i * best;
-        search->seen[i].top.indices = top_columns + i * best;
+        search->seen[i].top.values = top_values + i * candidates;
+        search->seen[i].top.indices = top_columns + i * candidates;
     }
     return true;
 }
 
-/* How many candidates a place needs for all places to be taken again. */
+/* How many candidates a place needs for all places to be taken again; of greedy search, how many a screen does. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
+    if (rules->decoding.beam == 1) return FERRY_SCREENED;
     if (rules->decoding.policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
@@ -68,7 +68,7 @@ static void forget(ferry_search *search)
     for (int32_t row = 0; row < search->live; row++) {
         ferry_seen *seen = &search->seen[row];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
-        seen->top.limit = search->rules.decoding.beam > 1 ? ferry_search_candidates(search) : FERRY_SCREENED;
+        seen->top.limit = ferry_search_candidates(search);
         seen->top.count = 0;
         seen->best = (ferry_best){.value = -INFINITY, .id = -1};
     }
