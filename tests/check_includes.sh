@@ -1,6 +1,7 @@
 #!/bin/bash
-# Includes only point downwards, as the table of docs/development.md says; foreign libraries stay behind their one file;
-# names of positional schemes stay in engine/position, importers and tests.
+# The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
+# from the root. Foreign libraries stay behind their one file; names of positional schemes stay in engine/position,
+# importers and tests; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: the one this script stands in)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
@@ -13,90 +14,76 @@ complain()
     failures=$((failures + 1))
 }
 
-# Sets floor.
+# Each floor, and what it may include beside itself: floors, or single files.
+declare -A floors=(
+    [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
+    [tokenizer]='base'
+    [engine]='' # the public headers
+    [engine/kernels]='base'
+    [engine/position]='base engine/kernels'
+    [engine/graph]='base engine/kernels engine/position/position.h'
+    [engine/search]='base engine/kernels engine/graph'
+    [engine/file]='base engine/kernels engine/position/position.h engine/graph engine/search'
+    [engine/api]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file'
+    [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/api'
+    [models/containers]='base'
+    [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h models/convert.h'
+    [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
+    [models]='base models/containers models/plan models/families'
+    [tools]='engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h tools/lab'
+    [tools/lab]='tools engine/ferry.h engine/ferry_inspect.h base engine/kernels'
+    [examples]='engine/ferry.h'
+)
+
+# Sets floor: the longest floor that $1 is under.
 floor_of()
 {
-    case $1 in
-    engine/*/*) floor=${1%/*} ;;
-    engine/*) floor=roof ;;
-    models/formats/*) floor=formats ;;
-    models/import*) floor=importers ;;
-    models/*) floor=models ;;
-    tokenizer/*) floor=tokenizer ;;
-    tools/bench_*) floor=benches ;;
-    tools/*) floor=tools ;;
-    examples/*) floor=examples ;;
-    *) floor=none ;;
-    esac
+    floor=${1%/*}
+    while [ -z "${floors[$floor]+set}" ] && [[ $floor == */* ]]; do floor=${floor%/*}; done
+    [ -n "${floors[$floor]+set}" ] || floor=none
 }
 
-# Whether a file of floor $1 may include $2, a path from the root; floor $3 is that path's. Patterns cross slashes.
+# Whether a file of floor $1 may include $2, a path from the root.
 may_include()
 {
-    case $1:$2 in
-    engine/base:engine/base/*) ;;
-    engine/kernels:engine/base/* | engine/kernels:engine/kernels/*) ;;
-    engine/position:engine/base/* | engine/position:engine/kernels/* | engine/position:engine/position/*) ;;
-    engine/graph:engine/base/* | engine/graph:engine/kernels/* | engine/graph:engine/graph/*) ;;
-    engine/graph:engine/position/position.h) ;;
-    engine/search:engine/base/* | engine/search:engine/kernels/*) ;;
-    engine/search:engine/graph/* | engine/search:engine/search/*) ;;
-    models:engine/base/* | models:engine/kernels/* | models:engine/position/position.h | models:engine/graph/model.h) ;;
-    formats:engine/base/* | formats:models/formats/* | formats:models/printable.h) ;;
-    importers:engine/base/* | importers:engine/kernels/* | importers:engine/position/position.h) ;;
-    importers:engine/graph/model.h | importers:tokenizer/sentencepiece_c.h) ;;
-    models:models/* | roof:models/*) [ "$3" != importers ] && [ "$3" != formats ] ;;
-    importers:models/*) ;;
-    tokenizer:engine/base/* | tokenizer:tokenizer/*) ;;
-    roof:engine/* | roof:tokenizer/*) ;;
-    tools:tools/* | tools:engine/ferry.h | tools:engine/ferry_inspect.h) ;;
-    tools:models/import.h | tools:models/formats/safetensors.h) ;;
-    benches:engine/base/* | benches:engine/kernels/* | benches:tools/bench_*) ;;
-    examples:engine/ferry.h) ;;
-    *) return 1 ;;
-    esac
+    local allowed
+    floor_of "$2"
+    [ "$floor" != "$1" ] || return 0
+    for allowed in ${floors[$1]-}; do
+        [ "$allowed" != "$floor" ] && [ "$allowed" != "$2" ] || return 0
+    done
+    return 1
 }
 
 # Whether file $1 may include <$2>.
 may_include_foreign()
 {
     case $2 in
-    jansson.h) [[ $1 =~ ^models/(formats/(json|safetensors)|import/) ]] ;;
-    yaml.h) [ "$1" = models/formats/yaml.c ] ;;
-    zlib.h) [[ $1 =~ ^models/formats/(gzip|zip)\.c ]] ;;
-    nettle/*) [ "$1" = models/import/source.c ] ;;
-    cblas.h) [[ $1 == tools/bench_* ]] ;;
+    jansson.h) [[ $1 =~ ^models/(containers/(json|safetensors)|plan/|families/) ]] ;;
+    yaml.h) [ "$1" = models/containers/yaml.c ] ;;
+    zlib.h) [[ $1 =~ ^models/containers/(gzip|zip)\.c ]] ;;
+    nettle/*) [ "$1" = models/plan/source.c ] ;;
+    cblas.h) [[ $1 == tools/lab/bench_* ]] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     esac
 }
 
 check_include()
 {
-    local file=$1 name=$2 directory=${1%/*} floor from
-    while [[ $name == ../* && $directory == */* ]]; do
-        name=${name#../}
-        directory=${directory%/*}
-    done
-    if [[ $name == ../* ]]; then
-        name=${name#../}
-    else
-        name=$directory/$name
-    fi
-    # The one upward include: status codes belong to the public contract.
-    [ "$file includes $name" != 'engine/base/status.h includes engine/ferry.h' ] || return 0
+    local file=$1 name=$2 from
+    [[ $name == */* ]] || name=${file%/*}/$name
     [ -f "$name" ] || complain "$file includes $2, which does not exist"
     floor_of "$file"
     from=$floor
-    floor_of "$name"
-    may_include "$from" "$name" "$floor" || complain "$file ($from) includes $name"
+    may_include "$from" "$name" || complain "$file ($from) includes $name"
 }
 
 check_tree()
 {
-    local file line floor files foreign scheme='sinusoidal|learned|shaw|rope|alibi|deberta|transformer_xl|t5'
+    local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|deberta|transformer_xl|t5'
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
-    mapfile -t files < <(find engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
+    mapfile -t files < <(find base engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
     while IFS= read -r line; do
         file=${line%%:*}
         if [[ ${line#*:} =~ $include\"([^\"]*)\" ]]; then
@@ -110,8 +97,12 @@ check_tree()
     done < <(grep -HE "$include" "${files[@]}")
     while IFS= read -r line; do
         floor_of "${line%%:*}"
-        [ "$floor" = engine/position ] || [ "$floor" = importers ] || complain "a positional scheme's name: $line"
+        case $floor in engine/position | models/plan | models/families) continue ;; esac
+        complain "a positional scheme's name: $line"
     done < <(grep -HniE "(^|[^a-z])($scheme)([^a-z0-9]|\$)" "${files[@]}")
+    while IFS= read -r line; do
+        complain "a file name that occurs twice: $line"
+    done < <(find "${files[@]}" tests -name '*.[ch]' -printf '%f\n' 2> /dev/null | sort | uniq -d)
     [ "$failures" -eq 0 ]
 }
 
@@ -127,45 +118,49 @@ self_test()
 {
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
-    mkdir -p "$root"/{engine/{base,kernels,position,graph,search},models/{formats,import},tokenizer,tools,examples}
-    touch "$root"/engine/{ferry,model,base/bytes,kernels/kernels,position/{position,schemes},graph/{model,layer}}.h \
-        "$root"/models/{import,gguf,formats/zip,import/plan}.h "$root"/tokenizer/{tokenizer,sentencepiece_c}.h "$root"/engine/search/search.h
-    echo '#include "../engine/base/bytes.h"' > "$root/models/bind.c"
-    echo '#include "../ferry.h"' > "$root/engine/base/status.h"
+    mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
+        "$root"/{models/{containers,plan,families/marian},tools/lab,examples,tests}
+    touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
+        "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
+        "$root"/models/{convert,containers/zip,plan/plan,families/marian/marian}.h
+    echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
+    echo '#include "plan.h"' > "$root/models/plan/write.c"
+    echo '#include "engine/ferry.h"' > "$root/base/status.h"
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
-    plant engine/base/a.c '#include "../kernels/kernels.h"'
-    plant engine/base/a.c '#include "../ferry.h"'
-    plant engine/kernels/a.c '#include "../position/position.h"'
-    plant engine/position/a.c '#include "../graph/model.h"'
-    plant engine/graph/a.c '#include "../position/schemes.h"'
-    plant engine/graph/a.c '#include "../search/search.h"'
-    plant engine/graph/a.c '  #  include "../../models/gguf.h"'
-    plant engine/search/a.c '#include "../position/position.h"'
-    plant engine/search/a.c '#include "../model.h"'
-    plant models/a.c '#include "../engine/graph/layer.h"'
-    plant models/a.c '#include "../tokenizer/sentencepiece_c.h"'
-    plant models/a.c '#include "import.h"'
-    plant models/a.c '#include "formats/zip.h"'
-    plant models/a.c '#include <zlib.h>'
-    plant models/formats/a.c '#include "../gguf.h"'
-    plant models/formats/a.c '#include "../import/plan.h"'
-    plant models/import/a.c '#include "../../tokenizer/tokenizer.h"'
-    plant models/import/a.c '#include "../../engine/ferry.h"'
-    plant models/import/a.c '#include <nettle/sha2.h>'
-    plant tokenizer/a.c '#include "../models/gguf.h"'
-    plant engine/a.c '#include "../models/import.h"'
-    plant tools/a.c '#include "../engine/base/bytes.h"'
-    plant tools/bench_a.c '#include "../engine/graph/model.h"'
-    plant examples/a.c '#include "../models/import.h"'
-    plant engine/a.c '#include "missing.h"'
-    plant engine/a.c '#include MACRO'
+    plant base/a.c '#include "engine/kernels/kernels.h"'
+    plant engine/kernels/a.c '#include "engine/position/position.h"'
+    plant engine/position/a.c '#include "engine/graph/transformer.h"'
+    plant engine/graph/a.c '#include "engine/position/schemes.h"'
+    plant engine/graph/a.c '#include "engine/search/search.h"'
+    plant engine/graph/a.c '  #  include "engine/file/gguf.h"'
+    plant engine/search/a.c '#include "engine/position/position.h"'
+    plant engine/search/a.c '#include "engine/api/model.h"'
+    plant engine/file/a.c '#include "models/plan/plan.h"'
+    plant engine/file/a.c '#include "tokenizer/sentencepiece_c.h"'
+    plant engine/file/a.c '#include "engine/api/model.h"'
+    plant engine/api/a.c '#include "models/convert.h"'
+    plant engine/api/a.c '#include <zlib.h>'
+    plant models/containers/a.c '#include "engine/file/gguf.h"'
+    plant models/containers/a.c '#include "models/plan/plan.h"'
+    plant models/plan/a.c '#include "tokenizer/tokenizer.h"'
+    plant models/plan/a.c '#include "models/families/marian/marian.h"'
+    plant models/families/marian/a.c '#include "engine/api/model.h"'
+    plant models/families/marian/a.c '#include <nettle/sha2.h>'
+    plant tokenizer/a.c '#include "engine/file/gguf.h"'
+    plant tools/a.c '#include "base/bytes.h"'
+    plant tools/lab/a.c '#include "engine/graph/transformer.h"'
+    plant examples/a.c '#include "models/convert.h"'
+    plant engine/api/a.c '#include "missing.h"'
+    plant engine/api/a.c '#include "../../base/bytes.h"'
+    plant engine/api/a.c '#include MACRO'
     plant engine/graph/a.c '#include <cblas.h>'
-    plant models/a.c '#include <jansson.h>'
+    plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant engine/graph/a.c 'int uses_alibi;'
-    plant models/a.c 'const char *name = "t5";'
+    plant engine/file/a.c 'const char *name = "t5";'
     plant tools/a.c '/* RoPE */'
+    plant tools/bytes.h ''
     [ "$failures" -eq 0 ]
 }
 

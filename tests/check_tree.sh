@@ -10,13 +10,11 @@ complain()
     failures=$((failures + 1))
 }
 
-for file in engine/kernels/*.c; do
-    grep -qF "/${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake || complain "$file is in no list of sources"
-done
-for file in engine/*.c engine/[!k]*/*.c models/*.c models/*/*.c tokenizer/*.c tokenizer/*.cc tools/*.c; do
-    grep -qF "$file" CMakeLists.txt tests/CMakeLists.txt || complain "$file is in no CMakeLists.txt"
-done
-for file in tests/test_*.c tests/fuzz_*.c examples/*.c; do
+while IFS= read -r file; do
+    grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tests/CMakeLists.txt tests/cross/CMakeLists.txt ||
+        complain "$file is in no list of sources"
+done < <(find base engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
+for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do
     name=${file##*/}
     [ ! -f "$file" ] || grep -qw "${name%.c}" tests/CMakeLists.txt || complain "$file is not in tests/CMakeLists.txt"
 done

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/base/utf8.h"
+#include "base/utf8.h"
 
 typedef struct substitution {
     uint32_t from;

@@ -2,8 +2,8 @@
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_C_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_C_H
 
-#include "../engine/base/bytes.h"
-#include "../engine/base/status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 /* A loaded SentencePiece model. Immutable: any number of threads may use one. */
 typedef struct ferry_spm ferry_spm;

@@ -2,8 +2,8 @@
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_CHECK_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_CHECK_H
 
-#include "../engine/base/bytes.h"
-#include "../engine/base/status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 /* `proto`: a serialised ModelProto. Refuses a normalisation trie that leads out of its array or its strings, or matches
  * more prefixes of a text than SentencePiece has room for, and user-defined pieces that could do the latter. The rest

@@ -8,8 +8,8 @@
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
-#include "../engine/base/bytes.h"
-#include "../engine/base/status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
 

@@ -2,8 +2,8 @@
 #ifndef FERRY_TOKENIZER_VOCABULARY_H
 #define FERRY_TOKENIZER_VOCABULARY_H
 
-#include "../engine/base/bytes.h"
-#include "../engine/base/status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 typedef struct ferry_vocabulary_slot ferry_vocabulary_slot;
 

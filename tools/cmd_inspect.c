@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "../engine/ferry_inspect.h"
+#include "engine/ferry_inspect.h"
 #include "session.h"
 
 static int run(const ferry_call *call)

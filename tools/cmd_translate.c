@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../engine/ferry_inspect.h"
+#include "engine/ferry_inspect.h"
 #include "lines.h"
 #include "session.h"
 

@@ -2,7 +2,7 @@
 #ifndef FERRY_TOOLS_COMMAND_H
 #define FERRY_TOOLS_COMMAND_H
 
-#include "options.h"
+#include "arguments.h"
 
 enum { FERRY_EXIT_OK = 0, FERRY_EXIT_FAILED = 1, FERRY_EXIT_USAGE = 2 };
 

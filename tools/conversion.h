@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../models/import.h"
+#include "models/convert.h"
 
 /* As ferry_import, with options->type and ->widen; prints a message and returns false when that fails. Unless `quiet`:
  * on a terminal, how much is done, on one line that is gone in the end; and the error of each matrix that was

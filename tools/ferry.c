@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../engine/ferry.h"
+#include "engine/ferry.h"
 #include "command.h"
 
 static const ferry_command *const commands[] = {

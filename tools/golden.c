@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../models/formats/safetensors.h"
+#include "models/containers/safetensors.h"
 #include "command.h"
 
 /* Copies a tensor to aligned memory. `shape` [dims]: numbers above 0 are demanded, 0 are filled in. NULL after a

@@ -2,7 +2,7 @@
 #ifndef FERRY_TOOLS_GOLDEN_H
 #define FERRY_TOOLS_GOLDEN_H
 
-#include "../engine/ferry_inspect.h"
+#include "engine/ferry_inspect.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../engine/ferry.h"
+#include "engine/ferry.h"
 
 typedef struct ferry_lines {
     const char *name; /* for messages */

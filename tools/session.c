@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../engine/ferry_inspect.h"
+#include "engine/ferry_inspect.h"
 #include "conversion.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"

@@ -2,7 +2,7 @@
 #ifndef FERRY_TOOLS_SESSION_H
 #define FERRY_TOOLS_SESSION_H
 
-#include "../engine/ferry.h"
+#include "engine/ferry.h"
 #include "command.h"
 
 typedef struct ferry_session {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 
 /* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
 enum { TILE_ROWS = 64 };

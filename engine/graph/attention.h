@@ -6,8 +6,8 @@
 #ifndef FERRY_GRAPH_ATTENTION_H
 #define FERRY_GRAPH_ATTENTION_H
 
-#include "../kernels/linear.h"
-#include "../position/position.h"
+#include "engine/kernels/linear.h"
+#include "engine/position/position.h"
 #include "cache.h"
 
 /* Consecutive query rows that see one sequence. */

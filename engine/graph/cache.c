@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 
 enum { SLAB_BYTES = 1 << 20, LARGE_PAGE = 1 << 21 };
 

@@ -17,9 +17,9 @@
 #ifndef FERRY_GRAPH_CACHE_H
 #define FERRY_GRAPH_CACHE_H
 
-#include "../base/arena.h"
-#include "../base/status.h"
-#include "../kernels/kernels.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "engine/kernels/kernels.h"
 
 typedef struct ferry_cache_layout {
     int32_t layers;

@@ -2,9 +2,9 @@
 #ifndef FERRY_GRAPH_STATE_H
 #define FERRY_GRAPH_STATE_H
 
-#include "../base/profile.h"
+#include "base/profile.h"
 #include "attention.h"
-#include "model.h"
+#include "transformer.h"
 
 typedef struct ferry_state {
     const ferry_transformer *model;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 
 /* Products that threads share: fewer weights take less time than handing them over saves. A piece: many are not worth
  * taking one by one, and tiles have up to four panels. Some for each thread, so that none waits long for the last. */

@@ -12,9 +12,9 @@
 #ifndef FERRY_KERNELS_LINEAR_H
 #define FERRY_KERNELS_LINEAR_H
 
-#include "../base/arena.h"
-#include "../base/pool.h"
-#include "../base/status.h"
+#include "base/arena.h"
+#include "base/pool.h"
+#include "base/status.h"
 #include "kernels.h"
 
 /* Inputs whose products of int8 a sum in int32 can hold. */

@@ -1,6 +1,6 @@
 #include "kernels.h"
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 
 size_t ferry_panels_count(int32_t N, int32_t K)
 {

@@ -4,7 +4,7 @@
  * fewer than 16 elements is filled up with a value that changes nothing. */
 #include "isa.h"
 
-#include "../base/half.h"
+#include "base/half.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #ifndef FERRY_POSITION_POSITION_H
 #define FERRY_POSITION_POSITION_H
 
-#include "../base/bytes.h"
-#include "../base/status.h"
-#include "../kernels/kernels.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "engine/kernels/kernels.h"
 
 /* The stack that a scheme serves. */
 typedef struct ferry_position_stack {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../graph/decoder.h"
-#include "../graph/encoder.h"
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
 #include "shortlist.h"
 
 /* Logits that exist at the same time where searches take them in parts: they stay in the cache near the core, and all

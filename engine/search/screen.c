@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 
 /* ---- the coarse matrix ---- */
 

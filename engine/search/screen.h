@@ -12,7 +12,7 @@
 #ifndef FERRY_SEARCH_SCREEN_H
 #define FERRY_SEARCH_SCREEN_H
 
-#include "../kernels/linear.h"
+#include "engine/kernels/linear.h"
 
 /* Immutable, shared by threads. */
 typedef struct ferry_screen {

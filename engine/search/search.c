@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/bytes.h"
+#include "base/bytes.h"
 #include "screen.h"
 #include "search_state.h"
 

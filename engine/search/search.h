@@ -38,9 +38,9 @@
 
 #include <stdbool.h>
 
-#include "../base/arena.h"
-#include "../base/status.h"
-#include "../kernels/kernels.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "engine/kernels/kernels.h"
 #include "logits.h"
 
 typedef struct ferry_search_rules {

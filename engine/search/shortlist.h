@@ -2,9 +2,9 @@
 #ifndef FERRY_SEARCH_SHORTLIST_H
 #define FERRY_SEARCH_SHORTLIST_H
 
-#include "../base/arena.h"
-#include "../base/status.h"
-#include "../graph/model.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "engine/graph/transformer.h"
 
 /* *words [*count], ascending, from the arena: {0 … first - 1}, the lists of the source's ids and, with one vocabulary,
  * these ids; then, as in Marian, the smallest ids from `first` on that are missing until 8 divides the count (at least

@@ -1,0 +1,24 @@
+/* Errors: one status code, and a message in the caller's object.
+ *
+ * A fallible function returns ferry_status and takes the caller's ferry_error as its last parameter (it may be NULL).
+ * The message names the file, tensor or option, what was expected and what was found. */
+#ifndef FERRY_BASE_STATUS_H
+#define FERRY_BASE_STATUS_H
+
+#include "engine/ferry.h" /* the one upward include: codes and ferry_error belong to the public contract */
+
+/* Fills *error (when not NULL) and returns `code`, so that callers write `return ferry_fail(error, ...)`. */
+ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The usual message for an allocation that failed: what it was for, and how many bytes. */
+ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t bytes);
+
+/* Forwards a failure of `call` out of the function; use only where nothing has to be released. */
+#define FERRY_TRY(call)                                                                                                \
+    do {                                                                                                               \
+        ferry_status try_status_ = (call);                                                                             \
+        if (try_status_ != FERRY_OK) return try_status_;                                                               \
+    } while (0)
+
+#endif

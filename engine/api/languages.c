@@ -1,0 +1,248 @@
+#include "languages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "model.h"
+
+/* ---- names ---- */
+
+static bool is_name(ferry_view name)
+{
+    for (size_t i = 0; i < name.size; i++)
+        if ((unsigned char)name.data[i] < ' ' || name.data[i] == 0x7F) return false;
+    return name.size > 0 && name.data[0] != ' ' && ferry_utf8_is_valid(name);
+}
+
+/* Bytes for all names: each ends in a NUL, and its tag, too. */
+static ferry_status measure_names(const ferry_model_languages *table, size_t *bytes, ferry_error *error)
+{
+    *bytes = 0;
+    for (int32_t i = 0; i < table->count; i++) {
+        if (!is_name(table->names[i]))
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "key 'ferry.languages.names': expected a tag and other names, found '%s'",
+                              ferry_printable_view(table->names[i]).text);
+        if (!ferry_add_size(*bytes, table->names[i].size + 2, bytes))
+            return ferry_fail_memory(error, "the names of languages", SIZE_MAX);
+    }
+    return FERRY_OK;
+}
+
+/* "tag other other" becomes "tag\0other other\0" at `text`; returns what follows. */
+static char *copy_name(ferry_languages *languages, int32_t index, char *text)
+{
+    const ferry_view name = languages->table.names[index];
+    const char *blank = memchr(name.data, ' ', name.size);
+    const size_t tag = blank != NULL ? (size_t)(blank - name.data) : name.size;
+    const size_t rest = blank != NULL ? tag + 1 : tag;
+    languages->tags[index] = text;
+    memcpy(text, name.data, tag);
+    text += tag;
+    *text++ = '\0';
+    languages->others[index] = text;
+    memcpy(text, name.data + rest, name.size - rest);
+    text += name.size - rest;
+    *text++ = '\0';
+    return text;
+}
+
+ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_languages *languages, ferry_error *error)
+{
+    size_t bytes;
+    memset(languages, 0, sizeof *languages);
+    FERRY_TRY(measure_names(table, &bytes, error));
+    if (table->count == 0) return FERRY_OK;
+    languages->table = *table;
+    languages->tags = calloc((size_t)table->count, sizeof *languages->tags);
+    languages->others = calloc((size_t)table->count, sizeof *languages->others);
+    languages->text = malloc(bytes);
+    if (languages->tags == NULL || languages->others == NULL || languages->text == NULL) {
+        ferry_languages_destroy(languages);
+        return ferry_fail_memory(error, "the names of languages", bytes);
+    }
+    char *text = languages->text;
+    for (int32_t i = 0; i < table->count; i++) text = copy_name(languages, i, text);
+    return FERRY_OK;
+}
+
+void ferry_languages_destroy(ferry_languages *languages)
+{
+    free(languages->tags);
+    free(languages->others);
+    free(languages->text);
+    memset(languages, 0, sizeof *languages);
+}
+
+/* ---- a name becomes a language ---- */
+
+typedef int comparison(const char *a, const char *b, size_t size);
+
+/* Is `name` one of the words of `text`? */
+static bool has_word(const char *text, const char *name, comparison *compare)
+{
+    const size_t size = strlen(name);
+    while (*text != '\0') {
+        const size_t word = strcspn(text, " ");
+        if (word == size && size > 0 && compare(text, name, size) == 0) return true;
+        text += word + (text[word] == ' ');
+    }
+    return false;
+}
+
+static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t role)
+{
+    const bool source = role == FERRY_LANGUAGE_SOURCE;
+    const ferry_tag_place place = source ? table->source_tag : table->target_tag;
+    const int32_t id = (source ? table->source_ids : table->target_ids)[index];
+    return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
+}
+
+/* The language of this role that `name` means best: its tag, another name, either of them in another case. -1: none. */
+static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
+{
+    const ferry_model_languages *table = &languages->table;
+    const struct {
+        const char *const *texts;
+        comparison *compare;
+    } tries[] = {{languages->tags, strncmp},
+                 {languages->others, strncmp},
+                 {languages->tags, strncasecmp},
+                 {languages->others, strncasecmp}};
+    for (size_t t = 0; t < sizeof tries / sizeof *tries; t++)
+        for (int32_t i = 0; i < table->count; i++)
+            if (may_serve(table, i, role) && has_word(tries[t].texts[i], name, tries[t].compare)) return i;
+    return -1;
+}
+
+static ferry_status find_language(const ferry_languages *languages, const char *option, const char *name, int32_t role,
+                                  int32_t by_default, int32_t *index, ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    *index = by_default >= 0 && by_default < table->count ? by_default : FERRY_LANGUAGE_OPEN;
+    if (name == NULL) return FERRY_OK;
+    *index = name[0] != '\0' ? find_name(languages, name, role) : FERRY_LANGUAGE_NONE;
+    if (*index == FERRY_LANGUAGE_NONE) return FERRY_OK;
+    if (*index >= 0) return FERRY_OK;
+    if (table->count == 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "option %s: the model does not say which languages it translates; found '%s'", option, name);
+    return ferry_fail(
+        error, FERRY_ERROR_ARGUMENT,
+        "option %s: the model has no language '%s' to translate %s; `ferry languages` lists those that it "
+        "has",
+        option, name, option[0] == 'f' ? "from" : "into");
+}
+
+ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
+                                  ferry_language_pair *pair, ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    FERRY_TRY(
+        find_language(languages, "from", from, FERRY_LANGUAGE_SOURCE, table->default_source, &pair->source, error));
+    return find_language(languages, "to", to, FERRY_LANGUAGE_TARGET, table->default_target, &pair->target, error);
+}
+
+/* ---- what a pair adds ---- */
+
+/* Empty: none. */
+static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_pair pair)
+{
+    for (int32_t i = 0; i < table->prompt_count; i++) {
+        const int32_t source = table->prompt_sources[i], target = table->prompt_targets[i];
+        if ((source < 0 || source == pair.source) && (target < 0 || target == pair.target)) return table->prompts[i];
+    }
+    return (ferry_view){"", 0};
+}
+
+ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
+                                   ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
+        return ferry_fail(
+            error, FERRY_ERROR_ARGUMENT,
+            "option from: the model has to be told the language to translate from; `ferry languages` lists "
+            "those that it has");
+    if (table->target_tag != FERRY_TAG_NONE && pair.target == FERRY_LANGUAGE_OPEN &&
+        (table->target_tag != FERRY_TAG_FIRST || forced_first_id < 0))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "option to: the model has to be told the language to translate into; `ferry languages` lists "
+                          "those that it has");
+    if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "options from and to: the model has no prompt to translate from '%s' into '%s'",
+                          pair.source >= 0 ? languages->tags[pair.source] : "any", languages->tags[pair.target]);
+    return FERRY_OK;
+}
+
+int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair)
+{
+    const ferry_model_languages *table = &languages->table;
+    return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
+}
+
+/* The tag of language `index` goes to `place`, if it is wanted there. */
+static ferry_status add_tag(ferry_ids *ids, ferry_tag_place place, const int32_t *tags, int32_t index,
+                            ferry_error *error)
+{
+    if (index < 0 || tags[index] < 0) return FERRY_OK;
+    if (place == FERRY_TAG_PREFIX) return ferry_ids_insert(ids, 0, tags[index], error);
+    return place == FERRY_TAG_SUFFIX ? ferry_ids_insert(ids, ids->count, tags[index], error) : FERRY_OK;
+}
+
+static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view line,
+                                       ferry_ids *ids, ferry_error *error)
+{
+    size_t bytes;
+    if (prompt.size == 0) return ferry_tokenizer_encode(tokenizer, line, ids, error);
+    char *text = ferry_add_size(prompt.size, line.size, &bytes) ? malloc(bytes) : NULL;
+    if (text == NULL) return ferry_fail_memory(error, "a line with its prompt", line.size);
+    memcpy(text, prompt.data, prompt.size);
+    if (line.size > 0) memcpy(text + prompt.size, line.data, line.size);
+    const ferry_status status = ferry_tokenizer_encode(tokenizer, (ferry_view){text, bytes}, ids, error);
+    free(text);
+    return status;
+}
+
+ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                    ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && ferry_tokenizer_tag_size(tokenizer, line) > 0;
+    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), line, ids, error));
+    if (!own_tag) FERRY_TRY(add_tag(ids, table->target_tag, table->target_ids, pair.target, error));
+    /* Behind the target's, so that of two tags in one place the source's is the outer one. */
+    return add_tag(ids, table->source_tag, table->source_ids, pair.source, error);
+}
+
+/* ---- the public list ---- */
+
+size_t ferry_model_language_count(const ferry_model *model)
+{
+    return (size_t)model->languages.table.count;
+}
+
+const char *ferry_model_language_tag(const ferry_model *model, size_t index)
+{
+    return index < ferry_model_language_count(model) ? model->languages.tags[index] : NULL;
+}
+
+const char *ferry_model_language_names(const ferry_model *model, size_t index)
+{
+    return index < ferry_model_language_count(model) ? model->languages.others[index] : NULL;
+}
+
+int ferry_model_language_roles(const ferry_model *model, size_t index)
+{
+    const ferry_model_languages *table = &model->languages.table;
+    if (index >= ferry_model_language_count(model)) return 0;
+    const int32_t i = (int32_t)index;
+    return (may_serve(table, i, FERRY_LANGUAGE_SOURCE) ? FERRY_LANGUAGE_SOURCE : 0) |
+           (may_serve(table, i, FERRY_LANGUAGE_TARGET) ? FERRY_LANGUAGE_TARGET : 0) |
+           (i == table->default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
+           (i == table->default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
+}

@@ -1,0 +1,20 @@
+/* What stands behind the public ferry_model. */
+#ifndef FERRY_API_MODEL_H
+#define FERRY_API_MODEL_H
+
+#include "engine/file/model_file.h"
+#include "tokenizer/tokenizer.h"
+#include "engine/ferry.h"
+#include "languages.h"
+
+struct ferry_model {
+    const ferry_kernels *kernels;
+    ferry_model_file file;
+    ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
+    ferry_languages languages;
+};
+
+/* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
+ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
+
+#endif

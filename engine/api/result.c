@@ -1,0 +1,124 @@
+#include "result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/ferry_inspect.h"
+
+ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_error *error)
+{
+    size_t bytes;
+    *result = NULL;
+    if (!ferry_mul_size(count, sizeof(ferry_result_line), &bytes) ||
+        !ferry_add_size(bytes, sizeof(ferry_result), &bytes))
+        return ferry_fail_memory(error, "results", SIZE_MAX);
+    *result = calloc(1, bytes);
+    if (*result == NULL) return ferry_fail_memory(error, "results", bytes);
+    (*result)->count = count;
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error)
+{
+    line->hypotheses = calloc(count, sizeof *line->hypotheses);
+    if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count * sizeof *line->hypotheses);
+    line->count = count;
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message, ferry_error *error)
+{
+    const size_t bytes = strlen(message) + 1;
+    line->error = malloc(bytes);
+    if (line->error == NULL) return ferry_fail_memory(error, "a message", bytes);
+    memcpy(line->error, message, bytes);
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
+                                          ferry_error *error)
+{
+    const size_t length = (size_t)from->length;
+    hypothesis->score = from->score;
+    if (length == 0) return FERRY_OK;
+    hypothesis->ids = malloc(length * sizeof *hypothesis->ids);
+    hypothesis->token_scores = malloc(length * sizeof *hypothesis->token_scores);
+    if (hypothesis->ids == NULL || hypothesis->token_scores == NULL)
+        return ferry_fail_memory(error, "ids and their scores",
+                                 length * (sizeof *hypothesis->ids + sizeof *hypothesis->token_scores));
+    memcpy(hypothesis->ids, from->ids, length * sizeof *hypothesis->ids);
+    memcpy(hypothesis->token_scores, from->token_scores, length * sizeof *hypothesis->token_scores);
+    hypothesis->length = from->length;
+    return FERRY_OK;
+}
+
+void ferry_result_destroy(ferry_result *result)
+{
+    if (result == NULL) return;
+    for (size_t i = 0; i < result->count; i++) {
+        ferry_result_line *line = &result->lines[i];
+        for (size_t h = 0; h < line->count; h++) {
+            free(line->hypotheses[h].text);
+            free(line->hypotheses[h].ids);
+            free(line->hypotheses[h].token_scores);
+        }
+        free(line->hypotheses);
+        free(line->error);
+    }
+    free(result);
+}
+
+/* NULL for a line or hypothesis that does not exist. */
+static const ferry_result_hypothesis *find(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    if (line >= result->count || hypothesis >= result->lines[line].count) return NULL;
+    return &result->lines[line].hypotheses[hypothesis];
+}
+
+size_t ferry_result_hypotheses(const ferry_result *result, size_t line)
+{
+    return line < result->count ? result->lines[line].count : 0;
+}
+
+ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    ferry_text text = {"", 0};
+    if (found != NULL && found->text != NULL) text = (ferry_text){found->text, found->size};
+    return text;
+}
+
+float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    return found != NULL ? found->score : 0.0f;
+}
+
+size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    return found != NULL ? (size_t)found->length : 0;
+}
+
+const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    return found != NULL ? found->ids : NULL;
+}
+
+const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    return found != NULL ? found->token_scores : NULL;
+}
+
+const char *ferry_result_error(const ferry_result *result, size_t line)
+{
+    return line < result->count ? result->lines[line].error : NULL;
+}
+
+const char *ferry_result_warning(const ferry_result *result, size_t line)
+{
+    return line < result->count ? result->lines[line].warning : NULL;
+}

@@ -1,0 +1,208 @@
+#include "bind_tensors.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+enum { CODES_GROUP = 4 }; /* inputs that stand side by side in int8 codes (kernels/linear.h) */
+
+ferry_bind_name ferry_bind_tensor_name(const ferry_bind_section *section, int32_t layer, const char *what,
+                                       const char *part)
+{
+    ferry_bind_name result;
+    const char *dot = part != NULL ? "." : "";
+    if (part == NULL) part = "";
+    if (layer < 0) {
+        snprintf(result.text, sizeof result.text, "%s.%s%s%s", section->tensors, what, dot, part);
+    } else {
+        snprintf(result.text, sizeof result.text, "%s.blk.%" PRId32 ".%s%s%s", section->tensors, layer, what, dot,
+                 part);
+    }
+    return result;
+}
+
+static ferry_bind_name part_name(const char *name, const char *part)
+{
+    ferry_bind_name result;
+    snprintf(result.text, sizeof result.text, "%s.%s", name, part);
+    return result;
+}
+
+static ferry_status find_any(ferry_binder *binder, const char *name, const ferry_tensor **tensor, ferry_error *error)
+{
+    *tensor = ferry_gguf_tensor(binder->gguf, name);
+    if (*tensor == NULL)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", binder->gguf->file, name);
+    binder->used[*tensor - binder->gguf->tensors] = true;
+    return FERRY_OK;
+}
+
+static ferry_status check_shape(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t dims,
+                                const int64_t *shape, ferry_error *error)
+{
+    bool equal = tensor->dims == dims;
+    for (int32_t i = 0; equal && i < dims; i++) equal = tensor->shape[i] == shape[i];
+    if (equal) return FERRY_OK;
+    ferry_tensor expected = {.dims = dims};
+    memcpy(expected.shape, shape, (size_t)dims * sizeof *shape);
+    char wanted[100], found[100];
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape %s, found %s", binder->gguf->file,
+                      name, ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
+                      ferry_tensor_shape_text(tensor, found, sizeof found));
+}
+
+ferry_status ferry_bind_find(ferry_binder *binder, const char *name, ferry_type type, int32_t dims,
+                             const int64_t *shape, const void **data, ferry_error *error)
+{
+    const ferry_tensor *tensor;
+    FERRY_TRY(find_any(binder, name, &tensor, error));
+    FERRY_TRY(check_shape(binder, name, tensor, dims, shape, error));
+    if (tensor->type != type) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected %s, found %s", binder->gguf->file, name,
+                          ferry_type_name(type), ferry_type_name(tensor->type));
+    }
+    *data = tensor->data;
+    return FERRY_OK;
+}
+
+ferry_status ferry_bind_f32(ferry_binder *binder, const char *name, int32_t dims, const int64_t *shape,
+                            const float **data, ferry_error *error)
+{
+    const void *numbers = NULL;
+    FERRY_TRY(ferry_bind_find(binder, name, FERRY_F32, dims, shape, &numbers, error));
+    *data = numbers;
+    binder->file->parameters += ferry_tensor_count(ferry_gguf_tensor(binder->gguf, name));
+    return FERRY_OK;
+}
+
+ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n, const float **data,
+                               ferry_error *error)
+{
+    const int64_t shape[] = {n};
+    return ferry_bind_f32(binder, name, 1, shape, data, error);
+}
+
+/* ---- matrices ---- */
+
+static void count_bytes(ferry_binder *binder, const ferry_tensor *tensor)
+{
+    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
+    size_t most = 0;
+    for (int i = 0; i < 3; i++) {
+        if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes;
+        if (binder->type_bytes[i] > most) {
+            most = binder->type_bytes[i];
+            binder->file->type = types[i];
+        }
+    }
+}
+
+/* Scales of codes: finite and above 0, [n]. */
+static ferry_status bind_scales(ferry_binder *binder, const char *name, int32_t n, const float **scales,
+                                ferry_error *error)
+{
+    const int64_t shape[] = {n};
+    const void *data = NULL;
+    FERRY_TRY(ferry_bind_find(binder, name, FERRY_F32, 1, shape, &data, error));
+    const float *values = data;
+    for (int32_t i = 0; i < n; i++) {
+        if (isfinite(values[i]) && values[i] > 0.0f) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: tensor '%s': expected finite numbers above 0, found %g at %" PRId32, binder->gguf->file,
+                          name, (double)values[i], i);
+    }
+    *scales = values;
+    return FERRY_OK;
+}
+
+static ferry_status bind_multiplier(ferry_binder *binder, const char *name, float *multiplier, ferry_error *error)
+{
+    const float *value;
+    FERRY_TRY(bind_scales(binder, name, 1, &value, error));
+    *multiplier = *value;
+    return FERRY_OK;
+}
+
+/* What codes mean: a scale for each row or one multiplier, and perhaps a multiplier of the inputs. */
+static ferry_status bind_code_scales(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
+{
+    const ferry_bind_name scale = part_name(name, "scale"), multiplier = part_name(name, "multiplier");
+    const ferry_bind_name input = part_name(name, "input_multiplier");
+    const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
+    if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
+                          binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
+    }
+    if (has_scale)
+        FERRY_TRY(bind_scales(binder, scale.text, matrix->N, &matrix->scales, error));
+    else
+        FERRY_TRY(bind_multiplier(binder, multiplier.text, &matrix->multiplier, error));
+    if (ferry_gguf_tensor(binder->gguf, input.text) == NULL) return FERRY_OK;
+    return bind_multiplier(binder, input.text, &matrix->input_multiplier, error);
+}
+
+ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
+                               ferry_error *error)
+{
+    const int64_t panels = (N + FERRY_LANES - 1) / FERRY_LANES;
+    const int64_t groups = (K + CODES_GROUP - 1) / CODES_GROUP;
+    const int64_t shape[] = {panels, K, FERRY_LANES}, codes_shape[] = {panels, groups, FERRY_LANES * CODES_GROUP};
+    const ferry_bind_name weight = part_name(name, "weight");
+    const ferry_tensor *tensor;
+    FERRY_TRY(find_any(binder, weight.text, &tensor, error));
+    const bool codes = tensor->type == FERRY_I8;
+    FERRY_TRY(check_shape(binder, weight.text, tensor, 3, codes ? codes_shape : shape, error));
+    matrix->N = N;
+    matrix->K = K;
+    binder->file->parameters += (int64_t)N * K;
+    count_bytes(binder, tensor);
+    switch (tensor->type) {
+    case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
+    case FERRY_F16:
+        binder->widenings[binder->widening_count++] = (ferry_widening){tensor, &matrix->panels};
+        return FERRY_OK;
+    case FERRY_I8:
+        if (K > FERRY_CODES_MAX_K) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
+                              binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
+        }
+        matrix->codes = tensor->data;
+        return bind_code_scales(binder, name, matrix, error);
+    default:
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
+                          binder->gguf->file, weight.text, ferry_type_name(tensor->type));
+    }
+}
+
+ferry_status ferry_bind_matrix(ferry_binder *binder, const ferry_bind_section *section, int32_t layer, const char *what,
+                               bool bias, int32_t N, int32_t K, ferry_matrix *matrix, ferry_error *error)
+{
+    FERRY_TRY(ferry_bind_weight(binder, ferry_bind_tensor_name(section, layer, what, NULL).text, N, K, matrix, error));
+    if (!bias) return FERRY_OK;
+    return ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "bias").text, N, &matrix->bias,
+                             error);
+}
+
+ferry_status ferry_bind_norm(ferry_binder *binder, const ferry_bind_section *section, int32_t layer, const char *what,
+                             ferry_norm_kind kind, ferry_norm *norm, ferry_error *error)
+{
+    const int32_t D = binder->file->transformer.d_model;
+    FERRY_TRY(ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "weight").text, D, &norm->weight,
+                                error));
+    if (kind == FERRY_RMS_NORM) return FERRY_OK;
+    return ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "bias").text, D, &norm->bias, error);
+}
+
+ferry_status ferry_bind_check_leftovers(const ferry_binder *binder, ferry_error *error)
+{
+    for (size_t i = 0; i < binder->gguf->tensor_count; i++) {
+        if (!binder->used[i]) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is unknown", binder->gguf->file,
+                              ferry_printable_view(binder->gguf->tensors[i].name).text);
+        }
+    }
+    return FERRY_OK;
+}

@@ -1,0 +1,85 @@
+/* Reading GGUF version 3, the container of a model file: metadata (key → value), then aligned tensors.
+ *
+ * The reader believes nothing: counts, lengths, types, shapes, offsets, the order and end of the data are checked
+ * before use, and whoever opens a file gets either a consistent table or an error that names the file and the thing. A
+ * tensor must begin where the one before it ends, as ggml demands: so there are no overlaps and no hidden bytes. */
+#ifndef FERRY_FILE_GGUF_H
+#define FERRY_FILE_GGUF_H
+
+#include "base/arena.h"
+#include "base/mapped_file.h"
+#include "base/tensor.h"
+
+#define FERRY_GGUF_VERSION 3
+#define FERRY_GGUF_MAX_TENSOR_NAME 63
+
+/* Types of metadata values; the numbers are the format's. */
+typedef enum ferry_gguf_type {
+    FERRY_GGUF_U8 = 0,
+    FERRY_GGUF_I8 = 1,
+    FERRY_GGUF_U16 = 2,
+    FERRY_GGUF_I16 = 3,
+    FERRY_GGUF_U32 = 4,
+    FERRY_GGUF_I32 = 5,
+    FERRY_GGUF_F32 = 6,
+    FERRY_GGUF_BOOL = 7,
+    FERRY_GGUF_TEXT = 8,
+    FERRY_GGUF_ARRAY = 9,
+    FERRY_GGUF_U64 = 10,
+    FERRY_GGUF_I64 = 11,
+    FERRY_GGUF_F64 = 12
+} ferry_gguf_type;
+
+typedef struct ferry_gguf_value {
+    ferry_view key;
+    ferry_gguf_type type; /* of the value, or of an array's elements */
+    bool is_array;
+    uint64_t count;          /* elements of an array; 1 otherwise */
+    ferry_view data;         /* little-endian bytes of the number(s); the text itself; empty for an array of texts */
+    const ferry_view *texts; /* [count], an array of texts; NULL otherwise */
+} ferry_gguf_value;
+
+typedef struct ferry_gguf {
+    ferry_mapped_file map;    /* empty when ferry_gguf_parse was called with the caller's bytes */
+    ferry_view bytes;         /* the whole file */
+    const char *file;         /* its name, for messages; owned */
+    ferry_gguf_value *values; /* [value_count] by key */
+    size_t value_count;
+    ferry_tensor *tensors; /* [tensor_count] by name; data points into the file */
+    size_t tensor_count;
+    size_t alignment; /* of every tensor, from the beginning of the file */
+} ferry_gguf;
+
+/* Maps and checks a file. Errors: IO, FORMAT, UNSUPPORTED (a version or a tensor type), MEMORY. *gguf is zeroed on
+ * failure, and filled otherwise; close it. */
+ferry_status ferry_gguf_open(const char *path, ferry_gguf *gguf, ferry_error *error);
+/* The same for bytes that the caller keeps for as long as *gguf; `file` is the name for messages. */
+ferry_status ferry_gguf_parse(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error);
+/* Allowed on a zeroed object. */
+void ferry_gguf_close(ferry_gguf *gguf);
+
+/* NULL when there is no such thing. */
+const ferry_gguf_value *ferry_gguf_find(const ferry_gguf *gguf, const char *key);
+const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name);
+
+/* Typed values of required keys. Errors (FORMAT) name file and key: missing, of another type, out of range.
+ * Integers are accepted in every width, numbers as f32 or f64. Views point into the file. */
+ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
+                                    int64_t *value, ferry_error *error);
+ferry_status ferry_gguf_get_i32(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most, int32_t *value,
+                                ferry_error *error);
+ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error);
+ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error);
+ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_view *value, ferry_error *error);
+/* An array of texts; *texts belongs to *gguf. */
+ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const ferry_view **texts, size_t *count,
+                                  ferry_error *error);
+/* An array of u8. */
+ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry_view *bytes, ferry_error *error);
+/* An array of integers, each in least … most, copied into `arena`. */
+ferry_status ferry_gguf_get_i32s(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most,
+                                 ferry_arena *arena, const int32_t **values, int32_t *count, ferry_error *error);
+ferry_status ferry_gguf_get_u64s(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const uint64_t **values,
+                                 size_t *count, ferry_error *error);
+
+#endif

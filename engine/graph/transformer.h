@@ -1,0 +1,122 @@
+/* The model: configuration and weights of an encoder-decoder Transformer. Immutable once bound, shared by all threads.
+ *
+ * Shape letters: D d_model, H heads, K head width, F ffn width, V vocabulary. Above each weight stands its tensor's
+ * name in the model file; {s} is `enc` or `dec`, N the layer. */
+#ifndef FERRY_GRAPH_TRANSFORMER_H
+#define FERRY_GRAPH_TRANSFORMER_H
+
+#include "engine/kernels/linear.h"
+#include "engine/position/position.h"
+
+typedef struct ferry_norm {
+    const float *weight; /* [D] */
+    const float *bias;   /* [D]; NULL: none (rms) */
+} ferry_norm;
+
+typedef struct ferry_attention_weights {
+    ferry_matrix q;   /* [H·K, D]  {s}.blk.N.attn_q, dec.blk.N.cross_attn_q */
+    ferry_matrix k;   /* [H·K, D]  …_k */
+    ferry_matrix v;   /* [H·K, D]  …_v */
+    ferry_matrix out; /* [D, H·K]  …_o */
+} ferry_attention_weights;
+
+/* Simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back", section 3.1): in place of a
+ * decoder's self-attention. State c, zero at the start; for an input row u:
+ *
+ *     g = sigmoid(W_f u + b_f)    c' = g ⊙ c + (1 - g) ⊙ W u    y = relu(c')
+ */
+typedef struct ferry_ssru_weights {
+    ferry_matrix input;  /* [D, D]  dec.blk.N.ssru_input, without a bias */
+    ferry_matrix forget; /* [D, D]  dec.blk.N.ssru_forget */
+} ferry_ssru_weights;
+
+typedef struct ferry_layer {
+    ferry_attention_weights self;  /* unless the block is an SSRU */
+    ferry_ssru_weights ssru;       /* decoder only, if it is */
+    ferry_norm self_norm;          /* {s}.blk.N.attn_norm, of either */
+    ferry_attention_weights cross; /* decoder only */
+    ferry_norm cross_norm;         /* dec.blk.N.cross_attn_norm */
+    ferry_matrix ffn_up;           /* [F, D]  {s}.blk.N.ffn_up */
+    ferry_matrix ffn_gate;         /* [F, D]  {s}.blk.N.ffn_gate, when gated */
+    ferry_matrix ffn_down;         /* [D, F]  {s}.blk.N.ffn_down */
+    ferry_norm ffn_norm;           /* {s}.blk.N.ffn_norm */
+} ferry_layer;
+
+typedef enum ferry_norm_kind {
+    FERRY_LAYER_NORM, /* (x - mean) / sqrt(variance + eps) ⊙ weight + bias */
+    FERRY_RMS_NORM    /* x / sqrt(mean(x²) + eps) ⊙ weight */
+} ferry_norm_kind;
+
+/* Encoder or decoder. */
+typedef struct ferry_stack {
+    int32_t layer_count;
+    int32_t heads;
+    int32_t head_width;
+    int32_t ffn_width;
+    ferry_activation activation;
+    bool gated; /* down(act(gate u) ⊙ up u); false: down(act(up u)) */
+    ferry_norm_kind norm;
+    bool pre_norm; /* x + f(norm(x)); false: norm(x + f(x)) */
+    float norm_eps;
+    float attention_scale; /* factor of q in self- and cross-attention */
+    ferry_position position;
+    int32_t vocab_size;        /* V */
+    ferry_matrix embedding;    /* [V, D]  {s}.token_embd; one matrix when the file ties them: token_embd; no bias */
+    ferry_norm embedding_norm; /* {s}.embd_norm, after the positions were added; NULL weight: none */
+    ferry_layer *layers;       /* [layer_count] */
+    ferry_norm final_norm;     /* {s}.output_norm; NULL weight: none */
+} ferry_stack;
+
+/* How the authors want their model to be decoded. */
+typedef struct ferry_decoding {
+    ferry_policy policy;
+    int32_t beam;
+    float length_penalty;
+    float word_penalty;                  /* Marian: taken from a hypothesis' sum for each token */
+    ferry_early_stopping early_stopping; /* Hugging Face */
+    int32_t max_length;  /* target tokens, eos counted; 0: length_factor × source tokens + length_extra */
+    float length_factor; /* rounded up */
+    int32_t length_extra;
+    int32_t min_length;
+    float repetition_penalty;
+    int32_t no_repeat_ngram;
+    bool renormalize;
+    int32_t forced_first_id; /* -1: none */
+    int32_t forced_last_id;  /* -1: none */
+    const int32_t *suppressed_ids;
+    int32_t suppressed_count;
+    bool shortlist; /* restrict words to the model's shortlist, if it has one */
+} ferry_decoding;
+
+/* Target words that a source word may become: a sentence's output layer then has only the words 0 … first - 1, those of
+ * its source ids' lists, and, with one vocabulary for both sides, its source ids themselves. Marian's lexical shortlist
+ * (Junczys-Dowmunt et al. 2018, "Marian: Cost-effective High-Quality NMT in C++", section 4.4), for each sentence by
+ * itself. */
+typedef struct ferry_shortlist {
+    int32_t first;
+    bool shared;             /* one vocabulary */
+    const uint32_t *offsets; /* [encoder V + 1]  shortlist.offsets; NULL: the model has no shortlist */
+    const int32_t *ids;      /* [offsets[V]] list of source id s: ids[offsets[s]] … ascending  shortlist.ids */
+} ferry_shortlist;
+
+typedef struct ferry_transformer {
+    int32_t d_model;
+    float embedding_scale;
+    ferry_stack encoder;
+    ferry_stack decoder;
+    bool ssru;           /* the decoder's block in place of self-attention */
+    float output_scale;  /* factor of the decoder's output before the output matrix */
+    ferry_matrix output; /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
+    bool
+        sentence_inputs; /* int8 inputs without a multiplier of the file's are quantised by the sentence, not the row */
+    ferry_shortlist shortlist;
+    int32_t start_id;       /* the decoder's first input; -1: a row of zeros in the place of an embedding */
+    const int32_t *eos_ids; /* every one ends a hypothesis; the first is used for filling */
+    int32_t eos_count;
+    int32_t pad_id; /* -1: none */
+    /* Where guided alignment was trained: the weights of this cross-attention are the model's alignment. -1: unknown */
+    int32_t alignment_layer, alignment_head;
+    ferry_decoding decoding;
+} ferry_transformer;
+
+#endif

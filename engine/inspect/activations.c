@@ -1,0 +1,245 @@
+/* The research interface: activations, logits and attention weights, straight from the graph. */
+#include "engine/ferry_inspect.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
+#include "engine/api/model.h"
+
+const char *ferry_inspect_isa(const ferry_model *model)
+{
+    return model->kernels->isa;
+}
+
+void ferry_inspect_free(const void *data)
+{
+    free((void *)(uintptr_t)data);
+}
+
+ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
+{
+    const ferry_transformer *transformer = &model->file.transformer;
+    const ferry_inspect_sizes sizes = {
+        .d_model = transformer->d_model,
+        .source_vocab = transformer->encoder.vocab_size,
+        .target_vocab = transformer->decoder.vocab_size,
+        .encoder_layers = transformer->encoder.layer_count,
+        .decoder_layers = transformer->decoder.layer_count,
+        .encoder_heads = transformer->encoder.heads,
+        .decoder_heads = transformer->decoder.heads,
+        .pad_id = transformer->pad_id,
+        .start_id = transformer->start_id,
+        .eos_id = transformer->eos_ids[0],
+    };
+    return sizes;
+}
+
+ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from, const char *to,
+                                    int32_t **ids, size_t *count, ferry_error *error)
+{
+    ferry_ids list = {0};
+    ferry_language_pair pair;
+    *ids = NULL;
+    *count = 0;
+    if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
+    FERRY_TRY(ferry_languages_find(&model->languages, from, to, &pair, error));
+    const ferry_status status = ferry_languages_encode(&model->languages, model->tokenizer, pair,
+                                                       (ferry_view){text.data, text.size}, &list, error);
+    if (status != FERRY_OK) {
+        free(list.ids);
+        return status;
+    }
+    *ids = list.ids;
+    *count = list.count;
+    return FERRY_OK;
+}
+
+ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id)
+{
+    const ferry_model_text *text = &model->file.text;
+    const bool source = side == FERRY_INSPECT_ENCODER;
+    if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
+    const ferry_view piece = (source ? text->source_pieces : text->target_pieces)[id];
+    return (ferry_text){piece.data, piece.size};
+}
+
+/* Every sentence has an id, and every id is at least `least` and below `vocab`. */
+static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                int32_t least, int32_t vocab, ferry_error *error)
+{
+    if (count < 1 || offsets[0] != 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at least one sentence and offsets from 0", what);
+    for (int32_t s = 0; s < count; s++)
+        if (offsets[s + 1] <= offsets[s])
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: sentence %d has no ids", what, (int)s);
+    for (int32_t i = 0; i < offsets[count]; i++)
+        if (ids[i] < least || ids[i] >= vocab)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: id %d is not below the vocabulary's %d", what,
+                              (int)ids[i], (int)vocab);
+    return FERRY_OK;
+}
+
+ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                  float *output, ferry_error *error)
+{
+    ferry_state state;
+    FERRY_TRY(check_batch("source", ids, offsets, count, 0, model->file.transformer.encoder.vocab_size, error));
+    ferry_state_init(&state, &model->file.transformer, model->kernels);
+    const ferry_status status = ferry_encode(&state, ids, offsets, count, output, error);
+    ferry_state_destroy(&state);
+    return status;
+}
+
+/* Sentences with the decoder inputs that are forced on them. */
+typedef struct forced {
+    ferry_state state;
+    const int32_t *ids, *offsets, *target_ids, *target_offsets;
+    int32_t count;
+    ferry_sequence *sentences, *hypotheses;    /* [count] */
+    ferry_attention_span *spans, *cross_spans; /* [count] */
+    int32_t *step_ids;                         /* [count] */
+    float *hidden;                             /* [target rows, D] */
+} forced;
+
+static ferry_status forced_begin(forced *f, ferry_error *error)
+{
+    ferry_arena *arena = &f->state.context.arena;
+    const size_t count = (size_t)f->count, D = (size_t)f->state.model->d_model;
+    const size_t rows = (size_t)f->target_offsets[f->count];
+    f->sentences = ferry_arena_alloc(arena, count, sizeof *f->sentences);
+    f->hypotheses = ferry_arena_alloc(arena, count, sizeof *f->hypotheses);
+    f->spans = ferry_arena_alloc(arena, count, sizeof *f->spans);
+    f->cross_spans = ferry_arena_alloc(arena, count, sizeof *f->cross_spans);
+    f->step_ids = ferry_arena_alloc(arena, count, sizeof *f->step_ids);
+    f->hidden = ferry_arena_alloc(arena, rows, D * sizeof *f->hidden);
+    float *encoded = ferry_arena_alloc(arena, (size_t)f->offsets[f->count], D * sizeof *encoded);
+    if (f->sentences == NULL || f->hypotheses == NULL || f->spans == NULL || f->cross_spans == NULL ||
+        f->step_ids == NULL || f->hidden == NULL || encoded == NULL)
+        return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
+    for (int32_t s = 0; s < f->count; s++) {
+        FERRY_TRY(ferry_sequence_begin(arena, f->offsets[s + 1] - f->offsets[s], &f->sentences[s], error));
+        FERRY_TRY(
+            ferry_sequence_begin(arena, f->target_offsets[s + 1] - f->target_offsets[s], &f->hypotheses[s], error));
+    }
+    FERRY_TRY(ferry_encode(&f->state, f->ids, f->offsets, f->count, encoded, error));
+    return ferry_decoder_begin(&f->state, encoded, f->offsets, f->count, f->sentences, error);
+}
+
+/* One decoder pass: every sentence gives its inputs from `first` on, `rows` of them at the most, if it has any. Rows
+ * are packed in sentence order; hidden [rows of the pass, D]. Returns their number in *packed. */
+static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const int32_t *ids, int32_t *packed,
+                                ferry_error *error)
+{
+    int32_t span_count = 0, row = 0;
+    for (int32_t s = 0; s < f->count; s++) {
+        const int32_t length = f->target_offsets[s + 1] - f->target_offsets[s];
+        if (first >= length) continue;
+        const int32_t taken = length - first < rows ? length - first : rows;
+        f->spans[span_count] = (ferry_attention_span){.row = row, .rows = taken, .first = first, .sequence = s};
+        f->cross_spans[span_count++] = (ferry_attention_span){.row = row, .rows = taken, .sequence = s};
+        row += taken;
+    }
+    const ferry_decoder_rows input = {
+        .ids = ids,
+        .rows = row,
+        .hypotheses = f->hypotheses,
+        .spans = f->spans,
+        .span_count = span_count,
+        .sentences = f->sentences,
+        .cross_spans = f->cross_spans,
+        .cross_span_count = span_count,
+    };
+    *packed = row;
+    return ferry_decode(&f->state, &input, f->hidden, error);
+}
+
+static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *logits, ferry_error *error)
+{
+    const ferry_matrix *output = &f->state.model->output;
+    const size_t V = (size_t)output->N, D = (size_t)f->state.model->d_model;
+    int32_t rows;
+    if (pass == FERRY_INSPECT_ONE_PASS) {
+        FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
+        ferry_state_group_sentences(&f->state, f->target_offsets, f->count);
+        const ferry_status status = ferry_linear(&f->state.context, logits, f->hidden, rows, output, error);
+        ferry_state_ungroup(&f->state);
+        return status;
+    }
+    for (int32_t step = 0;; step++) {
+        int32_t living = 0;
+        for (int32_t s = 0; s < f->count; s++)
+            if (f->target_offsets[s] + step < f->target_offsets[s + 1])
+                f->step_ids[living++] = f->target_ids[f->target_offsets[s] + step];
+        if (living == 0) return FERRY_OK;
+        FERRY_TRY(forced_pass(f, step, 1, f->step_ids, &rows, error));
+        for (int32_t i = 0; i < rows; i++) {
+            const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
+            FERRY_TRY(
+                ferry_linear(&f->state.context, logits + (size_t)row * V, f->hidden + (size_t)i * D, 1, output, error));
+        }
+    }
+}
+
+/* `logits` NULL: only the decoder's layers run (for a probe). */
+static ferry_status run_forced(const ferry_model *model, const ferry_attention_probe *probe, const int32_t *ids,
+                               const int32_t *offsets, int32_t count, const int32_t *target_ids,
+                               const int32_t *target_offsets, ferry_inspect_pass pass, float *logits,
+                               ferry_error *error)
+{
+    const ferry_transformer *transformer = &model->file.transformer;
+    FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
+    const int32_t least = transformer->start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
+    FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, least, transformer->decoder.vocab_size,
+                          error));
+    forced f = {
+        .ids = ids, .offsets = offsets, .target_ids = target_ids, .target_offsets = target_offsets, .count = count};
+    int32_t rows;
+    ferry_state_init(&f.state, transformer, model->kernels);
+    f.state.probe = probe;
+    ferry_status status = forced_begin(&f, error);
+    if (status == FERRY_OK)
+        status = logits != NULL ? forced_logits(&f, pass, logits, error)
+                                : forced_pass(&f, 0, INT32_MAX, target_ids, &rows, error);
+    ferry_state_destroy(&f.state); /* takes the sequences' blocks with it */
+    return status;
+}
+
+ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                  const int32_t *target_ids, const int32_t *target_offsets, ferry_inspect_pass pass,
+                                  float *logits, ferry_error *error)
+{
+    return run_forced(model, NULL, ids, offsets, count, target_ids, target_offsets, pass, logits, error);
+}
+
+ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_attention_kind kind, int32_t layer,
+                                     int32_t head, const int32_t *ids, int32_t S, const int32_t *target_ids, int32_t T,
+                                     float *weights, ferry_error *error)
+{
+    const bool encoder = kind == FERRY_INSPECT_ENCODER_SELF;
+    const ferry_stack *stack = encoder ? &model->file.transformer.encoder : &model->file.transformer.decoder;
+    if (layer < 0 || layer >= stack->layer_count)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "layer: expected 0 to %d, found %d", (int)stack->layer_count - 1,
+                          (int)layer);
+    if (head < 0 || head >= stack->heads)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "head: expected 0 to %d, found %d", (int)stack->heads - 1,
+                          (int)head);
+    if (kind == FERRY_INSPECT_DECODER_SELF && model->file.transformer.ssru)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the decoder has an SSRU in place of self-attention");
+    const int32_t columns = kind == FERRY_INSPECT_DECODER_SELF ? T : S;
+    const ferry_attention_probe probe = {
+        .kind = encoder                              ? FERRY_ATTENTION_ENCODER
+                : kind == FERRY_INSPECT_DECODER_SELF ? FERRY_ATTENTION_DECODER
+                                                     : FERRY_ATTENTION_CROSS,
+        .layer = layer,
+        .head = head,
+        .weights = weights,
+        .ld = (size_t)columns,
+    };
+    memset(weights, 0, (size_t)(encoder ? S : T) * (size_t)columns * sizeof *weights);
+    const int32_t offsets[] = {0, S}, target_offsets[] = {0, T};
+    return run_forced(model, &probe, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, NULL, error);
+}

@@ -1,0 +1,338 @@
+/* What is in a model, in words. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ferry_inspect.h"
+#include "engine/graph/state.h"
+#include "engine/api/model.h"
+
+static int printable(ferry_view text)
+{
+    return text.size > 200 ? 200 : (int)text.size;
+}
+
+static double megabytes(size_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+/* "position.layout split": every parameter below the prefix, as the file has it. */
+static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    for (size_t i = 0; i < gguf->value_count; i++) {
+        const ferry_gguf_value *value = &gguf->values[i];
+        int64_t number;
+        float real;
+        ferry_view text;
+        if (value->key.size <= length || memcmp(value->key.data, prefix, length) != 0 || value->is_array) continue;
+        char key[FERRY_GGUF_MAX_TENSOR_NAME + 64];
+        snprintf(key, sizeof key, "%.*s", printable(value->key), value->key.data);
+        if (strcmp(key + length, "type") == 0) continue;
+        if (ferry_gguf_get_text(gguf, key, &text, NULL) == FERRY_OK)
+            fprintf(out, ", %s %.*s", key + length, printable(text), text.data);
+        else if (ferry_gguf_get_integer(gguf, key, INT64_MIN, INT64_MAX, &number, NULL) == FERRY_OK)
+            fprintf(out, ", %s %" PRId64, key + length, number);
+        else if (ferry_gguf_get_f32(gguf, key, &real, NULL) == FERRY_OK)
+            fprintf(out, ", %s %g", key + length, (double)real);
+    }
+}
+
+/* What positions keep in memory and add to the arithmetic of `step`. */
+static void print_cost(FILE *out, const ferry_position *position, const char *step)
+{
+    ferry_position_cost cost = {0};
+    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    fputs("  cost:", out);
+    if (cost.model_bytes == 0 && cost.position_bytes == 0) fputs(" nothing kept", out);
+    if (cost.model_bytes >= 1000)
+        fprintf(out, " %.1f kB in the model", (double)cost.model_bytes / 1e3);
+    else if (cost.model_bytes > 0)
+        fprintf(out, " %" PRId64 " bytes in the model", cost.model_bytes);
+    if (cost.position_bytes > 0)
+        fprintf(out, "%s %" PRId64 " bytes for each position in each thread", cost.model_bytes > 0 ? "," : "",
+                cost.position_bytes);
+    fprintf(out, "; %s adds %" PRId64 " multiply-adds and %" PRId64 " for each key\n", step, cost.token_operations,
+            cost.key_operations);
+}
+
+static const char *activation_name(ferry_activation activation)
+{
+    switch (activation) {
+    case FERRY_RELU: return "relu";
+    case FERRY_GELU: return "gelu";
+    case FERRY_SWISH: return "swish";
+    case FERRY_GELU_TANH: return "gelu, tanh form";
+    case FERRY_GELU_SIGMOID: return "gelu, sigmoid form";
+    }
+    return "?";
+}
+
+/* What is unusual at a stack's end: pre-norm stacks have a norm there, post-norm stacks none. */
+static const char *end_norm(const ferry_stack *stack)
+{
+    if (stack->pre_norm == (stack->final_norm.weight != NULL)) return "";
+    return stack->pre_norm ? ", no norm at the end" : ", a norm at the end";
+}
+
+static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, const ferry_stack *stack, bool ssru)
+{
+    fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n", name,
+            (int)stack->layer_count, ssru ? " of SSRU and cross-attention" : "", (int)stack->heads,
+            (int)stack->head_width, (int)stack->ffn_width, stack->gated ? "gated " : "",
+            activation_name(stack->activation), stack->pre_norm ? "pre" : "post",
+            stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
+            stack->embedding_norm.weight != NULL ? ", embeddings normalised" : "", end_norm(stack));
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "ferry.%s.position.", name);
+    fprintf(out, "  positions: %s", stack->position.scheme->name);
+    print_parameters(out, gguf, prefix);
+    if (stack->position.limit > 0)
+        fprintf(out, "; at most %d tokens\n", (int)stack->position.limit);
+    else
+        fputs("; any length\n", out);
+    print_cost(out, &stack->position, stack->position.stack.causal ? "a decoder step" : "a token");
+}
+
+static void print_memory(FILE *out, const ferry_model_file *file)
+{
+    const ferry_transformer *transformer = &file->transformer;
+    ferry_cache cache;
+    ferry_cache_init(&cache, transformer->decoder.layer_count, transformer->decoder.heads,
+                     transformer->decoder.head_width);
+    fprintf(out, "memory: %.1f MB file, mapped; %.1f MB for widened matrices; keys and values %.1f kB for each %stoken",
+            megabytes(file->gguf.bytes.size), megabytes(file->widened_bytes),
+            (double)((size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float)) / FERRY_BLOCK_POSITIONS /
+                1e3,
+            transformer->ssru ? "source " : "");
+    if (transformer->ssru) {
+        ferry_cache_init_states(&cache, transformer->decoder.layer_count, transformer->d_model);
+        fprintf(out, "; states %.1f kB for each hypothesis",
+                (double)((size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float)) / 1e3);
+    }
+    fputc('\n', out);
+}
+
+/* Codes of one kind of scale. */
+typedef struct code_count {
+    const char *meaning;
+    int matrices;
+} code_count;
+
+static void count_codes(const ferry_matrix *matrix, code_count *counts)
+{
+    if (matrix->codes == NULL) return;
+    counts[matrix->scales != NULL ? 0 : 1].matrices++;
+    if (matrix->input_multiplier > 0) counts[2].matrices++;
+}
+
+static void count_layer(const ferry_layer *layer, code_count *counts)
+{
+    const ferry_attention_weights *const attention[] = {&layer->self, &layer->cross};
+    for (int i = 0; i < 2; i++) {
+        count_codes(&attention[i]->q, counts);
+        count_codes(&attention[i]->k, counts);
+        count_codes(&attention[i]->v, counts);
+        count_codes(&attention[i]->out, counts);
+    }
+    count_codes(&layer->ssru.input, counts);
+    count_codes(&layer->ssru.forget, counts);
+    count_codes(&layer->ffn_up, counts);
+    count_codes(&layer->ffn_gate, counts);
+    count_codes(&layer->ffn_down, counts);
+}
+
+static bool same_weights(const ferry_matrix *a, const ferry_matrix *b)
+{
+    return a->panels == b->panels && a->codes == b->codes;
+}
+
+/* How many matrices are int8, and what their integers stand for. */
+static void print_codes(FILE *out, const ferry_transformer *transformer)
+{
+    code_count counts[] = {{"with a scale for each row", 0},
+                           {"with one multiplier", 0},
+                           {"with a multiplier for their inputs", 0}};
+    const ferry_stack *const stacks[] = {&transformer->encoder, &transformer->decoder};
+    for (int s = 0; s < 2; s++)
+        for (int32_t i = 0; i < stacks[s]->layer_count; i++) count_layer(&stacks[s]->layers[i], counts);
+    count_codes(&transformer->decoder.embedding, counts);
+    if (!same_weights(&transformer->encoder.embedding, &transformer->decoder.embedding))
+        count_codes(&transformer->encoder.embedding, counts);
+    if (!same_weights(&transformer->output, &transformer->decoder.embedding)) count_codes(&transformer->output, counts);
+    if (counts[0].matrices + counts[1].matrices == 0) return;
+    fprintf(out, "int8: %d matrices", counts[0].matrices + counts[1].matrices);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (counts[i].matrices > 0) fprintf(out, ", %d %s", counts[i].matrices, counts[i].meaning);
+    fprintf(out, "; other inputs are quantised by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
+}
+
+static void print_shortlist(FILE *out, const ferry_transformer *transformer)
+{
+    const ferry_shortlist *shortlist = &transformer->shortlist;
+    if (shortlist->offsets == NULL) return;
+    fprintf(out, "shortlist: the first %d words and %.1f more for each source word%s%s\n", (int)shortlist->first,
+            (double)shortlist->offsets[transformer->encoder.vocab_size] / (double)transformer->encoder.vocab_size,
+            shortlist->shared ? ", and the source's own" : "",
+            transformer->decoding.shortlist ? "" : "; off by default");
+}
+
+static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t count)
+{
+    if (count == 0) return;
+    fprintf(out, ", %s", name);
+    for (int32_t i = 0; i < count && i < 8; i++) fprintf(out, " %d", (int)ids[i]);
+    if (count > 8) fprintf(out, " … (%d)", (int)count);
+}
+
+static void print_decoding(FILE *out, const ferry_transformer *transformer)
+{
+    static const char *const early_stopping[] = {"false", "true", "never"};
+    static const char *const policies[] = {[FERRY_POLICY_HUGGINGFACE] = "Hugging Face's",
+                                           [FERRY_POLICY_MARIAN] = "Marian's",
+                                           [FERRY_POLICY_CTRANSLATE2] = "CTranslate2's"};
+    const ferry_decoding *decoding = &transformer->decoding;
+    fprintf(out, "decoding: %s rules, beam %d, length penalty %g", policies[decoding->policy], (int)decoding->beam,
+            (double)decoding->length_penalty);
+    if (decoding->policy == FERRY_POLICY_HUGGINGFACE)
+        fprintf(out, ", early stopping %s", early_stopping[decoding->early_stopping]);
+    if (decoding->word_penalty != 0.0f) fprintf(out, ", word penalty %g", (double)decoding->word_penalty);
+    if (decoding->max_length > 0)
+        fprintf(out, ", at most %d tokens", (int)decoding->max_length);
+    else
+        fprintf(out, ", at most %g × source + %d tokens", (double)decoding->length_factor, (int)decoding->length_extra);
+    if (decoding->min_length > 0) fprintf(out, ", at least %d", (int)decoding->min_length);
+    if (decoding->repetition_penalty != 1.0f)
+        fprintf(out, ", repetition penalty %g", (double)decoding->repetition_penalty);
+    if (decoding->no_repeat_ngram > 0) fprintf(out, ", no %d-gram twice", (int)decoding->no_repeat_ngram);
+    print_ids(out, "never", decoding->suppressed_ids, decoding->suppressed_count);
+    print_ids(out, "first", &decoding->forced_first_id, decoding->forced_first_id >= 0);
+    print_ids(out, "last", &decoding->forced_last_id, decoding->forced_last_id >= 0);
+    fputc('\n', out);
+}
+
+static void print_text(FILE *out, const ferry_model_text *text)
+{
+    if (!text->present) {
+        fputs("text: no tokenizer; the model speaks in ids only\n", out);
+        return;
+    }
+    const bool one_model = text->source_model.data == text->target_model.data;
+    const bool one_table = text->source_pieces == text->target_pieces;
+    if (text->source_model.size == 0)
+        fputs("text: pieces with blanks between them", out);
+    else
+        fprintf(out, "text: SentencePiece, %s (%.0f kB)",
+                one_model ? "one model for both sides" : "a model for each side",
+                (double)(text->source_model.size + (one_model ? 0 : text->target_model.size)) / 1e3);
+    fprintf(out, ", %s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
+            text->opus_punctuation ? "; punctuation is cleaned first" : "",
+            text->leading_tag ? "; a leading >>tag<< is one piece" : "");
+}
+
+/* The family's own tag, which stands before other names. */
+static ferry_view tag_of(ferry_view names)
+{
+    size_t size = 0;
+    while (size < names.size && names.data[size] != ' ') size++;
+    return (ferry_view){names.data, size};
+}
+
+static void print_default(FILE *out, const ferry_model_languages *languages, const char *name, int32_t index)
+{
+    if (index < 0) return;
+    const ferry_view tag = tag_of(languages->names[index]);
+    fprintf(out, "; %s %.*s by default", name, printable(tag), tag.data);
+}
+
+static void print_languages(FILE *out, const ferry_model_languages *languages)
+{
+    static const char *const places[] = {[FERRY_TAG_NONE] = "no tag",
+                                         [FERRY_TAG_PREFIX] = "a tag before the source",
+                                         [FERRY_TAG_SUFFIX] = "a tag behind the source",
+                                         [FERRY_TAG_FIRST] = "a tag as the first target token"};
+    int32_t sources = 0, targets = 0;
+    if (languages->count == 0) return;
+    for (int32_t i = 0; i < languages->count; i++) {
+        sources += (languages->roles[i] & FERRY_LANGUAGE_SOURCE) != 0;
+        targets += (languages->roles[i] & FERRY_LANGUAGE_TARGET) != 0;
+    }
+    fprintf(out, "languages: from %d (%s), into %d (%s)", (int)sources, places[languages->source_tag], (int)targets,
+            places[languages->target_tag]);
+    if (languages->prompt_count > 0) fprintf(out, "; %d prompts", (int)languages->prompt_count);
+    print_default(out, languages, "from", languages->default_source);
+    print_default(out, languages, "into", languages->default_target);
+    fputc('\n', out);
+}
+
+static void print_origin(FILE *out, const ferry_model_origin *origin)
+{
+    if (origin->kind.size == 0) return;
+    fprintf(out, "origin: %.*s", printable(origin->kind), origin->kind.data);
+    if (origin->name.size > 0) fprintf(out, " '%.*s'", printable(origin->name), origin->name.data);
+    for (size_t i = 0; i < origin->file_count; i++)
+        fprintf(out, "%s%.*s", i == 0 ? ": " : ", ", printable(origin->files[i]), origin->files[i].data);
+    fputc('\n', out);
+    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
+        fprintf(out, "  SHA-256 %.*s  %.*s\n", printable(origin->hashes[i]), origin->hashes[i].data,
+                printable(origin->files[i]), origin->files[i].data);
+    if (origin->licence.size > 0) fprintf(out, "licence: %.*s\n", (int)origin->licence.size, origin->licence.data);
+}
+
+static void print_model(FILE *out, const ferry_model *model)
+{
+    const ferry_model_file *file = &model->file;
+    const ferry_transformer *transformer = &file->transformer;
+    fprintf(out, "%.*s: encoder-decoder Transformer, %.2f million parameters as %s\n", printable(file->name),
+            file->name.data, (double)file->parameters / 1e6, ferry_type_name(file->type));
+    fprintf(out, "d_model %d; embeddings × %g; vocabulary %d → %d%s%s", (int)transformer->d_model,
+            (double)transformer->embedding_scale, (int)transformer->encoder.vocab_size,
+            (int)transformer->decoder.vocab_size,
+            same_weights(&transformer->encoder.embedding, &transformer->decoder.embedding)
+                ? "; one embedding for both sides"
+                : "",
+            same_weights(&transformer->output, &transformer->decoder.embedding) ? "; output matrix = target embedding"
+                                                                                : "");
+    if (transformer->output_scale != 1.0f) fprintf(out, "; output × %g", (double)transformer->output_scale);
+    fputc('\n', out);
+    print_codes(out, transformer);
+    print_stack(out, &file->gguf, "encoder", &transformer->encoder, false);
+    print_stack(out, &file->gguf, "decoder", &transformer->decoder, transformer->ssru);
+    if (transformer->alignment_layer >= 0)
+        fprintf(out, "alignment: layer %d, head %d\n", (int)transformer->alignment_layer,
+                (int)transformer->alignment_head);
+    print_shortlist(out, transformer);
+    print_text(out, &file->text);
+    print_languages(out, &file->text.languages);
+    fputs("ids: start ", out);
+    if (transformer->start_id < 0)
+        fputs("with a row of zeros", out);
+    else
+        fprintf(out, "%d", (int)transformer->start_id);
+    fprintf(out, ", pad %d", (int)transformer->pad_id);
+    print_ids(out, "end", transformer->eos_ids, transformer->eos_count);
+    fputc('\n', out);
+    print_decoding(out, transformer);
+    print_memory(out, file);
+    print_origin(out, &file->origin);
+}
+
+ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error)
+{
+    char *data = NULL;
+    size_t size = 0;
+    *text = (ferry_text){NULL, 0};
+    FILE *out = open_memstream(&data, &size);
+    if (out == NULL) return ferry_fail_memory(error, "a description", size);
+    print_model(out, model);
+    const int broken = ferror(out);
+    if (fclose(out) != 0 || broken) {
+        free(data);
+        return ferry_fail_memory(error, "a description", size);
+    }
+    *text = (ferry_text){data, size};
+    return FERRY_OK;
+}

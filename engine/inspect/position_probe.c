@@ -1,0 +1,132 @@
+/* What a positional encoding does, measured through the hooks of its seam: nothing here knows a scheme. */
+#include "engine/ferry_inspect.h"
+
+#include <string.h>
+
+#include "engine/graph/cache.h"
+#include "engine/api/model.h"
+
+static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)
+{
+    return stack == FERRY_INSPECT_ENCODER ? &model->file.transformer.encoder : &model->file.transformer.decoder;
+}
+
+ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
+                                         float *rows, ferry_error *error)
+{
+    const ferry_position *position = &find_stack(model, stack)->position;
+    const ferry_position_scheme *scheme = position->scheme;
+    ferry_position_state state = {0};
+    if (scheme->embed == NULL)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "positional encoding '%s' adds nothing to embeddings",
+                          scheme->name);
+    if (count < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected 1 or more, found %d", (int)count);
+    const ferry_status status = ferry_position_extend(position, &state, model->kernels, count, error);
+    if (status == FERRY_OK) {
+        memset(rows, 0, (size_t)count * (size_t)model->file.transformer.d_model * sizeof *rows);
+        scheme->embed(position, &state, model->kernels, rows, 0, count);
+    }
+    ferry_position_state_destroy(&state);
+    return status;
+}
+
+/* One query among its keys, as attention sees them. */
+typedef struct scene {
+    const ferry_stack *stack;
+    const ferry_kernels *kernels;
+    ferry_arena arena;
+    ferry_cache cache; /* one layer */
+    ferry_sequence sequence;
+    ferry_position_state state;
+    int32_t keys;
+} scene;
+
+/* [rows, H·K]: the vector [K] in every head of every row; NULL: zeros. */
+static float *repeat(scene *s, const float *vector, int32_t rows, ferry_error *error)
+{
+    const size_t K = (size_t)s->stack->head_width, copies = (size_t)rows * (size_t)s->stack->heads;
+    float *x = ferry_arena_alloc(&s->arena, copies, K * sizeof *x);
+    if (x == NULL) {
+        (void)ferry_fail_memory(error, "queries and keys", copies * K * sizeof *x);
+        return NULL;
+    }
+    for (size_t i = 0; i < copies; i++) {
+        if (vector != NULL)
+            memcpy(x + i * K, vector, K * sizeof *x);
+        else
+            memset(x + i * K, 0, K * sizeof *x);
+    }
+    return x;
+}
+
+static ferry_status place_keys(scene *s, const float *k, ferry_error *error)
+{
+    const ferry_position *position = &s->stack->position;
+    float *keys = repeat(s, k, s->keys, error);
+    if (keys == NULL) return FERRY_ERROR_MEMORY;
+    if (position->scheme->rotate != NULL) position->scheme->rotate(position, &s->state, keys, 0, s->keys);
+    FERRY_TRY(ferry_sequence_begin(&s->arena, s->keys, &s->sequence, error));
+    FERRY_TRY(ferry_sequence_extend(&s->cache, &s->sequence, s->keys, error));
+    ferry_sequence_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
+    return FERRY_OK;
+}
+
+static ferry_status ask_query(scene *s, int32_t layer, int32_t head, int32_t at, const float *q, float *scores,
+                              ferry_error *error)
+{
+    const ferry_position *position = &s->stack->position;
+    const ferry_position_scheme *scheme = position->scheme;
+    const size_t width = (size_t)s->stack->heads * (size_t)s->stack->head_width;
+    const size_t room = ferry_round_up((size_t)s->keys, FERRY_LANES);
+    float *query = repeat(s, q, 1, error);
+    if (query == NULL) return FERRY_ERROR_MEMORY;
+    const size_t scratch_floats = ferry_position_scratch(position, 1, s->keys);
+    float *row = ferry_arena_alloc(&s->arena, room, sizeof *row);
+    float *scratch = ferry_arena_alloc(&s->arena, scratch_floats, sizeof *scratch);
+    if (row == NULL || scratch == NULL)
+        return ferry_fail_memory(error, "attention scores", (room + scratch_floats) * sizeof *row);
+    if (scheme->rotate != NULL) scheme->rotate(position, &s->state, query, at, 1);
+    s->kernels->scale(query, scheme->score_scale != NULL ? scheme->score_scale(position) : s->stack->attention_scale,
+                      width);
+    const ferry_position_tile tile = {
+        .layer = layer,
+        .head = head,
+        .first = at,
+        .queries = 1,
+        .keys = s->keys,
+        .q = query + (size_t)head * (size_t)s->stack->head_width,
+        .ldq = width,
+        .past = ferry_cache_keys(&s->cache.layout, &s->sequence, 0, head, 1, s->keys),
+        .scores = row,
+        .ld_scores = room,
+        .scratch = scratch,
+    };
+    s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
+    if (scheme->score != NULL) scheme->score(position, &s->state, s->kernels, &tile);
+    memcpy(scores, row, (size_t)s->keys * sizeof *scores);
+    return FERRY_OK;
+}
+
+ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspect_stack stack, int32_t layer,
+                                           int32_t head, int32_t count, const float *q, const float *k, float *scores,
+                                           ferry_error *error)
+{
+    scene s = {.stack = find_stack(model, stack), .kernels = model->kernels};
+    if (layer < 0 || layer >= s.stack->layer_count)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "layer: expected 0 to %d, found %d",
+                          (int)s.stack->layer_count - 1, (int)layer);
+    if (head < 0 || head >= s.stack->heads)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "head: expected 0 to %d, found %d", (int)s.stack->heads - 1,
+                          (int)head);
+    if (count < 1 || count > INT32_MAX / 4)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected 1 to %d, found %d", INT32_MAX / 4, (int)count);
+    s.keys = s.stack->position.stack.causal ? count : 2 * count - 1;
+    ferry_cache_init(&s.cache, 1, s.stack->heads, s.stack->head_width);
+    ferry_status status = ferry_position_extend(&s.stack->position, &s.state, s.kernels, s.keys, error);
+    if (status == FERRY_OK) status = place_keys(&s, k, error);
+    if (status == FERRY_OK) status = ask_query(&s, layer, head, count - 1, q, scores, error);
+    ferry_position_state_destroy(&s.state);
+    ferry_cache_destroy(&s.cache);
+    ferry_arena_destroy(&s.arena);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* How long one computation takes, and what memory it needs: the graph's own steps, one thread, ids that mean nothing.
+ */
+#include <stdlib.h>
+
+#include "base/profile.h"
+#include "engine/ferry_inspect.h"
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
+#include "engine/api/model.h"
+
+struct ferry_inspect_timer {
+    ferry_state state;
+    int32_t source_tokens, target_tokens;
+    int32_t *ids;                        /* [max(source_tokens, target_tokens)] */
+    float *output;                       /* [max(source_tokens, target_tokens), D] */
+    ferry_sequence sentence, hypothesis; /* of a decoder's step */
+};
+
+static ferry_status encode(ferry_inspect_timer *timer, ferry_error *error)
+{
+    const int32_t offsets[] = {0, timer->source_tokens};
+    return ferry_encode(&timer->state, timer->ids, offsets, 1, timer->output, error);
+}
+
+/* Decoder inputs at positions first … first + rows - 1. */
+static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t rows, ferry_error *error)
+{
+    const ferry_attention_span span = {.row = 0, .rows = rows, .first = first, .sequence = 0};
+    const ferry_decoder_rows input = {
+        .ids = timer->ids + first,
+        .rows = rows,
+        .hypotheses = &timer->hypothesis,
+        .spans = &span,
+        .span_count = 1,
+        .sentences = &timer->sentence,
+        .cross_spans = &span,
+        .cross_span_count = 1,
+    };
+    return ferry_decode(&timer->state, &input, timer->output, error);
+}
+
+/* A step may be taken again and again: it writes its keys and values where they were. */
+static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
+{
+    return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
+}
+
+static ferry_status prepare_memory(ferry_inspect_timer *timer, ferry_error *error)
+{
+    const ferry_transformer *model = timer->state.model;
+    ferry_arena *arena = &timer->state.context.arena;
+    const int32_t longest = timer->source_tokens > timer->target_tokens ? timer->source_tokens : timer->target_tokens;
+    const size_t floats = (size_t)longest * (size_t)model->d_model;
+    timer->ids = ferry_arena_alloc(arena, (size_t)longest, sizeof *timer->ids);
+    timer->output = ferry_arena_alloc(arena, floats, sizeof *timer->output);
+    if (timer->ids == NULL || timer->output == NULL)
+        return ferry_fail_memory(error, "a measurement", floats * sizeof *timer->output);
+    const int32_t vocab =
+        model->encoder.vocab_size < model->decoder.vocab_size ? model->encoder.vocab_size : model->decoder.vocab_size;
+    for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % vocab;
+    return FERRY_OK;
+}
+
+static ferry_status prepare_decoder(ferry_inspect_timer *timer, ferry_error *error)
+{
+    ferry_arena *arena = &timer->state.context.arena;
+    const int32_t offsets[] = {0, timer->source_tokens};
+    FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
+    FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
+    FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
+    return timer->target_tokens > 1 ? decode(timer, 0, timer->target_tokens - 1, error) : FERRY_OK;
+}
+
+static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
+{
+    FERRY_TRY(prepare_memory(timer, error));
+    FERRY_TRY(encode(timer, error));
+    if (timer->target_tokens > 0) FERRY_TRY(prepare_decoder(timer, error));
+    return compute(timer, error); /* once more: only now has the arena its final size */
+}
+
+ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens, int32_t target_tokens,
+                                        ferry_inspect_timer **timer, ferry_error *error)
+{
+    *timer = NULL;
+    if (source_tokens < 1 || target_tokens < 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "expected 1 or more source tokens and 0 or more target tokens, found %d and %d",
+                          (int)source_tokens, (int)target_tokens);
+    ferry_inspect_timer *created = calloc(1, sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a measurement", sizeof *created);
+    created->source_tokens = source_tokens;
+    created->target_tokens = target_tokens;
+    ferry_state_init(&created->state, &model->file.transformer, model->kernels);
+    const ferry_status status = prepare(created, error);
+    if (status != FERRY_OK) {
+        ferry_inspect_timer_destroy(created);
+        return status;
+    }
+    *timer = created;
+    return FERRY_OK;
+}
+
+void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
+{
+    if (timer == NULL) return;
+    ferry_state_destroy(&timer->state); /* takes the sequences' blocks with it */
+    free(timer);
+}
+
+ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
+{
+    const double start = ferry_profile_clock();
+    FERRY_TRY(compute(timer, error));
+    *seconds = ferry_profile_clock() - start;
+    return FERRY_OK;
+}
+
+/* ---- memory ---- */
+
+static size_t cache_bytes(const ferry_cache *cache)
+{
+    return cache->blocks * (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+}
+
+static void add_encoding(const ferry_position *position, ferry_inspect_memory *memory)
+{
+    ferry_position_cost cost = {0};
+    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    memory->tables += (size_t)cost.model_bytes;
+    memory->row += (size_t)cost.position_bytes;
+}
+
+ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer)
+{
+    const ferry_state *state = &timer->state;
+    const ferry_transformer *model = state->model;
+    const ferry_cache_layout *layout = &state->decoder_cache.layout;
+    ferry_inspect_memory memory = {
+        .token =
+            model->ssru ? 0 : (size_t)layout->layers * layout->layer_floats * sizeof(float) / FERRY_BLOCK_POSITIONS,
+        .thread = state->context.arena.reserved + cache_bytes(&state->encoder_cache) +
+                  cache_bytes(&state->decoder_cache) + cache_bytes(&state->ssru_cache),
+    };
+    add_encoding(&model->encoder.position, &memory);
+    add_encoding(&model->decoder.position, &memory);
+    return memory;
+}

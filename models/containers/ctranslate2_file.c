@@ -1,0 +1,312 @@
+/* CTranslate2's model.bin: u32 version; from 2 on a name and a revision of the specification; the variables (name,
+ * shape, type, row-major elements); from 3 on aliases. Strings are a u16 length, with the closing NUL, and the bytes.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "weights.h"
+
+enum {
+    NEWEST_VERSION = 6,
+    SMALLEST_VARIABLE = 9, /* bytes in the file */
+    SMALLEST_ALIAS = 6,
+    ZIP = 0x04034b50
+};
+
+/* An int16 weight of version 1 has no scale of its own. */
+static const float old_int16_scale = 1000;
+
+typedef struct reader {
+    ferry_cursor cursor;
+    const char *file;
+    uint32_t version;
+    bool rename; /* revision 1 */
+    ferry_weights *weights;
+    ferry_error *error;
+} reader;
+
+typedef struct alias {
+    ferry_view name, variable;
+} alias;
+
+static ferry_status cut_off(const reader *r, const char *what)
+{
+    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: cut off or broken in %s", r->file, what);
+}
+
+static bool read_string(reader *r, ferry_view *string)
+{
+    uint16_t size;
+    if (!ferry_read_u16(&r->cursor, &size) || size == 0 || !ferry_read_bytes(&r->cursor, size, string)) return false;
+    string->size--;
+    return string->data[string->size] == 0 && memchr(string->data, 0, string->size) == NULL;
+}
+
+static void *allocate(const reader *r, size_t count, size_t size)
+{
+    void *memory = ferry_arena_alloc(&r->weights->arena, count, size);
+    if (memory == NULL) ferry_fail_memory(r->error, "the tensors of a model", count * size);
+    return memory;
+}
+
+/* ---- names of revision 1 ---- */
+
+/* Replaces the first `from` in the text (of `capacity` bytes: names only grow by what the steps below add). */
+static void replace(char *text, const char *from, const char *to)
+{
+    char *found = strstr(text, from);
+    if (found == NULL) return;
+    memmove(found + strlen(to), found + strlen(from), strlen(found + strlen(from)) + 1);
+    memcpy(found, to, strlen(to));
+}
+
+/* The names that OpenNMT-tf gave, as later revisions have them. */
+static ferry_status rename_variable(const reader *r, ferry_view *name)
+{
+    static const struct {
+        const char *from, *to;
+    } steps[] = {{"transformer/", ""},
+                 {":0", ""},
+                 {"w_embs", "embeddings/weight"},
+                 {"kernel", "weight"},
+                 {"LayerNorm", "layer_norm"},
+                 {"dense", "projection"},
+                 {"conv1d_", "linear_"},
+                 {"conv1d", "linear_0"}};
+    enum { GROWTH = 64 }; /* more than all steps together can add */
+    char *text = allocate(r, name->size + GROWTH, 1);
+    if (text == NULL) return FERRY_ERROR_MEMORY;
+    memcpy(text, name->data, name->size);
+    text[name->size] = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) replace(text, steps[i].from, steps[i].to);
+    if (strstr(text, "encoder") != NULL) {
+        replace(text, "multi_head", "self_attention");
+    } else {
+        replace(text, "masked_multi_head", "self_attention");
+        replace(text, "multi_head", "attention");
+    }
+    *name = (ferry_view){text, strlen(text)};
+    return FERRY_OK;
+}
+
+/* ---- variables ---- */
+
+static ferry_status read_shape(reader *r, ferry_tensor *tensor)
+{
+    uint8_t rank;
+    if (!ferry_read_u8(&r->cursor, &rank)) return cut_off(r, "a variable");
+    if (rank > FERRY_MAX_DIMS) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: variable '%s': expected at most %d dimensions, found %u",
+                          r->file, ferry_printable_view(tensor->name).text, FERRY_MAX_DIMS, rank);
+    }
+    tensor->dims = rank;
+    for (int32_t i = 0; i < FERRY_MAX_DIMS; i++) {
+        uint32_t size = 1;
+        if (i < rank && !ferry_read_u32(&r->cursor, &size)) return cut_off(r, "a variable");
+        tensor->shape[i] = size;
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_type(reader *r, ferry_tensor *tensor, uint64_t *bytes)
+{
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8, FERRY_I16, FERRY_I32, FERRY_F16, FERRY_BF16};
+    static const ferry_type by_size[] = {FERRY_I8, FERRY_I16, FERRY_F32};
+    uint8_t code;
+    uint32_t count;
+    if (!ferry_read_u8(&r->cursor, &code) || !ferry_read_u32(&r->cursor, &count)) return cut_off(r, "a variable");
+    const bool known = r->version >= 4 ? code < 6 : code == 1 || code == 2 || code == 4;
+    if (!known) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: variable '%s': unknown element type %u", r->file,
+                          ferry_printable_view(tensor->name).text, code);
+    }
+    tensor->type = r->version >= 4 ? types[code] : by_size[code / 2];
+    *bytes = r->version >= 4 ? count : (uint64_t)count * code;
+    return FERRY_OK;
+}
+
+static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
+{
+    ferry_tensor *tensor = &entry->tensor;
+    ferry_view data;
+    uint64_t stated = 0;
+    *entry = (ferry_weights_entry){.file = r->file};
+    if (!read_string(r, &tensor->name)) return cut_off(r, "the name of a variable");
+    if (r->rename) FERRY_TRY(rename_variable(r, &tensor->name));
+    FERRY_TRY(read_shape(r, tensor));
+    FERRY_TRY(read_type(r, tensor, &stated));
+    tensor->bytes = ferry_type_size(tensor->type);
+    bool fits = true;
+    for (int32_t i = 0; i < tensor->dims; i++) {
+        fits = fits && ferry_mul_size(tensor->bytes, (size_t)tensor->shape[i], &tensor->bytes);
+    }
+    if (!fits || tensor->bytes != stated) {
+        char shape[100];
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                          "%s: variable '%s': shape %s of %s does not fit its %" PRIu64 " bytes", r->file,
+                          ferry_printable_view(tensor->name).text, ferry_tensor_shape_text(tensor, shape, sizeof shape),
+                          ferry_type_name(tensor->type), stated);
+    }
+    if (!ferry_read_bytes(&r->cursor, stated, &data)) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                          "%s: variable '%s': expected %" PRIu64 " bytes, found %zu: cut off?", r->file,
+                          ferry_printable_view(tensor->name).text, stated, ferry_cursor_left(&r->cursor));
+    }
+    tensor->data = data.data;
+    ferry_weights_row_major(entry);
+    return FERRY_OK;
+}
+
+/* A count of records, each of at least `smallest` bytes. */
+static ferry_status read_count(reader *r, size_t smallest, const char *what, uint32_t *count)
+{
+    if (!ferry_read_u32(&r->cursor, count)) return cut_off(r, "its header");
+    if (*count <= ferry_cursor_left(&r->cursor) / smallest) return FERRY_OK;
+    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " %s in %zu bytes", r->file, *count, what,
+                      ferry_cursor_left(&r->cursor));
+}
+
+/* ---- aliases ---- */
+
+static ferry_status read_aliases(reader *r, alias *aliases, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!read_string(r, &aliases[i].name) || !read_string(r, &aliases[i].variable)) return cut_off(r, "an alias");
+    }
+    return FERRY_OK;
+}
+
+static ferry_weights_entry *find_view(const ferry_weights *weights, ferry_view name, const char *end, char *text,
+                                      size_t size)
+{
+    if (name.size + strlen(end) >= size) return NULL;
+    memcpy(text, name.data, name.size);
+    strcpy(text + name.size, end);
+    return ferry_weights_find(weights, text);
+}
+
+enum { LONGEST_NAME = UINT16_MAX + 16 };
+
+/* An alias whose variable is missing means nothing. */
+static void add_aliases(ferry_weights *weights, const alias *aliases, uint32_t count, char *text)
+{
+    const size_t variables = weights->count;
+    size_t all = variables;
+    for (uint32_t i = 0; i < count; i++) {
+        const ferry_weights_entry *variable = find_view(weights, aliases[i].variable, "", text, LONGEST_NAME);
+        if (variable == NULL) continue;
+        weights->entries[all] = *variable;
+        weights->entries[all++].tensor.name = aliases[i].name;
+    }
+    weights->count = all;
+}
+
+/* X_scale and X_zero of the variable are those of the alias, too, without an entry of their own in the file. */
+static ferry_status add_companions(reader *r, const alias *aliases, uint32_t count, char *text)
+{
+    static const char *const ends[] = {"_scale", "_zero"};
+    ferry_weights *weights = r->weights;
+    size_t all = weights->count;
+    for (size_t i = 0; i < 2 * (size_t)count; i++) {
+        const alias *a = &aliases[i / 2];
+        const ferry_weights_entry *companion = find_view(weights, a->variable, ends[i % 2], text, LONGEST_NAME);
+        if (companion == NULL || find_view(weights, a->name, "", text, LONGEST_NAME) == NULL ||
+            find_view(weights, a->name, ends[i % 2], text, LONGEST_NAME) != NULL) {
+            continue;
+        }
+        const size_t size = a->name.size + strlen(ends[i % 2]);
+        char *name = allocate(r, size, 1);
+        if (name == NULL) return FERRY_ERROR_MEMORY;
+        memcpy(name, text, size);
+        weights->entries[all] = *companion;
+        weights->entries[all++].tensor.name = (ferry_view){name, size};
+    }
+    weights->count = all;
+    return FERRY_OK;
+}
+
+/* ---- scales ---- */
+
+/* One scale for a whole matrix; a scale for each row stays an entry of its own. */
+static void set_multipliers(ferry_weights *weights, char *text)
+{
+    for (size_t i = 0; i < weights->count; i++) {
+        ferry_weights_entry *entry = &weights->entries[i];
+        const ferry_type type = entry->tensor.type;
+        if ((type != FERRY_I8 && type != FERRY_I16) || entry->tensor.dims < 2) continue;
+        const ferry_weights_entry *scale = find_view(weights, entry->tensor.name, "_scale", text, LONGEST_NAME);
+        if (scale == NULL && type == FERRY_I16) entry->multiplier = old_int16_scale;
+        if (scale == NULL || scale->tensor.type != FERRY_F32 || scale->tensor.bytes != sizeof(float)) continue;
+        memcpy(&entry->multiplier, scale->tensor.data, sizeof(float));
+    }
+}
+
+/* ---- the file ---- */
+
+static ferry_status read_header(reader *r, ferry_ctranslate2_header *header)
+{
+    ferry_view name = {"", 0};
+    *header = (ferry_ctranslate2_header){.revision = 1};
+    if (!ferry_read_u32(&r->cursor, &header->version)) return cut_off(r, "its header");
+    r->version = header->version;
+    if (r->version < 1 || r->version > NEWEST_VERSION) {
+        const char *kind = "";
+        if (r->version == ZIP) kind = " (a zip archive?)";
+        if (r->cursor.size > 8 && r->cursor.data[8] == '{') kind = " (a safetensors file?)";
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                          "%s: not a CTranslate2 model: expected version 1 to %d, found %" PRIu32 "%s", r->file,
+                          NEWEST_VERSION, r->version, kind);
+    }
+    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->cursor, &header->revision))) {
+        return cut_off(r, "its header");
+    }
+    if (name.size >= sizeof header->specification) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: the specification's name has %zu bytes", r->file,
+                          name.size);
+    }
+    memcpy(header->specification, name.data, name.size);
+    r->rename = header->revision == 1;
+    return FERRY_OK;
+}
+
+static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
+{
+    ferry_weights *weights = r->weights;
+    uint32_t variables, aliases = 0;
+    FERRY_TRY(read_header(r, header));
+    FERRY_TRY(read_count(r, SMALLEST_VARIABLE, "variables", &variables));
+    ferry_weights_entry *entries = allocate(r, (size_t)variables + 1, sizeof *entries);
+    if (entries == NULL) return FERRY_ERROR_MEMORY;
+    for (uint32_t i = 0; i < variables; i++) FERRY_TRY(read_variable(r, &entries[i]));
+    if (r->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
+    alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
+    weights->entries = allocate(r, variables + 3 * (size_t)aliases + 1, sizeof *entries);
+    char *text = allocate(r, LONGEST_NAME, 1);
+    if (list == NULL || weights->entries == NULL || text == NULL) return FERRY_ERROR_MEMORY;
+    FERRY_TRY(read_aliases(r, list, aliases));
+    if (ferry_cursor_left(&r->cursor) > 0) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %zu bytes behind the last record", r->file,
+                          ferry_cursor_left(&r->cursor));
+    }
+    memcpy(weights->entries, entries, variables * sizeof *entries);
+    weights->count = variables;
+    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    add_aliases(weights, list, aliases, text);
+    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    FERRY_TRY(add_companions(r, list, aliases, text));
+    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    set_multipliers(weights, text);
+    return FERRY_OK;
+}
+
+ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_ctranslate2_header *header,
+                                    ferry_weights *weights, ferry_error *error)
+{
+    memset(weights, 0, sizeof *weights);
+    reader r = {
+        .cursor = {(const uint8_t *)bytes.data, bytes.size, 0}, .file = file, .weights = weights, .error = error};
+    const ferry_status status = read_file(&r, header);
+    if (status != FERRY_OK) ferry_weights_close(weights);
+    return status;
+}

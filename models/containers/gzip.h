@@ -1,0 +1,12 @@
+/* Gzip-compressed files (RFC 1952; several streams may follow one another). */
+#ifndef FERRY_CONTAINERS_GZIP_H
+#define FERRY_CONTAINERS_GZIP_H
+
+#include "base/mapped_file.h"
+
+/* Inflates `bytes` into a temporary file without a name, mapped, so that it costs no anonymous memory. `label` stands
+ * in messages. More than 64 times the bytes plus 64 MiB are refused. *file must be zeroed and stays so on failure.
+ * Errors: FORMAT, IO (the temporary file), MEMORY. */
+ferry_status ferry_gzip_inflate(ferry_view bytes, const char *label, ferry_mapped_file *file, ferry_error *error);
+
+#endif

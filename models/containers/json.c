@@ -1,0 +1,124 @@
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Integers of more than 18 digits become real numbers of the same size: their last two digits become "e2". */
+static void shorten_integers(char *text, size_t size)
+{
+    bool quoted = false;
+    size_t end;
+    for (size_t i = 0; i < size; i = end) {
+        end = i + 1;
+        if (quoted && text[i] == '\\') end = i + 2;
+        if (text[i] == '"') quoted = !quoted;
+        if (quoted || !is_digit(text[i])) continue;
+        while (end < size && is_digit(text[end])) end++;
+        const bool whole =
+            (i == 0 || strchr(".eE+", text[i - 1]) == NULL) && (end == size || strchr(".eE", text[end]) == NULL);
+        if (whole && end - i > 18) memcpy(text + end - 2, "e2", 2);
+    }
+}
+
+/* The library refuses integers beyond 64 bits, and "no limit" is often written as one
+ * (tokenizer_config.json: "model_max_length": 1000000000000000019884624838656). */
+static json_t *load(ferry_view text, json_error_t *problem)
+{
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+    json_t *root = json_loadb(text.data, text.size, flags, problem);
+    if (root != NULL || json_error_code(problem) != json_error_numeric_overflow) return root;
+    char *copy = malloc(text.size);
+    if (copy == NULL) return NULL;
+    memcpy(copy, text.data, text.size);
+    shorten_integers(copy, text.size);
+    root = json_loadb(copy, text.size, flags, problem);
+    free(copy);
+    return root;
+}
+
+ferry_status ferry_json_parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
+{
+    json_error_t problem;
+    *root = load(text, &problem);
+    if (*root == NULL) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
+                          problem.text);
+    }
+    if (json_is_object(*root)) return FERRY_OK;
+    json_decref(*root);
+    *root = NULL;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON object", file);
+}
+
+const json_t *ferry_json_get(ferry_json json, const char *key)
+{
+    const json_t *value = json.object != NULL ? json_object_get(json.object, key) : NULL;
+    return json_is_null(value) ? NULL : value;
+}
+
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+                                ferry_error *error)
+{
+    const json_t *found = ferry_json_get(json, key);
+    if (found == NULL) return FERRY_OK;
+    if (!json_is_integer(found)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected an integer", json.file, key);
+    }
+    const json_int_t number = json_integer_value(found);
+    if (number < least || number > most) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: '%s': expected %" PRId32 " to %" PRId32 ", found %" JSON_INTEGER_FORMAT, json.file, key,
+                          least, most, number);
+    }
+    *value = (int32_t)number;
+    return FERRY_OK;
+}
+
+ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error)
+{
+    const json_t *found = ferry_json_get(json, key);
+    if (found == NULL) return FERRY_OK;
+    const double number = json_is_number(found) ? json_number_value(found) : (double)NAN;
+    if (!(fabs(number) <= 1e38)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected a number", json.file, key);
+    }
+    *value = (float)number;
+    return FERRY_OK;
+}
+
+ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error)
+{
+    const json_t *found = ferry_json_get(json, key);
+    if (found == NULL) return FERRY_OK;
+    if (!json_is_boolean(found)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected true or false", json.file, key);
+    }
+    *value = json_is_true(found);
+    return FERRY_OK;
+}
+
+ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error)
+{
+    const json_t *found = ferry_json_get(json, key);
+    if (found == NULL) return FERRY_OK;
+    if (!json_is_string(found)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected a text", json.file, key);
+    }
+    *value = json_string_value(found);
+    return FERRY_OK;
+}
+
+ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error)
+{
+    if (ferry_json_get(json, key) != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s' is missing", json.file, key);
+}

@@ -1,0 +1,35 @@
+/* Configuration files in JSON (jansson), read with errors that name file and key. */
+#ifndef FERRY_CONTAINERS_JSON_H
+#define FERRY_CONTAINERS_JSON_H
+
+#include <jansson.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* An object and the file that it stands in. `object` may be NULL: every key is absent. */
+typedef struct ferry_json {
+    const json_t *object;
+    const char *file;
+} ferry_json;
+
+/* Parses text whose root must be an object; a key that occurs twice is an error. *root belongs to the caller
+ * (json_decref). Errors: FORMAT, with file, line and column. */
+ferry_status ferry_json_parse(ferry_view text, const char *file, json_t **root, ferry_error *error);
+
+/* NULL when the key is absent or null, which mean the same. */
+const json_t *ferry_json_get(ferry_json json, const char *key);
+
+/* These leave *value as it is, the caller's default, when the key is absent; a value of another type or out of range is
+ * an error (FORMAT). */
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+                                ferry_error *error);
+ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error);
+ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error);
+/* *value points into the JSON tree. */
+ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error);
+
+/* For keys without a default: FORMAT when `key` is absent. */
+ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error);
+
+#endif

@@ -1,0 +1,304 @@
+/* The binary file, little-endian: u64 magic, checksum, first, best, W, S | W offsets u64 | S ids u32. */
+#include "lexicon.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decimal.h"
+#include "base/printable.h"
+
+#define MAGIC 0xF11A48D5013417F5u
+
+enum {
+    HEADER_BYTES = 48,
+    CHECKED_FROM = 16,            /* the checksum covers what stands behind it */
+    MICROSOFT_MAGIC = 1234567890, /* an unrelated format with the same ending */
+    TEXT_FIRST = 100,
+    TEXT_BEST = 100 /* the decoder's defaults */
+};
+
+bool ferry_is_binary_lexicon(ferry_view bytes)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint64_t magic;
+    return ferry_read_u64(&cursor, &magic) && magic == MAGIC;
+}
+
+/* ---- binary ---- */
+
+/* Over all whole u64 words; a last odd u32 is not covered. */
+static uint64_t checksum(ferry_view bytes)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, CHECKED_FROM};
+    uint64_t sum = 0, word;
+    while (ferry_read_u64(&cursor, &word)) sum ^= word + 0x9e3779b9u + (sum << 6) + (sum >> 2);
+    return sum;
+}
+
+static ferry_status refuse_magic(ferry_view bytes, const char *file, ferry_error *error)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint32_t magic = 0;
+    if (ferry_read_u32(&cursor, &magic) && magic == MICROSOFT_MAGIC) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: this kind of shortlist (magic %d) is not supported",
+                          file, MICROSOFT_MAGIC);
+    }
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a binary shortlist", file);
+}
+
+static ferry_status check_header(ferry_view bytes, const char *file, const ferry_lexicon *lexicon, uint64_t first,
+                                 uint64_t offsets, uint64_t listed, int32_t target_count, ferry_error *error)
+{
+    if (offsets != (uint64_t)lexicon->source_count + 1) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: expected lists for the %" PRId32 " source ids, found %" PRIu64 " offsets", file,
+                          lexicon->source_count, offsets);
+    }
+    if (first > (uint64_t)target_count) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: the first %" PRIu64 " of %" PRId32 " target ids", file, first,
+                          target_count);
+    }
+    const size_t left = bytes.size - HEADER_BYTES; /* first and offsets were checked, so nothing wraps */
+    if (listed > left / 4 || listed > UINT32_MAX || left != 8 * offsets + 4 * listed) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: %" PRIu64 " offsets and %" PRIu64 " ids do not make its %zu bytes", file, offsets,
+                          listed, bytes.size);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_offsets(ferry_cursor *cursor, const char *file, int32_t count, uint64_t listed,
+                                 uint32_t *offsets, ferry_error *error)
+{
+    uint64_t before = 0;
+    for (int32_t i = 0; i <= count; i++) {
+        uint64_t offset = 0;
+        ferry_read_u64(cursor, &offset);
+        const bool ends = (i > 0 || offset == 0) && (i < count || offset == listed);
+        if (!ends || offset < before || offset > listed) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: impossible offset %" PRIu64 " of source id %" PRId32,
+                              file, offset, i);
+        }
+        offsets[i] = (uint32_t)(before = offset);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_ids(ferry_cursor *cursor, const char *file, int32_t source_count, const uint32_t *offsets,
+                             int32_t target_count, int32_t *ids, ferry_error *error)
+{
+    for (int32_t source = 0; source < source_count; source++) {
+        for (uint32_t i = offsets[source]; i < offsets[source + 1]; i++) {
+            uint32_t id = 0;
+            ferry_read_u32(cursor, &id);
+            if (id >= (uint32_t)target_count || (i > offsets[source] && (int32_t)id <= ids[i - 1])) {
+                return ferry_fail(error, FERRY_ERROR_FORMAT,
+                                  "%s: source id %" PRId32 ": expected ascending target ids below %" PRId32
+                                  ", found %" PRIu32,
+                                  file, source, target_count, id);
+            }
+            ids[i] = (int32_t)id;
+        }
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t source_count, int32_t target_count,
+                                ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint64_t magic = 0, sum = 0, first = 0, best = 0, count = 0, listed = 0;
+    *lexicon = (ferry_lexicon){.source_count = source_count};
+    if (!ferry_is_binary_lexicon(bytes)) return refuse_magic(bytes, file, error);
+    if (!ferry_read_u64(&cursor, &magic) || !ferry_read_u64(&cursor, &sum) || !ferry_read_u64(&cursor, &first) ||
+        !ferry_read_u64(&cursor, &best) || !ferry_read_u64(&cursor, &count) || !ferry_read_u64(&cursor, &listed)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: cut off in its header", file);
+    }
+    FERRY_TRY(check_header(bytes, file, lexicon, first, count, listed, target_count, error));
+    if (checksum(bytes) != sum) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: checksum 0x%016" PRIx64 " expected, found 0x%016" PRIx64,
+                          file, sum, checksum(bytes));
+    }
+    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)count, sizeof *offsets);
+    int32_t *ids = ferry_arena_alloc(arena, (size_t)listed + 1, sizeof *ids);
+    if (offsets == NULL || ids == NULL) return ferry_fail_memory(error, "a shortlist", bytes.size);
+    FERRY_TRY(read_offsets(&cursor, file, source_count, listed, offsets, error));
+    FERRY_TRY(read_ids(&cursor, file, source_count, offsets, target_count, ids, error));
+    lexicon->first = (int32_t)first;
+    lexicon->offsets = offsets;
+    lexicon->ids = ids;
+    return FERRY_OK;
+}
+
+/* ---- text ---- */
+
+typedef struct named {
+    ferry_view piece;
+    int32_t id;
+} named;
+
+/* A line of the file. */
+typedef struct pair {
+    int32_t source, target;
+    double probability;
+    size_t line;
+} pair;
+
+typedef struct vocabulary {
+    named *sorted; /* [count] by piece */
+    int32_t count, unk;
+} vocabulary;
+
+static int compare_pieces(const void *a, const void *b)
+{
+    return ferry_view_compare(((const named *)a)->piece, ((const named *)b)->piece);
+}
+
+static bool sort_vocabulary(ferry_arena *arena, const ferry_view *pieces, int32_t count, int32_t unk,
+                            vocabulary *result)
+{
+    *result = (vocabulary){ferry_arena_alloc(arena, (size_t)count + 1, sizeof(named)), count, unk};
+    if (result->sorted == NULL) return false;
+    for (int32_t i = 0; i < count; i++) result->sorted[i] = (named){pieces[i], i};
+    qsort(result->sorted, (size_t)count, sizeof(named), compare_pieces);
+    return true;
+}
+
+static int32_t find_id(const vocabulary *words, ferry_view piece)
+{
+    const named wanted = {piece, 0};
+    const named *found = bsearch(&wanted, words->sorted, (size_t)words->count, sizeof(named), compare_pieces);
+    return found != NULL ? found->id : words->unk;
+}
+
+/* By source, then target; of equal pairs the last line first. */
+static int compare_pairs(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    if (x->target != y->target) return x->target < y->target ? -1 : 1;
+    return (x->line < y->line) - (x->line > y->line);
+}
+
+/* The more probable first, then the higher target id. */
+static int compare_probabilities(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->probability != y->probability) return x->probability > y->probability ? -1 : 1;
+    return (x->target < y->target) - (x->target > y->target);
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    return (x->target > y->target) - (x->target < y->target);
+}
+
+/* The next word of the line, between blanks; empty at the line's end. */
+static ferry_view next_word(ferry_view *line)
+{
+    size_t start = 0;
+    while (start < line->size && (line->data[start] == ' ' || line->data[start] == '\t')) start++;
+    size_t end = start;
+    while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') end++;
+    const ferry_view word = {line->data + start, end - start};
+    *line = (ferry_view){line->data + end, line->size - end};
+    return word;
+}
+
+static bool next_line(ferry_cursor *text, ferry_view *line)
+{
+    if (ferry_cursor_left(text) == 0) return false;
+    const char *start = (const char *)text->data + text->at;
+    const char *end = memchr(start, '\n', ferry_cursor_left(text));
+    line->data = start;
+    line->size = end != NULL ? (size_t)(end - start) : ferry_cursor_left(text);
+    text->at += line->size + (end != NULL);
+    if (line->size > 0 && start[line->size - 1] == '\r') line->size--;
+    return true;
+}
+
+static ferry_status read_pairs(ferry_cursor *text, const char *file, const vocabulary *sources,
+                               const vocabulary *targets, pair *pairs, size_t *count, ferry_error *error)
+{
+    static const ferry_view null_word = {"NULL", 4};
+    ferry_view line;
+    for (size_t number = 1; next_line(text, &line); number++) {
+        const ferry_view target = next_word(&line), source = next_word(&line), probability = next_word(&line);
+        double value;
+        if (target.size == 0) continue;
+        if (!ferry_parse_decimal(probability, &value) || next_word(&line).size > 0) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %zu: expected 'target source probability'", file,
+                              number);
+        }
+        if (ferry_view_equal(target, null_word) || ferry_view_equal(source, null_word) || !(value > 0)) continue;
+        pairs[*count] = (pair){find_id(sources, source), find_id(targets, target), value, number};
+        *count += pairs[*count].source >= 0 && pairs[*count].target >= 0; /* a vocabulary without unk: left out */
+    }
+    return FERRY_OK;
+}
+
+/* pairs[0 … n), one source's by target: leaves the best in front, by target, and says how many. */
+static size_t choose(pair *pairs, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || pairs[kept - 1].target != pairs[i].target) pairs[kept++] = pairs[i];
+    }
+    if (kept > TEXT_BEST) {
+        qsort(pairs, kept, sizeof *pairs, compare_probabilities);
+        kept = TEXT_BEST;
+        qsort(pairs, kept, sizeof *pairs, compare_targets);
+    }
+    return kept;
+}
+
+static void fill(ferry_lexicon *lexicon, pair *pairs, size_t count, uint32_t *offsets, int32_t *ids)
+{
+    size_t at = 0;
+    offsets[0] = 0;
+    for (int32_t source = 0; source < lexicon->source_count; source++) {
+        size_t n = 0;
+        while (at + n < count && pairs[at + n].source == source) n++;
+        const size_t kept = choose(pairs + at, n);
+        for (size_t i = 0; i < kept; i++) ids[offsets[source] + i] = pairs[at + i].target;
+        offsets[source + 1] = offsets[source] + (uint32_t)kept;
+        at += n;
+    }
+    lexicon->offsets = offsets;
+    lexicon->ids = ids;
+}
+
+static size_t count_lines(ferry_view bytes)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < bytes.size; i++) count += bytes.data[i] == '\n';
+    return count;
+}
+
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
+                                     int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
+                                     int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
+                                     ferry_error *error)
+{
+    ferry_cursor text = {(const uint8_t *)bytes.data, bytes.size, 0};
+    const size_t lines = count_lines(bytes);
+    size_t count = 0;
+    vocabulary sources, targets;
+    *lexicon =
+        (ferry_lexicon){.first = target_count < TEXT_FIRST ? target_count : TEXT_FIRST, .source_count = source_count};
+    if (lines > UINT32_MAX) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %zu lines are too many", file, lines);
+    pair *pairs = ferry_arena_alloc(arena, lines, sizeof *pairs);
+    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)source_count + 1, sizeof *offsets);
+    int32_t *ids = ferry_arena_alloc(arena, lines, sizeof *ids);
+    if (pairs == NULL || offsets == NULL || ids == NULL ||
+        !sort_vocabulary(arena, source_pieces, source_count, source_unk, &sources) ||
+        !sort_vocabulary(arena, target_pieces, target_count, target_unk, &targets)) {
+        return ferry_fail_memory(error, "a shortlist", lines * sizeof *pairs);
+    }
+    FERRY_TRY(read_pairs(&text, file, &sources, &targets, pairs, &count, error));
+    if (count > 0) qsort(pairs, count, sizeof *pairs, compare_pairs);
+    fill(lexicon, pairs, count, offsets, ids);
+    return FERRY_OK;
+}

@@ -1,0 +1,427 @@
+/* PyTorch's files of weights. Zip form (1.6 and later): members <top>/data.pkl, <top>/data/<key>, … Legacy form:
+ * pickles of a magic number, a version, a dict of the machine, the state dict and the list of storage keys, then for
+ * each key an i64 count and the elements. The state dict is a pickle of name → tensor; a tensor is a window of a
+ * storage. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pickle.h"
+#include "base/printable.h"
+#include "safetensors.h"
+#include "weights.h"
+
+enum { LEGACY_VERSION = 1001 };
+
+static const char legacy_magic[] = "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E";
+
+/* A storage that tensors refer to. */
+typedef struct storage {
+    ferry_view key;
+    ferry_type type;
+    size_t size;   /* of an element */
+    int64_t count; /* elements */
+    ferry_view bytes;
+} storage;
+
+typedef struct reader {
+    ferry_view bytes;
+    const char *file;
+    ferry_weights *weights;
+    ferry_error *error;
+    const ferry_pickle_value *state; /* name, tensor, name, tensor, … */
+    storage *storages;               /* [storage_count], by key */
+    size_t storage_count;
+} reader;
+
+static bool is_text(const ferry_pickle_value *value, const char *text)
+{
+    return value->kind == FERRY_PICKLE_TEXT && ferry_view_equal(value->text, (ferry_view){text, strlen(text)});
+}
+
+/* The value of a text key, or NULL. */
+static const ferry_pickle_value *dict_get(const ferry_pickle_value *dict, const char *key)
+{
+    for (size_t i = 0; i < dict->count; i += 2) {
+        if (is_text(dict->items[i], key)) return dict->items[i + 1];
+    }
+    return NULL;
+}
+
+static ferry_status broken(const reader *r, const char *what, ferry_view name)
+{
+    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %s '%s'", r->file, what, ferry_printable_view(name).text);
+}
+
+/* ---- storages ---- */
+
+static void storage_type(ferry_view name, ferry_type *type, size_t *size)
+{
+    static const struct {
+        const char *name;
+        ferry_type type;
+    } types[] = {
+        {"FloatStorage", FERRY_F32},  {"HalfStorage", FERRY_F16}, {"BFloat16Storage", FERRY_BF16},
+        {"DoubleStorage", FERRY_F64}, {"LongStorage", FERRY_I64}, {"IntStorage", FERRY_I32},
+        {"ShortStorage", FERRY_I16},  {"CharStorage", FERRY_I8},
+    };
+    *type = FERRY_SAFETENSORS_OTHER; /* ByteStorage, BoolStorage: nothing that an importer uses */
+    *size = 1;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (!ferry_view_equal(name, (ferry_view){types[i].name, strlen(types[i].name)})) continue;
+        *type = types[i].type;
+        *size = ferry_type_size(types[i].type);
+    }
+}
+
+static int compare_storages(const void *a, const void *b)
+{
+    const ferry_view x = ((const storage *)a)->key, y = ((const storage *)b)->key;
+    const size_t size = x.size < y.size ? x.size : y.size;
+    const int order = size > 0 ? memcmp(x.data, y.data, size) : 0;
+    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
+}
+
+static storage *find_storage(const reader *r, ferry_view key)
+{
+    const storage wanted = {.key = key};
+    if (r->storage_count == 0) return NULL;
+    return bsearch(&wanted, r->storages, r->storage_count, sizeof *r->storages, compare_storages);
+}
+
+/* The state dict must be one of names to tensors. */
+static ferry_status check_state(reader *r)
+{
+    const char *const wrappers[] = {"state_dict", "model"};
+    if (r->state->kind != FERRY_PICKLE_DICT) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected a dict of tensors", r->file);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const ferry_pickle_value *inner = dict_get(r->state, wrappers[i]);
+        if (inner == NULL || inner->kind != FERRY_PICKLE_DICT) continue;
+        r->state = inner;
+        break;
+    }
+    for (size_t i = 0; i < r->state->count; i += 2) {
+        const ferry_pickle_value *name = r->state->items[i], *tensor = r->state->items[i + 1];
+        if (name->kind != FERRY_PICKLE_TEXT) {
+            return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                              "%s: expected a dict of tensors, found a key that is no text", r->file);
+        }
+        if (tensor->kind != FERRY_PICKLE_TENSOR || tensor->items[0]->kind != FERRY_PICKLE_STORAGE) {
+            return broken(r, "expected a tensor, found something else:", name->text);
+        }
+    }
+    return FERRY_OK;
+}
+
+/* Every storage that a tensor refers to, once. */
+static ferry_status collect_storages(reader *r)
+{
+    const size_t count = r->state->count / 2;
+    size_t kept = 0;
+    r->storages = ferry_arena_alloc(&r->weights->arena, count + 1, sizeof *r->storages);
+    if (r->storages == NULL) return ferry_fail_memory(r->error, "a list of storages", count * sizeof *r->storages);
+    for (size_t i = 0; i < count; i++) {
+        const ferry_pickle_value *s = r->state->items[2 * i + 1]->items[0];
+        r->storages[i] = (storage){.key = s->items[2]->text, .count = s->items[4]->integer};
+        storage_type(s->items[1]->text, &r->storages[i].type, &r->storages[i].size);
+    }
+    qsort(r->storages, count, sizeof *r->storages, compare_storages);
+    for (size_t i = 0; i < count; i++) {
+        const storage *s = &r->storages[i], *before = kept > 0 ? &r->storages[kept - 1] : NULL;
+        if (before == NULL || compare_storages(before, s) != 0) {
+            r->storages[kept++] = *s;
+        } else if (before->type != s->type || before->count != s->count) {
+            return broken(r, "two descriptions of the storage", s->key);
+        }
+    }
+    r->storage_count = kept;
+    return FERRY_OK;
+}
+
+static ferry_status storage_bytes(const reader *r, const storage *s, size_t *bytes)
+{
+    if (s->count >= 0 && ferry_mul_size((size_t)s->count, s->size, bytes)) return FERRY_OK;
+    return broken(r, "impossible size of the storage", s->key);
+}
+
+/* ---- tensors ---- */
+
+/* Integers of a tuple, none negative. */
+static bool read_integers(const ferry_pickle_value *tuple, int64_t *integers)
+{
+    if (tuple->kind != FERRY_PICKLE_TUPLE || tuple->count > FERRY_MAX_DIMS) return false;
+    for (size_t i = 0; i < tuple->count; i++) {
+        if (tuple->items[i]->kind != FERRY_PICKLE_INTEGER || tuple->items[i]->integer < 0) return false;
+        integers[i] = tuple->items[i]->integer;
+    }
+    return true;
+}
+
+/* Part of a storage: the storage itself or, in legacy files, a view of another (key, offset, elements). */
+static ferry_status find_window(const reader *r, ferry_view name, const ferry_pickle_value *value,
+                                const storage **found, int64_t *first, int64_t *count)
+{
+    *found = find_storage(r, value->items[2]->text);
+    *first = 0;
+    *count = (*found)->count;
+    if (value->count < 6 || value->items[5]->kind == FERRY_PICKLE_NONE) return FERRY_OK;
+    const ferry_pickle_value *view = value->items[5];
+    if (view->kind != FERRY_PICKLE_TUPLE || view->count != 3 || view->items[1]->kind != FERRY_PICKLE_INTEGER ||
+        view->items[2]->kind != FERRY_PICKLE_INTEGER) {
+        return broken(r, "cannot read the view of the storage of tensor", name);
+    }
+    *first = view->items[1]->integer;
+    *count = view->items[2]->integer;
+    if (*first < 0 || *count < 0 || *first > (*found)->count || *count > (*found)->count - *first) {
+        return broken(r, "a view beyond its storage: tensor", name);
+    }
+    return FERRY_OK;
+}
+
+/* Elements from the first to the last that shape and strides reach; false when that is more than `limit`, or when the
+ * tensor has more elements than that (an expanded one). */
+static bool find_span(const ferry_weights_entry *entry, int64_t limit, int64_t *span)
+{
+    int64_t elements = 1, step;
+    *span = 1;
+    for (int32_t i = 0; i < entry->tensor.dims; i++) {
+        if (entry->tensor.shape[i] == 0) {
+            *span = 0;
+            return true;
+        }
+    }
+    for (int32_t i = 0; i < entry->tensor.dims; i++) {
+        if (__builtin_mul_overflow(elements, entry->tensor.shape[i], &elements) ||
+            __builtin_mul_overflow(entry->tensor.shape[i] - 1, entry->strides[i], &step) ||
+            __builtin_add_overflow(*span, step, span)) {
+            return false;
+        }
+    }
+    return *span <= limit && elements <= limit;
+}
+
+static ferry_status read_tensor(const reader *r, ferry_view name, const ferry_pickle_value *value,
+                                ferry_weights_entry *entry)
+{
+    const storage *s;
+    int64_t first, count, span;
+    const ferry_pickle_value *offset = value->items[1], *shape = value->items[2], *strides = value->items[3];
+    *entry = (ferry_weights_entry){.tensor = {.name = name, .shape = {1, 1, 1, 1}}, .file = r->file};
+    if (offset->kind != FERRY_PICKLE_INTEGER || !read_integers(shape, entry->tensor.shape) ||
+        !read_integers(strides, entry->strides) || shape->count != strides->count) {
+        return broken(r, "expected an offset, a shape of at most 4 dimensions and strides: tensor", name);
+    }
+    entry->tensor.dims = (int32_t)shape->count;
+    FERRY_TRY(find_window(r, name, value->items[0], &s, &first, &count));
+    entry->tensor.type = s->type;
+    if (offset->integer < 0 || offset->integer > count || !find_span(entry, count - offset->integer, &span)) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                          "%s: tensor '%s' with its offset, shape and strides reaches beyond its storage of %" PRId64
+                          " elements, or repeats them",
+                          r->file, ferry_printable_view(name).text, count);
+    }
+    entry->tensor.data = s->bytes.data + (size_t)(first + offset->integer) * s->size;
+    entry->tensor.bytes = (size_t)span * s->size;
+    return FERRY_OK;
+}
+
+static ferry_status read_tensors(reader *r)
+{
+    ferry_weights *weights = r->weights;
+    const size_t count = r->state->count / 2;
+    weights->entries = ferry_arena_alloc(&weights->arena, count + 1, sizeof *weights->entries);
+    if (weights->entries == NULL) {
+        return ferry_fail_memory(r->error, "a list of tensors", count * sizeof *weights->entries);
+    }
+    for (size_t i = 0; i < count; i++) {
+        FERRY_TRY(read_tensor(r, r->state->items[2 * i]->text, r->state->items[2 * i + 1], &weights->entries[i]));
+    }
+    weights->count = count;
+    return ferry_weights_sort(weights, r->error);
+}
+
+static ferry_status read_state(reader *r, ferry_cursor *cursor)
+{
+    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &r->state, r->error));
+    FERRY_TRY(check_state(r));
+    return collect_storages(r);
+}
+
+/* ---- zip form ---- */
+
+/* PyTorch stores its members, so that they are used where they lie; a compressed one is not PyTorch's. */
+static ferry_status stored_member(const reader *r, ferry_zip *zip, size_t index, ferry_view *bytes)
+{
+    FERRY_TRY(ferry_zip_member(zip, index, bytes, r->error));
+    const uintptr_t begin = (uintptr_t)r->bytes.data, data = (uintptr_t)bytes->data;
+    if (data >= begin && data - begin <= r->bytes.size) return FERRY_OK;
+    const char *name = ferry_zip_name(zip, index);
+    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: member '%s' is compressed, which PyTorch does not do",
+                      r->file, ferry_printable_view((ferry_view){name, strlen(name)}).text);
+}
+
+/* The top folder is that of the one data.pkl; its length with the slash. */
+static ferry_status find_top(const reader *r, const ferry_zip *zip, ferry_view *top)
+{
+    static const char pickle[] = "/data.pkl";
+    size_t found = 0;
+    for (size_t i = 0; i < ferry_zip_count(zip); i++) {
+        const char *name = ferry_zip_name(zip, i), *slash = strchr(name, '/');
+        if (slash == NULL || strcmp(slash, pickle) != 0) continue;
+        *top = (ferry_view){name, (size_t)(slash - name) + 1};
+        found++;
+    }
+    if (found == 1) return FERRY_OK;
+    return ferry_fail(r->error, FERRY_ERROR_FORMAT,
+                      "%s: expected one member '.../data.pkl' in the zip archive, found %zu", r->file, found);
+}
+
+/* Index of <top><name>, or -1. */
+static ptrdiff_t find_in_top(const ferry_zip *zip, ferry_view top, const char *folder, ferry_view name)
+{
+    for (size_t low = 0, high = ferry_zip_count(zip); low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const char *at = ferry_zip_name(zip, middle);
+        const ferry_view parts[] = {top, {folder, strlen(folder)}, name};
+        int order = 0;
+        for (size_t i = 0; i < 3 && order == 0; i++) {
+            order = strncmp(at, parts[i].data, parts[i].size);
+            if (order == 0) at += parts[i].size;
+        }
+        if (order == 0 && at[0] == 0) return (ptrdiff_t)middle;
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return -1;
+}
+
+static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view top)
+{
+    ferry_view order;
+    const ferry_view byteorder = {"byteorder", 9}, constants = {"constants.pkl", 13};
+    bool script = find_in_top(zip, top, "", constants) >= 0;
+    for (size_t i = 0; i < ferry_zip_count(zip) && !script; i++) {
+        script = strncmp(ferry_zip_name(zip, i), top.data, top.size) == 0 &&
+                 strncmp(ferry_zip_name(zip, i) + top.size, "code/", 5) == 0;
+    }
+    if (script) {
+        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: a TorchScript archive (a program), not a file of weights", r->file);
+    }
+    const ptrdiff_t index = find_in_top(zip, top, "", byteorder);
+    if (index < 0) return FERRY_OK;
+    FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->error));
+    if (ferry_view_equal(order, (ferry_view){"little", 6})) return FERRY_OK;
+    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: byte order '%s' is not supported", r->file,
+                      ferry_printable_view(order).text);
+}
+
+static ferry_status read_zip_members(reader *r, ferry_zip *zip)
+{
+    ferry_view top, pickle;
+    FERRY_TRY(find_top(r, zip, &top));
+    FERRY_TRY(check_zip_kind(r, zip, top));
+    const ptrdiff_t state = find_in_top(zip, top, "", (ferry_view){"data.pkl", 8});
+    FERRY_TRY(stored_member(r, zip, (size_t)state, &pickle));
+    ferry_cursor cursor = {(const uint8_t *)pickle.data, pickle.size, 0};
+    FERRY_TRY(read_state(r, &cursor));
+    for (size_t i = 0; i < r->storage_count; i++) {
+        storage *s = &r->storages[i];
+        size_t expected = 0;
+        const ptrdiff_t index =
+            memchr(s->key.data, 0, s->key.size) == NULL ? find_in_top(zip, top, "data/", s->key) : -1;
+        if (index < 0) return broken(r, "no member for the storage", s->key);
+        FERRY_TRY(stored_member(r, zip, (size_t)index, &s->bytes));
+        FERRY_TRY(storage_bytes(r, s, &expected));
+        if (expected == s->bytes.size) continue;
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected %zu bytes in the storage '%s', found %zu",
+                          r->file, expected, ferry_printable_view(s->key).text, s->bytes.size);
+    }
+    return read_tensors(r);
+}
+
+static ferry_status read_zip(reader *r)
+{
+    ferry_zip *zip;
+    FERRY_TRY(ferry_zip_open(r->bytes, r->file, &zip, r->error));
+    const ferry_status status = read_zip_members(r, zip);
+    ferry_zip_close(zip);
+    return status;
+}
+
+/* ---- legacy form ---- */
+
+static ferry_status read_legacy_head(reader *r, ferry_cursor *cursor)
+{
+    ferry_view magic;
+    const ferry_pickle_value *version, *machine, *little;
+    ferry_read_bytes(cursor, sizeof legacy_magic - 1, &magic);
+    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &version, r->error));
+    if (version->kind != FERRY_PICKLE_INTEGER || version->integer != LEGACY_VERSION) {
+        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: expected version %d of PyTorch's legacy format",
+                          r->file, LEGACY_VERSION);
+    }
+    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &machine, r->error));
+    little = machine->kind == FERRY_PICKLE_DICT ? dict_get(machine, "little_endian") : NULL;
+    if (little != NULL && little->kind == FERRY_PICKLE_BOOLEAN && little->integer == 1) return FERRY_OK;
+    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: expected a file of a little-endian machine", r->file);
+}
+
+/* The elements of one storage: a count, then they themselves. */
+static ferry_status read_legacy_storage(const reader *r, ferry_cursor *cursor, const ferry_pickle_value *key)
+{
+    uint64_t count;
+    size_t bytes = 0;
+    storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
+    if (s == NULL || s->bytes.data != NULL) {
+        return broken(r, "a storage that no tensor names, or a second one of its name:", key->text);
+    }
+    FERRY_TRY(storage_bytes(r, s, &bytes));
+    if (!ferry_read_u64(cursor, &count) || count != (uint64_t)s->count || !ferry_read_bytes(cursor, bytes, &s->bytes)) {
+        return broken(r, "cut off in, or another size of, the storage", s->key);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_legacy(reader *r)
+{
+    ferry_cursor cursor = {(const uint8_t *)r->bytes.data, r->bytes.size, 0};
+    const ferry_pickle_value *keys;
+    FERRY_TRY(read_legacy_head(r, &cursor));
+    FERRY_TRY(read_state(r, &cursor));
+    FERRY_TRY(ferry_pickle_read(&cursor, r->file, &r->weights->arena, &keys, r->error));
+    if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected a list of %zu storages", r->file,
+                          r->storage_count);
+    }
+    for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, &cursor, keys->items[i]));
+    if (ferry_cursor_left(&cursor) > 0) {
+        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %zu bytes behind the last storage", r->file,
+                          ferry_cursor_left(&cursor));
+    }
+    return read_tensors(r);
+}
+
+static ferry_status read_any(reader *r)
+{
+    const size_t magic = sizeof legacy_magic - 1;
+    FERRY_TRY(ferry_check_not_lfs_pointer(r->bytes, r->file, r->error));
+    if (ferry_is_zip(r->bytes)) return read_zip(r);
+    if (r->bytes.size >= magic && memcmp(r->bytes.data, legacy_magic, magic) == 0) return read_legacy(r);
+    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: not a PyTorch file: neither a zip archive nor the legacy form",
+                      r->file);
+}
+
+ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+{
+    memset(weights, 0, sizeof *weights);
+    reader r = {.bytes = bytes, .file = file, .weights = weights, .error = error};
+    const ferry_status status = read_any(&r);
+    if (status != FERRY_OK) ferry_weights_close(weights);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* The tensors of a weights file, whatever its container: what every reader of weights gives to the importers.
+ *
+ * Readers believe nothing: every count, length, offset and product is checked against the bytes before use; nothing is
+ * executed. Tensors point into the bytes that the caller keeps (or into members that `archive` inflated). */
+#ifndef FERRY_CONTAINERS_WEIGHTS_H
+#define FERRY_CONTAINERS_WEIGHTS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "zip.h"
+
+typedef struct ferry_weights_entry {
+    ferry_tensor tensor;             /* shape as the file's own system means it; data may be unaligned */
+    int64_t strides[FERRY_MAX_DIMS]; /* in elements: element [i, j] is data[i·strides[0] + j·strides[1]] */
+    float multiplier;                /* integers: the value is code / multiplier; 0: the container says none */
+    const char *file;                /* for messages */
+} ferry_weights_entry;
+
+/* Zeroed: empty. */
+typedef struct ferry_weights {
+    ferry_weights_entry *entries; /* [count], by name (bytes compared), each name once */
+    size_t count;
+    ferry_zip *archive; /* members that had to be inflated live here; NULL: none */
+    ferry_arena arena;  /* entries, names */
+} ferry_weights;
+
+/* Allowed on a zeroed object. */
+void ferry_weights_close(ferry_weights *weights);
+/* NULL when there is no such tensor. */
+ferry_weights_entry *ferry_weights_find(const ferry_weights *weights, const char *name);
+/* Sorts entries by name; a name that occurs twice is a FORMAT error. For readers, at their end. */
+ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error);
+/* Strides of a row-major tensor. */
+void ferry_weights_row_major(ferry_weights_entry *entry);
+
+/* Readers. `file` stands in messages and must outlive the weights, as `bytes` must. On failure *weights is zeroed.
+ * Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY, IO (a temporary file). */
+
+/* npz.c: a zip of NumPy arrays `<name>.npy` (docs: NumPy enhancement proposal 1), names without ".npy". */
+ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+/* marian_bin.c: Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out],
+ * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that stands behind them.
+ */
+ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+/* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
+ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+/* safetensors.c, one file. */
+ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+
+/* ctranslate2_file.c: model.bin, versions 1 to 6. Aliases become entries of their own with the same data; names are as
+ * in revision 2 and later. */
+typedef struct ferry_ctranslate2_header {
+    uint32_t version;       /* of the container: 1 … 6 */
+    char specification[64]; /* "TransformerSpec"; "" in version 1 */
+    uint32_t revision;
+} ferry_ctranslate2_header;
+ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_ctranslate2_header *header,
+                                    ferry_weights *weights, ferry_error *error);
+
+#endif

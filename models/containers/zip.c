@@ -1,0 +1,465 @@
+#define _POSIX_C_SOURCE 200809L /* mmap */
+#include "zip.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/arena.h"
+#include "base/printable.h"
+#include "temporary.h"
+
+enum {
+    ZIP_MAX_MEMBERS = 1 << 16,
+    LOCAL_HEADER = 0x04034b50,
+    DIRECTORY_ENTRY = 0x02014b50,
+    END_RECORD = 0x06054b50,
+    ZIP64_END_RECORD = 0x06064b50,
+    ZIP64_LOCATOR = 0x07064b50,
+    END_RECORD_SIZE = 22,
+    ZIP64_LOCATOR_SIZE = 20,
+    ENTRY_SIZE = 46,
+    LONGEST_COMMENT = 65535,
+    ENCRYPTED = 0x2041, /* flags: encrypted, strongly encrypted, headers masked */
+    STORED = 0,
+    DEFLATED = 8
+};
+
+typedef struct member {
+    const char *name;
+    uint32_t crc;
+    uint16_t method;
+    uint64_t header, data, stored_size; /* offsets and size in the archive */
+    uint64_t size;
+    bool ready;       /* `bytes` is checked */
+    ferry_view bytes; /* in the archive, or a mapping of our own (deflated) */
+} member;
+
+struct ferry_zip {
+    ferry_view bytes;
+    const char *file;
+    member *members; /* [count], by name */
+    size_t count;
+    ferry_arena arena; /* members, names */
+};
+
+/* Where the end records say that the directory is. */
+typedef struct directory {
+    uint64_t count, size, offset;
+    uint64_t end; /* first byte of the end records: the directory must reach to it */
+} directory;
+
+static ferry_cursor cursor_at(const ferry_zip *zip, uint64_t offset)
+{
+    const size_t at = offset < zip->bytes.size ? (size_t)offset : zip->bytes.size;
+    return (ferry_cursor){(const uint8_t *)zip->bytes.data, zip->bytes.size, at};
+}
+
+static bool skip(ferry_cursor *cursor, uint64_t size)
+{
+    ferry_view skipped;
+    return ferry_read_bytes(cursor, size, &skipped);
+}
+
+static ferry_status broken(const ferry_zip *zip, const char *what, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a sound zip archive: %s", zip->file, what);
+}
+
+static ferry_status member_fail(const ferry_zip *zip, const member *m, ferry_status code, const char *what,
+                                ferry_error *error)
+{
+    return ferry_fail(error, code, "%s: member '%s' %s", zip->file,
+                      ferry_printable_view((ferry_view){m->name, strlen(m->name)}).text, what);
+}
+
+bool ferry_is_zip(ferry_view bytes)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint32_t signature;
+    return ferry_read_u32(&cursor, &signature) && (signature == LOCAL_HEADER || signature == END_RECORD);
+}
+
+/* ---- end records ---- */
+
+/* The last end record whose comment ends with the file. */
+static bool find_end_record(const ferry_zip *zip, size_t *offset)
+{
+    const size_t size = zip->bytes.size;
+    if (size < END_RECORD_SIZE) return false;
+    const size_t reach = size - END_RECORD_SIZE < LONGEST_COMMENT ? size - END_RECORD_SIZE : LONGEST_COMMENT;
+    for (size_t comment = 0; comment <= reach; comment++) {
+        uint32_t signature;
+        uint16_t length;
+        ferry_cursor cursor = cursor_at(zip, size - END_RECORD_SIZE - comment);
+        *offset = cursor.at;
+        if (!ferry_read_u32(&cursor, &signature) || signature != END_RECORD) continue;
+        if (skip(&cursor, 16) && ferry_read_u16(&cursor, &length) && length == comment) return true;
+    }
+    return false;
+}
+
+/* The ZIP64 record stands before the usual one, even where it is not needed. */
+static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
+{
+    uint32_t signature, disk, start_disk, disks;
+    uint64_t record, size, here, count, directory_size, offset;
+    ferry_cursor cursor =
+        cursor_at(zip, found->end < ZIP64_LOCATOR_SIZE ? UINT64_MAX : found->end - ZIP64_LOCATOR_SIZE);
+    if (!ferry_read_u32(&cursor, &signature) || signature != ZIP64_LOCATOR) {
+        return needed ? broken(zip, "its ZIP64 record is missing", error) : FERRY_OK;
+    }
+    if (!ferry_read_u32(&cursor, &disk) || !ferry_read_u64(&cursor, &record) || !ferry_read_u32(&cursor, &disks)) {
+        return broken(zip, "its ZIP64 locator is cut off", error);
+    }
+    cursor = cursor_at(zip, record);
+    if (!ferry_read_u32(&cursor, &signature) || signature != ZIP64_END_RECORD || !ferry_read_u64(&cursor, &size) ||
+        !skip(&cursor, 4) || !ferry_read_u32(&cursor, &disk) || !ferry_read_u32(&cursor, &start_disk) ||
+        !ferry_read_u64(&cursor, &here) || !ferry_read_u64(&cursor, &count) ||
+        !ferry_read_u64(&cursor, &directory_size) || !ferry_read_u64(&cursor, &offset)) {
+        return broken(zip, "its ZIP64 record is not where the locator says", error);
+    }
+    if (disk != 0 || start_disk != 0 || disks > 1 || here != count) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported",
+                          zip->file);
+    }
+    found->end = record;
+    if (needed) {
+        found->count = count;
+        found->size = directory_size;
+        found->offset = offset;
+    }
+    return FERRY_OK;
+}
+
+static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry_error *error)
+{
+    size_t end;
+    uint16_t disk, start_disk, here, count;
+    uint32_t size, offset;
+    if (!find_end_record(zip, &end)) return broken(zip, "no end record (cut off?)", error);
+    ferry_cursor cursor = cursor_at(zip, end + 4);
+    if (!ferry_read_u16(&cursor, &disk) || !ferry_read_u16(&cursor, &start_disk) || !ferry_read_u16(&cursor, &here) ||
+        !ferry_read_u16(&cursor, &count) || !ferry_read_u32(&cursor, &size) || !ferry_read_u32(&cursor, &offset)) {
+        return broken(zip, "its end record is cut off", error);
+    }
+    const bool zip64 = count == UINT16_MAX || size == UINT32_MAX || offset == UINT32_MAX;
+    if (!zip64 && (disk != 0 || start_disk != 0 || here != count)) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported",
+                          zip->file);
+    }
+    *found = (directory){.count = count, .size = size, .offset = offset, .end = end};
+    FERRY_TRY(read_zip64_end(zip, zip64, found, error));
+    if (found->offset > found->end || found->size != found->end - found->offset) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: not a sound zip archive: expected a directory that ends at byte %" PRIu64
+                          ", found %" PRIu64 " bytes of it at %" PRIu64,
+                          zip->file, found->end, found->size, found->offset);
+    }
+    if (found->count > ZIP_MAX_MEMBERS || found->count > found->size / ENTRY_SIZE) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: not a sound zip archive: %" PRIu64 " members in a directory of %" PRIu64
+                          " bytes (at most %d)",
+                          zip->file, found->count, found->size, ZIP_MAX_MEMBERS);
+    }
+    return FERRY_OK;
+}
+
+/* ---- members ---- */
+
+static ferry_status check_name(const ferry_zip *zip, ferry_view name, ferry_error *error)
+{
+    bool harmless = name.size > 0 && name.data[0] != '/' && memchr(name.data, 0, name.size) == NULL &&
+                    memchr(name.data, '\\', name.size) == NULL;
+    for (size_t begin = 0, end; harmless && begin < name.size; begin = end + 1) {
+        const char *slash = memchr(name.data + begin, '/', name.size - begin);
+        end = slash != NULL ? (size_t)(slash - name.data) : name.size;
+        harmless = end - begin != 2 || memcmp(name.data + begin, "..", 2) != 0;
+    }
+    if (harmless) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: member '%s': not a relative name without '..' and '\\'",
+                      zip->file, ferry_printable_view(name).text);
+}
+
+/* Fields of 32 bits that are all ones stand in the extra field 1, in this order. */
+static bool read_zip64_extra(ferry_view extra, member *m)
+{
+    uint64_t *fields[] = {&m->size, &m->stored_size, &m->header};
+    ferry_cursor cursor = {(const uint8_t *)extra.data, extra.size, 0};
+    uint16_t id, size;
+    ferry_view field = {NULL, 0};
+    while (ferry_read_u16(&cursor, &id) && ferry_read_u16(&cursor, &size) && ferry_read_bytes(&cursor, size, &field)) {
+        if (id == 1) break;
+        field.size = 0;
+    }
+    cursor = (ferry_cursor){(const uint8_t *)field.data, field.size, 0};
+    for (size_t i = 0; i < 3; i++) {
+        if (*fields[i] == UINT32_MAX && !ferry_read_u64(&cursor, fields[i])) return false;
+    }
+    return true;
+}
+
+static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, ferry_error *error)
+{
+    uint32_t signature, stored_size, size, header;
+    uint16_t flags, name_size, extra_size, comment_size;
+    ferry_view name, extra;
+    if (!ferry_read_u32(cursor, &signature) || signature != DIRECTORY_ENTRY || !skip(cursor, 4) ||
+        !ferry_read_u16(cursor, &flags) || !ferry_read_u16(cursor, &m->method) || !skip(cursor, 4) ||
+        !ferry_read_u32(cursor, &m->crc) || !ferry_read_u32(cursor, &stored_size) || !ferry_read_u32(cursor, &size) ||
+        !ferry_read_u16(cursor, &name_size) || !ferry_read_u16(cursor, &extra_size) ||
+        !ferry_read_u16(cursor, &comment_size) || !skip(cursor, 8) || !ferry_read_u32(cursor, &header) ||
+        !ferry_read_bytes(cursor, name_size, &name) || !ferry_read_bytes(cursor, extra_size, &extra) ||
+        !skip(cursor, comment_size)) {
+        return broken(zip, "its directory is cut off or holds something else", error);
+    }
+    FERRY_TRY(check_name(zip, name, error));
+    char *copy = ferry_arena_alloc(&zip->arena, name.size + 1, 1);
+    if (copy == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
+    memcpy(copy, name.data, name.size);
+    copy[name.size] = 0;
+    m->name = copy;
+    m->stored_size = stored_size;
+    m->size = size;
+    m->header = header;
+    if (!read_zip64_extra(extra, m)) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "lacks the sizes of its ZIP64 field", error);
+    }
+    if ((flags & ENCRYPTED) != 0) return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, "is encrypted", error);
+    if (m->method == STORED || m->method == DEFLATED) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: member '%s': compression method %u is not supported",
+                      zip->file, ferry_printable_view(name).text, m->method);
+}
+
+/* The local header repeats the name; the data stand behind it and before the directory. */
+static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
+{
+    uint32_t signature;
+    uint16_t name_size, extra_size;
+    ferry_view name;
+    ferry_cursor cursor = cursor_at(zip, m->header);
+    if (!ferry_read_u32(&cursor, &signature) || signature != LOCAL_HEADER || !skip(&cursor, 22) ||
+        !ferry_read_u16(&cursor, &name_size) || !ferry_read_u16(&cursor, &extra_size) ||
+        !ferry_read_bytes(&cursor, name_size, &name) || !skip(&cursor, extra_size)) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "is not where the directory says", error);
+    }
+    if (!ferry_view_equal(name, (ferry_view){m->name, strlen(m->name)})) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "has another name in its own header", error);
+    }
+    m->data = cursor.at;
+    if (m->data > directory_offset || m->stored_size > directory_offset - m->data) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "reaches into the directory or beyond the file", error);
+    }
+    if (m->method == STORED && m->size != m->stored_size) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "is stored, but with two sizes", error);
+    }
+    return FERRY_OK;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    return (x->header > y->header) - (x->header < y->header);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const member *)a)->name, ((const member *)b)->name);
+}
+
+static ferry_status check_overlaps(const ferry_zip *zip, ferry_error *error)
+{
+    for (size_t i = 1; i < zip->count; i++) {
+        const member *before = &zip->members[i - 1];
+        if (before->data + before->stored_size > zip->members[i].header) {
+            return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, "overlaps another", error);
+        }
+    }
+    return FERRY_OK;
+}
+
+/* What all deflated members say they inflate to, against what a sane archive holds. */
+static ferry_status check_inflated_size(const ferry_zip *zip, ferry_error *error)
+{
+    const uint64_t limit = (uint64_t)zip->bytes.size * 64 + ((uint64_t)64 << 20);
+    uint64_t total = 0;
+    for (size_t i = 0; i < zip->count; i++) {
+        if (zip->members[i].method != DEFLATED) continue;
+        if (zip->members[i].size > limit - total) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "%s: its members would inflate to more than %" PRIu64 " bytes, 64 times its size",
+                              zip->file, limit);
+        }
+        total += zip->members[i].size;
+    }
+    return FERRY_OK;
+}
+
+static void leave_out_directories(ferry_zip *zip)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < zip->count; i++) {
+        const char *name = zip->members[i].name;
+        if (name[strlen(name) - 1] != '/') zip->members[kept++] = zip->members[i];
+    }
+    zip->count = kept;
+}
+
+static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
+{
+    directory found = {0};
+    FERRY_TRY(find_directory(zip, &found, error));
+    const size_t count = (size_t)found.count;
+    zip->members = ferry_arena_alloc(&zip->arena, count + 1, sizeof *zip->members);
+    if (zip->members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count);
+    memset(zip->members, 0, (count + 1) * sizeof *zip->members);
+    ferry_cursor cursor = {(const uint8_t *)zip->bytes.data, (size_t)found.end, (size_t)found.offset};
+    for (size_t i = 0; i < count; i++) {
+        FERRY_TRY(read_entry(zip, &cursor, &zip->members[i], error));
+        FERRY_TRY(place_member(zip, found.offset, &zip->members[i], error));
+    }
+    if (ferry_cursor_left(&cursor) > 0) return broken(zip, "its directory is longer than its members", error);
+    zip->count = count;
+    qsort(zip->members, zip->count, sizeof *zip->members, compare_places);
+    FERRY_TRY(check_overlaps(zip, error));
+    FERRY_TRY(check_inflated_size(zip, error));
+    leave_out_directories(zip);
+    qsort(zip->members, zip->count, sizeof *zip->members, compare_names);
+    for (size_t i = 1; i < zip->count; i++) {
+        if (compare_names(&zip->members[i - 1], &zip->members[i]) != 0) continue;
+        return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, "occurs twice", error);
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_zip **zip, ferry_error *error)
+{
+    *zip = calloc(1, sizeof **zip);
+    if (*zip == NULL) return ferry_fail_memory(error, "a zip archive", sizeof **zip);
+    (*zip)->bytes = bytes;
+    (*zip)->file = file;
+    const ferry_status status = read_directory(*zip, error);
+    if (status != FERRY_OK) {
+        ferry_zip_close(*zip);
+        *zip = NULL;
+    }
+    return status;
+}
+
+void ferry_zip_close(ferry_zip *zip)
+{
+    if (zip == NULL) return;
+    for (size_t i = 0; i < zip->count; i++) {
+        const member *m = &zip->members[i];
+        if (m->ready && m->method == DEFLATED && m->bytes.size > 0) {
+            munmap((void *)(uintptr_t)m->bytes.data, m->bytes.size);
+        }
+    }
+    ferry_arena_destroy(&zip->arena);
+    free(zip);
+}
+
+size_t ferry_zip_count(const ferry_zip *zip)
+{
+    return zip->count;
+}
+
+const char *ferry_zip_name(const ferry_zip *zip, size_t index)
+{
+    return zip->members[index].name;
+}
+
+ptrdiff_t ferry_zip_find(const ferry_zip *zip, const char *name)
+{
+    const member wanted = {.name = name};
+    const member *m =
+        zip->count > 0 ? bsearch(&wanted, zip->members, zip->count, sizeof *zip->members, compare_names) : NULL;
+    return m != NULL ? m - zip->members : -1;
+}
+
+/* ---- inflating ---- */
+
+static ferry_status temporary_fail(const ferry_zip *zip, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot inflate into a temporary file: %s", zip->file,
+                      strerror(errno));
+}
+
+/* Inflates into the file, and never more than one byte beyond the size that the directory states. */
+static ferry_status inflate_all(const ferry_zip *zip, const member *m, z_stream *stream, int descriptor,
+                                ferry_error *error)
+{
+    unsigned char piece[1 << 15];
+    uint64_t fed = 0, written = 0;
+    uLong crc = crc32(0, NULL, 0);
+    int result = Z_OK;
+    while (result != Z_STREAM_END) {
+        if (stream->avail_in == 0) {
+            const uint64_t left = m->stored_size - fed;
+            stream->next_in = (z_const Bytef *)(uintptr_t)(zip->bytes.data + m->data + fed);
+            stream->avail_in = left < 1 << 30 ? (uInt)left : 1 << 30;
+            fed += stream->avail_in;
+        }
+        const uint64_t room = m->size - written;
+        stream->next_out = piece;
+        stream->avail_out = room < sizeof piece ? (uInt)room + 1 : (uInt)sizeof piece;
+        result = inflate(stream, Z_NO_FLUSH);
+        const size_t made = (size_t)(stream->next_out - piece);
+        if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating a zip member", sizeof piece);
+        if (result != Z_OK && result != Z_STREAM_END) {
+            return member_fail(zip, m, FERRY_ERROR_FORMAT, "cannot be inflated: its data are broken or cut off", error);
+        }
+        if (made > room) {
+            return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to more than the directory says", error);
+        }
+        crc = crc32_z(crc, piece, made);
+        if (!ferry_temporary_append(descriptor, piece, made)) return temporary_fail(zip, error);
+        written += made;
+    }
+    if (written != m->size || fed - stream->avail_in != m->stored_size) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to less than the directory says", error);
+    }
+    if (crc != m->crc) return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
+    return FERRY_OK;
+}
+
+static ferry_status inflate_member(const ferry_zip *zip, member *m, int descriptor, ferry_error *error)
+{
+    z_stream stream = {0};
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return ferry_fail_memory(error, "inflating a zip member", 0);
+    const ferry_status status = inflate_all(zip, m, &stream, descriptor, error);
+    inflateEnd(&stream);
+    FERRY_TRY(status);
+    if (m->size == 0) {
+        m->bytes = (ferry_view){"", 0};
+        return FERRY_OK;
+    }
+    void *data = mmap(NULL, (size_t)m->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (data == MAP_FAILED) return temporary_fail(zip, error);
+    m->bytes = (ferry_view){data, (size_t)m->size};
+    return FERRY_OK;
+}
+
+ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, ferry_error *error)
+{
+    member *m = &zip->members[index];
+    if (!m->ready && m->method == STORED) {
+        m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
+        if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) != m->crc) {
+            return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
+        }
+    } else if (!m->ready) {
+        const int descriptor = ferry_temporary_open();
+        if (descriptor < 0) return temporary_fail(zip, error);
+        const ferry_status status = inflate_member(zip, m, descriptor, error);
+        close(descriptor);
+        FERRY_TRY(status);
+    }
+    m->ready = true;
+    *bytes = m->bytes;
+    return FERRY_OK;
+}

@@ -1,0 +1,128 @@
+#include "convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/plan/plan.h"
+#include "base/printable.h"
+
+/* "model/config.json" */
+static bool is_nested_config(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    return slash != NULL && strcmp(slash + 1, "config.json") == 0;
+}
+
+/* Marian's weights beside the source's other files; lexicons and quality models are .bin, too, optimisers' states .npz.
+ */
+static bool is_marian_weights(const char *name)
+{
+    if (strchr(name, '/') != NULL || strncmp(name, "lex", 3) == 0 || strncmp(name, "qualityModel", 12) == 0)
+        return false;
+    if (ferry_text_ends(name, ".optimizer.npz")) return false;
+    return ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
+}
+
+/* Names that are one model each, "a, b", in `list`; a folder stands for its configuration. */
+static size_t list_models(const ferry_import_source *source, bool (*is_model)(const char *name), char *list,
+                          size_t size)
+{
+    size_t count = 0, at = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
+        const char *name = ferry_import_source_name(source, i);
+        if (!is_model(name)) continue;
+        const ferry_printable shown = ferry_printable_view((ferry_view){name, strcspn(name, "/")});
+        if (at < size) at += (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", shown.text);
+        count++;
+    }
+    return count;
+}
+
+/* Without a configuration of the source itself, or a file that the user chose, several models are possible. */
+static ferry_status check_one_model(const ferry_import_source *source, ferry_error *error)
+{
+    char models[256];
+    if (ferry_import_source_selected(source) != NULL || ferry_import_source_has(source, "config.json") ||
+        ferry_import_source_has(source, "decoder.yml")) {
+        return FERRY_OK;
+    }
+    if (list_models(source, is_nested_config, models, sizeof models) < 2 &&
+        list_models(source, is_marian_weights, models, sizeof models) < 2) {
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds several models: name one of them: %s",
+                      ferry_import_source_path(source), models);
+}
+
+static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
+{
+    const char *name = ferry_import_source_selected(source);
+    if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
+        ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json")) {
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: expected a directory, a zip archive or a file of weights (.safetensors, .bin, .npz)",
+                      ferry_import_source_path(source));
+}
+
+static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    if (config.object == NULL) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: no model that Ferry knows: config.json is missing, and so are weights of Marian (.npz, "
+                          ".bin) and of CTranslate2 (model.bin)",
+                          ferry_import_source_path(plan->source));
+    }
+    static const char *const keys[] = {"model_type", "format"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = json_string_value(ferry_json_get(config, keys[i]));
+        if (text == NULL) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s '%s' is not supported", config.file, keys[i],
+                          ferry_printable_view((ferry_view){text, strlen(text)}).text);
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected 'model_type' or 'format', found neither",
+                      config.file);
+}
+
+static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
+{
+    static const struct {
+        bool (*is)(const ferry_import_plan *plan, ferry_json config);
+        ferry_status (*read)(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+    } kinds[] = {{ferry_import_is_export_layout, ferry_import_export_layout},
+                 {ferry_import_is_huggingface, ferry_import_huggingface},
+                 {ferry_import_is_marian, ferry_import_marian},
+                 {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
+    ferry_json config;
+    FERRY_TRY(check_selected(plan->source, error));
+    FERRY_TRY(check_one_model(plan->source, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);
+    }
+    return fail_unknown(plan, config, error);
+}
+
+ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
+                          ferry_error *error)
+{
+    static const ferry_import_options defaults = {.type = FERRY_F32};
+    if (options == NULL) options = &defaults;
+    if (options->type != FERRY_F32 && options->type != FERRY_F16 && options->type != FERRY_I8) {
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found %s",
+                          ferry_type_name(options->type));
+    }
+    ferry_import_source *source;
+    ferry_import_plan plan;
+    FERRY_TRY(ferry_import_source_open(source_path, &source, error));
+    ferry_import_plan_init(&plan, source);
+    ferry_status status = read_source(&plan, error);
+    if (status == FERRY_OK) status = ferry_import_licence(&plan, error);
+    if (status == FERRY_OK) status = ferry_import_write(&plan, output, options, error);
+    ferry_import_plan_destroy(&plan);
+    ferry_import_source_close(source);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* CTranslate2's model directories, for their importer alone: what its files share. */
+#ifndef FERRY_CTRANSLATE2_CTRANSLATE2_H
+#define FERRY_CTRANSLATE2_CTRANSLATE2_H
+
+#include "models/plan/plan.h"
+
+/* A list of tokens, the unknown token at its end where the file lacks it. */
+typedef struct ferry_ctranslate2_vocabulary {
+    const ferry_view *tokens; /* [count] */
+    int32_t count;
+    const char *file;
+} ferry_ctranslate2_vocabulary;
+
+typedef struct ferry_ctranslate2 {
+    ferry_import_plan *plan;
+    const char *folder; /* "", or "model/" in an Argos package */
+    const char *file;   /* model.bin, for messages */
+    ferry_json config;  /* config.json; its object is NULL where there is none */
+    ferry_ctranslate2_header header;
+    bool zero_start; /* the decoder's first embedding is zeros */
+
+    ferry_view unk, bos, eos, start; /* tokens */
+    bool source_bos, source_eos;     /* joined to the source by the system itself */
+    ferry_ctranslate2_vocabulary source, target;
+} ferry_ctranslate2;
+
+/* "encoder/layer_3" and "ffn" with a slash between them; cut where it is longer than any variable's name. */
+typedef struct ferry_ctranslate2_name {
+    char text[160];
+} ferry_ctranslate2_name;
+ferry_ctranslate2_name ferry_ctranslate2_join(const char *scope, const char *name);
+
+/* ---- ctranslate2.c ---- */
+
+/* A number that stands as a variable of one element, of whatever type; *value stays when there is none. */
+ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name,
+                                      double *value, ferry_error *error);
+/* Dimension `index` of a variable of `dims` dimensions, within what Ferry reads. */
+ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
+                                    int32_t index, int32_t *size, ferry_error *error);
+ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what,
+                                    ferry_error *error);
+
+/* ---- ctranslate2_layers.c ---- */
+
+/* Embedding or output matrix [N, D], and the layers with their norms and biases. */
+ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char *scope, int32_t N, int32_t K,
+                                      ferry_import_tensor *matrix, ferry_error *error);
+ferry_status ferry_ctranslate2_layers(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+
+/* ---- ctranslate2_positions.c ---- */
+
+ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+
+/* ---- ctranslate2_text.c ---- */
+
+/* Vocabularies, and the tokens that config.json or old models' variables name. */
+ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error);
+/* Ids, segmentation and languages, once the sizes of the plan's stacks are known; `metadata` is an Argos package's. */
+ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error);
+
+#endif

@@ -1,0 +1,201 @@
+/* Which positional encoding a stack of CTranslate2's has follows from the variables of its first layer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctranslate2.h"
+#include "base/printable.h"
+
+enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
+
+typedef struct position_reader {
+    const ferry_ctranslate2 *model;
+    const ferry_stack *stack;
+    bool decoder;
+    const char *from, *to; /* "encoder", "enc" */
+    ferry_import_position *position;
+} position_reader;
+
+static ferry_ctranslate2_name layer_scope(const position_reader *reader, int32_t layer)
+{
+    ferry_ctranslate2_name scope;
+    snprintf(scope.text, sizeof scope.text, "%s/layer_%d/self_attention", reader->from, (int)layer);
+    return scope;
+}
+
+/* The variable of layer `layer`, without counting it as used; NULL: none. */
+static const ferry_weights_entry *look(const position_reader *reader, int32_t layer, const char *name)
+{
+    const ferry_ctranslate2_name scope = layer_scope(reader, layer);
+    return ferry_weights_find(&reader->model->plan->weights, ferry_ctranslate2_join(scope.text, name).text);
+}
+
+static void add_integer(position_reader *reader, const char *key, int32_t integer)
+{
+    reader->position->parameters[reader->position->count++] =
+        (ferry_import_parameter){.key = key, .kind = FERRY_IMPORT_INTEGER, .integer = integer};
+}
+
+static void add_text(position_reader *reader, const char *key, const char *text)
+{
+    reader->position->parameters[reader->position->count++] =
+        (ferry_import_parameter){.key = key, .kind = FERRY_IMPORT_TEXT, .text = text};
+}
+
+/* A number of each layer's self-attention, which must be the first layer's. */
+static ferry_status read_common(const position_reader *reader, const char *name, double *value, ferry_error *error)
+{
+    const double missing = *value;
+    FERRY_TRY(ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, value, error));
+    for (int32_t i = 1; i < reader->stack->layer_count; i++) {
+        const ferry_ctranslate2_name scope = layer_scope(reader, i);
+        double other = missing;
+        FERRY_TRY(ferry_ctranslate2_number(reader->model, scope.text, name, &other, error));
+        if (other == *value) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s/%s' is %g, but %g in layer 0: not supported",
+                          reader->model->file, scope.text, name, other, *value);
+    }
+    return FERRY_OK;
+}
+
+/* ---- encodings ---- */
+
+static ferry_status read_shaw(position_reader *reader, ferry_error *error)
+{
+    static const char *const names[][2] = {{"relative_position_keys", "rel_k"}, {"relative_position_values", "rel_v"}};
+    ferry_import_plan *plan = reader->model->plan;
+    int32_t rows;
+    FERRY_TRY(ferry_ctranslate2_size(reader->model, layer_scope(reader, 0).text, names[0][0], 2, 0, &rows, error));
+    if (rows < 3 || rows % 2 == 0) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: relative positions: expected an odd number of rows, found %d",
+                          reader->model->file, (int)rows);
+    }
+    reader->position->type = "shaw";
+    add_integer(reader, "clip", (rows - 1) / 2);
+    for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
+        const ferry_ctranslate2_name scope = layer_scope(reader, i / 2);
+        const ferry_weights_entry *table;
+        FERRY_TRY(ferry_import_take(plan, "", ferry_ctranslate2_join(scope.text, names[i % 2][0]).text, rows,
+                                    reader->stack->head_width, &table, error));
+        FERRY_TRY(ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.blk.%d.position.%s", reader->to,
+                                   (int)(i / 2), names[i % 2][1]));
+    }
+    return FERRY_OK;
+}
+
+/* The layers' tables are one, or as good as one. */
+static ferry_status check_same_table(const position_reader *reader, const ferry_weights_entry *first, int32_t layer,
+                                     ferry_error *error)
+{
+    const ferry_ctranslate2_name scope = layer_scope(reader, layer);
+    const ferry_weights_entry *other =
+        ferry_import_find(reader->model->plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text);
+    if (other == NULL || (other->tensor.bytes == first->tensor.bytes && other->tensor.type == first->tensor.type &&
+                          memcmp(other->tensor.data, first->tensor.data, first->tensor.bytes) == 0)) {
+        return FERRY_OK;
+    }
+    return ferry_ctranslate2_fail(reader->model, scope.text, "position biases of each layer's own are not supported",
+                                  error);
+}
+
+static ferry_status read_t5(position_reader *reader, ferry_error *error)
+{
+    ferry_import_plan *plan = reader->model->plan;
+    const ferry_ctranslate2_name scope = layer_scope(reader, 0);
+    const ferry_weights_entry *table;
+    int32_t buckets;
+    double distance = 0;
+    FERRY_TRY(ferry_ctranslate2_size(reader->model, scope.text, "relative_attention_bias", 2, 0, &buckets, error));
+    FERRY_TRY(ferry_import_take(plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text, buckets,
+                                reader->stack->heads, &table, error));
+    FERRY_TRY(read_common(reader, "relative_attention_max_distance", &distance, error));
+    const int32_t exact = reader->decoder ? buckets / 2 : buckets / 4;
+    if (buckets < 4 || buckets > MAX_BUCKETS || !(distance > exact && distance <= MAX_DISTANCE)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': %d buckets for distances up to %g", reader->model->file,
+                          scope.text, (int)buckets, distance);
+    }
+    for (int32_t i = 1; i < reader->stack->layer_count; i++) FERRY_TRY(check_same_table(reader, table, i, error));
+    reader->position->type = "t5";
+    add_integer(reader, "num_buckets", buckets);
+    add_integer(reader, "max_distance", (int32_t)distance);
+    return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", reader->to);
+}
+
+static ferry_status read_rope(position_reader *reader, ferry_error *error)
+{
+    double dims = 0, interleave = 1, base = 10000, scaling = -1, factor = 1, low = 1, high = 4, first = 0, last = 0;
+    FERRY_TRY(read_common(reader, "rotary_dim", &dims, error));
+    FERRY_TRY(read_common(reader, "rotary_interleave", &interleave, error));
+    FERRY_TRY(read_common(reader, "rotary_base", &base, error));
+    FERRY_TRY(read_common(reader, "rotary_scaling_type", &scaling, error));
+    FERRY_TRY(read_common(reader, "rotary_scaling_factor", &factor, error));
+    FERRY_TRY(read_common(reader, "rotary_low_freq_factor", &low, error));
+    FERRY_TRY(read_common(reader, "rotary_high_freq_factor", &high, error));
+    FERRY_TRY(read_common(reader, "original_max_position_embeddings", &first, error));
+    FERRY_TRY(read_common(reader, "max_position_embeddings", &last, error));
+    if (scaling != -1) {
+        return ferry_ctranslate2_fail(reader->model, layer_scope(reader, 0).text, "scaled rotations are not supported",
+                                      error);
+    }
+    if (dims == 0) dims = reader->stack->head_width;
+    if (!(dims >= 2 && dims <= reader->stack->head_width) || (int32_t)dims % 2 != 0 || !(base > 1 && base < 1e12)) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations of %g columns with base %g", reader->model->file,
+                          dims, base);
+    }
+    reader->position->type = "rope";
+    reader->position->parameters[reader->position->count++] =
+        (ferry_import_parameter){.key = "theta", .kind = FERRY_IMPORT_REAL, .real = (float)base};
+    add_text(reader, "layout", interleave != 0 ? "interleaved" : "half");
+    add_integer(reader, "dims", (int32_t)dims);
+    return FERRY_OK;
+}
+
+/* Positions that grow to the right or fall to the left differ by a constant in each row: the same probabilities. */
+static ferry_status read_alibi(position_reader *reader, ferry_error *error)
+{
+    double scaled = 0;
+    FERRY_TRY(ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", &scaled, error));
+    if (scaled != 0) {
+        return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
+    }
+    reader->position->type = "alibi";
+    add_text(reader, "slopes", "formula");
+    return FERRY_OK;
+}
+
+/* Without any variable: the first token stands at position 1. */
+static void set_sinusoidal(position_reader *reader)
+{
+    reader->position->type = "sinusoidal";
+    add_text(reader, "layout", "split");
+    add_text(reader, "exponent_divisor", "half_minus_one");
+    add_integer(reader, "first", 1);
+}
+
+ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error)
+{
+    ferry_import_plan *plan = model->plan;
+    position_reader reader = {.model = model,
+                              .stack = decoder ? &plan->model.decoder : &plan->model.encoder,
+                              .decoder = decoder,
+                              .from = decoder ? "decoder" : "encoder",
+                              .to = decoder ? "dec" : "enc",
+                              .position = decoder ? &plan->decoder_position : &plan->encoder_position};
+    double alibi = 0, ignored = 0;
+    *reader.position = (ferry_import_position){.count = 0};
+    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi", &alibi, error));
+    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", &ignored, error));
+    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "scale_alibi", &ignored, error));
+    if (look(&reader, 0, "relative_position_keys") != NULL || look(&reader, 0, "relative_position_values") != NULL) {
+        return read_shaw(&reader, error);
+    }
+    if (look(&reader, 0, "relative_attention_bias") != NULL) return read_t5(&reader, error);
+    if (look(&reader, 0, "rotary_dim") != NULL) return read_rope(&reader, error);
+    if (alibi != 0 && decoder) return read_alibi(&reader, error);
+    if (alibi != 0) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
+    const ferry_weights_entry *table =
+        ferry_import_find(plan, "", ferry_ctranslate2_join(reader.from, "position_encodings/encodings").text);
+    if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, reader.position, error);
+    set_sinusoidal(&reader);
+    return FERRY_OK;
+}

@@ -1,0 +1,283 @@
+/* Directories of Hugging Face's transformers: which family, and what the families share. */
+#include "huggingface.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+/* ---- families ---- */
+
+typedef ferry_status family_importer(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+
+static const struct {
+    const char *model_type;
+    const char *class_start; /* of the class in `architectures`, for a config.json without model_type */
+    family_importer *import;
+    const char *missing; /* of a family that Ferry does not read: what it lacks */
+} families[] = {
+    {"marian", "Marian", ferry_import_marianmt, NULL},
+    {"m2m_100", "M2M100", ferry_import_m2m, NULL},
+    {"mbart", "MBart", ferry_import_mbart, NULL},
+    {"t5", "T5For", ferry_import_t5, NULL},
+    {"t5", "T5With", ferry_import_t5, NULL},
+    {"mt5", "MT5", ferry_import_t5, NULL},
+    {"umt5", "UMT5", NULL, "position biases of each layer's own"},
+    {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
+    {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
+    {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"pegasus", "Pegasus", NULL, "its tokenizer, whose ids are shifted SentencePiece ids"},
+    {"fsmt", "FSMT", NULL, "its tokenizer, Moses' with merged pairs"},
+    {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
+    {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
+    {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
+};
+
+static ferry_status find_family(ferry_json config, family_importer **import, ferry_error *error)
+{
+    const char *type = NULL, *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const char *start = families[i].class_start;
+        if (type != NULL ? strcmp(type, families[i].model_type) != 0
+                         : class == NULL || strncmp(class, start, strlen(start)) != 0) {
+            continue;
+        }
+        *import = families[i].import;
+        if (*import != NULL) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
+                          config.file, families[i].model_type, families[i].missing);
+    }
+    const char *found = type != NULL ? type : class != NULL ? class : "nothing";
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found '%s'", config.file,
+                      ferry_printable_view(ferry_text_view(found)).text);
+}
+
+/* Choices that change the network. */
+static ferry_status check_kind(ferry_json config, ferry_error *error)
+{
+    const char *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+    bool pair = true, one = false;
+    if (ferry_json_get(config, "quantization_config") != NULL) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'quantization_config': quantised weights are not supported", config.file);
+    }
+    if (ferry_json_get(config, "auto_map") != NULL) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'auto_map': the network is a program in the directory, which Ferry does not run",
+                          config.file);
+    }
+    FERRY_TRY(ferry_json_bool(config, "is_encoder_decoder", &pair, error));
+    FERRY_TRY(ferry_json_bool(config, "tie_encoder_decoder", &one, error));
+    if (!pair || one) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' %s is not supported", config.file,
+                          pair ? "tie_encoder_decoder" : "is_encoder_decoder", pair ? "true" : "false");
+    }
+    if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'pruned_heads' is not supported", config.file);
+    }
+    if (class == NULL || ferry_text_ends(class, "MTModel") || ferry_text_ends(class, "ForConditionalGeneration") ||
+        ferry_text_ends(class, "WithLMHeadModel")) {
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: architecture '%s' does not translate", config.file,
+                      ferry_printable_view(ferry_text_view(class)).text);
+}
+
+bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)
+{
+    (void)plan;
+    return ferry_json_get(config, "model_type") != NULL || ferry_json_get(config, "architectures") != NULL;
+}
+
+ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    family_importer *import;
+    FERRY_TRY(find_family(config, &import, error));
+    FERRY_TRY(check_kind(config, error));
+    return import(plan, config, error);
+}
+
+/* ---- config.json ---- */
+
+static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_class *family,
+                               ferry_stack *stack, ferry_error *error)
+{
+    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    const char *activation = family->activation;
+    *stack = (ferry_stack){
+        .layer_count = 12, .heads = 16, .ffn_width = 4096, .norm_eps = 1e-5f, .pre_norm = family->pre_norm};
+    FERRY_TRY(
+        ferry_json_integer(config, decoder ? "decoder_layers" : "encoder_layers", 1, most, &stack->layer_count, error));
+    FERRY_TRY(ferry_json_integer(config, decoder ? "decoder_attention_heads" : "encoder_attention_heads", 1, most,
+                                 &stack->heads, error));
+    FERRY_TRY(
+        ferry_json_integer(config, decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", 1, most, &stack->ffn_width, error));
+    FERRY_TRY(ferry_json_text(config, "activation_function", &activation, error));
+    FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
+    if (d_model % stack->heads != 0) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d is no multiple of %d attention heads", config.file,
+                          (int)d_model, (int)stack->heads);
+    }
+    stack->head_width = d_model / stack->heads;
+    stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
+    return FERRY_OK;
+}
+
+ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
+                                      ferry_error *error)
+{
+    ferry_transformer *model = &plan->model;
+    bool scale = family->scale_embedding;
+    int32_t size = family->vocab_size;
+    model->d_model = 1024;
+    plan->tied_embeddings = true;
+    plan->tied_output = true;
+    FERRY_TRY(ferry_json_integer(config, "d_model", 1, FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
+    FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
+    FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
+    FERRY_TRY(ferry_json_bool(config, "scale_embedding", &scale, error));
+    FERRY_TRY(ferry_json_bool(config, "tie_word_embeddings", &plan->tied_output, error));
+    FERRY_TRY(ferry_json_integer(config, "vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, &size, error));
+    model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
+    model->encoder.vocab_size = model->decoder.vocab_size = size;
+    return FERRY_OK;
+}
+
+ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
+                                        int32_t eos_id, int32_t forced_last_id, ferry_error *error)
+{
+    ferry_transformer *model = &plan->model;
+    ferry_json generation;
+    model->pad_id = pad_id;
+    model->start_id = start_id;
+    FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &model->eos_ids, &model->eos_count, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
+    return ferry_import_generation(plan, config, generation, forced_last_id, error);
+}
+
+/* ---- tensors ---- */
+
+void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes)
+{
+    plan->prefix = "";
+    for (; *prefixes != NULL; prefixes++) {
+        const size_t size = strlen(*prefixes);
+        for (size_t i = 0; i < plan->weights.count; i++) {
+            const ferry_view name = plan->weights.entries[i].tensor.name;
+            if (name.size <= size || memcmp(name.data, *prefixes, size) != 0) continue;
+            plan->prefix = *prefixes;
+            return;
+        }
+    }
+}
+
+bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b)
+{
+    const ferry_tensor *x = &a->tensor, *y = &b->tensor;
+    if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
+    const int64_t row_major[] = {x->shape[1], 1};
+    const bool plain =
+        memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0;
+    if (plain) return memcmp(x->data, y->data, x->bytes) == 0;
+    for (int64_t n = 0; n < x->shape[0]; n++) {
+        for (int64_t k = 0; k < x->shape[1]; k++) {
+            float left, right;
+            ferry_import_widen(x, n * a->strides[0] + k * a->strides[1], 1, 1, &left);
+            ferry_import_widen(y, n * b->strides[0] + k * b->strides[1], 1, 1, &right);
+            if (memcmp(&left, &right, sizeof left) != 0) return false;
+        }
+    }
+    return true;
+}
+
+ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
+                                         const ferry_weights_entry **tensor, ferry_error *error)
+{
+    *tensor = NULL;
+    for (; *names != NULL; names++) {
+        const char *prefix = strcmp(*names, "lm_head.weight") == 0 ? "" : plan->prefix;
+        const ferry_weights_entry *found = ferry_import_find(plan, prefix, *names);
+        if (found == NULL) continue;
+        FERRY_TRY(ferry_import_check_shape(plan, found, V, plan->model.d_model, error));
+        if (*tensor == NULL) {
+            *tensor = found;
+        } else if (!ferry_huggingface_same_numbers(*tensor, found)) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "%s: tensors '%s' and '%s' differ, but the configuration says that they are one",
+                              found->file, ferry_printable_view((*tensor)->tensor.name).text,
+                              ferry_printable_view(found->tensor.name).text);
+        }
+    }
+    if (*tensor != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no tensor holds the embeddings ('%sshared.weight' or another)",
+                      ferry_import_source_path(plan->source), plan->prefix);
+}
+
+ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char output[] = "lm_head.weight";
+    const char *const output_alias = plan->tied_output ? output : NULL;
+    const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
+                                  output_alias, NULL};
+    const char *const source[] = {"encoder.embed_tokens.weight", NULL};
+    const char *const target[] = {"decoder.embed_tokens.weight", output_alias, NULL};
+    const ferry_transformer *model = &plan->model;
+    const int32_t V = model->decoder.vocab_size;
+    const ferry_weights_entry *tensor;
+    if (plan->tied_embeddings) {
+        FERRY_TRY(ferry_huggingface_take_tied(plan, shared, V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
+    } else {
+        FERRY_TRY(ferry_huggingface_take_tied(plan, source, model->encoder.vocab_size, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "enc.token_embd.weight"));
+        FERRY_TRY(ferry_huggingface_take_tied(plan, target, V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "dec.token_embd.weight"));
+    }
+    if (plan->tied_output) return FERRY_OK;
+    FERRY_TRY(ferry_import_take(plan, "", output, V, model->d_model, &tensor, error));
+    return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
+}
+
+/* Left-overs of old files and buffers that are computed. */
+static bool is_ignored(ferry_view name)
+{
+    static const char *const endings[] = {
+        ".version",     "._float_tensor",      ".embed_positions.weights",
+        ".masked_bias", "num_batches_tracked", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t size = strlen(endings[i]);
+        if (name.size >= size && memcmp(name.data + name.size - size, endings[i], size) == 0) return true;
+    }
+    return false;
+}
+
+ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
+{
+    return ferry_import_check_unused(plan, is_ignored, error);
+}
+
+/* ---- texts ---- */
+
+ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
+{
+    if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s%s", ferry_import_source_path(plan->source), name,
+                      ferry_import_has_file(plan, "tokenizer.json")
+                          ? "; tokenizer.json alone is not enough: take that file from the model that this one was "
+                            "made from"
+                          : ", which is missing");
+}
+
+ferry_status ferry_huggingface_check_eos(const ferry_transformer *model, ferry_json vocabulary, ferry_error *error)
+{
+    FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
+    const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
+    for (int32_t i = 0; i < model->eos_count; i++) {
+        if (model->eos_ids[i] == id) return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
+                      vocabulary.file, (int)id, (int)model->eos_ids[0]);
+}

@@ -1,0 +1,338 @@
+/* Names vary: what decoder.yml lists counts first, then what names and contents say. */
+#include <stdio.h>
+#include <string.h>
+
+#include "marian.h"
+#include "base/printable.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Up to `most` names that `is` accepts; returns how many there are. */
+static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
+                      const char **names, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
+        const char *name = ferry_import_source_name(plan->source, i);
+        if (strchr(name, '/') != NULL || !is(plan, name)) continue;
+        if (count < most) names[count] = name;
+        count++;
+    }
+    return count;
+}
+
+/* ---- weights ---- */
+
+/* Version 1 as u64, then a number of tensors that the file can hold: CTranslate2's .bin begin otherwise. */
+static bool is_marian_bin(const ferry_import_plan *plan, const char *name)
+{
+    ferry_view bytes;
+    uint64_t version = 0, count = 0;
+    if (ferry_import_source_map(plan->source, name, &bytes, NULL) != FERRY_OK) return false;
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    return ferry_read_u64(&cursor, &version) && ferry_read_u64(&cursor, &count) && version >= 1 && version <= 2 &&
+           (version == 2 || (count > 0 && count <= bytes.size / 32));
+}
+
+bool ferry_marian_is_weights(const ferry_import_plan *plan, const char *name)
+{
+    if (strchr(name, '/') != NULL) return false;
+    if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
+    /* Looking into a file notes it as read, so that those which are surely none stay closed. */
+    return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
+           !ferry_text_begins(name, "qualityModel") && is_marian_bin(plan, name);
+}
+
+/* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
+static ferry_status listed_file(const ferry_import_plan *plan, const ferry_yaml *yaml, const char *key,
+                                const char *path, const char **name, ferry_error *error)
+{
+    while (ferry_text_begins(path, "./")) path += 2;
+    const char *const tries[] = {path, base_name(path)};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < ferry_import_source_count(plan->source); k++) {
+            *name = ferry_import_source_name(plan->source, k);
+            if (strcmp(*name, tries[i]) == 0) return FERRY_OK;
+        }
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml->file, key,
+                      ferry_printable_view(ferry_text_view(path)).text);
+}
+
+static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const ferry_yaml_entry *models = ferry_yaml_get(&marian->decoder, "models");
+    const char *names[2];
+    marian->weights = ferry_import_source_selected(plan->source);
+    if (marian->weights != NULL) return FERRY_OK;
+    if (models != NULL && models->count > 1) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'models' lists %zu models: ensembles are not supported; name one of the files",
+                          marian->decoder.file, models->count);
+    }
+    if (models != NULL && models->count == 1) {
+        return listed_file(plan, &marian->decoder, "models", models->values[0], &marian->weights, error);
+    }
+    const size_t count = collect(plan, ferry_marian_is_weights, names, 2);
+    if (count == 1) {
+        marian->weights = names[0];
+        return FERRY_OK;
+    }
+    const char *path = ferry_import_source_path(plan->source);
+    if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
+                      ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text, count > 2 ? ", …" : "");
+}
+
+/* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
+static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_yaml *yaml, ferry_error *error)
+{
+    char beside[512];
+    ferry_view text;
+    const char *name = "decoder.yml";
+    snprintf(beside, sizeof beside, "%s.decoder.yml", weights != NULL ? weights : "");
+    if (weights != NULL && ferry_import_has_file(plan, beside)) name = beside;
+    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
+    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    return ferry_yaml_parse(text, ferry_import_source_label(plan->source, name), &plan->arena, yaml, error);
+}
+
+/* ---- pairs of languages in names ---- */
+
+typedef struct pair {
+    ferry_view whole; /* "ende" */
+    ferry_view source, target;
+} pair;
+
+/* Two codes one behind the other, or with '-' or '_' between them. */
+static bool split_pair(ferry_view word, pair *found)
+{
+    for (size_t size = 2; size <= 3; size++) {
+        for (size_t gap = 0; gap <= 1; gap++) {
+            if (word.size < size + gap + 2 || word.size > size + gap + 3) continue;
+            if (gap == 1 && word.data[size] != '-' && word.data[size] != '_') continue;
+            found->whole = word;
+            found->source = (ferry_view){word.data, size};
+            found->target = (ferry_view){word.data + size + gap, word.size - size - gap};
+            if (ferry_import_is_language(found->source) && ferry_import_is_language(found->target)) return true;
+        }
+    }
+    return false;
+}
+
+/* The part between two points of a name that is a pair. */
+static bool find_pair(const char *name, pair *found)
+{
+    while (*name != '\0') {
+        const size_t size = strcspn(name, ".");
+        if (split_pair((ferry_view){name, size}, found)) return true;
+        name += size + (name[size] == '.');
+    }
+    return false;
+}
+
+static ferry_status copy_text(ferry_import_plan *plan, ferry_view view, const char **text, ferry_error *error)
+{
+    char *copy = ferry_arena_alloc(&plan->arena, view.size + 1, 1);
+    if (copy == NULL) return ferry_fail_memory(error, "the name of a language", view.size);
+    memcpy(copy, view.data, view.size);
+    copy[view.size] = '\0';
+    *text = copy;
+    return FERRY_OK;
+}
+
+static bool has_pair(const char *name, const pair *wanted)
+{
+    pair found;
+    return find_pair(name, &found) && ferry_view_equal(found.whole, wanted->whole);
+}
+
+/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the vocabulary's name,
+ * as well. */
+ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
+{
+    pair found;
+    const char *source = NULL, *target = NULL;
+    if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
+    const bool marked = found.source.size + found.target.size < found.whole.size;
+    if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found)) return FERRY_OK;
+    FERRY_TRY(copy_text(plan, found.source, &source, error));
+    FERRY_TRY(copy_text(plan, found.target, &target, error));
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+/* Of several names, those with the pair of the weights' name, if there are any. */
+static size_t keep_pair(const ferry_marian *marian, const char **names, size_t count)
+{
+    pair wanted;
+    size_t kept = 0;
+    if (!find_pair(base_name(marian->weights), &wanted)) return count;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_pair(names[i], &wanted)) continue;
+        const char *name = names[i];
+        names[i] = names[kept];
+        names[kept++] = name;
+    }
+    return kept > 0 ? kept : count;
+}
+
+/* ---- vocabularies ---- */
+
+enum { MAX_NAMES = 64 };
+
+static bool is_segmenter_name(const char *name)
+{
+    return strcmp(name, "source.spm") == 0 || strcmp(name, "target.spm") == 0;
+}
+
+static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    if (strstr(name, "vocab") == NULL || is_segmenter_name(name)) return false;
+    return ferry_text_ends(name, ".spm") || ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") ||
+           ferry_text_ends(name, ".json") || ferry_text_ends(name, ".txt") || ferry_text_ends(name, ".fsv") ||
+           strchr(name, '.') == NULL;
+}
+
+static bool is_spm(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    return ferry_text_ends(name, ".spm");
+}
+
+static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
+                                        ferry_error *error)
+{
+    const char *path = ferry_import_source_path(plan->source);
+    if (count == 0) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: expected vocabularies beside the model ('vocab….spm', '….yml', '….json' or '….txt')",
+                          path);
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
+                      "them '%s' and '%s'",
+                      path, count, ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text);
+}
+
+static bool is_target_name(const char *name)
+{
+    return strstr(name, "trg") != NULL || strstr(name, "tgt") != NULL || strstr(name, "target") != NULL;
+}
+
+static bool is_source_name(const char *name)
+{
+    return !is_target_name(name) && (strstr(name, "src") != NULL || strstr(name, "source") != NULL);
+}
+
+static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const char *names[MAX_NAMES];
+    size_t count = collect(plan, is_vocabulary, names, MAX_NAMES);
+    if (count == 0) count = collect(plan, is_spm, names, MAX_NAMES);
+    if (count > MAX_NAMES) return refuse_vocabularies(plan, names, count, error);
+    if (count > 1) count = keep_pair(marian, names, count);
+    if (count == 1) {
+        marian->vocabularies[0] = marian->vocabularies[1] = names[0];
+        return FERRY_OK;
+    }
+    for (size_t i = 0; i < 2 && count == 2; i++) {
+        if (!is_source_name(names[i]) || !is_target_name(names[1 - i])) continue;
+        marian->vocabularies[0] = names[i];
+        marian->vocabularies[1] = names[1 - i];
+        return FERRY_OK;
+    }
+    return refuse_vocabularies(plan, names, count, error);
+}
+
+static ferry_status listed_vocabularies(const ferry_import_plan *plan, ferry_marian *marian,
+                                        const ferry_yaml_entry *listed, ferry_error *error)
+{
+    if (listed->count != 2) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'vocabs': expected a source and a target, found %zu",
+                          marian->decoder.file, listed->count);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        FERRY_TRY(listed_file(plan, &marian->decoder, "vocabs", listed->values[i], &marian->vocabularies[i], error));
+    }
+    return FERRY_OK;
+}
+
+/* source.spm and target.spm cut texts into pieces whose ids another vocabulary holds. */
+static ferry_status find_segmenters(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    static const char *const names[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
+                                            {"target.spm", "target.bpe", "target.bpe.model"}};
+    if (ferry_text_ends(marian->vocabularies[0], ".spm")) return FERRY_OK;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 1; k < 3; k++) {
+            if (!ferry_import_has_file(plan, names[i][k])) continue;
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: '%s': texts in Moses tokens and subword-nmt's BPE are not supported",
+                              ferry_import_source_path(plan->source), names[i][k]);
+        }
+        if (ferry_import_has_file(plan, names[i][0])) marian->segmenters[i] = names[i][0];
+    }
+    return FERRY_OK;
+}
+
+static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "vocabs");
+    FERRY_TRY(listed != NULL ? listed_vocabularies(plan, marian, listed, error)
+                             : guess_vocabularies(plan, marian, error));
+    for (size_t i = 0; i < 2; i++) {
+        if (!ferry_text_ends(marian->vocabularies[i], ".fsv")) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': factored vocabularies are not supported",
+                          ferry_import_source_path(plan->source), marian->vocabularies[i]);
+    }
+    return find_segmenters(plan, marian, error);
+}
+
+/* ---- shortlists ---- */
+
+static bool is_binary_lexicon(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".bin");
+}
+
+static bool is_text_lexicon(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".s2t");
+}
+
+static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "shortlist");
+    const char *names[MAX_NAMES];
+    if (listed != NULL && listed->count > 0) {
+        return listed_file(plan, &marian->decoder, "shortlist", listed->values[0], &marian->lexicon, error);
+    }
+    if (marian->decoder.count > 0) return FERRY_OK;
+    size_t count = collect(plan, is_binary_lexicon, names, MAX_NAMES);
+    if (count == 0) count = collect(plan, is_text_lexicon, names, MAX_NAMES);
+    if (count > MAX_NAMES) count = MAX_NAMES;
+    if (count > 1) count = keep_pair(marian, names, count);
+    if (count == 1) marian->lexicon = names[0];
+    if (count <= 1) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'",
+                      ferry_import_source_path(plan->source), ferry_printable_view(ferry_text_view(names[0])).text,
+                      ferry_printable_view(ferry_text_view(names[1])).text);
+}
+
+ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    FERRY_TRY(read_decoder(plan, ferry_import_source_selected(plan->source), &marian->decoder, error));
+    FERRY_TRY(find_weights(plan, marian, error));
+    if (marian->decoder.count == 0) FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));
+    FERRY_TRY(find_vocabularies(plan, marian, error));
+    return find_lexicon(plan, marian, error);
+}

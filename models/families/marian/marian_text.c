@@ -1,0 +1,259 @@
+/* Vocabularies and what follows from them: special ids, ids that are never generated, languages, the shortlist. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "models/containers/decimal.h"
+#include "models/containers/lexicon.h"
+#include "marian.h"
+#include "base/printable.h"
+
+/* One side's table, and its ids that mean something. */
+typedef struct side {
+    const ferry_view *pieces; /* [count] */
+    int32_t count;
+    int32_t eos, unk;
+} side;
+
+static int32_t find_piece(const side *words, const char *piece)
+{
+    for (int32_t i = 0; i < words->count; i++) {
+        if (ferry_view_is(words->pieces[i], piece)) return i;
+    }
+    return -1;
+}
+
+/* ---- vocabularies ---- */
+
+/* A table of exactly `count`: rows behind the file's entries have no name, entries behind the rows do not count. */
+static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
+                               side *words, ferry_error *error)
+{
+    ferry_view *table = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *table);
+    if (table == NULL) return ferry_fail_memory(error, "a vocabulary", (size_t)count * sizeof *table);
+    for (int32_t i = 0; i < count; i++) table[i] = i < found_count ? found[i] : (ferry_view){NULL, 0};
+    words->pieces = table;
+    words->count = count;
+    return FERRY_OK;
+}
+
+/* Old vocabularies call them "eos" and "UNK", or keep ids 0 and 1 free for them. */
+static void find_special(side *words, bool is_mapping)
+{
+    words->eos = find_piece(words, "</s>");
+    words->unk = find_piece(words, "<unk>");
+    if (!is_mapping) return;
+    if (words->count > 0 && (words->pieces[0].size == 0 || ferry_view_is(words->pieces[0], "eos"))) words->eos = 0;
+    if (words->count > 1 && (words->pieces[1].size == 0 || ferry_view_is(words->pieces[1], "UNK"))) words->unk = 1;
+}
+
+static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int32_t count, side *words,
+                                 ferry_error *error)
+{
+    const bool is_mapping =
+        ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") || ferry_text_ends(name, ".json");
+    const char *label = ferry_import_source_label(plan->source, name);
+    const ferry_view *pieces;
+    int32_t found;
+    ferry_view text;
+    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    FERRY_TRY(is_mapping ? ferry_yaml_vocabulary(text, label, &plan->arena, &pieces, &found, error)
+                         : ferry_lines_vocabulary(text, label, &plan->arena, &pieces, &found, error));
+    FERRY_TRY(fit_pieces(plan, pieces, found, count, words, error));
+    find_special(words, is_mapping);
+    return FERRY_OK;
+}
+
+static ferry_status read_spm(ferry_import_plan *plan, size_t segmenter, int32_t count, side *words, ferry_error *error)
+{
+    FERRY_TRY(ferry_import_own_vocabulary(plan, segmenter, count, &words->pieces, &words->unk, error));
+    words->count = count;
+    words->eos = find_piece(words, "</s>");
+    return FERRY_OK;
+}
+
+static ferry_status check_side(const ferry_import_plan *plan, const char *name, const side *words, ferry_error *error)
+{
+    if (words->eos >= 0 && words->unk >= 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: the vocabulary has no '%s'",
+                      ferry_import_source_label(plan->source, name), words->eos < 0 ? "</s>" : "<unk>");
+}
+
+static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *marian, side *source, side *target,
+                               ferry_error *error)
+{
+    const char *const *names = marian->vocabularies;
+    const int32_t counts[] = {plan->model.encoder.vocab_size, plan->model.decoder.vocab_size};
+    const bool one_file = strcmp(names[0], names[1]) == 0, shared = one_file && counts[0] == counts[1];
+    const bool spm = ferry_text_ends(names[0], ".spm");
+    if (spm != ferry_text_ends(names[1], ".spm")) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: vocabularies of two kinds: '%s', '%s'",
+                          ferry_import_source_path(plan->source), names[0], names[1]);
+    }
+    if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
+    FERRY_TRY(spm ? read_spm(plan, 0, counts[0], source, error)
+                  : read_mapping(plan, names[0], counts[0], source, error));
+    if (shared) {
+        *target = *source;
+    } else {
+        FERRY_TRY(spm ? read_spm(plan, 1, counts[1], target, error)
+                      : read_mapping(plan, names[1], counts[1], target, error));
+    }
+    FERRY_TRY(check_side(plan, names[0], source, error));
+    return check_side(plan, names[1], target, error);
+}
+
+/* SentencePiece models that only segment. */
+static ferry_status read_segmenters(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
+{
+    const char *source = marian->segmenters[0], *target = marian->segmenters[1];
+    return source != NULL ? ferry_import_segmenters(plan, source, target, error) : FERRY_OK;
+}
+
+/* ---- preprocess.sh ---- */
+
+static bool contains(ferry_view text, const char *part)
+{
+    const size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++) {
+        if (memcmp(text.data + i, part, size) == 0) return true;
+    }
+    return false;
+}
+
+/* Scripts of all generations either call Moses' replace-unicode-punctuation or spell its rules out. */
+static ferry_status read_script(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char name[] = "preprocess.sh", full_width_comma[] = "\xef\xbc\x8c";
+    static const char *const steps[] = {"apply_bpe", "apply-bpe", "normalize-punctuation.perl", "tokenizer.perl",
+                                        "truecase.perl"};
+    ferry_view script;
+    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
+    FERRY_TRY(ferry_import_map(plan, name, &script, error));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (!contains(script, steps[i])) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: texts prepared by '%s' are not supported",
+                          ferry_import_source_label(plan->source, name), steps[i]);
+    }
+    plan->text.opus_punctuation = contains(script, "replace-unicode-punctuation") || contains(script, full_width_comma);
+    return FERRY_OK;
+}
+
+/* ---- ids ---- */
+
+/* "<0x00>" … "<0x1F>" */
+static bool is_control_byte(ferry_view piece)
+{
+    if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return false;
+    return (piece.data[3] == '0' || piece.data[3] == '1') && strchr("0123456789ABCDEF", piece.data[4]) != NULL;
+}
+
+/* Marian never generates unk, nor since 1.11 control characters; ids without a piece have no text. */
+static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian, const side *target,
+                             ferry_error *error)
+{
+    bool unk = false, special = false;
+    FERRY_TRY(ferry_yaml_bool(&marian->decoder, "allow-unk", &unk, error));
+    FERRY_TRY(ferry_yaml_bool(&marian->decoder, "allow-special", &special, error));
+    const bool bytes = special || !ferry_marian_since(marian, 1, 11, 0);
+    int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)target->count, sizeof *ids), count = 0;
+    if (ids == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)target->count * sizeof *ids);
+    for (int32_t i = 0; i < target->count; i++) {
+        const ferry_view piece = target->pieces[i];
+        const bool unnamed = piece.size == 0 && i != target->eos && i != target->unk;
+        if (unnamed || (i == target->unk && !unk) || (!bytes && is_control_byte(piece))) ids[count++] = i;
+    }
+    plan->model.decoding.suppressed_ids = ids;
+    plan->model.decoding.suppressed_count = count;
+    return FERRY_OK;
+}
+
+static ferry_status set_text(ferry_import_plan *plan, const side *source, const side *target, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    text->present = true;
+    text->source_pieces = source->pieces;
+    text->source_count = source->count;
+    text->target_pieces = target->pieces;
+    text->target_count = target->count;
+    text->source_unk_id = source->unk;
+    FERRY_TRY(ferry_import_ids(plan, &source->eos, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, &target->eos, 1, &text->special_ids, &text->special_count, error));
+    return ferry_import_ids(plan, &target->eos, 1, &plan->model.eos_ids, &plan->model.eos_count, error);
+}
+
+/* ">>fra<<" in a mapping names a target language; the tag stands before a line and is not segmented. */
+static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
+                                   ferry_error *error)
+{
+    bool found = false;
+    if (!ferry_text_ends(marian->vocabularies[0], ".spm"))
+        FERRY_TRY(ferry_import_tag_pieces(plan, source->pieces, source->count, &found, error));
+    plan->text.leading_tag = found;
+    return found ? FERRY_OK : ferry_marian_language_pair(plan, marian, error);
+}
+
+/* ---- the shortlist ---- */
+
+/* decoder.yml: [file, first, best, threshold], or [file, false] of a binary file, whose numbers are its own. */
+static ferry_status check_shortlist(const ferry_marian *marian, bool binary, ferry_error *error)
+{
+    static const int64_t known[] = {100, 100, 0};
+    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "shortlist");
+    for (size_t i = 1; !binary && listed != NULL && i < listed->count && i < 4; i++) {
+        const ferry_view text = {listed->values[i], strlen(listed->values[i])};
+        double number;
+        if (ferry_parse_decimal(text, &number) && number == (double)known[i - 1]) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'shortlist': expected the numbers 100, 100 and 0 of a text file, found '%s'",
+                          marian->decoder.file, ferry_printable_view(text).text);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_lexicon(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
+                                 const side *target, ferry_lexicon *lexicon, ferry_error *error)
+{
+    const char *label = ferry_import_source_label(plan->source, marian->lexicon);
+    ferry_view bytes;
+    FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
+    const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
+    FERRY_TRY(check_shortlist(marian, binary, error));
+    if (binary) {
+        return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);
+    }
+    return ferry_lexicon_read_text(bytes, label, source->pieces, source->count, target->pieces, target->count,
+                                   source->unk, target->unk, &plan->arena, lexicon, error);
+}
+
+static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
+                                  const side *target, ferry_error *error)
+{
+    ferry_lexicon lexicon;
+    if (marian->lexicon == NULL) return FERRY_OK;
+    FERRY_TRY(read_lexicon(plan, marian, source, target, &lexicon, error));
+    const uint32_t listed = lexicon.offsets[source->count];
+    if (listed == 0 || listed > INT32_MAX) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " words are no shortlist",
+                          ferry_import_source_label(plan->source, marian->lexicon), listed);
+    }
+    plan->model.shortlist.first = lexicon.first;
+    plan->model.shortlist.shared = strcmp(marian->vocabularies[0], marian->vocabularies[1]) == 0;
+    ferry_import_tensor tensor = {.form = FERRY_IMPORT_INTEGERS, .N = source->count + 1, .K = 1};
+    tensor.integers = (const int32_t *)lexicon.offsets;
+    FERRY_TRY(ferry_import_add_tensor(plan, &tensor, error, "shortlist.offsets"));
+    tensor.N = (int32_t)listed;
+    tensor.integers = lexicon.ids;
+    return ferry_import_add_tensor(plan, &tensor, error, "shortlist.ids");
+}
+
+ferry_status ferry_marian_text(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
+{
+    side source, target;
+    FERRY_TRY(read_sides(plan, marian, &source, &target, error));
+    FERRY_TRY(read_segmenters(plan, marian, error));
+    FERRY_TRY(read_script(plan, error));
+    FERRY_TRY(set_text(plan, &source, &target, error));
+    FERRY_TRY(suppress(plan, marian, &target, error));
+    FERRY_TRY(read_languages(plan, marian, &source, error));
+    return add_shortlist(plan, marian, &source, &target, error);
+}

@@ -1,0 +1,44 @@
+/* Writing GGUF version 3 as a stream: keys, then the table of tensors, then each tensor's bytes in the table's order.
+ * Only keys are held in memory.
+ *
+ *     create → put… → declare… → start → for each tensor: append… → finish → destroy
+ *
+ * Bytes go to `path`.part, which becomes `path` in finish and disappears in destroy if that is not reached. The first
+ * failure (memory, disk) is kept and reported by the next function that returns a status. */
+#ifndef FERRY_PLAN_GGUF_WRITE_H
+#define FERRY_PLAN_GGUF_WRITE_H
+
+#include "engine/file/gguf.h"
+
+#define FERRY_GGUF_ALIGNMENT 64 /* of what this writer writes: a cache line, a zmm register */
+
+typedef struct ferry_gguf_writer ferry_gguf_writer;
+
+/* Errors: IO, MEMORY. *writer is NULL on failure. */
+ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error);
+/* NULL is allowed. */
+void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
+
+/* Keys are written in the order of these calls, each once. */
+void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key, uint32_t value);
+void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value);
+void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value);
+void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *key, bool value);
+void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value);
+void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value);
+void ferry_gguf_put_bytes(ferry_gguf_writer *writer, const char *key, ferry_view bytes);
+void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *texts, size_t count);
+void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count);
+void ferry_gguf_put_u64s(ferry_gguf_writer *writer, const char *key, const uint64_t *values, size_t count);
+
+/* shape [dims], slowest first; `name` has at most FERRY_GGUF_MAX_TENSOR_NAME bytes. */
+void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
+                        const int64_t *shape);
+/* Writes keys and table. Errors: IO, MEMORY. */
+ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error);
+/* The next bytes of the current tensor; exactly full, it gives way to the next one. */
+ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error);
+/* Closes and renames the file; every declared tensor must be complete. Errors: IO. */
+ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error);
+
+#endif

@@ -1,0 +1,235 @@
+/* A model as importers find it, before it is written: the graph's sizes and choices, its texts, and for each tensor of
+ * the model file the tensor of the source. An importer fills a plan; ferry_import_write writes it. For importers alone.
+ *
+ * What a plan refers to (mapped files, JSON trees, strings) belongs to it and stays until ferry_import_plan_destroy. */
+#ifndef FERRY_PLAN_PLAN_H
+#define FERRY_PLAN_PLAN_H
+
+#include "models/convert.h"
+#include "source.h"
+#include "models/containers/json.h"
+#include "engine/file/model_file.h"
+#include "models/containers/weights.h"
+#include "models/containers/yaml.h"
+
+enum {
+    FERRY_IMPORT_MAX_TREES = 16, /* JSON files */
+    FERRY_IMPORT_MAX_SHARDS = 1024,
+    FERRY_IMPORT_MAX_SIZE = 1 << 20, /* of widths and layers: what a model file can hold is checked when it is opened */
+    FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
+};
+
+typedef enum ferry_import_parameter_kind {
+    FERRY_IMPORT_TEXT,
+    FERRY_IMPORT_INTEGER,
+    FERRY_IMPORT_REAL
+} ferry_import_parameter_kind;
+
+typedef struct ferry_import_parameter {
+    const char *key;
+    ferry_import_parameter_kind kind; /* which of these */
+    const char *text;
+    int32_t integer;
+    float real;
+} ferry_import_parameter;
+
+/* A positional encoding under the names of the model file; its tensors are among the plan's. */
+typedef struct ferry_import_position {
+    const char *type;
+    ferry_import_parameter parameters[4];
+    size_t count;
+} ferry_import_position;
+
+/* How a tensor is stored in the model file. */
+typedef enum ferry_import_form {
+    FERRY_IMPORT_VECTOR,  /* [N], float32 */
+    FERRY_IMPORT_TABLE,   /* [N, K], float32 */
+    FERRY_IMPORT_MATRIX,  /* [N, K] in panels: options->type, or int8 codes (import.h) */
+    FERRY_IMPORT_INTEGERS /* [N], int32 */
+} ferry_import_form;
+
+/* A tensor of the model file and where its numbers are: W[n][k] is element offset + n·row + k·column of `source`.
+ * Vectors: K = 1, integers: `integers`. source NULL: zeros (a bias that a family leaves out). */
+typedef struct ferry_import_tensor {
+    char name[FERRY_GGUF_MAX_TENSOR_NAME + 1]; /* in the model file */
+    ferry_import_form form;
+    int32_t N, K;
+    const ferry_weights_entry *source;
+    int64_t offset, row, column;
+    /* Integer sources (FERRY_I8, FERRY_I16): W[n][k] = code / multipliers[n], or code / multipliers[0] for all when
+     * multiplier_count is 1. The importer's choice of memory: the plan's arena or the file. May be unaligned. */
+    const void *multipliers; /* float32 */
+    int32_t multiplier_count;
+    float input_multiplier; /* of int8 inputs; 0: none */
+    const int32_t *integers;
+} ferry_import_tensor;
+
+typedef struct ferry_import_plan {
+    ferry_import_source *source;
+    const char *name; /* ferry.origin.name */
+    const char
+        *kind; /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
+
+    /* Sizes, choices, ids, decoding defaults; weights, layers and positions of the stacks stay empty, and of norms only
+     * `kind` and eps count: whether a final norm or an embedding norm exists follows from the plan's tensors
+     * ("enc.output_norm.weight", "enc.embd_norm.weight"), as do the biases of linear layers. */
+    ferry_transformer model;
+    ferry_import_position encoder_position;
+    ferry_import_position decoder_position;
+    bool tied_embeddings;
+    bool tied_output;
+    bool output_bias;
+    ferry_model_text text;
+    ferry_view licence;
+
+    ferry_weights weights;
+    ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */
+    size_t shard_count;
+    const char *prefix;           /* of the names of weights: "" or "model." */
+    bool *used;                   /* [weights.count] */
+    ferry_import_tensor *tensors; /* [tensor_count], capacity tensor_capacity */
+    size_t tensor_count;
+    size_t tensor_capacity;
+
+    json_t *trees[FERRY_IMPORT_MAX_TREES];
+    size_t tree_count;
+    struct ferry_spm *segmenters[2];
+    size_t segmenter_count;
+    ferry_arena arena;
+} ferry_import_plan;
+
+/* What a plan starts from: decoding rules that are switched off, no ids, no special choices. */
+void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source);
+/* Does not close the source. */
+void ferry_import_plan_destroy(ferry_import_plan *plan);
+
+/* ---- files (plan.c) ---- */
+
+bool ferry_import_has_file(const ferry_import_plan *plan, const char *name);
+ferry_status ferry_import_map(ferry_import_plan *plan, const char *name, ferry_view *bytes, ferry_error *error);
+ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error);
+/* The same for a file that may be missing: json->object is NULL then. */
+ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json,
+                                        ferry_error *error);
+/* The licence, if the source has one. */
+ferry_status ferry_import_licence(ferry_import_plan *plan, ferry_error *error);
+/* The one file whose name begins with `start` and ends with `end` ("model.", ".bin"); *name is NULL when there is none.
+ * Several: UNSUPPORTED, with their names. */
+ferry_status ferry_import_find_file(ferry_import_plan *plan, const char *start, const char *end, const char **name,
+                                    ferry_error *error);
+
+/* ---- tensors (plan.c) ---- */
+
+/* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
+ * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
+ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error);
+/* The readers of weights.h on one file of the source, into plan->weights; `read` is one of them. */
+typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_weights *weights,
+                                          ferry_error *error);
+ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
+                                       ferry_error *error);
+/* For weights that an importer has read itself: makes plan->used. */
+ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
+/* prefix + name, or NULL; a tensor that was found counts as used. */
+const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name);
+/* The tensor must exist, hold floating-point numbers (f32, f16, bf16, f64) and have the shape [N, K], or [N] for K = 0;
+ * leading dimensions of size 1 do not count. */
+ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
+                               const ferry_weights_entry **entry, ferry_error *error);
+ferry_status ferry_import_check_shape(const ferry_import_plan *plan, const ferry_weights_entry *entry, int32_t N,
+                                      int32_t K, ferry_error *error);
+/* The model file gets `source`, as its shape and strides say, as the tensor `name`. */
+ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
+                              ferry_error *error, const char *name, ...) __attribute__((format(printf, 5, 6)));
+/* The same with everything said: `tensor` but for its name. */
+ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
+                                     const char *name, ...) __attribute__((format(printf, 4, 5)));
+/* A matrix as `source` holds it transposed: the model file's [N, K] is the source's [K, N] (Marian's y = x W). */
+ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form);
+/* Rows first … first + N - 1 of the source's [rows, K], or elements of its vector (K = 1). */
+ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
+                                      int32_t N);
+/* A tensor that was not used and does not match `ignored` is an error. */
+ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
+                                       ferry_error *error);
+/* `count` elements of a floating-point tensor from element `first` on, `step` elements apart, as float32 (f64:
+ * rounded). */
+void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values);
+
+/* ---- parts that families share ---- */
+
+/* bart.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
+ * for the sizes in plan->model. */
+ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
+/* `final_logits_bias`, left out when it is missing or zero everywhere. */
+ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
+/* positions.c: `position` of the export layout, for the sizes in plan->model; tensors join the plan's. */
+ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 (half types: 1e-3): sinusoidal, split or
+ * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise it is `learned`,
+ * rows first_row … of the table, and joins the plan's tensors as "{enc,dec}.position.weight". */
+ferry_status ferry_import_position_table(ferry_import_plan *plan, const ferry_weights_entry *table, int32_t first_row,
+                                         bool decoder, ferry_import_position *position, ferry_error *error);
+/* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
+ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
+                                     ferry_error *error);
+
+/* text.c: SentencePiece models and tables of pieces. */
+/* SentencePiece models into plan->text; `target` NULL: the same as the source's. */
+ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
+                                     ferry_error *error);
+/* {piece: id} → pieces [count] by id; every id is in 0 … count - 1 and occurs once; ids without a piece get an empty
+ * one. */
+ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count, const ferry_view **pieces,
+                                     ferry_error *error);
+/* The SentencePiece model's own table, filled up with empty pieces to `count`; *unknown_id is its unknown piece. */
+ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
+                                         const ferry_view **pieces, int32_t *unknown_id, ferry_error *error);
+/* The id of `piece` in {piece: id}; -1 when it has none. */
+int32_t ferry_import_piece_id(ferry_json json, const char *piece);
+/* Languages of a pair of codes without tags ("en", "de"), both defaults. */
+ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
+                                        ferry_error *error);
+/* Tags → plan->text.languages: `tags` [count] as the family writes the language itself ("deu_Latn", "de_DE", "fra"),
+ * `ids` theirs (source and target alike; NULL where no tag has a place). Other names that users know join each: ISO
+ * 639-1 and 639-3 codes (languages.c). Every language can be source and target; places are as given; no
+ * defaults. */
+ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *tags, const int32_t *ids, int32_t count,
+                                    ferry_tag_place source_tag, ferry_tag_place target_tag, ferry_error *error);
+/* The same for pieces ">>fra<<" [count, by id], tags of target languages that stand before a line; *found says whether
+ * there are any. */
+ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
+                                     ferry_error *error);
+/* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
+bool ferry_import_is_language(ferry_view code);
+/* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */
+bool ferry_import_has_form(ferry_view text, const char *form);
+/* A list of ids without -1 and repetitions, in the plan's memory. */
+ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
+                              int32_t *list_count, ferry_error *error);
+
+/* generation.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
+ * generation_config.json; `forced_last_id` is the family's default for the latter case (-1: none). Start, eos and pad
+ * of plan->model are the family's defaults when this is called, and then the model's. */
+ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
+                                     int32_t forced_last_id, ferry_error *error);
+
+/* ---- importers: each says whether it knows what the source holds, and fills a plan from it ---- */
+
+/* `config` is config.json, its object NULL where there is none. */
+bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json config);
+ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config);
+ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+/* OPUS-MT archives, Bergamot and Firefox models, Marian's .npz and .bin. */
+bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config);
+ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+/* CTranslate2 directories, Argos packages. */
+bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
+ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+
+/* write.c */
+ferry_status ferry_import_write(const ferry_import_plan *plan, const char *output, const ferry_import_options *options,
+                                ferry_error *error);
+
+#endif

@@ -1,0 +1,419 @@
+#define _XOPEN_SOURCE 700 /* realpath, scandir */
+#include "source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/mapped_file.h"
+#include "models/containers/gzip.h"
+#include "models/containers/safetensors.h"
+#include "models/containers/zip.h"
+
+enum { HASH_STEP = 1 << 20 };
+
+typedef struct source_file {
+    const char *name;      /* without ".gz" */
+    const char *published; /* with it */
+    const char *label;     /* NULL: not asked for yet */
+    size_t member;         /* of the archive, if there is one */
+    bool mapped;
+    ferry_mapped_file map;      /* of a file on disk */
+    ferry_mapped_file inflated; /* of a temporary file */
+    ferry_view original;        /* as published */
+    ferry_view bytes;
+    char hash[2 * SHA256_DIGEST_SIZE + 1]; /* "": not computed yet */
+} source_file;
+
+struct ferry_import_source {
+    char *path;      /* what the user named */
+    char *real;      /* the same without links, "." and "/" at its end */
+    char *directory; /* of files on disk, and before names in messages */
+    ferry_mapped_file map;
+    ferry_zip *archive; /* NULL: files are on disk */
+    source_file *files; /* [count] by name */
+    size_t count, capacity;
+    source_file **read; /* [read_count] in the order of reading; room for all */
+    size_t read_count;
+    const char *selected;
+    ferry_arena arena; /* names */
+};
+
+/* ---- names ---- */
+
+/* `size` bytes of a text, ended by NUL, in the source's memory. */
+static char *copy_text(ferry_import_source *source, const char *text, size_t size)
+{
+    char *copy = ferry_arena_alloc(&source->arena, size + 1, 1);
+    if (copy == NULL) return NULL;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+/* "a/b", or "b" for a = NULL. */
+static char *join(ferry_import_source *source, const char *a, const char *b)
+{
+    const size_t before = a != NULL ? strlen(a) + 1 : 0, size = before + strlen(b);
+    char *path = ferry_arena_alloc(&source->arena, size + 1, 1);
+    if (path == NULL) return NULL;
+    snprintf(path, size + 1, "%s%s%s", a != NULL ? a : "", a != NULL ? "/" : "", b);
+    return path;
+}
+
+/* Bytes of a name without ".gz". */
+static size_t plain_size(const char *name)
+{
+    const size_t size = strlen(name);
+    return size > 3 && strcmp(name + size - 3, ".gz") == 0 ? size - 3 : size;
+}
+
+static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
+{
+    if (source->count == source->capacity) {
+        const size_t capacity = 2 * source->capacity + 32;
+        source_file *files = realloc(source->files, capacity * sizeof *files);
+        if (files == NULL) return ferry_fail_memory(error, "a list of files", capacity * sizeof *files);
+        source->files = files;
+        source->capacity = capacity;
+    }
+    source_file *file = &source->files[source->count];
+    memset(file, 0, sizeof *file);
+    file->published = copy_text(source, published, strlen(published));
+    file->name = copy_text(source, published, plain_size(published));
+    file->member = member;
+    if (file->published == NULL || file->name == NULL)
+        return ferry_fail_memory(error, "a file name", strlen(published));
+    source->count++;
+    return FERRY_OK;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    const source_file *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order != 0 ? order : strcmp(x->published, y->published);
+}
+
+/* By name; of a file and its compressed twin, the file. */
+static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
+{
+    size_t kept = 0;
+    if (source->count > 0) qsort(source->files, source->count, sizeof *source->files, compare_files);
+    for (size_t i = 0; i < source->count; i++) {
+        if (kept > 0 && strcmp(source->files[kept - 1].name, source->files[i].name) == 0) continue;
+        source->files[kept++] = source->files[i];
+    }
+    source->count = kept;
+    source->read = calloc(kept + 1, sizeof *source->read);
+    return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept * sizeof *source->read);
+}
+
+static source_file *find_file(const ferry_import_source *source, const char *name)
+{
+    const source_file wanted = {.name = name};
+    for (size_t low = 0, high = source->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(wanted.name, source->files[middle].name);
+        if (order == 0) return &source->files[middle];
+        if (order < 0) high = middle;
+        if (order > 0) low = middle + 1;
+    }
+    return NULL;
+}
+
+/* ---- directories ---- */
+
+static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error);
+
+static ferry_status list_entry(ferry_import_source *source, const char *folder, const char *entry, ferry_error *error)
+{
+    struct stat information;
+    const char *name = join(source, folder, entry);
+    const char *path = name != NULL ? join(source, source->directory, name) : NULL;
+    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(entry));
+    if (stat(path, &information) != 0) return FERRY_OK; /* a link to nowhere */
+    if (S_ISREG(information.st_mode)) return add_file(source, name, 0, error);
+    return S_ISDIR(information.st_mode) && folder == NULL ? list_folder(source, name, error) : FERRY_OK;
+}
+
+/* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
+ * not be read holds nothing. */
+static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error)
+{
+    struct dirent **entries;
+    const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
+    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
+    ferry_status status = FERRY_OK;
+    const int count = scandir(path, &entries, NULL, NULL);
+    if (count < 0 && folder == NULL) {
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
+    }
+    for (int i = 0; i < count; i++) {
+        if (status == FERRY_OK && entries[i]->d_name[0] != '.') {
+            status = list_entry(source, folder, entries[i]->d_name, error);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0) free(entries);
+    return status;
+}
+
+/* ---- archives ---- */
+
+/* NumPy's .npz and PyTorch's files are zip archives, too. */
+static bool holds_weights(const ferry_zip *archive)
+{
+    for (size_t i = 0; i < ferry_zip_count(archive); i++) {
+        const char *name = ferry_zip_name(archive, i);
+        if (ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Bytes of "folder/" when every member lies in that folder. */
+static size_t top_folder(const ferry_zip *archive)
+{
+    const char *first = ferry_zip_count(archive) > 0 ? ferry_zip_name(archive, 0) : "";
+    const char *slash = strchr(first, '/');
+    const size_t size = slash != NULL ? (size_t)(slash - first) + 1 : 0;
+    for (size_t i = 0; i < ferry_zip_count(archive); i++) {
+        if (strncmp(ferry_zip_name(archive, i), first, size) != 0) return 0;
+    }
+    return size;
+}
+
+/* Lists the archive when `source->path` is one; otherwise source->archive stays NULL. */
+static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
+{
+    FERRY_TRY(ferry_mapped_file_open(source->path, &source->map, error));
+    if (ferry_is_zip(source->map.bytes)) {
+        FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->archive, error));
+    }
+    if (source->archive == NULL || holds_weights(source->archive)) {
+        ferry_zip_close(source->archive);
+        source->archive = NULL;
+        ferry_mapped_file_close(&source->map);
+        return FERRY_OK;
+    }
+    const size_t folder = top_folder(source->archive);
+    for (size_t i = 0; i < ferry_zip_count(source->archive); i++) {
+        FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
+    }
+    source->directory = copy_text(source, source->path, strlen(source->path));
+    return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
+}
+
+/* ---- opening ---- */
+
+/* One file of weights: its directory is the source. */
+static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
+{
+    const char *slash = strrchr(source->path, '/');
+    const char *base = slash != NULL ? slash + 1 : source->path;
+    const char *directory = slash == NULL ? "." : slash == source->path ? "/" : source->path;
+    const size_t size = directory == source->path ? (size_t)(slash - source->path) : strlen(directory);
+    source->directory = copy_text(source, directory, size);
+    const char *name = copy_text(source, base, plain_size(base));
+    if (source->directory == NULL || name == NULL) return ferry_fail_memory(error, "a file name", strlen(base));
+    source->selected = name;
+    FERRY_TRY(list_folder(source, NULL, error));
+    return base[0] == '.' ? add_file(source, base, 0, error) : FERRY_OK;
+}
+
+static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
+{
+    struct stat information;
+    if (stat(path, &information) != 0) {
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+    }
+    source->real = realpath(path, NULL);
+    source->path = copy_text(source, path, strlen(path));
+    if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
+    if (S_ISDIR(information.st_mode)) {
+        source->directory = source->path;
+        FERRY_TRY(list_folder(source, NULL, error));
+        return sort_files(source, error);
+    }
+    FERRY_TRY(open_archive(source, error));
+    if (source->archive == NULL) FERRY_TRY(open_beside(source, error));
+    return sort_files(source, error);
+}
+
+ferry_status ferry_import_source_open(const char *path, ferry_import_source **source, ferry_error *error)
+{
+    *source = NULL;
+    ferry_import_source *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) return ferry_fail_memory(error, "a list of files", sizeof *opened);
+    const ferry_status status = open_source(opened, path, error);
+    if (status == FERRY_OK) {
+        *source = opened;
+    } else {
+        ferry_import_source_close(opened);
+    }
+    return status;
+}
+
+void ferry_import_source_close(ferry_import_source *source)
+{
+    if (source == NULL) return;
+    for (size_t i = 0; i < source->count; i++) {
+        ferry_mapped_file_close(&source->files[i].map);
+        ferry_mapped_file_close(&source->files[i].inflated);
+    }
+    ferry_zip_close(source->archive);
+    ferry_mapped_file_close(&source->map);
+    free(source->files);
+    free(source->read);
+    free(source->real);
+    ferry_arena_destroy(&source->arena);
+    free(source);
+}
+
+const char *ferry_import_source_path(const ferry_import_source *source)
+{
+    return source->path;
+}
+
+const char *ferry_import_source_base(const ferry_import_source *source)
+{
+    return strrchr(source->real, '/') + 1; /* an absolute path */
+}
+
+const char *ferry_import_source_selected(const ferry_import_source *source)
+{
+    return source->selected;
+}
+
+size_t ferry_import_source_count(const ferry_import_source *source)
+{
+    return source->count;
+}
+
+const char *ferry_import_source_name(const ferry_import_source *source, size_t index)
+{
+    return source->files[index].name;
+}
+
+bool ferry_import_source_has(const ferry_import_source *source, const char *name)
+{
+    return find_file(source, name) != NULL;
+}
+
+/* ---- reading ---- */
+
+static const char *label_of(ferry_import_source *source, source_file *file)
+{
+    if (file->label == NULL) file->label = join(source, source->directory, file->published);
+    return file->label != NULL ? file->label : file->name;
+}
+
+const char *ferry_import_source_label(ferry_import_source *source, const char *name)
+{
+    source_file *file = find_file(source, name);
+    if (file != NULL) return label_of(source, file);
+    const char *label = join(source, source->directory, name);
+    return label != NULL ? label : name;
+}
+
+static ferry_status map_original(ferry_import_source *source, source_file *file, ferry_error *error)
+{
+    if (source->archive != NULL) return ferry_zip_member(source->archive, file->member, &file->original, error);
+    const char *path = join(source, source->directory, file->published);
+    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
+    FERRY_TRY(ferry_mapped_file_open(path, &file->map, error));
+    file->original = file->map.bytes;
+    return FERRY_OK;
+}
+
+static ferry_status map_file(ferry_import_source *source, source_file *file, ferry_error *error)
+{
+    const char *label = label_of(source, file);
+    FERRY_TRY(map_original(source, file, error));
+    file->bytes = file->original;
+    FERRY_TRY(ferry_check_not_lfs_pointer(file->bytes, label, error));
+    if (strcmp(file->name, file->published) != 0) {
+        FERRY_TRY(ferry_gzip_inflate(file->original, label, &file->inflated, error));
+        file->bytes = file->inflated.bytes;
+    }
+    file->mapped = true;
+    source->read[source->read_count++] = file;
+    return FERRY_OK;
+}
+
+ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
+                                     ferry_error *error)
+{
+    source_file *file = find_file(source, name);
+    if (file == NULL) {
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: there is no such file",
+                          ferry_import_source_label(source, name));
+    }
+    const ferry_status status = file->mapped ? FERRY_OK : map_file(source, file, error);
+    if (status == FERRY_OK) {
+        *bytes = file->bytes;
+    } else {
+        ferry_mapped_file_close(&file->map);
+        ferry_mapped_file_close(&file->inflated);
+    }
+    return status;
+}
+
+/* Whether the range was in this mapping, and is released. */
+static bool release_in(const ferry_mapped_file *map, const void *data, size_t size)
+{
+    const uintptr_t begin = (uintptr_t)map->bytes.data, at = (uintptr_t)data;
+    if (map->bytes.data == NULL || at < begin || at - begin > map->bytes.size) return false;
+    const size_t offset = at - begin, left = map->bytes.size - offset;
+    ferry_mapped_file_release(map, offset, size < left ? size : left);
+    return true;
+}
+
+void ferry_import_source_release(ferry_import_source *source, const void *data, size_t size)
+{
+    if (release_in(&source->map, data, size)) return;
+    for (size_t i = 0; i < source->read_count; i++) {
+        if (release_in(&source->read[i]->map, data, size) || release_in(&source->read[i]->inflated, data, size)) return;
+    }
+}
+
+/* ---- what was read ---- */
+
+size_t ferry_import_source_read_count(const ferry_import_source *source)
+{
+    return source->read_count;
+}
+
+static void compute_hash(ferry_import_source *source, source_file *file)
+{
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    for (size_t at = 0; at < file->original.size; at += HASH_STEP) {
+        const size_t left = file->original.size - at, step = left < HASH_STEP ? left : HASH_STEP;
+        sha256_update(&context, step, (const uint8_t *)file->original.data + at);
+        ferry_import_source_release(source, file->original.data + at, step);
+    }
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++) snprintf(file->hash + 2 * i, 3, "%02x", digest[i]);
+}
+
+ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
+                                      const char **hash, ferry_error *error)
+{
+    if (index >= source->read_count) {
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: file %zu of %zu", source->path, index, source->read_count);
+    }
+    source_file *file = source->read[index];
+    if (file->hash[0] == '\0') compute_hash(source, file);
+    *name = file->published;
+    *size = file->original.size;
+    *hash = file->hash;
+    return FERRY_OK;
+}

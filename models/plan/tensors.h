@@ -1,0 +1,18 @@
+/* The tensors of a plan into a model file: write.c's second half. */
+#ifndef FERRY_PLAN_TENSORS_H
+#define FERRY_PLAN_TENSORS_H
+
+#include "gguf_write.h"
+#include "plan.h"
+
+/* The type of a matrix in the model file. */
+ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
+/* Every tensor, with those that belong to int8 matrices, into the table. Errors: UNSUPPORTED (a matrix that int8 cannot
+ * hold). */
+ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                  const ferry_import_options *options, ferry_error *error);
+/* Their numbers, in the same order. */
+ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                 const ferry_import_options *options, ferry_error *error);
+
+#endif

@@ -1,0 +1,310 @@
+/* Generation with a vocabulary so large that searches take their logits in parts, and that idle threads help with them:
+ * the same work again asks the system for nothing, and parts, neighbours, helpers and the room for ids change neither
+ * what is chosen nor its score. */
+#include "tests/support/small_model.h"
+
+#include "base/pool.h"
+#include "engine/api/model.h"
+#include "engine/search/generate.h"
+
+enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
+
+typedef struct found_best {
+    float score; /* 0 without scores */
+    int32_t length;
+    int32_t ids[MAX_LENGTH];
+} found_best;
+
+typedef struct job {
+    const ferry_transformer *model;
+    int32_t beam;
+    bool skip_scores, shortlist;
+    const ferry_screen *screen;
+    int32_t next;
+    size_t finished, scored;
+    found_best best[SENTENCES];
+} job;
+
+static int32_t source_ids[SENTENCES][LONGEST];
+
+static bool next_sentence(void *user, ferry_generate_sentence *sentence)
+{
+    job *j = user;
+    if (j->next == SENTENCES) return false;
+    const int32_t s = j->next++;
+    *sentence = (ferry_generate_sentence){
+        .ids = source_ids[s],
+        .length = 1 + s * 11 % LONGEST,
+        .rules = {.decoding = j->model->decoding,
+                  .eos_ids = j->model->eos_ids,
+                  .eos_count = j->model->eos_count,
+                  .start_id = j->model->start_id,
+                  .max_length = MAX_LENGTH - s % 25,
+                  .nbest = 1,
+                  .skip_scores = j->skip_scores},
+        .tag = (size_t)s,
+    };
+    sentence->rules.decoding.beam = j->beam;
+    sentence->rules.decoding.shortlist = j->shortlist;
+    sentence->rules.decoding.no_repeat_ngram = 2;
+    return true;
+}
+
+static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+{
+    (void)error;
+    job *j = user;
+    const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
+    j->best[tag].score = best.score;
+    j->best[tag].length = best.length;
+    memcpy(j->best[tag].ids, best.ids, (size_t)best.length * sizeof *best.ids);
+    j->finished++;
+    j->scored += best.score != 0.0f;
+    return FERRY_OK;
+}
+
+typedef struct generation {
+    ferry_generator *generator;
+    ferry_generate_source source;
+    ferry_status status;
+    ferry_error error;
+} generation;
+
+static void generate_item(void *user, int32_t worker, size_t item)
+{
+    (void)worker;
+    (void)item;
+    generation *g = user;
+    g->status = ferry_generate(g->generator, &g->source, &g->error);
+}
+
+static void generate(ferry_generator *generator, job *j, int32_t width, int32_t tokens)
+{
+    generation g = {.generator = generator};
+    g.source = (ferry_generate_source){
+        .width = width,
+        .tokens = tokens,
+        .beam = j->beam,
+        .max_length = MAX_LENGTH,
+        .screen = j->screen,
+        .next = next_sentence,
+        .finished = keep,
+        .user = j,
+    };
+    j->next = 0;
+    j->finished = j->scored = 0;
+    memset(j->best, 0, sizeof j->best);
+    if (generator->state.context.pool != NULL)
+        ferry_pool_run(generator->state.context.pool, generate_item, &g, 1);
+    else
+        generate_item(&g, 0, 0);
+    assert_int_equal(g.status, FERRY_OK);
+    assert_int_equal(j->finished, SENTENCES);
+    assert_true(!j->skip_scores || j->beam > 1 || j->scored == 0);
+    assert_int_equal(generator->state.context.arena.used, 0);
+}
+
+static ferry_model *open_model(ferry_type type)
+{
+    static int32_t offsets[VOCAB + 1], ids[LISTED * VOCAB];
+    for (int32_t v = 0; v <= VOCAB; v++) offsets[v] = LISTED * v;
+    for (int32_t i = 0; i < LISTED * VOCAB; i++)
+        ids[i] = i / LISTED % (VOCAB / LISTED - 1) + i % LISTED * (VOCAB / LISTED);
+    const small_shortlist shortlist = {.first = 20, .offsets = offsets, .ids = ids, .count = LISTED * VOCAB};
+    const small_model shape = {.vocab = VOCAB, .type = type, .shortlist = &shortlist};
+    for (int32_t s = 0; s < SENTENCES; s++)
+        for (int32_t i = 0; i < LONGEST; i++) source_ids[s][i] = (s * 577 + i * 131) % VOCAB;
+    return open_small_model(&shape, NULL);
+}
+
+static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist)
+{
+    job *j = calloc(1, sizeof *j);
+    assert_non_null(j);
+    j->model = &model->file.transformer;
+    j->beam = beam;
+    j->skip_scores = skip_scores;
+    j->shortlist = shortlist;
+    return j;
+}
+
+/* NULL for one thread. */
+static ferry_pool *make_pool(int32_t threads)
+{
+    ferry_error error;
+    ferry_pool *pool = NULL;
+    if (threads > 1) CHECK(ferry_pool_create(threads, &pool, &error));
+    return pool;
+}
+
+/* Of a model of floats; destroyed by ferry_screen_destroy. */
+static ferry_screen make_screen(const ferry_model *model)
+{
+    ferry_error error;
+    ferry_screen screen = {0};
+    if (model->file.transformer.output.codes == NULL)
+        CHECK(ferry_screen_create(&model->file.transformer.output, &screen, &error));
+    return screen;
+}
+
+static const ferry_screen *screen_or_null(const ferry_screen *screen)
+{
+    return screen->exact != NULL ? screen : NULL;
+}
+
+static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist,
+                                int32_t threads)
+{
+    ferry_generator generator;
+    size_t warm = 0;
+    job *j = make_job(model, beam, skip_scores, shortlist);
+    ferry_screen screen = make_screen(model);
+    j->screen = screen_or_null(&screen);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generator.state.context.pool = make_pool(threads);
+    for (int round = 0; round < 5; round++) {
+        generate(&generator, j, 48, 400);
+        if (round == 2) warm = ferry_generator_allocations(&generator);
+    }
+    assert_true(warm > 0);
+    assert_int_equal(ferry_generator_allocations(&generator), warm);
+    ferry_pool_destroy(generator.state.context.pool);
+    ferry_generator_destroy(&generator);
+    ferry_screen_destroy(&screen);
+    free(j);
+}
+
+static void test_decoding_allocates_nothing_after_warm_up(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t]);
+        for (int shortlist = 0; shortlist < 2; shortlist++) {
+            check_no_allocation(model, 1, true, shortlist != 0, 1);
+            check_no_allocation(model, 1, false, shortlist != 0, 2);
+            check_no_allocation(model, MOST_BEAM, true, shortlist != 0, 1 + shortlist);
+        }
+        ferry_model_close(model);
+    }
+}
+
+static void check_same(const job *found, const job *expected)
+{
+    for (size_t i = 0; i < SENTENCES; i++) {
+        const found_best *a = &found->best[i], *b = &expected->best[i];
+        assert_int_equal(a->length, b->length);
+        assert_memory_equal(a->ids, b->ids, sizeof a->ids);
+        if (!found->skip_scores || found->beam > 1) assert_memory_equal(&a->score, &b->score, sizeof a->score);
+    }
+}
+
+/* Wrong coarse logits, and a bound that knows. */
+static void confuse(ferry_screen *screen)
+{
+    static float bias[VOCAB];
+    for (int32_t v = 0; v < VOCAB; v++) bias[v] = (float)(v % 7) * 100;
+    screen->coarse.bias = bias;
+    screen->norm = 1e6;
+}
+
+/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a screen can
+ * tell, or cannot. */
+static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, bool shortlist)
+{
+    enum { NONE, TELLS, DOES_NOT_TELL };
+    static const struct {
+        bool skip_scores;
+        int32_t width, tokens, threads, screen;
+    } cases[] = {{false, 60, 10000, 1, TELLS}, {true, 60, 10000, 2, NONE}, {true, 60, 10000, 1, TELLS},
+                 {true, 1, 1, 1, NONE},        {true, 1, 1, 3, TELLS},     {true, 48, 200, 1, DOES_NOT_TELL},
+                 {true, 48, 200, 4, TELLS},    {true, 48, 200, 1, NONE},   {false, 7, 1, 1, NONE},
+                 {false, 1, 1, 2, NONE}};
+    job *expected = make_job(model, beam, false, shortlist);
+    ferry_generator generator;
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generate(&generator, expected, 1, 10000);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
+        ferry_screen screen = make_screen(model);
+        if (cases[c].screen != NONE) j->screen = screen_or_null(&screen);
+        if (cases[c].screen == DOES_NOT_TELL) confuse(&screen);
+        generator.state.context.pool = make_pool(cases[c].threads);
+        generate(&generator, j, cases[c].width, cases[c].tokens);
+        ferry_pool_destroy(generator.state.context.pool);
+        check_same(j, expected);
+        ferry_screen_destroy(&screen);
+        free(j);
+    }
+    ferry_generator_destroy(&generator);
+    free(expected);
+}
+
+static void test_parts_and_neighbours_change_nothing(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t]);
+        for (int shortlist = 0; shortlist < 2; shortlist++) {
+            check_parts_and_neighbours(model, 1, shortlist != 0);
+            check_parts_and_neighbours(model, MOST_BEAM, shortlist != 0);
+        }
+        ferry_model_close(model);
+    }
+}
+
+static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_options_default(model, &options);
+    options.beam = beam;
+    options.threads = threads;
+    options.scores = scores;
+    options.shortlist = 0;
+    options.max_length = MAX_LENGTH;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    return translator;
+}
+
+/* A translator's only sentence has all its threads. Without scores the ids are the same, by shorter ways. */
+static void test_one_sentence_on_many_threads(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
+    for (size_t t = 0; t < 2 * sizeof types / sizeof *types; t++) {
+        ferry_model *model = open_model(types[t / 2]);
+        ferry_translator *translators[4];
+        for (int32_t i = 0; i < 4; i++)
+            translators[i] = make_translator(model, t % 2 == 0 ? 1 : MOST_BEAM, 1 + i, i % 2 == 0);
+        for (int32_t s = 0; s < SENTENCES; s += 7) {
+            const int32_t offsets[] = {0, 1 + s * 11 % LONGEST};
+            ferry_result *results[4];
+            ferry_error error;
+            for (int32_t i = 0; i < 4; i++) {
+                CHECK(ferry_inspect_generate(translators[i], source_ids[s], offsets, 1, &results[i], &error));
+                const size_t length = ferry_result_tokens(results[0], 0, 0);
+                const float scores[] = {ferry_result_score(results[0], 0, 0), ferry_result_score(results[i], 0, 0)};
+                assert_int_equal(ferry_result_tokens(results[i], 0, 0), length);
+                assert_memory_equal(ferry_inspect_result_ids(results[i], 0, 0),
+                                    ferry_inspect_result_ids(results[0], 0, 0), length * sizeof(int32_t));
+                if (i % 2 == 0) assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+            }
+            for (int32_t i = 0; i < 4; i++) ferry_result_destroy(results[i]);
+        }
+        for (int32_t i = 0; i < 4; i++) ferry_translator_destroy(translators[i]);
+        ferry_model_close(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
+        cmocka_unit_test(test_parts_and_neighbours_change_nothing),
+        cmocka_unit_test(test_one_sentence_on_many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,581 @@
+/* What the literature says of each positional encoding, and what a decoder may ask of all: scores that beam search
+ * sums up are those of its own ids computed from scratch, neighbours change nothing, and length has no end. */
+#include "tests/support/support.h"
+
+#include "engine/position/position.h"
+
+/* ---- schemes without a model ---- */
+
+/* A source of parameters, and of one tensor. */
+typedef struct fake_file {
+    const ferry_position_parameter *parameters;
+    const float *tensor;
+} fake_file;
+
+static const ferry_position_parameter *find_parameter(const fake_file *file, const char *key)
+{
+    const ferry_position_parameter *parameter = file->parameters;
+    while (parameter->key != NULL && strcmp(parameter->key, key) != 0) parameter++;
+    return parameter->key != NULL ? parameter : NULL;
+}
+
+static bool fake_text(void *user, const char *key, ferry_view *value)
+{
+    const ferry_position_parameter *parameter = find_parameter(user, key);
+    if (parameter == NULL || parameter->text == NULL) return false;
+    *value = (ferry_view){parameter->text, strlen(parameter->text)};
+    return true;
+}
+
+static bool fake_real(void *user, const char *key, double *value)
+{
+    const ferry_position_parameter *parameter = find_parameter(user, key);
+    if (parameter == NULL || parameter->text != NULL) return false;
+    *value = parameter->number;
+    return true;
+}
+
+static bool fake_integer(void *user, const char *key, int64_t *value)
+{
+    double number;
+    if (!fake_real(user, key, &number)) return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+static ferry_status fake_tensor(void *user, const char *name, int32_t layer, int32_t dims, const int64_t *shape,
+                                const float **data, ferry_error *error)
+{
+    (void)name, (void)layer, (void)dims, (void)shape, (void)error;
+    *data = ((fake_file *)user)->tensor;
+    return FERRY_OK;
+}
+
+static ferry_status try_bind(const char *name, const ferry_position_stack *stack,
+                             const ferry_position_parameter *parameters, const float *tensor, ferry_position *position,
+                             ferry_error *error)
+{
+    fake_file file = {parameters, tensor};
+    const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_tensor};
+    return ferry_position_bind((ferry_view){name, strlen(name)}, stack, &source, ferry_kernels_find(NULL), position,
+                               error);
+}
+
+static ferry_position bind(const char *name, const ferry_position_stack *stack,
+                           const ferry_position_parameter *parameters, const float *tensor)
+{
+    ferry_position position;
+    ferry_error error;
+    CHECK(try_bind(name, stack, parameters, tensor, &position, &error));
+    return position;
+}
+
+static void extend(const ferry_position *position, ferry_position_state *state, int32_t count)
+{
+    ferry_error error;
+    CHECK(ferry_position_extend(position, state, ferry_kernels_find(NULL), count, &error));
+}
+
+/* What the score hook adds for one query at `at` and every key, for schemes that do not look at q and k. */
+static void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores)
+{
+    const ferry_position_tile tile = {
+        .head = head, .first = at, .queries = 1, .keys = keys, .scores = scores, .ld_scores = (size_t)keys};
+    memset(scores, 0, (size_t)keys * sizeof *scores);
+    position->scheme->score(position, NULL, ferry_kernels_find(NULL), &tile);
+}
+
+/* ---- sinusoidal ---- */
+
+static void check_sinusoids(const char *layout, const char *divisor)
+{
+    enum { D = 16, COUNT = 400 };
+    const ferry_position_parameter parameters[] = {
+        {.key = "layout", .text = layout}, {.key = "exponent_divisor", .text = divisor}, {.key = "first"}, {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
+    ferry_position position = bind("sinusoidal", &stack, parameters, NULL);
+    ferry_position_state state = {0};
+    extend(&position, &state, COUNT);
+    const bool interleaved = strcmp(layout, "interleaved") == 0;
+    for (int k = 0; k < D / 2; k++) {
+        const int sine = interleaved ? 2 * k : k, cosine = interleaved ? sine + 1 : sine + D / 2;
+        const double frequency = pow(10000, -(double)k / (strcmp(divisor, "half") == 0 ? D / 2 : D / 2 - 1));
+        for (int shift = 1; shift < 200; shift += 33) {
+            const double c = cos(shift * frequency), s = sin(shift * frequency);
+            for (int p = 0; p < 200; p++) {
+                const float *from = state.rows + p * D, *to = state.rows + (p + shift) * D;
+                assert_true(fabsf(from[sine]) <= 1 && fabsf(from[cosine]) <= 1);
+                assert_true(fabs((double)to[sine] - (double)from[sine] * c - (double)from[cosine] * s) < 1e-6);
+                assert_true(fabs((double)to[cosine] - (double)from[cosine] * c + (double)from[sine] * s) < 1e-6);
+            }
+        }
+    }
+    for (int p = 0; p < COUNT; p++)
+        for (int q = 0; q < p; q++)
+            assert_memory_not_equal(state.rows + p * D, state.rows + q * D, D * sizeof *state.rows);
+    ferry_position_state_destroy(&state);
+    ferry_position_unbind(&position);
+}
+
+/* Vaswani et al. 2017, section 3.5: for every pair of columns, PE[p + shift] is PE[p] rotated by shift's angle. */
+static void test_a_shift_rotates_sinusoids(void **state)
+{
+    (void)state;
+    check_sinusoids("interleaved", "half");
+    check_sinusoids("split", "half");
+    check_sinusoids("split", "half_minus_one");
+}
+
+/* ---- rope ---- */
+
+static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
+{
+    const ferry_position_parameter parameters[] = {{.key = "layout", .text = layout},
+                                                   {.key = "theta", .number = 10000},
+                                                   {.key = dims > 0 ? "dims" : "ignored", .number = dims},
+                                                   {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
+    return bind("rope", &stack, parameters, NULL);
+}
+
+static void test_rotations_of_worked_vectors(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {"half", "interleaved"};
+    /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01. */
+    static const float expected[2][4] = {{-1.984111f, 1.959901f, 2.462378f, 4.019800f},
+                                         {-1.142640f, 1.922076f, 2.959851f, 4.029800f}};
+    for (int i = 0; i < 2; i++) {
+        ferry_position position = bind_rope(layouts[i], 4, 0);
+        ferry_position_state rows = {0};
+        extend(&position, &rows, 2);
+        float x[] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}; /* positions 0 and 1, two heads */
+        const float still[] = {1, 2, 3, 4, 1, 2, 3, 4};
+        position.scheme->rotate(&position, &rows, x, 0, 2);
+        assert_memory_equal(x, still, sizeof still);
+        assert_true(largest_difference(x + 8, expected[i], 4) < 2e-6);
+        assert_memory_equal(x + 8, x + 12, 4 * sizeof *x);
+        ferry_position_state_destroy(&rows);
+        ferry_position_unbind(&position);
+    }
+}
+
+static double product_at(const ferry_position *position, const ferry_position_state *rows, int32_t i, int32_t j)
+{
+    enum { K = 8 };
+    float q[2 * K], k[2 * K];
+    double sum = 0;
+    for (int n = 0; n < 2 * K; n++) {
+        q[n] = sinf((float)n + 1);
+        k[n] = cosf(3 * (float)n);
+    }
+    position->scheme->rotate(position, rows, q, i, 1);
+    position->scheme->rotate(position, rows, k, j, 1);
+    for (int n = 0; n < K; n++) sum += (double)q[n] * (double)k[n];
+    return sum;
+}
+
+static void test_rotated_products_depend_on_distance_alone(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {"half", "interleaved"};
+    static const int32_t dims[] = {0, 4};
+    for (int row = 0; row < 4; row++) {
+        ferry_position position = bind_rope(layouts[row / 2], 8, dims[row % 2]);
+        ferry_position_state rows = {0};
+        extend(&position, &rows, 1000);
+        for (int32_t distance = 0; distance < 300; distance += 7) {
+            const double right = product_at(&position, &rows, 0, distance);
+            const double left = product_at(&position, &rows, distance, 0);
+            for (int32_t at = 1; at < 700; at += 31) {
+                assert_true(fabs(product_at(&position, &rows, at, at + distance) - right) < 2e-6);
+                assert_true(fabs(product_at(&position, &rows, at + distance, at) - left) < 2e-6);
+            }
+        }
+        assert_true(fabs(product_at(&position, &rows, 5, 0) - product_at(&position, &rows, 4, 0)) > 1e-3);
+        ferry_position_state_destroy(&rows);
+        ferry_position_unbind(&position);
+    }
+}
+
+static void test_partial_rotation_leaves_the_rest(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_position position = bind_rope("half", 8, 4), broken;
+    ferry_position_state rows = {0};
+    float x[16], before[16];
+    extend(&position, &rows, 10);
+    for (int n = 0; n < 16; n++) x[n] = before[n] = (float)n + 1;
+    position.scheme->rotate(&position, &rows, x, 9, 1);
+    for (int head = 0; head < 16; head += 8) {
+        for (int n = 0; n < 4; n++) assert_true(x[head + n] != before[head + n]);
+        assert_memory_equal(x + head + 4, before + head + 4, 4 * sizeof *x);
+    }
+    ferry_position_state_destroy(&rows);
+    ferry_position_unbind(&position);
+
+    static const double wrong[] = {0, 3, 10};
+    for (int i = 0; i < 3; i++) {
+        const ferry_position_parameter parameters[] = {{.key = "layout", .text = "half"},
+                                                       {.key = "theta", .number = 10000},
+                                                       {.key = "dims", .number = wrong[i]},
+                                                       {0}};
+        const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 1, .head_width = 8};
+        assert_int_equal(try_bind("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "position.dims"));
+    }
+}
+
+/* Rows are extended, not rebuilt, and are the same either way. */
+static void test_rows_grow(void **state)
+{
+    (void)state;
+    ferry_position position = bind_rope("half", 8, 0);
+    ferry_position_state grown = {0}, whole = {0};
+    for (int32_t count = 1; count <= 700; count++) extend(&position, &grown, count);
+    extend(&position, &whole, 700);
+    assert_memory_equal(grown.rows, whole.rows, 700 * 8 * sizeof *grown.rows);
+    const float *before = grown.rows;
+    extend(&position, &grown, grown.count);
+    assert_ptr_equal(grown.rows, before);
+    ferry_position_state_destroy(&grown);
+    ferry_position_state_destroy(&whole);
+    ferry_position_unbind(&position);
+}
+
+/* ---- t5 ---- */
+
+/* The bucket of a distance by the first distance of each: those of 32 buckets and max_distance 128. */
+static int32_t bucket_by_table(int32_t distance, bool causal)
+{
+    static const int32_t encoder[] = {8, 12, 16, 23, 32, 46, 64, 91};
+    static const int32_t decoder[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+    const int32_t *first = causal ? decoder : encoder;
+    const int32_t exact = causal ? 16 : 8, base = !causal && distance > 0 ? 16 : 0, far = abs(distance);
+    if (far < exact) return base + far;
+    int32_t bucket = 0;
+    while (bucket + 1 < exact && far >= first[bucket + 1]) bucket++;
+    return base + exact + bucket;
+}
+
+static void test_buckets_of_distances(void **state)
+{
+    (void)state;
+    enum { H = 3, AT = 200 };
+    static const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = 32},
+                                                          {.key = "max_distance", .number = 128},
+                                                          {0}};
+    float table[32 * H], scores[2 * AT + 1];
+    for (int bucket = 0; bucket < 32; bucket++)
+        for (int h = 0; h < H; h++) table[bucket * H + h] = (float)(bucket + 100 * h);
+    for (int causal = 0; causal < 2; causal++) {
+        const ferry_position_stack stack = {.layers = 1, .d_model = 6, .heads = H, .head_width = 2, .causal = causal};
+        ferry_position position = bind("t5", &stack, parameters, table);
+        for (int h = 0; h < H; h++) {
+            const int32_t keys = causal ? AT + 1 : 2 * AT + 1;
+            bias_by_key(&position, h, AT, keys, scores);
+            for (int32_t j = 0; j < keys; j++)
+                assert_int_equal((int)scores[j], bucket_by_table(j - AT, causal) + 100 * h);
+        }
+        ferry_position_unbind(&position);
+    }
+}
+
+/* The formula without logarithms: with e exact distances and N = n - e buckets behind them, distance d < m is in bucket
+ * e + t for the largest t with m^t·e^(N - t) ≤ d^N. */
+static int32_t bucket_by_powers(int32_t d, int32_t n, int32_t m)
+{
+    const int32_t e = n / 2, N = n - e;
+    if (d < e) return d;
+    if (d >= m) return n - 1;
+    for (int32_t t = N - 1; t > 0; t--) {
+        uint64_t left = 1, right = 1;
+        for (int32_t i = 0; i < N; i++) {
+            left *= (uint64_t)(i < t ? m : e);
+            right *= (uint64_t)d;
+        }
+        if (left <= right) return e + t;
+    }
+    return e;
+}
+
+static void test_buckets_of_other_sizes(void **state)
+{
+    (void)state;
+    enum { AT = 150 };
+    float table[32], scores[2 * AT + 1];
+    for (int bucket = 0; bucket < 32; bucket++) table[bucket] = (float)bucket;
+    for (int32_t n = 4; n <= 16; n++)
+        for (int32_t m = n / 2 + 1; m < 130; m++)
+            for (int causal = 0; causal < 2; causal++) {
+                const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
+                                                               {.key = "max_distance", .number = m},
+                                                               {0}};
+                const ferry_position_stack stack = {
+                    .layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = causal};
+                ferry_position position = bind("t5", &stack, parameters, table);
+                const int32_t keys = causal ? AT + 1 : 2 * AT + 1;
+                bias_by_key(&position, 0, AT, keys, scores);
+                for (int32_t j = 0; j < keys; j++)
+                    assert_int_equal((int)scores[j], bucket_by_powers(abs(AT - j), n, m) + (j > AT ? n : 0));
+                ferry_position_unbind(&position);
+            }
+}
+
+static void test_bad_buckets_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        double buckets, distance;
+        const char *message;
+    } rows[] = {{3, 128, "position.num_buckets"},
+                {32, 16, "position.max_distance"},
+                {32, 1e6, "expected a number from"}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = true};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
+                                                       {.key = "max_distance", .number = rows[i].distance},
+                                                       {0}};
+        ferry_position position;
+        ferry_error error;
+        assert_int_equal(try_bind("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, rows[i].message));
+    }
+}
+
+/* ---- alibi ---- */
+
+/* The function that the paper's authors published: a geometric sequence, or two of them woven. */
+static double paper_slope(int32_t heads, int32_t h)
+{
+    int32_t power = 1;
+    while (2 * power <= heads) power *= 2;
+    if (power < heads && h >= power) return paper_slope(2 * power, 2 * (h - power));
+    double slope = 1;
+    for (int32_t i = 0; i <= h; i++) slope *= pow(2, -pow(2, 3 - log2(power)));
+    return slope;
+}
+
+static void test_slopes_of_heads(void **state)
+{
+    (void)state;
+    static const ferry_position_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
+    static const ferry_position_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
+    float scores[101];
+    for (int32_t H = 1; H <= 20; H++) {
+        const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
+        ferry_position position = bind("alibi", &stack, formula, NULL);
+        for (int32_t h = 0; h < H; h++) {
+            bias_by_key(&position, h, 50, 101, scores);
+            for (int32_t j = 0; j <= 100; j++)
+                assert_true(fabs((double)scores[j] + paper_slope(H, h) * abs(j - 50)) < 1e-5);
+        }
+        ferry_position_unbind(&position);
+    }
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
+    const float slopes[] = {0.5f, 3};
+    ferry_position position = bind("alibi", &stack, given, slopes);
+    bias_by_key(&position, 1, 2, 4, scores);
+    const float expected[] = {-6, -3, 0, -3};
+    assert_memory_equal(scores, expected, sizeof expected);
+    ferry_position_unbind(&position);
+}
+
+/* ---- all of them, in models ---- */
+
+static const char *const models[] = {
+    "none-post",
+    "learned-post",
+    "sinusoidal-post",
+    "sinusoidal_split-post",
+    "sinusoidal_marian-post",
+    "shaw-post",
+    "t5-post",
+    "transformer_xl-post",
+    "deberta-post",
+    "deberta_released-post",
+    "rope-post",
+    "rope_interleaved-post",
+    "alibi-post",
+    "mixed-post",
+};
+enum { MODELS = sizeof models / sizeof models[0] };
+
+static ferry_model *open_model(const char *name)
+{
+    char relative[128];
+    snprintf(relative, sizeof relative, "positions/%s", name);
+    char *directory = data_path(relative);
+    ferry_model *model = convert_and_open(directory, NULL);
+    free(directory);
+    return model;
+}
+
+/* Beyond the clip, a distance more changes nothing; before it, it does. */
+static void test_clipped_distances_are_constant(void **state)
+{
+    (void)state;
+    enum { AT = 40, K = 16, CLIP = 4 };
+    ferry_error error;
+    float q[K], k[K], scores[2 * AT + 1];
+    ferry_model *model = open_model("shaw-post");
+    for (int n = 0; n < K; n++) {
+        q[n] = sinf((float)n);
+        k[n] = cosf((float)n);
+    }
+    CHECK(ferry_inspect_position_scores(model, FERRY_INSPECT_ENCODER, 1, 2, AT + 1, q, k, scores, &error));
+    for (int j = 0; j <= AT - CLIP; j++) assert_true(scores[j] == scores[0]);
+    for (int j = AT + CLIP; j <= 2 * AT; j++) assert_true(scores[j] == scores[2 * AT]);
+    for (int j = AT - CLIP; j < AT + CLIP; j++) assert_true(fabsf(scores[j] - scores[j + 1]) > 1e-5f);
+    ferry_model_close(model);
+}
+
+enum { SENTENCES = 3, MOST = 24 };
+static const int32_t offsets[] = {0, 9, 26, 56};
+
+static void fill_ids(int32_t *ids, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) ids[i] = 1 + i * 37 % 95;
+}
+
+static ferry_result *generate(const ferry_model *model, const int32_t *ids, int32_t beam, int32_t batch)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options_default(model, &options);
+    options.beam = options.nbest = beam;
+    options.batch = batch;
+    options.max_length = MOST;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+/* log P(id) at every position, summed, from the logits of one pass; pad is never generated. */
+static double score_from_scratch(const ferry_model *model, const int32_t *ids, int32_t count, const int32_t *target,
+                                 int32_t length)
+{
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    const int32_t V = sizes.target_vocab, source_offsets[] = {0, count}, target_offsets[] = {0, length};
+    int32_t inputs[MOST] = {sizes.start_id};
+    ferry_error error;
+    double total = 0;
+    float *logits = malloc((size_t)length * (size_t)V * sizeof *logits);
+    assert_non_null(logits);
+    memcpy(inputs + 1, target, (size_t)(length - 1) * sizeof *target);
+    CHECK(ferry_inspect_logits(model, ids, source_offsets, 1, inputs, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
+                               &error));
+    for (int32_t t = 0; t < length; t++) {
+        const float *row = logits + (size_t)t * (size_t)V;
+        double sum = 0;
+        for (int32_t v = 0; v < V; v++) sum += v == sizes.pad_id ? 0 : exp((double)row[v]);
+        total += (double)row[target[t]] - log(sum);
+    }
+    free(logits);
+    return total;
+}
+
+/* Hypotheses that changed rows many times have the scores of their ids, as if computed in one go. */
+static void test_beam_scores_are_those_of_the_ids(void **state)
+{
+    (void)state;
+    int32_t ids[56];
+    fill_ids(ids, offsets[SENTENCES]);
+    for (int m = 0; m < MODELS; m++) {
+        ferry_model *model = open_model(models[m]);
+        ferry_result *result = generate(model, ids, 4, SENTENCES);
+        double worst = 0;
+        for (size_t s = 0; s < SENTENCES; s++)
+            for (size_t h = 0; h < 4; h++) {
+                const int32_t length = (int32_t)ferry_result_tokens(result, s, h);
+                const double expected = score_from_scratch(model, ids + offsets[s], offsets[s + 1] - offsets[s],
+                                                           ferry_inspect_result_ids(result, s, h), length) /
+                                        length;
+                worst = fmax(worst, fabs(expected - (double)ferry_result_score(result, s, h)));
+            }
+        if (worst > 1e-5) fail_msg("%s: a score differs by %g", models[m], worst);
+        ferry_result_destroy(result);
+        ferry_model_close(model);
+    }
+}
+
+static void test_neighbours_change_no_byte(void **state)
+{
+    (void)state;
+    int32_t ids[56];
+    fill_ids(ids, offsets[SENTENCES]);
+    for (int m = 0; m < MODELS; m++) {
+        ferry_model *model = open_model(models[m]);
+        ferry_result *alone = generate(model, ids, 3, 1), *together = generate(model, ids, 3, SENTENCES);
+        for (size_t s = 0; s < SENTENCES; s++)
+            for (size_t h = 0; h < 3; h++) {
+                const size_t length = ferry_result_tokens(alone, s, h);
+                const float one = ferry_result_score(alone, s, h), other = ferry_result_score(together, s, h);
+                assert_int_equal(ferry_result_tokens(together, s, h), length);
+                assert_memory_equal(ferry_inspect_result_ids(together, s, h), ferry_inspect_result_ids(alone, s, h),
+                                    length * sizeof(int32_t));
+                assert_memory_equal(&one, &other, sizeof one);
+            }
+        ferry_result_destroy(alone);
+        ferry_result_destroy(together);
+        ferry_model_close(model);
+    }
+}
+
+/* A source of 2,000 tokens, and a target that needs many tiles and blocks, in one pass and through the cache. */
+static void test_long_texts(void **state)
+{
+    (void)state;
+    enum { S = 2000, T = 150 };
+    int32_t ids[S], target[T];
+    const int32_t source_offsets[] = {0, S}, target_offsets[] = {0, T};
+    fill_ids(ids, S);
+    fill_ids(target, T);
+    for (int m = 0; m < MODELS; m++) {
+        ferry_error error;
+        ferry_model *model = open_model(models[m]);
+        const size_t V = (size_t)ferry_inspect_get_sizes(model).target_vocab;
+        float *logits = malloc(T * V * sizeof *logits), *steps = malloc(T * V * sizeof *steps);
+        assert_true(logits != NULL && steps != NULL);
+        const ferry_status status = ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets,
+                                                         FERRY_INSPECT_ONE_PASS, logits, &error);
+        if (strcmp(models[m], "learned-post") == 0) {
+            assert_int_equal(status, FERRY_ERROR_LIMIT);
+            assert_non_null(strstr(error.message, "2000 tokens"));
+            assert_non_null(strstr(error.message, "positions end at 64"));
+        } else {
+            if (status != FERRY_OK) fail_msg("%s: %s", models[m], error.message);
+            CHECK(ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets,
+                                       FERRY_INSPECT_STEP_BY_STEP, steps, &error));
+            assert_memory_equal(steps, logits, T * V * sizeof *steps);
+            for (size_t i = 0; i < T * V; i++) assert_true(isfinite(logits[i]));
+        }
+        free(logits);
+        free(steps);
+        ferry_model_close(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_shift_rotates_sinusoids),
+        cmocka_unit_test(test_rotations_of_worked_vectors),
+        cmocka_unit_test(test_rotated_products_depend_on_distance_alone),
+        cmocka_unit_test(test_partial_rotation_leaves_the_rest),
+        cmocka_unit_test(test_rows_grow),
+        cmocka_unit_test(test_buckets_of_distances),
+        cmocka_unit_test(test_buckets_of_other_sizes),
+        cmocka_unit_test(test_bad_buckets_are_refused),
+        cmocka_unit_test(test_slopes_of_heads),
+        cmocka_unit_test(test_clipped_distances_are_constant),
+        cmocka_unit_test(test_beam_scores_are_those_of_the_ids),
+        cmocka_unit_test(test_neighbours_change_no_byte),
+        cmocka_unit_test(test_long_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

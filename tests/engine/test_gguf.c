@@ -1,0 +1,382 @@
+/* GGUF: what the writer writes, the reader reads; a file that lies about anything is refused by name. */
+#define _GNU_SOURCE /* memmem */
+#include "tests/support/support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/plan/gguf_write.h"
+
+typedef struct bytes {
+    unsigned char *data;
+    size_t size;
+} bytes;
+
+static const float values[] = {1, 2, 3, 4, 5, 6};
+
+static ferry_view view(const char *text)
+{
+    return (ferry_view){text, strlen(text)};
+}
+
+/* Keys of every kind, three tensors. */
+static void write_sample(const char *path)
+{
+    static const int32_t ids[] = {-1, 7};
+    static const uint64_t sizes[] = {1ull << 40};
+    const ferry_view texts[] = {view("one"), view(""), {"t\0o", 3}};
+    const int64_t vector[] = {6}, matrix[] = {2, 3}, half[] = {3};
+    const uint16_t halves[] = {0x3c00, 0, 0x8000};
+    ferry_error error;
+    ferry_gguf_writer *writer;
+    CHECK(ferry_gguf_writer_create(path, &writer, &error));
+    ferry_gguf_put_u32(writer, "a.u32", 4000000000u);
+    ferry_gguf_put_i32(writer, "a.i32", -5);
+    ferry_gguf_put_f32(writer, "a.f32", 0.5f);
+    ferry_gguf_put_bool(writer, "a.bool", true);
+    ferry_gguf_put_string(writer, "a.text", "hello");
+    ferry_gguf_put_bytes(writer, "a.bytes", view("proto"));
+    ferry_gguf_put_texts(writer, "a.texts", texts, 3);
+    ferry_gguf_put_i32s(writer, "a.i32s", ids, 2);
+    ferry_gguf_put_i32s(writer, "a.none", NULL, 0);
+    ferry_gguf_put_u64s(writer, "a.u64s", sizes, 1);
+    ferry_gguf_declare(writer, "t.vector", FERRY_F32, 1, vector);
+    ferry_gguf_declare(writer, "t.matrix", FERRY_F32, 2, matrix);
+    ferry_gguf_declare(writer, "t.halves", FERRY_F16, 1, half);
+    CHECK(ferry_gguf_writer_start(writer, &error));
+    CHECK(ferry_gguf_writer_append(writer, values, sizeof values, &error));
+    CHECK(ferry_gguf_writer_append(writer, values, 2 * sizeof *values, &error));
+    CHECK(ferry_gguf_writer_append(writer, values + 2, 4 * sizeof *values, &error));
+    CHECK(ferry_gguf_writer_append(writer, halves, sizeof halves, &error));
+    CHECK(ferry_gguf_writer_finish(writer, &error));
+    ferry_gguf_writer_destroy(writer);
+}
+
+static bytes sample(void)
+{
+    ferry_error error;
+    ferry_mapped_file map;
+    char *path = scratch_path("sample.gguf");
+    write_sample(path);
+    CHECK(ferry_mapped_file_open(path, &map, &error));
+    bytes result = {malloc(map.bytes.size), map.bytes.size};
+    memcpy(result.data, map.bytes.data, map.bytes.size);
+    ferry_mapped_file_close(&map);
+    free(path);
+    return result;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_gguf gguf;
+    ferry_arena arena = {0};
+    int64_t integer;
+    float number;
+    bool flag;
+    ferry_view text;
+    const ferry_view *texts;
+    const int32_t *ids;
+    const uint64_t *sizes;
+    int32_t id_count;
+    size_t count;
+    char *path = scratch_path("round.gguf");
+    write_sample(path);
+    CHECK(ferry_gguf_open(path, &gguf, &error));
+    assert_int_equal(gguf.value_count, 11);
+    assert_int_equal(gguf.alignment, 64);
+    CHECK(ferry_gguf_get_integer(&gguf, "a.u32", 0, INT64_MAX, &integer, &error));
+    assert_int_equal(integer, 4000000000u);
+    CHECK(ferry_gguf_get_integer(&gguf, "a.i32", -10, 10, &integer, &error));
+    assert_int_equal(integer, -5);
+    CHECK(ferry_gguf_get_f32(&gguf, "a.f32", &number, &error));
+    assert_true(number == 0.5f);
+    CHECK(ferry_gguf_get_bool(&gguf, "a.bool", &flag, &error));
+    assert_true(flag);
+    CHECK(ferry_gguf_get_text(&gguf, "a.text", &text, &error));
+    assert_true(ferry_view_equal(text, view("hello")));
+    CHECK(ferry_gguf_get_bytes(&gguf, "a.bytes", &text, &error));
+    assert_true(ferry_view_equal(text, view("proto")));
+    CHECK(ferry_gguf_get_texts(&gguf, "a.texts", &texts, &count, &error));
+    assert_int_equal(count, 3);
+    assert_int_equal(texts[1].size, 0);
+    assert_memory_equal(texts[2].data, "t\0o", 3);
+    CHECK(ferry_gguf_get_i32s(&gguf, "a.i32s", -1, 7, &arena, &ids, &id_count, &error));
+    assert_int_equal(id_count, 2);
+    assert_int_equal(ids[1], 7);
+    CHECK(ferry_gguf_get_i32s(&gguf, "a.none", 0, 7, &arena, &ids, &id_count, &error));
+    assert_int_equal(id_count, 0);
+    CHECK(ferry_gguf_get_u64s(&gguf, "a.u64s", &arena, &sizes, &count, &error));
+    assert_int_equal(sizes[0], 1ull << 40);
+
+    const ferry_tensor *matrix = ferry_gguf_tensor(&gguf, "t.matrix");
+    assert_non_null(matrix);
+    assert_int_equal(matrix->dims, 2);
+    assert_int_equal(matrix->shape[0], 2);
+    assert_int_equal(matrix->shape[1], 3);
+    assert_int_equal((uintptr_t)matrix->data % 64, 0);
+    assert_memory_equal(matrix->data, values, sizeof values);
+    assert_int_equal(ferry_gguf_tensor(&gguf, "t.halves")->bytes, 6);
+    assert_null(ferry_gguf_tensor(&gguf, "t.other"));
+    ferry_arena_destroy(&arena);
+    ferry_gguf_close(&gguf);
+    free(path);
+}
+
+static void test_getters_name_file_and_key(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_gguf gguf;
+    ferry_arena arena = {0};
+    int32_t number, count;
+    const int32_t *ids;
+    ferry_view text;
+    bytes file = sample();
+    const ferry_view all = {(const char *)file.data, file.size};
+    CHECK(ferry_gguf_parse(all, "sample.gguf", &gguf, &error));
+    assert_int_equal(ferry_gguf_get_i32(&gguf, "a.missing", 0, 1, &number, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "sample.gguf: key 'a.missing' is missing");
+    assert_int_equal(ferry_gguf_get_i32(&gguf, "a.i32", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "sample.gguf: key 'a.i32': expected 0 to 9, found -5");
+    assert_int_equal(ferry_gguf_get_i32(&gguf, "a.text", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "sample.gguf: key 'a.text': expected an integer");
+    assert_int_equal(ferry_gguf_get_text(&gguf, "a.i32", &text, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "sample.gguf: key 'a.i32': expected a text");
+    assert_int_equal(ferry_gguf_get_text(&gguf, "a.texts", &text, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_gguf_get_i32s(&gguf, "a.i32s", 0, 9, &arena, &ids, &count, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "sample.gguf: key 'a.i32s': expected 0 to 9, found -1");
+    ferry_arena_destroy(&arena);
+    ferry_gguf_close(&gguf);
+    free(file.data);
+}
+
+/* ---- lies ---- */
+
+/* Where `text` stands in the file for the first time. */
+static size_t find(const bytes *file, const char *text)
+{
+    const unsigned char *found = memmem(file->data, file->size, text, strlen(text));
+    assert_non_null(found);
+    return (size_t)(found - file->data);
+}
+
+static void refuse(const bytes *file, ferry_status status, const char *what)
+{
+    ferry_error error = {0};
+    ferry_gguf gguf;
+    const ferry_view all = {(const char *)file->data, file->size};
+    const ferry_status found = ferry_gguf_parse(all, "liar.gguf", &gguf, &error);
+    if (found != status || strstr(error.message, what) == NULL || strstr(error.message, "liar.gguf: ") == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
+    }
+    assert_null(gguf.values);
+}
+
+/* The byte at `place` becomes `value`; the file must be refused, and is mended. */
+static void refuse_byte(const bytes *file, size_t place, int value, ferry_status status, const char *what)
+{
+    const unsigned char old = file->data[place];
+    assert_int_not_equal(old, value);
+    file->data[place] = (unsigned char)value;
+    refuse(file, status, what);
+    file->data[place] = old;
+}
+
+static void test_lies_about_the_header(void **state)
+{
+    (void)state;
+    bytes file = sample();
+    refuse_byte(&file, 0, 'X', FERRY_ERROR_FORMAT, "not a GGUF file");
+    refuse_byte(&file, 4, 2, FERRY_ERROR_UNSUPPORTED, "expected GGUF version 3, found 2");
+    refuse_byte(&file, 15, 1, FERRY_ERROR_FORMAT, "tensors do not fit");
+    refuse_byte(&file, 23, 1, FERRY_ERROR_FORMAT, "keys do not fit");
+    refuse_byte(&file, 8, 2, FERRY_ERROR_FORMAT, "expected the end at byte");
+    refuse_byte(&file, 16, 10, FERRY_ERROR_FORMAT, "liar.gguf");
+    free(file.data);
+}
+
+static void test_lies_about_keys(void **state)
+{
+    (void)state;
+    bytes file = sample();
+    const size_t u32 = find(&file, "a.u32"), flag = find(&file, "a.bool"), text = find(&file, "a.text");
+    const size_t texts = find(&file, "a.texts"), ids = find(&file, "a.i32s");
+    refuse_byte(&file, u32 - 8, 0, FERRY_ERROR_FORMAT, "key number 1 is cut off, empty or too long");
+    refuse_byte(&file, u32 - 1, 1, FERRY_ERROR_FORMAT, "key number 1 is cut off");
+    refuse_byte(&file, u32 + 5, 13, FERRY_ERROR_FORMAT, "key 'a.u32': unknown type 13");
+    refuse_byte(&file, u32 + 2, 'i', FERRY_ERROR_FORMAT, "key 'a.i32' occurs twice");
+    refuse_byte(&file, flag + 6 + 4, 2, FERRY_ERROR_FORMAT, "key 'a.bool': expected a bool (0 or 1), found 2");
+    refuse_byte(&file, text + 6 + 4 + 7, 1, FERRY_ERROR_FORMAT, "key 'a.text': the file ends in its text");
+    refuse_byte(&file, texts + 7 + 4 + 4 + 7, 1, FERRY_ERROR_FORMAT, "texts do not fit");
+    refuse_byte(&file, texts + 7 + 4 + 4 + 8 + 7, 1, FERRY_ERROR_FORMAT, "the file ends in text 0 of 3");
+    refuse_byte(&file, texts + 7 + 4, 9, FERRY_ERROR_FORMAT, "arrays of arrays");
+    refuse_byte(&file, ids + 6 + 4, 99, FERRY_ERROR_FORMAT, "key 'a.i32s': unknown type 99");
+    refuse_byte(&file, ids + 6 + 4 + 4 + 7, 1, FERRY_ERROR_FORMAT, "key 'a.i32s': the file ends in its value");
+    refuse_byte(&file, find(&file, "general.alignment") + 17 + 4, 65, FERRY_ERROR_FORMAT,
+                "general.alignment: expected a power of two, found 65");
+    refuse_byte(&file, find(&file, "general.alignment") + 17 + 4, 0, FERRY_ERROR_FORMAT, "general.alignment");
+    refuse_byte(&file, find(&file, "general.alignment") + 17 + 4, 128, FERRY_ERROR_FORMAT, "t.matrix");
+    free(file.data);
+}
+
+static void test_lies_about_tensors(void **state)
+{
+    (void)state;
+    bytes file = sample();
+    const size_t vector = find(&file, "t.vector"), matrix = find(&file, "t.matrix");
+    const size_t dims = vector + 8, shape = dims + 4, type = shape + 8, matrix_offset = matrix + 8 + 4 + 16 + 4;
+    refuse_byte(&file, vector - 8, 64, FERRY_ERROR_FORMAT, "name of tensor number 0");
+    refuse_byte(&file, vector - 8, 0, FERRY_ERROR_FORMAT, "name of tensor number 0");
+    refuse_byte(&file, dims, 0, FERRY_ERROR_FORMAT, "tensor 't.vector': expected 1 to 4 dimensions");
+    refuse_byte(&file, dims, 5, FERRY_ERROR_FORMAT, "tensor 't.vector': expected 1 to 4 dimensions");
+    refuse_byte(&file, shape, 0, FERRY_ERROR_FORMAT, "tensor 't.vector': its shape is cut off or impossible");
+    refuse_byte(&file, shape + 7, 0x80, FERRY_ERROR_FORMAT, "tensor 't.vector': its shape is cut off or impossible");
+    refuse_byte(&file, shape + 1, 2, FERRY_ERROR_FORMAT, "tensor 't.vector': its shape is larger than the file");
+    refuse_byte(&file, shape, 17, FERRY_ERROR_FORMAT, "tensor 't.matrix': expected its data at offset 128");
+    refuse_byte(&file, type, 2, FERRY_ERROR_UNSUPPORTED, "tensor 't.vector': element type 2 is not supported");
+    refuse_byte(&file, type + 8, 1, FERRY_ERROR_FORMAT, "tensor 't.vector'");
+    refuse_byte(&file, matrix_offset, 0, FERRY_ERROR_FORMAT,
+                "tensor 't.matrix': expected its data at offset 64, found offset 0");
+    refuse_byte(&file, matrix_offset + 7, 1, FERRY_ERROR_FORMAT, "tensor 't.matrix'");
+    memcpy(file.data + matrix, "t.vector", 8);
+    refuse(&file, FERRY_ERROR_FORMAT, "tensor 't.vector' occurs twice");
+    free(file.data);
+}
+
+static void test_lies_about_the_size(void **state)
+{
+    (void)state;
+    bytes file = sample();
+    file.data = realloc(file.data, file.size + 1);
+    file.data[file.size++] = 0;
+    refuse(&file, FERRY_ERROR_FORMAT, "expected the end at byte");
+    file.size -= 1 + 64;
+    refuse(&file, FERRY_ERROR_FORMAT, "tensor 't.halves': its data go beyond the file: the file was cut off");
+    free(file.data);
+}
+
+/* ---- robustness ---- */
+
+/* Exactly `size` bytes in memory of their own, so that the sanitizer sees one byte too many. */
+static ferry_status parse_copy(const unsigned char *data, size_t size, ferry_error *error)
+{
+    ferry_gguf gguf;
+    unsigned char *copy = malloc(size > 0 ? size : 1);
+    memcpy(copy, data, size);
+    const ferry_view all = {(const char *)copy, size};
+    const ferry_status status = ferry_gguf_parse(all, "broken.gguf", &gguf, error);
+    if (status == FERRY_OK) {
+        volatile unsigned char sum = 0;
+        for (size_t i = 0; i < gguf.tensor_count; i++) {
+            const unsigned char *bytes_of = gguf.tensors[i].data;
+            for (size_t j = 0; j < gguf.tensors[i].bytes; j++) sum = (unsigned char)(sum + bytes_of[j]);
+        }
+    }
+    ferry_gguf_close(&gguf);
+    free(copy);
+    return status;
+}
+
+static void test_every_truncation_is_refused(void **state)
+{
+    (void)state;
+    ferry_error error;
+    bytes file = sample();
+    CHECK(parse_copy(file.data, file.size, &error));
+    /* The last tensor is followed by padding, which may be missing. */
+    for (size_t size = 0; size <= file.size - 64; size++) {
+        error.message[0] = '\0';
+        assert_int_not_equal(parse_copy(file.data, size, &error), FERRY_OK);
+        assert_non_null(strstr(error.message, "broken.gguf: "));
+    }
+    free(file.data);
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    ferry_error error;
+    bytes file = sample();
+    unsigned char *copy = malloc(file.size);
+    uint32_t random = 1;
+    for (int round = 0; round < 20000; round++) {
+        memcpy(copy, file.data, file.size);
+        for (int i = 0; i < 1 + round % 3; i++) {
+            random = random * 1664525u + 1013904223u;
+            copy[(random >> 8) % file.size] = (unsigned char)(random >> 3);
+        }
+        error.message[0] = '\0';
+        if (parse_copy(copy, file.size, &error) != FERRY_OK) assert_non_null(strstr(error.message, "broken.gguf: "));
+    }
+    free(copy);
+    free(file.data);
+}
+
+/* ---- the writer's own failures ---- */
+
+static void test_unfinished_file_disappears(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_gguf_writer *writer;
+    struct stat information;
+    char *path = scratch_path("unfinished.gguf"), *part = scratch_path("unfinished.gguf.part");
+    CHECK(ferry_gguf_writer_create(path, &writer, &error));
+    CHECK(ferry_gguf_writer_start(writer, &error));
+    assert_int_equal(stat(part, &information), 0);
+    ferry_gguf_writer_destroy(writer);
+    assert_int_not_equal(stat(part, &information), 0);
+    assert_int_not_equal(stat(path, &information), 0);
+    free(path);
+    free(part);
+}
+
+static void test_no_such_folder(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_gguf_writer *writer;
+    char *path = scratch_path("missing/out.gguf");
+    assert_int_equal(ferry_gguf_writer_create(path, &writer, &error), FERRY_ERROR_IO);
+    assert_null(writer);
+    assert_non_null(strstr(error.message, "out.gguf.part: cannot create: No such file"));
+    free(path);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_gguf_writer *writer;
+    char *path = scratch_path("full.gguf"), *part = scratch_path("full.gguf.part");
+    if (symlink("/dev/full", part) != 0) skip();
+    CHECK(ferry_gguf_writer_create(path, &writer, &error));
+    ferry_gguf_put_string(writer, "a.text", "hello");
+    ferry_status status = ferry_gguf_writer_start(writer, &error);
+    if (status == FERRY_OK) status = ferry_gguf_writer_finish(writer, &error);
+    assert_int_equal(status, FERRY_ERROR_IO);
+    assert_non_null(strstr(error.message, "full.gguf.part: cannot write: No space left"));
+    ferry_gguf_writer_destroy(writer);
+    free(path);
+    free(part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_getters_name_file_and_key),
+        cmocka_unit_test(test_lies_about_the_header),
+        cmocka_unit_test(test_lies_about_keys),
+        cmocka_unit_test(test_lies_about_tensors),
+        cmocka_unit_test(test_lies_about_the_size),
+        cmocka_unit_test(test_every_truncation_is_refused),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_unfinished_file_disappears),
+        cmocka_unit_test(test_no_such_folder),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,382 @@
+/* The graph's blocks on small models: every choice against plain double-precision arithmetic, and what must not change
+ * a byte: steps, batches, beams. */
+#include "tests/support/plain_graph.h"
+#include "tests/support/small_model.h"
+
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
+#include "engine/graph/layer.h"
+#include "engine/api/model.h"
+
+enum { D = 24, V = 21 };
+
+/* ---- every choice ---- */
+
+static const int32_t source[] = {3, 20, 7, 7, 11, 0, 5, 19, 0}; /* two sentences: 6 and 3 ids */
+static const int32_t source_offsets[] = {0, 6, 9};
+/* Inputs of both, the first of more than a block of positions. */
+static int32_t inputs[23 + 5];
+static const int32_t input_offsets[] = {0, 23, 28};
+
+static void set_inputs(const ferry_model *model)
+{
+    for (int32_t i = 0; i < 28; i++) inputs[i] = (i * 5 + i / 7) % V;
+    inputs[0] = inputs[23] = ferry_inspect_get_sizes(model).start_id;
+}
+
+static void check_model(const small_model *small, const char *isa, const char *what)
+{
+    ferry_error error;
+    float expected[28 * V], one_pass[28 * V], steps[28 * V], alone[28 * V];
+    ferry_model *model = open_small_model(small, isa);
+    set_inputs(model);
+    for (int i = 0; i < 2; i++)
+        plain_logits(&model->file.transformer, source + source_offsets[i], source_offsets[i + 1] - source_offsets[i],
+                     inputs + input_offsets[i], input_offsets[i + 1] - input_offsets[i],
+                     expected + input_offsets[i] * V);
+    CHECK(ferry_inspect_logits(model, source, source_offsets, 2, inputs, input_offsets, FERRY_INSPECT_ONE_PASS,
+                               one_pass, &error));
+    CHECK(ferry_inspect_logits(model, source, source_offsets, 2, inputs, input_offsets, FERRY_INSPECT_STEP_BY_STEP,
+                               steps, &error));
+    const double difference = largest_difference(one_pass, expected, 28 * V);
+    if (!(difference <= 5e-5)) fail_msg("%s: logits differ by %g", what, difference);
+    assert_memory_equal(steps, one_pass, sizeof steps);
+    for (int s = 0; s < 2; s++) {
+        const int32_t length = source_offsets[s + 1] - source_offsets[s];
+        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
+        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
+        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
+                                   target_offsets, FERRY_INSPECT_ONE_PASS, alone, &error));
+        assert_memory_equal(alone, one_pass + input_offsets[s] * V, (size_t)(rows * V) * sizeof *alone);
+    }
+    ferry_model_close(model);
+}
+
+static void test_every_choice_against_plain_arithmetic(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        small_model model;
+    } cases[] = {
+        {"nothing special", {0}},
+        {"biases", {.linear_bias = true}},
+        {"pre-norm", {.pre_norm = true}},
+        {"pre-norm without a norm at the end", {.pre_norm = true, .final_norm = -1}},
+        {"post-norm with a norm at the end", {.final_norm = 1}},
+        {"rms post", {.rms = true}},
+        {"rms pre", {.rms = true, .pre_norm = true}},
+        {"embedding norm", {.embedding_norm = true, .linear_bias = true}},
+        {"gated", {.gated = true}},
+        {"gated, wide", {.gated = true, .linear_bias = true, .heads = 1, .head_width = 3, .ffn_width = 30}},
+        {"gated gelu, tanh form", {.gated = true, .activation = "gelu_tanh"}},
+        {"gelu, sigmoid form", {.activation = "gelu_sigmoid"}},
+        {"ssru", {.ssru = true}},
+        {"ssru with biases, narrow heads", {.ssru = true, .linear_bias = true, .heads = 1, .head_width = 5}},
+        {"ssru pre", {.ssru = true, .pre_norm = true}},
+        {"zero start", {.zero_start = true}},
+        {"output scale", {.output_scale = 0.2041f}},
+        {"untied", {.untied = true}},
+        {"as T5",
+         {.gated = true,
+          .rms = true,
+          .pre_norm = true,
+          .activation = "gelu_tanh",
+          .output_scale = 0.2f,
+          .position = "none"}},
+        {"as Marian", {.ssru = true, .linear_bias = true, .zero_start = true}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_model(&cases[i].model, NULL, cases[i].what);
+        check_model(&cases[i].model, "plain", cases[i].what);
+    }
+}
+
+/* ---- the SSRU ---- */
+
+/* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1, in one call and in two. */
+static void test_worked_example_of_an_ssru(void **state)
+{
+    (void)state;
+    static _Alignas(64) const float two[16] = {2}, one[16] = {1};
+    static const float weight = 1, bias = 0;
+    ferry_layer layer = {.ssru = {.input = {.N = 1, .K = 1, .panels = two}, .forget = {.N = 1, .K = 1, .panels = one}},
+                         .self_norm = {&weight, &bias}};
+    const ferry_transformer model = {
+        .d_model = 1,
+        .ssru = true,
+        .encoder = {.layer_count = 1, .heads = 1, .head_width = 1},
+        .decoder = {
+            .layer_count = 1, .heads = 1, .head_width = 1, .ffn_width = 1, .norm_eps = 1e-6f, .layers = &layer}};
+    ferry_error error;
+    for (int32_t rows = 1; rows <= 2; rows++) {
+        ferry_state s;
+        ferry_sequence sequence;
+        ferry_state_init(&s, &model, ferry_kernels_find(NULL));
+        ferry_cache *cache = ferry_state_hypothesis_cache(&s);
+        CHECK(ferry_sequence_begin(&s.context.arena, 2, &sequence, &error));
+        for (int32_t first = 0; first < 2; first += rows) {
+            ferry_pass pass;
+            const ferry_attention_span span = {.row = 0, .rows = rows, .first = first};
+            const ferry_self_attention self = {.cache = cache, .sequences = &sequence, .spans = &span, .span_count = 1};
+            CHECK(ferry_pass_begin(&pass, &s, &model.decoder, rows, &error));
+            CHECK(ferry_sequence_extend(cache, &sequence, first + rows, &error));
+            for (int32_t i = 0; i < rows; i++) pass.x[i] = first + i == 0 ? 1.0f : -1.0f;
+            CHECK(ferry_layer_ssru(&pass, 0, &self, &error));
+            for (int32_t i = 0; i < rows; i++)
+                assert_true(fabsf(pass.y[i] - (first + i == 0 ? 0.537883f : 0.0f)) <= 6e-7f);
+        }
+        assert_true(fabsf(*ferry_cache_state(cache, &sequence, 0) + 1.317458f) <= 6e-7f);
+        ferry_state_destroy(&s);
+    }
+}
+
+enum { BEAM = 5, STEPS = 40 };
+
+/* A sentence of a model, its hypotheses and what they were given. */
+typedef struct beam {
+    ferry_state state;
+    ferry_sequence sentence, hypotheses[BEAM];
+    int32_t ids[BEAM][STEPS];
+    int32_t rows, step;
+} beam;
+
+static void begin_beam(beam *b, const ferry_model *model)
+{
+    ferry_error error;
+    float encoded[6 * D];
+    memset(b, 0, sizeof *b);
+    ferry_state_init(&b->state, &model->file.transformer, model->kernels);
+    ferry_arena *arena = &b->state.context.arena;
+    CHECK(ferry_encode(&b->state, source, source_offsets, 1, encoded, &error));
+    CHECK(ferry_sequence_begin(arena, 6, &b->sentence, &error));
+    CHECK(ferry_decoder_begin(&b->state, encoded, source_offsets, 1, &b->sentence, &error));
+    for (int r = 0; r < BEAM; r++) CHECK(ferry_sequence_begin(arena, STEPS, &b->hypotheses[r], &error));
+}
+
+/* Rows of `count` hypotheses, `rows` each from `first` on. */
+static void decode(beam *b, const int32_t *ids, int32_t count, int32_t first, int32_t rows, float *hidden)
+{
+    ferry_error error;
+    ferry_attention_span spans[BEAM];
+    const ferry_attention_span cross = {.row = 0, .rows = count * rows};
+    for (int32_t r = 0; r < count; r++)
+        spans[r] = (ferry_attention_span){.row = r * rows, .rows = rows, .first = first, .sequence = r};
+    const ferry_decoder_rows call = {.ids = ids,
+                                     .rows = count * rows,
+                                     .hypotheses = b->hypotheses,
+                                     .spans = spans,
+                                     .span_count = count,
+                                     .sentences = &b->sentence,
+                                     .cross_spans = &cross,
+                                     .cross_span_count = 1};
+    CHECK(ferry_decode(&b->state, &call, hidden, &error));
+}
+
+/* The row of a hypothesis that was given `ids` from its beginning. */
+static void recompute(const ferry_model *model, const int32_t *ids, int32_t count, float *last)
+{
+    float hidden[STEPS * D];
+    beam fresh;
+    begin_beam(&fresh, model);
+    decode(&fresh, ids, 1, 0, count, hidden);
+    memcpy(last, hidden + (count - 1) * D, D * sizeof *last);
+    ferry_state_destroy(&fresh.state);
+}
+
+static uint32_t next_random(uint32_t *random)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return *random >> 8;
+}
+
+/* Random splits, deaths and growth: every row is what its own past gives. */
+static void grow(beam *b, const ferry_model *model, uint32_t *random)
+{
+    ferry_error error;
+    float hidden[BEAM * D], expected[D];
+    b->rows = 1;
+    for (b->step = 0; b->step < STEPS; b->step++) {
+        int32_t ids[BEAM], parents[BEAM], next[BEAM][STEPS];
+        for (int32_t r = 0; r < b->rows; r++) ids[r] = b->ids[r][b->step] = (int32_t)(next_random(random) % V);
+        decode(b, ids, b->rows, b->step, 1, hidden);
+        for (int32_t r = 0; r < b->rows; r++) {
+            recompute(model, b->ids[r], b->step + 1, expected);
+            assert_memory_equal(hidden + r * D, expected, sizeof expected);
+            assert_int_equal(b->hypotheses[r].length, b->step + 1);
+        }
+        const int32_t count = 1 + (int32_t)(next_random(random) % BEAM);
+        for (int32_t r = 0; r < count; r++) {
+            parents[r] = (int32_t)(next_random(random) % (uint32_t)b->rows);
+            memcpy(next[r], b->ids[parents[r]], sizeof next[r]);
+        }
+        CHECK(ferry_sequence_reorder(ferry_state_hypothesis_cache(&b->state), &b->state.context.arena, b->hypotheses,
+                                     b->rows, parents, count, &error));
+        memcpy(b->ids, next, (size_t)count * sizeof next[0]);
+        b->rows = count;
+    }
+}
+
+static void check_beam(const small_model *small)
+{
+    ferry_error error;
+    uint32_t random = 3;
+    beam b;
+    ferry_model *model = open_small_model(small, NULL);
+    begin_beam(&b, model);
+    ferry_cache *cache = ferry_state_hypothesis_cache(&b.state);
+    for (int round = 0; round < 2; round++) { /* the second one finds used blocks */
+        grow(&b, model, &random);
+        for (int r = 0; r < BEAM; r++) ferry_sequence_release(cache, &b.hypotheses[r]);
+    }
+    ferry_sequence_release(&b.state.decoder_cache, &b.sentence);
+    /* Every block came back: as many sequences as there are blocks can begin without memory. */
+    const size_t allocations = cache->allocations;
+    for (size_t i = 0; i < cache->blocks; i++) {
+        ferry_sequence taken;
+        CHECK(ferry_sequence_begin(&b.state.context.arena, 1, &taken, &error));
+        CHECK(ferry_sequence_extend(cache, &taken, 1, &error));
+    }
+    assert_int_equal(cache->allocations, allocations);
+    ferry_state_destroy(&b.state);
+    ferry_model_close(model);
+}
+
+static void test_reordered_beams_continue_their_parents(void **state)
+{
+    (void)state;
+    const small_model ssru = {.ssru = true, .linear_bias = true}, attention = {.linear_bias = true};
+    check_beam(&ssru);
+    check_beam(&attention);
+}
+
+static void test_an_ssru_has_no_attention_weights(void **state)
+{
+    (void)state;
+    ferry_error error;
+    float weights[6 * 3];
+    const small_model small = {.ssru = true};
+    const int32_t target[] = {0, 4, 5};
+    ferry_model *model = open_small_model(&small, NULL);
+    assert_int_equal(ferry_inspect_attention(model, FERRY_INSPECT_DECODER_SELF, 0, 0, source, 6, target, 3, weights,
+                                             &error),
+                     FERRY_ERROR_UNSUPPORTED);
+    CHECK(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, 1, 2, source, 6, target, 3, weights, &error));
+    assert_true(fabs((double)(weights[0] + weights[1] + weights[2] + weights[3] + weights[4] + weights[5]) - 1) < 1e-5);
+    ferry_model_close(model);
+}
+
+/* ---- int8 ---- */
+
+/* Rows of a sentence share the multiplier of their inputs where the model says so, and only theirs. */
+static void test_int8_inputs_by_sentence(void **state)
+{
+    (void)state;
+    ferry_error error;
+    float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V], one[28 * V];
+    small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .linear_bias = true};
+    ferry_model *model = open_small_model(&small, NULL);
+    CHECK(ferry_inspect_encode(model, source, source_offsets, 2, by_row, &error));
+    ferry_model_close(model);
+    small.sentence_inputs = true;
+    model = open_small_model(&small, NULL);
+    set_inputs(model);
+    CHECK(ferry_inspect_encode(model, source, source_offsets, 2, together, &error));
+    CHECK(ferry_inspect_logits(model, source, source_offsets, 2, inputs, input_offsets, FERRY_INSPECT_ONE_PASS, logits,
+                               &error));
+    assert_true(largest_difference(by_row, together, 9 * D) > 0);
+    assert_true(largest_difference(by_row, together, 9 * D) < 0.5);
+    for (int s = 0; s < 2; s++) {
+        const int32_t length = source_offsets[s + 1] - source_offsets[s];
+        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
+        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
+        CHECK(ferry_inspect_encode(model, source + source_offsets[s], offsets, 1, alone, &error));
+        assert_memory_equal(alone, together + source_offsets[s] * D, (size_t)(length * D) * sizeof *alone);
+        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
+                                   target_offsets, FERRY_INSPECT_ONE_PASS, one, &error));
+        assert_memory_equal(one, logits + input_offsets[s] * V, (size_t)(rows * V) * sizeof *one);
+    }
+    ferry_model_close(model);
+}
+
+/* What a pass of two sentences computes with `model`, from the same encoder's output. */
+typedef struct pass_result {
+    float encoded[9 * D], keys[16], hidden[4 * D];
+} pass_result;
+
+static void run_passes(const ferry_transformer *model, const ferry_kernels *kernels, const float *encoded,
+                       pass_result *result)
+{
+    ferry_error error;
+    ferry_state s;
+    ferry_sequence sentences[2], hypotheses[2];
+    static const int32_t ids[] = {0, 17, 0, 4};
+    const ferry_attention_span spans[] = {{.row = 0, .rows = 2, .sequence = 0}, {.row = 2, .rows = 2, .sequence = 1}};
+    const ferry_decoder_rows call = {.ids = ids,
+                                     .rows = 4,
+                                     .hypotheses = hypotheses,
+                                     .spans = spans,
+                                     .span_count = 2,
+                                     .sentences = sentences,
+                                     .cross_spans = spans,
+                                     .cross_span_count = 2};
+    ferry_state_init(&s, model, kernels);
+    for (int i = 0; i < 2; i++) {
+        CHECK(ferry_sequence_begin(&s.context.arena, 6, &sentences[i], &error));
+        CHECK(ferry_sequence_begin(&s.context.arena, 2, &hypotheses[i], &error));
+    }
+    CHECK(ferry_encode(&s, source, source_offsets, 2, result->encoded, &error));
+    assert_null(s.context.group_ends);
+    CHECK(ferry_decoder_begin(&s, encoded != NULL ? encoded : result->encoded, source_offsets, 2, sentences, &error));
+    assert_null(s.context.group_ends);
+    memcpy(result->keys, sentences[0].blocks[0], sizeof result->keys);
+    CHECK(ferry_decode(&s, &call, result->hidden, &error));
+    assert_null(s.context.group_ends);
+    ferry_state_destroy(&s);
+}
+
+/* Each pass groups, and leaves no group behind. */
+static void test_every_pass_groups_sentences(void **state)
+{
+    (void)state;
+    ferry_error error;
+    pass_result grouped, single;
+    float logits[28 * V], hidden[28 * D], steps[28 * V];
+    const small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .sentence_inputs = true};
+    ferry_model *model = open_small_model(&small, NULL);
+    ferry_transformer by_row = model->file.transformer;
+    by_row.sentence_inputs = false;
+    run_passes(&model->file.transformer, model->kernels, NULL, &grouped);
+    run_passes(&by_row, model->kernels, grouped.encoded, &single);
+    assert_true(largest_difference(grouped.encoded, single.encoded, 9 * D) > 0);
+    assert_true(largest_difference(grouped.keys, single.keys, 16) > 0);
+    /* A row of the decoder depends on the sentence's others, even on later ones. */
+    beam b;
+    begin_beam(&b, model);
+    static const int32_t ids[] = {0, 17};
+    decode(&b, ids, 1, 0, 2, hidden);
+    assert_memory_equal(hidden, grouped.hidden, 2 * D * sizeof *hidden);
+    ferry_sequence_release(&b.state.decoder_cache, &b.hypotheses[0]);
+    decode(&b, ids, 1, 0, 1, steps); /* without the second row */
+    assert_true(largest_difference(hidden, steps, D) > 0);
+    /* The output matrix sees the rows of a sentence together, too. */
+    const int32_t offsets[] = {0, 2};
+    CHECK(ferry_inspect_logits(model, source, source_offsets, 1, ids, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    CHECK(ferry_linear(&b.state.context, steps, hidden, 2, &model->file.transformer.output, &error));
+    assert_true(largest_difference(logits, steps, 2 * V) > 0);
+    ferry_state_destroy(&b.state);
+    ferry_model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_choice_against_plain_arithmetic),
+        cmocka_unit_test(test_worked_example_of_an_ssru),
+        cmocka_unit_test(test_reordered_beams_continue_their_parents),
+        cmocka_unit_test(test_an_ssru_has_no_attention_weights),
+        cmocka_unit_test(test_int8_inputs_by_sentence),
+        cmocka_unit_test(test_every_pass_groups_sentences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* What ferry_inspect.h says about positions alone: rows, and scores by distance, through the hooks of every kind. */
+#include "tests/support/support.h"
+
+enum { D = 64, HEADS = 4, K = D / HEADS, COUNT = 50, KEYS = 2 * COUNT - 1 };
+
+static const ferry_inspect_shape shape = {
+    .d_model = D, .heads = HEADS, .ffn_width = 32, .encoder_layers = 2, .decoder_layers = 1, .vocab = 16};
+
+static ferry_model *make(const char *encoding)
+{
+    ferry_error error;
+    ferry_model *model;
+    CHECK(ferry_inspect_untrained(encoding, &shape, NULL, &model, &error));
+    return model;
+}
+
+static void test_rows_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    ferry_error error;
+    static float rows[COUNT * D];
+    ferry_model *model = make("sinusoidal");
+    memset(rows, 0x41, sizeof rows); /* what is there before does not count */
+    CHECK(ferry_inspect_position_rows(model, FERRY_INSPECT_DECODER, COUNT, rows, &error));
+    for (int32_t p = 0; p < COUNT; p++)
+        for (int32_t k = 0; k < D / 2; k++) {
+            const double angle = p / pow(10000, (double)k / (D / 2));
+            assert_true(fabs((double)rows[p * D + 2 * k] - sin(angle)) < 1e-6);
+            assert_true(fabs((double)rows[p * D + 2 * k + 1] - cos(angle)) < 1e-6);
+        }
+    ferry_model_close(model);
+    model = make("rope");
+    assert_int_equal(ferry_inspect_position_rows(model, FERRY_INSPECT_ENCODER, COUNT, rows, &error),
+                     FERRY_ERROR_UNSUPPORTED);
+    ferry_model_close(model);
+}
+
+/* Without positions every key gets the scaled product, with a rotation the one of the rotated pair (Su et al. 2021). */
+static void test_scores_by_distance(void **state)
+{
+    (void)state;
+    ferry_error error;
+    float q[K], k[K], scores[KEYS];
+    double product = 0;
+    ferry_model *none = make("none"), *rope = make("rope");
+    for (int32_t d = 0; d < K; d++) {
+        q[d] = (float)cos(d);
+        k[d] = (float)sin(3 * d) + 0.5f;
+        product += (double)(q[d] * k[d]) / sqrt(K);
+    }
+    for (int32_t head = 0; head < HEADS; head++) {
+        CHECK(ferry_inspect_position_scores(none, FERRY_INSPECT_ENCODER, 1, head, COUNT, q, k, scores, &error));
+        for (int32_t j = 0; j < KEYS; j++) assert_true(fabs((double)scores[j] - product) < 1e-5);
+        CHECK(ferry_inspect_position_scores(rope, FERRY_INSPECT_ENCODER, 0, head, COUNT, q, k, scores, &error));
+        for (int32_t j = 0; j < KEYS; j++) {
+            double expected = 0;
+            for (int32_t p = 0; p < K / 2; p++) {
+                const double angle = (COUNT - 1 - j) * pow(10000, -2.0 * p / K), a = (double)q[p], c = (double)k[p];
+                const double b = (double)q[p + K / 2], d = (double)k[p + K / 2];
+                expected += ((a * c + b * d) * cos(angle) + (a * d - b * c) * sin(angle)) / sqrt(K);
+            }
+            assert_true(fabs((double)scores[j] - expected) < 1e-4);
+        }
+    }
+    ferry_model_close(none);
+    ferry_model_close(rope);
+}
+
+static void test_mistakes_are_named(void **state)
+{
+    (void)state;
+    ferry_error error;
+    float *values = malloc(100000 * sizeof *values);
+    ferry_model *model = make("learned");
+    assert_non_null(values);
+    const struct {
+        int32_t layer, head, count;
+        ferry_status status;
+        const char *message;
+    } wrong[] = {{2, 0, 4, FERRY_ERROR_ARGUMENT, "layer: expected 0 to 1, found 2"},
+                 {-1, 0, 4, FERRY_ERROR_ARGUMENT, "layer: expected 0 to 1, found -1"},
+                 {0, HEADS, 4, FERRY_ERROR_ARGUMENT, "head: expected 0 to 3, found 4"},
+                 {0, 0, 0, FERRY_ERROR_ARGUMENT, "count: expected 1 to "},
+                 {0, 0, 50000, FERRY_ERROR_LIMIT, "positions end at"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(ferry_inspect_position_scores(model, FERRY_INSPECT_ENCODER, wrong[i].layer, wrong[i].head,
+                                                       wrong[i].count, NULL, NULL, values, &error),
+                         wrong[i].status);
+        if (strstr(error.message, wrong[i].message) == NULL) fail_msg("found: %s", error.message);
+    }
+    assert_int_equal(ferry_inspect_position_rows(model, FERRY_INSPECT_ENCODER, 0, values, &error),
+                     FERRY_ERROR_ARGUMENT);
+    assert_int_equal(ferry_inspect_position_rows(model, FERRY_INSPECT_ENCODER, 50000, values, &error),
+                     FERRY_ERROR_LIMIT);
+    assert_int_equal(ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, 3).size, 0);
+    free(values);
+    ferry_model_close(model);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_model *model;
+    int32_t *ids;
+    size_t count;
+    CHECK(ferry_model_open(FERRY_TEST_DATA "/../../models/pretrained/tatoeba-en-de.gguf", &model, &error));
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
+    assert_true(count >= 2);
+    const ferry_text first = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[0]);
+    const ferry_text last = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[count - 1]);
+    assert_true(first.size > 3 && memcmp(first.data, "\xE2\x96\x81H", 4) == 0);
+    assert_true(last.size == 4 && memcmp(last.data, "</s>", 4) == 0);
+    assert_int_equal(ferry_inspect_piece(model, FERRY_INSPECT_DECODER, -1).size, 0);
+    assert_int_equal(ferry_inspect_piece(model, FERRY_INSPECT_DECODER, 1 << 30).size, 0);
+    ferry_inspect_free(ids);
+    ferry_model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_those_of_the_formula),
+        cmocka_unit_test(test_scores_by_distance),
+        cmocka_unit_test(test_mistakes_are_named),
+        cmocka_unit_test(test_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

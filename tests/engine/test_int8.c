@@ -1,0 +1,204 @@
+/* Models with int8 matrices give the same bytes on every ISA, in every batch and on any number of threads. */
+#include "tests/support/support.h"
+
+#include <unistd.h>
+
+#include "engine/kernels/kernels.h"
+#include "models/convert.h"
+
+enum { SENTENCES = 23, LONGEST = 40, TARGET = 21, LIMIT = 32 };
+
+typedef struct family {
+    const char *name, *from, *to;
+} family;
+
+static const family families[] = {{"marian-separate", NULL, NULL}, {"m2m100", "en", "de"}, {"t5", "en", "de"}};
+
+/* The family's int8 model file; the caller frees. NULL: there is no data. */
+static char *convert(const family *f)
+{
+    ferry_error error;
+    char name[128];
+    snprintf(name, sizeof name, "models/huggingface-small/%s", f->name);
+    char *directory = shared_path(name);
+    if (directory == NULL) return NULL;
+    snprintf(name, sizeof name, "%s.gguf", f->name);
+    char *path = scratch_path(name);
+    const ferry_import_options options = {.type = FERRY_I8};
+    CHECK(ferry_import(directory, path, &options, &error));
+    free(directory);
+    return path;
+}
+
+/* ---- material ---- */
+
+typedef struct batch {
+    int32_t ids[SENTENCES * LONGEST], offsets[SENTENCES + 1];
+    int32_t target_ids[SENTENCES * TARGET], target_offsets[SENTENCES + 1];
+} batch;
+
+static int32_t next_random(uint32_t *random, int32_t below)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return (int32_t)((*random >> 8) % (uint32_t)below);
+}
+
+/* Sentences of 1 to LONGEST ids, with 1 to TARGET inputs of the decoder. */
+static void make_batch(const ferry_model *model, uint32_t random, batch *b)
+{
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    int32_t at = 0, target_at = 0;
+    for (int s = 0; s < SENTENCES; s++) {
+        b->offsets[s] = at;
+        b->target_offsets[s] = target_at;
+        for (int32_t i = next_random(&random, LONGEST); i >= 0; i--) {
+            b->ids[at++] = next_random(&random, sizes.source_vocab);
+        }
+        for (int32_t i = next_random(&random, TARGET); i >= 0; i--) {
+            b->target_ids[target_at++] = next_random(&random, sizes.target_vocab);
+        }
+    }
+    b->offsets[SENTENCES] = at;
+    b->target_offsets[SENTENCES] = target_at;
+}
+
+/* ---- results ---- */
+
+static float *find_logits(const ferry_model *model, const batch *b, ferry_inspect_pass pass, size_t *count)
+{
+    ferry_error error;
+    *count = (size_t)b->target_offsets[SENTENCES] * (size_t)ferry_inspect_get_sizes(model).target_vocab;
+    float *logits = malloc(*count * sizeof *logits);
+    assert_non_null(logits);
+    CHECK(ferry_inspect_logits(model, b->ids, b->offsets, SENTENCES, b->target_ids, b->target_offsets, pass, logits,
+                               &error));
+    return logits;
+}
+
+static ferry_result *search(const ferry_model *model, const family *f, const batch *b, int32_t beam, int32_t threads,
+                            int32_t size)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options_default(model, &options);
+    options.from = f->from;
+    options.to = f->to;
+    options.beam = options.nbest = beam;
+    options.max_length = LIMIT;
+    options.scores = 1;
+    options.threads = threads;
+    options.batch = size;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_inspect_generate(translator, b->ids, b->offsets, SENTENCES, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+/* Ids, scores, and what each id added to them, to the byte. Returns how many ids. */
+static size_t check_same(const ferry_result *a, const ferry_result *b)
+{
+    size_t compared = 0;
+    for (size_t s = 0; s < SENTENCES; s++) {
+        assert_int_equal(ferry_result_hypotheses(a, s), ferry_result_hypotheses(b, s));
+        for (size_t h = 0; h < ferry_result_hypotheses(a, s); h++) {
+            const size_t tokens = ferry_result_tokens(a, s, h);
+            const float scores[] = {ferry_result_score(a, s, h), ferry_result_score(b, s, h)};
+            assert_int_equal(tokens, ferry_result_tokens(b, s, h));
+            assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+            assert_memory_equal(ferry_inspect_result_ids(a, s, h), ferry_inspect_result_ids(b, s, h),
+                                tokens * sizeof(int32_t));
+            assert_memory_equal(ferry_inspect_result_token_scores(a, s, h), ferry_inspect_result_token_scores(b, s, h),
+                                tokens * sizeof(float));
+            compared += tokens;
+        }
+    }
+    return compared;
+}
+
+/* ---- the tests ---- */
+
+static void check_isas(const family *f, const char *path)
+{
+    ferry_error error;
+    batch b;
+    ferry_model *plain, *model;
+    size_t count, same;
+    CHECK(ferry_inspect_open(path, "plain", &plain, &error));
+    make_batch(plain, 5, &b);
+    float *expected = find_logits(plain, &b, FERRY_INSPECT_ONE_PASS, &count);
+    ferry_result *found = search(plain, f, &b, 4, 1, SENTENCES);
+    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
+        CHECK(ferry_inspect_open(path, (*k)->isa, &model, &error));
+        assert_string_equal(ferry_inspect_isa(model), (*k)->isa);
+        for (int pass = 0; pass < 2; pass++) {
+            float *logits =
+                find_logits(model, &b, pass == 0 ? FERRY_INSPECT_ONE_PASS : FERRY_INSPECT_STEP_BY_STEP, &same);
+            assert_int_equal(same, count);
+            assert_memory_equal(logits, expected, count * sizeof *logits);
+            free(logits);
+        }
+        ferry_result *result = search(model, f, &b, 4, 1, SENTENCES);
+        print_message("%s on %s: %zu logits and %zu ids are plain C's\n", f->name, (*k)->isa, count,
+                      check_same(result, found));
+        ferry_result_destroy(result);
+        ferry_model_close(model);
+    }
+    ferry_result_destroy(found);
+    free(expected);
+    ferry_model_close(plain);
+}
+
+static void test_every_isa_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char *path = convert(&families[i]);
+        if (path == NULL) not_run("int8 on every ISA");
+        check_isas(&families[i], path);
+        unlink(path);
+        free(path);
+    }
+}
+
+static void check_batches(const family *f, const char *path)
+{
+    ferry_error error;
+    batch b;
+    ferry_model *model;
+    uint32_t random = 9;
+    CHECK(ferry_inspect_open(path, NULL, &model, &error));
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        make_batch(model, (uint32_t)beam, &b);
+        ferry_result *alone = search(model, f, &b, beam, 1, 1);
+        for (int32_t threads = 1; threads <= 4; threads++) {
+            ferry_result *result = search(model, f, &b, beam, threads, 1 + next_random(&random, SENTENCES));
+            assert_true(check_same(result, alone) > SENTENCES);
+            ferry_result_destroy(result);
+        }
+        ferry_result_destroy(alone);
+    }
+    ferry_model_close(model);
+}
+
+static void test_batches_and_threads_give_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char *path = convert(&families[i]);
+        if (path == NULL) not_run("int8 in batches");
+        check_batches(&families[i], path);
+        unlink(path);
+        free(path);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_isa_gives_the_same_bytes),
+        cmocka_unit_test(test_batches_and_threads_give_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

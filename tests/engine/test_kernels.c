@@ -1,0 +1,248 @@
+/* Float products of every ISA that runs here, against plain double-precision arithmetic, against OpenBLAS, and against
+ * the other ISAs; the panels they read; and which ISAs there are. */
+#include "engine/kernels/cpu.h"
+#include "tests/support/kernel_support.h"
+
+#if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */
+#include <cblas.h>
+
+#include "tools/lab/bench_openblas.h"
+#endif
+
+/* ---- product ---- */
+
+typedef struct product_case {
+    int32_t rows, K, N;
+    size_t ldx, ldy;
+    float *x;      /* [rows, ldx], not aligned */
+    float *weight; /* [N, K] */
+    float *panels;
+    float *bias;
+    float *y; /* one guard before, [rows, ldy], guards behind */
+    float *memory[5];
+} product_case;
+
+static product_case new_product(int32_t rows, int32_t K, int32_t N, size_t more_x, size_t more_y)
+{
+    product_case c = {.rows = rows, .K = K, .N = N, .ldx = (size_t)K + more_x, .ldy = (size_t)N + more_y};
+    size_t sizes[] = {(size_t)rows * c.ldx + 1, (size_t)N * (size_t)K, ferry_panels_count(N, K), (size_t)N,
+                      (size_t)rows * c.ldy + 18};
+    for (int i = 0; i < 5; i++) {
+        c.memory[i] = new_floats(sizes[i], -1.0f, 1.0f);
+    }
+    c.x = c.memory[0] + 1;
+    c.weight = c.memory[1];
+    c.panels = c.memory[2];
+    c.bias = c.memory[3];
+    c.y = c.memory[4] + 1;
+    ferry_panels_pack(c.panels, c.weight, N, K);
+    return c;
+}
+
+static void destroy_product(product_case *c)
+{
+    for (int i = 0; i < 5; i++) free(c->memory[i]);
+}
+
+/* Σ_k x·W + bias in double precision; *bound receives what a chain of K float additions may be off by. */
+static double product_oracle(const product_case *c, int32_t i, int32_t n, const float *bias, double *bound)
+{
+    double sum = 0, size = 1;
+    for (int32_t k = 0; k < c->K; k++) {
+        double term = (double)c->x[(size_t)i * c->ldx + (size_t)k] * (double)c->weight[n * c->K + k];
+        sum += term;
+        size += fabs(term);
+    }
+    *bound = size * 0x1p-24 * (4.0 + sqrt((double)c->K));
+    return bias == NULL ? sum : sum + (double)bias[n];
+}
+
+/* Nothing but [rows, N] was written. */
+static void check_guards(const product_case *c)
+{
+    assert_true(c->y[-1] == GUARD);
+    for (int32_t i = 0; i < c->rows; i++) {
+        for (size_t n = (size_t)c->N; n < c->ldy; n++) assert_true(c->y[(size_t)i * c->ldy + n] == GUARD);
+    }
+    for (size_t n = 0; n < 16; n++) assert_true(c->y[(size_t)c->rows * c->ldy + n] == GUARD);
+}
+
+static void check_product(const ferry_kernels *k, product_case *c, const float *bias)
+{
+    fill(c->y - 1, (size_t)c->rows * c->ldy + 18, GUARD);
+    k->product(c->y, c->ldy, c->x, c->ldx, c->rows, c->panels, c->K, c->N, bias);
+    check_guards(c);
+    for (int32_t i = 0; i < c->rows; i++) {
+        for (int32_t n = 0; n < c->N; n++) {
+            double bound, expected = product_oracle(c, i, n, bias, &bound);
+            assert_close((double)c->y[(size_t)i * c->ldy + (size_t)n], expected, bound);
+        }
+    }
+}
+
+static void check_product_shape(int32_t rows, int32_t K, int32_t N, size_t more_x, size_t more_y)
+{
+    product_case c = new_product(rows, K, N, more_x, more_y);
+    EACH_ISA(k)
+    {
+        check_product(*k, &c, c.bias);
+        check_product(*k, &c, NULL);
+    }
+    destroy_product(&c);
+}
+
+static void product_matches_double_precision(void **state)
+{
+    (void)state;
+    static const int32_t short_K[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 40};
+    for (int32_t rows = 1; rows <= 17; rows++) {
+        for (int32_t N = 1; N <= 50; N++) {
+            check_product_shape(rows, short_K[(rows + N) % COUNT(short_K)], N, (size_t)(N % 3), (size_t)(rows % 4));
+        }
+        for (int32_t K = 1; K <= 40; K++) check_product_shape(rows, K, 33 + K % 16, 1, 5);
+    }
+    static const int32_t large[][3] = {{1, 64, 64},   {5, 256, 130},  {14, 512, 48}, {15, 513, 70},  {29, 511, 100},
+                                       {57, 600, 35}, {113, 64, 200}, {7, 2048, 40}, {64, 2048, 33}, {200, 40, 17}};
+    for (int32_t i = 0; i < COUNT(large); i++) check_product_shape(large[i][0], large[i][1], large[i][2], 3, 2);
+}
+
+#if !defined(FERRY_WITHOUT_OPENBLAS)
+static void product_matches_openblas(void **state)
+{
+    (void)state;
+    static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
+    for (int32_t s = 0; s < COUNT(shapes); s++) {
+        product_case c = new_product(shapes[s][0], shapes[s][1], shapes[s][2], 4, 0);
+        size_t count = (size_t)c.rows * (size_t)c.N;
+        float *expected = new_memory(count * sizeof *expected);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.rows, c.N, c.K, 1.0f, c.x, (blasint)c.ldx, c.weight, c.K,
+                    0.0f, expected, c.N);
+        for (size_t i = 0; i < count; i++) expected[i] += c.bias[i % (size_t)c.N];
+        double tolerance = 1e-6 * (double)c.K;
+        EACH_ISA(k)
+        {
+            (*k)->product(c.y, c.ldy, c.x, c.ldx, c.rows, c.panels, c.K, c.N, c.bias);
+            for (size_t i = 0; i < count; i++) assert_close((double)c.y[i], (double)expected[i], tolerance);
+        }
+        free(expected);
+        destroy_product(&c);
+    }
+}
+
+#endif
+
+/* For every number of rows and every place among them, with the same bytes as alone. */
+static void product_row_depends_on_itself_alone(void **state)
+{
+    (void)state;
+    static const int32_t shapes[][2] = {{64, 100}, {700, 70}, {512, 16}, {33, 7}};
+    for (int32_t s = 0; s < COUNT(shapes); s++) {
+        product_case c = new_product(130, shapes[s][0], shapes[s][1], 1, 0);
+        size_t N = (size_t)c.N;
+        float *alone = new_memory((size_t)c.rows * N * sizeof *alone);
+        EACH_ISA(k)
+        {
+            for (size_t i = 0; i < (size_t)c.rows; i++) {
+                (*k)->product(alone + i * N, N, c.x + i * c.ldx, c.ldx, 1, c.panels, c.K, c.N, c.bias);
+            }
+            for (int32_t rows = 1; rows <= c.rows; rows += rows < 40 ? 1 : 30) {
+                size_t first = (size_t)(rows % 3 < c.rows - rows ? rows % 3 : 0);
+                (*k)->product(c.y, N, c.x + first * c.ldx, c.ldx, rows, c.panels, c.K, c.N, c.bias);
+                assert_same_bytes(c.y, alone + first * N, (size_t)rows * N);
+            }
+        }
+        free(alone);
+        destroy_product(&c);
+    }
+}
+
+/* Equal bytes where a multiplication and its addition round once. */
+static void fused_isas_agree(void **state)
+{
+    (void)state;
+    const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
+    if (avx2 == NULL || avx512 == NULL) {
+        print_message("fused_isas_agree: not run, this machine lacks AVX2 or AVX-512\n");
+        skip();
+    }
+    for (int32_t rows = 1; rows < 70; rows += 4) {
+        product_case c = new_product(rows, 10 * rows + 1, 40 + rows, 0, 0);
+        size_t count = (size_t)rows * (size_t)c.N;
+        float *other = new_memory(count * sizeof *other);
+        avx2->product(c.y, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
+        avx512->product(other, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
+        assert_same_bytes(c.y, other, count);
+        free(other);
+        destroy_product(&c);
+    }
+}
+
+/* ---- tables and panels ---- */
+
+static void tables_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_ptr_equal(ferry_kernels_find(NULL), ferry_kernels_available()[0]);
+    assert_ptr_equal(ferry_kernels_find(""), ferry_kernels_available()[0]);
+    assert_null(ferry_kernels_find("sse9"));
+    assert_string_equal(ferry_kernels_find("plain")->isa, "plain");
+    EACH_ISA(k) assert_ptr_equal(ferry_kernels_find((*k)->isa), *k);
+#if defined(__x86_64__)
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    assert_int_equal(ferry_kernels_find("avx2") != NULL, avx2);
+    assert_int_equal(ferry_kernels_find("avx512") != NULL, avx512);
+#elif defined(__aarch64__)
+    assert_non_null(ferry_kernels_find("neon"));
+    assert_string_equal(ferry_kernels_available()[1 + (ferry_kernels_find("neon_dotprod") != NULL)]->isa, "plain");
+#endif
+}
+
+#if !defined(FERRY_WITHOUT_OPENBLAS)
+static void openblas_names_its_core(void **state)
+{
+    (void)state;
+    const char *core = ferry_openblas_core();
+    assert_true(strlen(core) > 0);
+    if (strcmp(core, "Prescott") == 0)
+        assert_int_equal(ferry_openblas_matches_cpu(), ferry_cpu_detect() == FERRY_CPU_PLAIN);
+    if (strcmp(core, "SkylakeX") == 0) assert_true(ferry_openblas_matches_cpu());
+}
+
+#endif
+
+static void panels_hold_the_matrix(void **state)
+{
+    (void)state;
+    for (int32_t N = 1; N < 40; N++) {
+        int32_t K = N % 7 + 1;
+        product_case c = new_product(1, K, N, 0, 0);
+        assert_int_equal(ferry_panels_count(N, K), (N + 15) / 16 * 16 * K);
+        for (int32_t n = 0; n < N; n++) {
+            float row[8];
+            ferry_panels_row(row, c.panels, K, n);
+            assert_same_bytes(row, c.weight + n * K, (size_t)K);
+        }
+        for (int32_t n = N; n < (N + 15) / 16 * 16; n++) {
+            for (int32_t i = 0; i < K; i++) assert_true(c.panels[n / 16 * K * 16 + i * 16 + n % 16] == 0.0f);
+        }
+        destroy_product(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tables_are_found_by_name),
+        TEST(panels_hold_the_matrix),
+        TEST(product_matches_double_precision),
+#if !defined(FERRY_WITHOUT_OPENBLAS)
+        TEST(openblas_names_its_core),
+        TEST(product_matches_openblas),
+#endif
+        TEST(product_row_depends_on_itself_alone),
+        TEST(fused_isas_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

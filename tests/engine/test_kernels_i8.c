@@ -1,0 +1,477 @@
+/* int8 products of every ISA that runs here: against plain arithmetic, and against each other byte by byte. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "tests/support/quantised.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/pool.h"
+
+#define MAX_ROWS 70
+
+/* ---- against plain arithmetic ---- */
+
+typedef struct shape {
+    int32_t rows, N, K;
+} shape;
+
+static void check_shape(shape s, bool with_scales, bool with_bias, float input_multiplier)
+{
+    quantised w = new_quantised(s.N, s.K, with_scales, with_bias, input_multiplier);
+    size_t size = (size_t)s.rows * (size_t)s.N;
+    float *x = new_floats((size_t)s.rows * (size_t)s.K, -3.0f, 3.0f), *first = NULL;
+    EACH_ISA(k)
+    {
+        float *y = new_floats(size + 16, GUARD, GUARD);
+        run(*k, y, x, s.rows, &w.matrix);
+        for (size_t i = size; i < size + 16; i++) assert_true(y[i] == GUARD);
+        if (first == NULL) {
+            first = y;
+        } else {
+            assert_memory_equal(y, first, size * sizeof *y);
+            free(y);
+        }
+    }
+    for (int32_t i = 0; i < s.rows; i++) {
+        const float *row = x + (size_t)i * (size_t)s.K;
+        check_row(&w, first + (size_t)i * (size_t)s.N, row,
+                  input_multiplier > 0 ? input_multiplier : factor_of(row, (size_t)s.K));
+    }
+    free(first);
+    free(x);
+    destroy_quantised(&w);
+}
+
+static void products_are_right(void **state)
+{
+    (void)state;
+    static const int32_t few[] = {2, 9, 33, 50}; /* one to four tiles of rows */
+    for (int i = 0; i < 4; i++) {
+        for (int32_t K = 1; K <= 70; K += K < 20 ? 1 : 7) check_shape((shape){few[i], 17, K}, true, true, 0);
+        for (int32_t N = 1; N <= 70; N++) check_shape((shape){few[i], N, 37}, N % 2 == 0, N % 3 == 0, 0);
+    }
+    for (int32_t rows = 1; rows <= MAX_ROWS; rows++) check_shape((shape){rows, 33, 22}, rows % 2 == 0, true, 0);
+    for (int form = 0; form < 8; form++) {
+        check_shape((shape){16, 50, 512}, form & 1, form & 2, form & 4 ? 50.0f : 0.0f);
+        check_shape((shape){MAX_ROWS, 130, 515}, form & 1, form & 2, form & 4 ? 31.7f : 0.0f);
+    }
+    check_shape((shape){600, 40, 2048}, true, true, 0); /* more inputs than are kept near the core at once */
+}
+
+static void a_row_depends_on_itself_alone(void **state)
+{
+    (void)state;
+    enum { N = 83, K = 70 };
+    quantised w = new_quantised(N, K, false, true, 0);
+    float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
+    float *all = new_floats(MAX_ROWS * N, 0, 0), *y = new_floats(MAX_ROWS * N, 0, 0);
+    EACH_ISA(k)
+    {
+        run(*k, all, x, MAX_ROWS, &w.matrix);
+        for (int32_t rows = 1; rows <= MAX_ROWS; rows++) {
+            int32_t from = rows * 5 % (MAX_ROWS - rows + 1);
+            run(*k, y, x + from * K, rows, &w.matrix);
+            assert_memory_equal(y, all + from * N, (size_t)rows * N * sizeof *y);
+        }
+    }
+    free(x);
+    free(all);
+    free(y);
+    destroy_quantised(&w);
+}
+
+/* ---- integers ---- */
+
+/* The largest sums there are: all inputs and codes at an end of their range. */
+static void nothing_overflows_or_saturates(void **state)
+{
+    (void)state;
+    enum { N = 20, K = 65536, KINDS = 3, ROWS = 2 * KINDS };
+    static const int ends[] = {127, -127, -128}; /* the last is no code that we write, but a file may hold it */
+    quantised w = new_quantised(N, K, false, false, 1.0f);
+    float *x = new_floats((size_t)ROWS * K, 0, 0);
+    float y[KINDS * N], y_twice[ROWS * N];
+    w.matrix.multiplier = 1.0f;
+    for (size_t k = 0; k < K; k++) {
+        x[k] = 127.0f;
+        x[K + k] = -1000.0f;
+        x[2 * K + k] = k % 2 == 0 ? 127.0f : -127.0f;
+    }
+    memcpy(x + KINDS * K, x, (size_t)KINDS * K * sizeof *x);
+    for (int e = 0; e < 3; e++) {
+        memset(w.q, ends[e], (size_t)N * K);
+        for (size_t k = 0; k < K; k += 2) w.q[k] = (int8_t)-w.q[k + 1] < 0 ? -127 : 127; /* row 0 alternates */
+        pack_quantised(&w);
+        EACH_ISA(k)
+        {
+            run(*k, y, x, KINDS, &w.matrix);
+            run(*k, y_twice, x, ROWS, &w.matrix);
+            assert_memory_equal(y_twice, y, KINDS * N * sizeof *y);
+            assert_memory_equal(y_twice + KINDS * N, y, KINDS * N * sizeof *y);
+            for (int32_t i = 0; i < KINDS; i++) {
+                for (int32_t n = 0; n < N; n++) {
+                    int64_t sum = exact_sum(&w, n, x + i * K, 1.0f);
+                    assert_true(llabs(sum) <= INT32_MAX);
+                    assert_true(y[i * N + n] == (float)sum);
+                }
+            }
+        }
+    }
+    free(x);
+    destroy_quantised(&w);
+}
+
+/* Every pair of an input and a code, in every place of a group. */
+static void every_product_of_bytes(void **state)
+{
+    (void)state;
+    enum { N = 256, K = 5, ROWS = 255 };
+    quantised w = new_quantised(N, K, true, false, 1.0f);
+    float *x = new_floats(ROWS * K, 0, 0), *y = new_floats(ROWS * N, 0, 0);
+    for (int32_t n = 0; n < N; n++) w.scales[n] = 1.0f;
+    for (int32_t place = 0; place < K; place++) {
+        memset(w.q, 0, N * K);
+        memset(x, 0, ROWS * K * sizeof *x);
+        for (int32_t n = 0; n < N; n++) w.q[n * K + place] = (int8_t)(n - 128);
+        for (int32_t i = 0; i < ROWS; i++) x[i * K + place] = (float)(i - 127);
+        pack_quantised(&w);
+        EACH_ISA(k)
+        {
+            run(*k, y, x, ROWS, &w.matrix);
+            for (int32_t i = 0; i < ROWS; i++) {
+                for (int32_t n = 0; n < N; n++) assert_true(y[i * N + n] == (float)((i - 127) * (n - 128)));
+            }
+        }
+    }
+    free(x);
+    free(y);
+    destroy_quantised(&w);
+}
+
+static void groups_share_a_factor(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, N = 35, K = 19 };
+    static const int32_t ends[] = {1, 4, 4, 25, ROWS};
+    const ferry_context settings = {.group_ends = ends, .group_count = 5};
+    quantised w = new_quantised(N, K, true, true, 0), fixed = new_quantised(N, K, false, true, 12.5f);
+    float *x = new_floats(ROWS * K, -3.0f, 3.0f), *y = new_floats(ROWS * N, 0, 0), *alone = new_floats(ROWS * N, 0, 0);
+    const ferry_matrix *matrix = &w.matrix, *with_factor = &fixed.matrix;
+    for (int32_t i = 0; i < K; i++) x[10 * K + i] *= 50.0f; /* rounds the rest of its group coarsely */
+    EACH_ISA(k)
+    {
+        run_many(&settings, *k, &y, x, ROWS, &matrix, 1);
+        for (int32_t g = 0, row = 0; g < 5; row = ends[g++]) {
+            float a = factor_of(x + row * K, (size_t)(ends[g] - row) * K);
+            for (int32_t i = row; i < ends[g]; i++) check_row(&w, y + i * N, x + i * K, a);
+        }
+        run_many(&settings, *k, &y, x, ROWS, &with_factor, 1); /* groups do not matter */
+        run(*k, alone, x, ROWS, with_factor);
+        assert_memory_equal(y, alone, ROWS * N * sizeof *y);
+    }
+    free(x);
+    free(y);
+    free(alone);
+    destroy_quantised(&w);
+    destroy_quantised(&fixed);
+}
+
+static void odd_rows(void **state)
+{
+    (void)state;
+    enum { N = 18, K = 21, ROWS = 4 };
+    quantised w = new_quantised(N, K, true, true, 0);
+    float x[ROWS * K] = {0}, y[ROWS * N], zeros[ROWS * N], first[ROWS * N];
+    x[K] = 1e-40f; /* so small that its factor is infinite */
+    x[2 * K + 3] = INFINITY;
+    x[3 * K + 3] = NAN;
+    EACH_ISA(k)
+    {
+        w.matrix.bias = w.bias;
+        run(*k, y, x, ROWS, &w.matrix);
+        assert_memory_equal(y, w.bias, N * sizeof *y);
+        assert_memory_equal(y + N, w.bias, N * sizeof *y);
+        for (int32_t i = 2 * N; i < ROWS * N; i++) assert_true(isnan(y[i]) || isinf(y[i]));
+        w.matrix.bias = NULL;
+        run(*k, zeros, x, 2, &w.matrix);
+        if (*k == ferry_kernels_available()[0]) memcpy(first, zeros, sizeof first);
+        assert_memory_equal(zeros, first, 2 * N * sizeof *zeros); /* the signs of zeros, too */
+    }
+    destroy_quantised(&w);
+}
+
+/* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
+static void marians_example(void **state)
+{
+    (void)state;
+    int8_t *codes = new_memory(ferry_codes_size(1, 2));
+    ferry_matrix matrix = {.N = 1, .K = 2, .codes = codes, .multiplier = 127.0f, .input_multiplier = 100.0f};
+    ferry_codes_pack(codes, (const int8_t[]){64, -127}, 1, 2);
+    EACH_ISA(k)
+    {
+        float y;
+        run(*k, &y, (const float[]){0.3f, 2.0f}, 1, &matrix);
+        assert_true(y == -14209.0f / 12700.0f);
+        assert_true(fabsf(y + 1.118819f) < 1e-6f);
+    }
+    free(codes);
+}
+
+/* ---- several matrices, rows of matrices ---- */
+
+static void many_are_like_one_by_one(void **state)
+{
+    (void)state;
+    enum { ROWS = 20, K = 37 };
+    quantised a = new_quantised(16, K, true, true, 0), b = new_quantised(40, K, false, false, 20.0f),
+              c = new_quantised(5, K, false, true, 0);
+    float *x = new_floats(ROWS * K, -3.0f, 3.0f), *weight = new_floats(30 * K, -1.0f, 1.0f);
+    float *panels = new_floats(ferry_panels_count(30, K), 0, 0);
+    ferry_panels_pack(panels, weight, 30, K);
+    ferry_matrix floats = {.N = 30, .K = K, .panels = panels};
+    const ferry_matrix *matrices[FERRY_LINEAR_MAX] = {&a.matrix, &floats, &c.matrix, &b.matrix};
+    for (int order = 0; order < 2; order++) {
+        EACH_ISA(k)
+        {
+            float *y[FERRY_LINEAR_MAX];
+            for (int m = 0; m < FERRY_LINEAR_MAX; m++) y[m] = new_floats((size_t)ROWS * 40, 0, 0);
+            run_many(&(ferry_context){0}, *k, y, x, ROWS, matrices, FERRY_LINEAR_MAX);
+            for (int m = 0; m < FERRY_LINEAR_MAX; m++) {
+                float *alone = new_floats((size_t)ROWS * 40, 0, 0);
+                run(*k, alone, x, ROWS, matrices[m]);
+                assert_memory_equal(y[m], alone, (size_t)ROWS * (size_t)matrices[m]->N * sizeof *alone);
+                free(alone);
+                free(y[m]);
+            }
+        }
+        matrices[0] = &b.matrix; /* then: 20, none, 0, 20 */
+    }
+    free(x);
+    free(weight);
+    free(panels);
+    destroy_quantised(&a);
+    destroy_quantised(&b);
+    destroy_quantised(&c);
+}
+
+/* ---- division by a multiplier ---- */
+
+/* Every sum by every unit: one row [ROWS] of outputs has one unit, a·multiplier. */
+static void check_unit(quantised *w, const float *x, float a, float multiplier)
+{
+    enum { ROWS = 8 };
+    const int32_t N = w->matrix.N;
+    float *y = new_floats((size_t)(ROWS * N), 0, 0);
+    w->matrix.input_multiplier = a;
+    w->matrix.multiplier = multiplier;
+    EACH_ISA(k)
+    {
+        run(*k, y, x, ROWS, &w->matrix);
+        for (int32_t i = 0; i < ROWS; i++) {
+            for (int32_t n = 0; n < N; n++) {
+                const float sum = (float)exact_sum(w, n, x + i * w->matrix.K, a);
+                const float expected = sum / (a * multiplier), found = y[i * N + n];
+                assert_true(isnan(expected) ? isnan(found) : memcmp(&expected, &found, sizeof found) == 0);
+            }
+        }
+    }
+    free(y);
+}
+
+static void quotients_are_rounded_once(void **state)
+{
+    (void)state;
+    static const float multipliers[] = {1.0f,
+                                        0x1.fffffep0f,
+                                        0x1.000002p0f,
+                                        0x1p60f,
+                                        0x1.fffffep59f,
+                                        0x1p-60f,
+                                        0x1.000002p-60f,
+                                        0x1p127f,
+                                        0x1.fffffep127f,
+                                        0x1p-126f,
+                                        0x1p-149f,
+                                        0.0f,
+                                        -3.0f,
+                                        INFINITY,
+                                        0x1.234568p-140f};
+    enum { N = 48, K = 40, ROWS = 8 };
+    quantised w = new_quantised(N, K, false, false, 0);
+    float *x = new_floats((size_t)ROWS * K, -90.0f, 90.0f);
+    for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) check_unit(&w, x, 1.0f, multipliers[i]);
+    for (int i = 0; i < 300; i++) check_unit(&w, x, random_between(0.5f, 2.0f), random_between(0.01f, 3000.0f));
+    free(x);
+    destroy_quantised(&w);
+}
+
+/* ---- memory ---- */
+
+/* A copy of n bytes right before memory that nobody may touch: what reads or writes behind it dies. */
+static void *before_a_wall(const void *data, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
+    unsigned char *memory = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true((void *)memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + whole, page, PROT_NONE), 0);
+    if (data != NULL) memcpy(memory + whole - n, data, n);
+    return memory + whole - n;
+}
+
+static void free_at_wall(void *data, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
+    assert_int_equal(munmap((unsigned char *)data + n - whole, whole + page), 0);
+}
+
+/* The kernels themselves, with every one of their buffers at a wall. */
+static void check_walls(shape s, bool with_scales)
+{
+    quantised w = new_quantised(s.N, s.K, with_scales, true, 0);
+    const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
+    const size_t inputs_size = rows * ((K + 63) / 64 * 64), x_size = rows * K * sizeof(float);
+    const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
+    float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
+    float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
+    float *scales = before_a_wall(w.scales, column_size), *bias = before_a_wall(w.bias, column_size);
+    int8_t *codes = before_a_wall(w.codes, codes_size);
+    ferry_rows_i8 inputs = {.rows = s.rows,
+                            .K = s.K,
+                            .factors = before_a_wall(NULL, row_size),
+                            .sums = before_a_wall(NULL, row_size),
+                            .codes = before_a_wall(NULL, inputs_size)};
+    run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
+    EACH_ISA(k)
+    {
+        memset(y, 0x55, y_size);
+        memset(inputs.codes, 0x55, inputs_size);
+        for (int32_t i = 0; i < s.rows; i++) {
+            inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
+            (*k)->quantise(&inputs, x_at + (size_t)i * K, i);
+        }
+        (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
+        assert_memory_equal(y, expected, y_size);
+    }
+    free_at_wall(x_at, x_size);
+    free_at_wall(y, y_size);
+    free_at_wall(scales, column_size);
+    free_at_wall(bias, column_size);
+    free_at_wall(codes, codes_size);
+    free_at_wall(inputs.factors, row_size);
+    free_at_wall(inputs.sums, row_size);
+    free_at_wall(inputs.codes, inputs_size);
+    free(x);
+    free(expected);
+    destroy_quantised(&w);
+}
+
+static void nothing_behind_the_buffers_is_touched(void **state)
+{
+    (void)state;
+    static const int32_t rows[] = {1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 47, 49, 64, 70, 97},
+                         N[] = {1, 16, 31, 33, 65, 96};
+    static const int32_t K[] = {1, 16, 63, 64, 65, 130, 192};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t n = 0; n < sizeof N / sizeof *N; n++) {
+            for (size_t k = 0; k < sizeof K / sizeof *K; k++) check_walls((shape){rows[r], N[n], K[k]}, n % 2 == 0);
+        }
+    }
+}
+
+/* ---- threads ---- */
+
+enum { JOB_ROWS = 70, JOB_N = 83, JOB_K = 150, JOBS = 400 };
+
+typedef struct jobs {
+    const ferry_kernels *kernels;
+    const ferry_matrix *matrix;
+    const float *x, *expected; /* [JOB_ROWS, …] */
+    bool wrong[JOBS];
+} jobs;
+
+/* Item i: some of the rows. Failures of cmocka are for the main thread. */
+static void run_job(void *user, int32_t worker, size_t item)
+{
+    (void)worker;
+    jobs *all = user;
+    const int32_t rows = (int32_t)item % JOB_ROWS + 1, from = (int32_t)item * 7 % (JOB_ROWS - rows + 1);
+    float y[JOB_ROWS * JOB_N];
+    ferry_context context = {.kernels = all->kernels};
+    ferry_status status = ferry_linear(&context, y, all->x + from * JOB_K, rows, all->matrix, NULL);
+    all->wrong[item] = status != FERRY_OK || memcmp(y, all->expected + from * JOB_N, (size_t)rows * JOB_N * sizeof *y);
+    ferry_arena_destroy(&context.arena);
+}
+
+static void threads_do_not_meet(void **state)
+{
+    (void)state;
+    quantised w = new_quantised(JOB_N, JOB_K, true, true, 0);
+    float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
+          *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
+    ferry_pool *pool;
+    ferry_error error = {0};
+    run(ferry_kernels_find("plain"), expected, x, JOB_ROWS, &w.matrix);
+    assert_int_equal(ferry_pool_create(2, &pool, &error), FERRY_OK);
+    EACH_ISA(k)
+    {
+        jobs all = {.kernels = *k, .matrix = &w.matrix, .x = x, .expected = expected};
+        ferry_pool_run(pool, run_job, &all, JOBS);
+        for (int i = 0; i < JOBS; i++) assert_false(all.wrong[i]);
+    }
+    ferry_pool_destroy(pool);
+    free(x);
+    free(expected);
+    destroy_quantised(&w);
+}
+
+/* ---- tables ---- */
+
+static void tables_for_int8_are_found(void **state)
+{
+    (void)state;
+    const ferry_kernels *avx512 = ferry_kernels_find("avx512"), *vnni = ferry_kernels_find("avx512vnni");
+    const ferry_kernels *amx = ferry_kernels_find("amx"), *best = amx != NULL ? amx : vnni;
+#if defined(__x86_64__)
+    assert_int_equal(vnni != NULL, avx512 != NULL && __builtin_cpu_supports("avx512vnni"));
+#endif
+    const ferry_kernels *neon = ferry_kernels_find("neon"), *dotprod = ferry_kernels_find("neon_dotprod");
+    if (dotprod != NULL) {
+        assert_ptr_equal(ferry_kernels_find(NULL), dotprod);
+        assert_ptr_equal(dotprod->product, neon->product);
+        assert_ptr_not_equal(dotprod->product_i8, neon->product_i8);
+        return;
+    }
+    const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx_vnni = ferry_kernels_find("avxvnni");
+    if (avx_vnni != NULL) {
+        assert_ptr_equal(avx_vnni->product, avx2->product);
+        assert_ptr_not_equal(avx_vnni->product_i8, avx2->product_i8);
+        if (avx512 == NULL) assert_ptr_equal(ferry_kernels_find(NULL), avx_vnni);
+    }
+    if (vnni == NULL) {
+        print_message("tables_for_int8_are_found: the order of tables was not checked, this machine lacks VNNI\n");
+        skip();
+    }
+    assert_ptr_equal(ferry_kernels_find(NULL), best);
+    assert_ptr_equal(best->product, avx512->product);
+    assert_ptr_not_equal(vnni->product_i8, avx512->product_i8);
+    if (amx != NULL) assert_ptr_not_equal(amx->product_i8, vnni->product_i8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(products_are_right, restart_random),
+        cmocka_unit_test_setup(a_row_depends_on_itself_alone, restart_random),
+        cmocka_unit_test(nothing_overflows_or_saturates),
+        cmocka_unit_test(every_product_of_bytes),
+        cmocka_unit_test_setup(groups_share_a_factor, restart_random),
+        cmocka_unit_test_setup(odd_rows, restart_random),
+        cmocka_unit_test(marians_example),
+        cmocka_unit_test_setup(many_are_like_one_by_one, restart_random),
+        cmocka_unit_test_setup(quotients_are_rounded_once, restart_random),
+        cmocka_unit_test_setup(nothing_behind_the_buffers_is_touched, restart_random),
+        cmocka_unit_test_setup(threads_do_not_meet, restart_random),
+        cmocka_unit_test(tables_for_int8_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

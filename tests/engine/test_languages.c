@@ -1,0 +1,499 @@
+/* Languages by name: what the model file says of them, what a pair adds to a line, and what is refused. */
+#include "tests/support/support.h"
+
+#include "models/plan/gguf_write.h"
+#include "engine/file/model_file.h"
+
+enum { WIDTH = 16, PIECES = 32, EOS = 0, UNKNOWN = 1 };
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* By id; the others have none. */
+static const char *const pieces[] = {"</s>",      "<unk>",   "<pad>",   "eng_Latn", "deu_Latn",
+                                     "fra_Latn",  ">>deu<<", ">>fra<<", "hello",    "world",
+                                     "Translate", "into",    "German:", "French:",  "Say:"};
+
+/* ---- a small model file ---- */
+
+static void put_tables(ferry_gguf_writer *writer, const ferry_model_languages *languages)
+{
+    static const char *const places[] = {"none", "prefix", "suffix", "first"};
+    const size_t count = (size_t)languages->count, prompts = (size_t)languages->prompt_count;
+    if (count == 0) return;
+    ferry_gguf_put_texts(writer, "ferry.languages.names", languages->names, count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", languages->roles, count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", languages->source_ids, count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", languages->target_ids, count);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", places[languages->source_tag]);
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", places[languages->target_tag]);
+    ferry_gguf_put_texts(writer, "ferry.languages.prompts", languages->prompts, prompts);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", languages->prompt_sources, prompts);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", languages->prompt_targets, prompts);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", languages->default_source);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", languages->default_target);
+}
+
+static void put_text(ferry_gguf_writer *writer)
+{
+    const int32_t eos = EOS, special[] = {0, 1, 2};
+    ferry_view views[PIECES] = {{0}};
+    for (size_t i = 0; i < LENGTH(pieces); i++) views[i] = (ferry_view){pieces[i], strlen(pieces[i])};
+    ferry_gguf_put_string(writer, "ferry.tokenizer.kind", "pieces");
+    ferry_gguf_put_u32(writer, "ferry.tokenizer.source.unk_id", UNKNOWN);
+    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.leading_tag", true);
+    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.prefix_ids", NULL, 0);
+    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.suffix_ids", &eos, 1);
+    ferry_gguf_put_i32s(writer, "ferry.tokenizer.target.special_ids", special, 3);
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.pieces", views, PIECES);
+}
+
+static void put_stack(ferry_gguf_writer *writer, const char *stack)
+{
+    static const struct {
+        const char *key;
+        uint32_t value;
+    } sizes[] = {{"layers", 1}, {"heads", 2}, {"head_width", 8}, {"ffn_width", WIDTH}, {"vocab_size", PIECES}};
+    static const struct {
+        const char *key, *value;
+    } choices[] = {{"activation", "relu"}, {"norm", "rms"}, {"norm_position", "post"}, {"position.type", "none"}};
+    char key[64];
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        snprintf(key, sizeof key, "ferry.%s.%s", stack, sizes[i].key);
+        ferry_gguf_put_u32(writer, key, sizes[i].value);
+    }
+    for (size_t i = 0; i < LENGTH(choices); i++) {
+        snprintf(key, sizeof key, "ferry.%s.%s", stack, choices[i].key);
+        ferry_gguf_put_string(writer, key, choices[i].value);
+    }
+    snprintf(key, sizeof key, "ferry.%s.final_norm", stack);
+    ferry_gguf_put_bool(writer, key, false);
+    snprintf(key, sizeof key, "ferry.%s.linear_bias", stack);
+    ferry_gguf_put_bool(writer, key, false);
+    snprintf(key, sizeof key, "ferry.%s.norm_eps", stack);
+    ferry_gguf_put_f32(writer, key, 1e-6f);
+    snprintf(key, sizeof key, "ferry.%s.attention_scale", stack);
+    ferry_gguf_put_f32(writer, key, 0.35f);
+}
+
+static void put_graph(ferry_gguf_writer *writer)
+{
+    static const ferry_view features[] = {{"encoder-decoder", 15}, {"panels16", 8},
+                                          {"type:f32", 8},         {"decoder:attention", 17},
+                                          {"norm:rms", 8},         {"activation:relu", 15},
+                                          {"languages", 9},        {"norm-position:post", 18},
+                                          {"tokenizer:pieces", 16}};
+    const int32_t eos = EOS;
+    ferry_gguf_put_string(writer, "general.architecture", "ferry");
+    ferry_gguf_put_string(writer, "general.name", "small");
+    ferry_gguf_put_u32(writer, "ferry.format", 1);
+    ferry_gguf_put_texts(writer, "ferry.features", features, LENGTH(features));
+    ferry_gguf_put_u32(writer, "ferry.d_model", WIDTH);
+    ferry_gguf_put_f32(writer, "ferry.embedding_scale", 1);
+    ferry_gguf_put_bool(writer, "ferry.tied_embeddings", true);
+    ferry_gguf_put_bool(writer, "ferry.tied_output", true);
+    ferry_gguf_put_bool(writer, "ferry.output_bias", false);
+    put_stack(writer, "encoder");
+    put_stack(writer, "decoder");
+    ferry_gguf_put_string(writer, "ferry.decoder.block", "attention");
+    ferry_gguf_put_i32(writer, "ferry.start_id", 2);
+    ferry_gguf_put_i32s(writer, "ferry.eos_ids", &eos, 1);
+    ferry_gguf_put_i32(writer, "ferry.pad_id", 2);
+}
+
+static void put_decoding(ferry_gguf_writer *writer, int32_t forced_first_id)
+{
+    ferry_gguf_put_string(writer, "ferry.decoding.policy", "huggingface");
+    ferry_gguf_put_u32(writer, "ferry.decoding.beam", 2);
+    ferry_gguf_put_f32(writer, "ferry.decoding.length_penalty", 1);
+    ferry_gguf_put_string(writer, "ferry.decoding.early_stopping", "false");
+    ferry_gguf_put_u32(writer, "ferry.decoding.max_length", 8);
+    ferry_gguf_put_u32(writer, "ferry.decoding.min_length", 4);
+    ferry_gguf_put_f32(writer, "ferry.decoding.repetition_penalty", 1);
+    ferry_gguf_put_u32(writer, "ferry.decoding.no_repeat_ngram", 0);
+    ferry_gguf_put_bool(writer, "ferry.decoding.renormalize", false);
+    ferry_gguf_put_i32(writer, "ferry.decoding.forced_first_id", forced_first_id);
+    ferry_gguf_put_i32(writer, "ferry.decoding.forced_last_id", -1);
+    ferry_gguf_put_i32s(writer, "ferry.decoding.suppressed_ids", NULL, 0);
+}
+
+static const char *const norms[] = {"enc.blk.0.attn_norm", "enc.blk.0.ffn_norm", "dec.blk.0.attn_norm",
+                                    "dec.blk.0.cross_attn_norm", "dec.blk.0.ffn_norm"};
+static const char *const matrices[] = {"enc.blk.0.attn_q",       "enc.blk.0.attn_k",       "enc.blk.0.attn_v",
+                                       "enc.blk.0.attn_o",       "enc.blk.0.ffn_up",       "enc.blk.0.ffn_down",
+                                       "dec.blk.0.attn_q",       "dec.blk.0.attn_k",       "dec.blk.0.attn_v",
+                                       "dec.blk.0.attn_o",       "dec.blk.0.cross_attn_q", "dec.blk.0.cross_attn_k",
+                                       "dec.blk.0.cross_attn_v", "dec.blk.0.cross_attn_o", "dec.blk.0.ffn_up",
+                                       "dec.blk.0.ffn_down"};
+
+static void declare(ferry_gguf_writer *writer, const char *name, int32_t dims, const int64_t *shape)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s.weight", name);
+    ferry_gguf_declare(writer, full, FERRY_F32, dims, shape);
+}
+
+static void write_tensors(ferry_gguf_writer *writer)
+{
+    static const int64_t embedding[] = {PIECES / 16, WIDTH, 16}, matrix[] = {1, WIDTH, 16}, norm[] = {WIDTH};
+    float numbers[PIECES * WIDTH];
+    ferry_error error;
+    uint32_t random = 1;
+    declare(writer, "token_embd", 3, embedding);
+    for (size_t i = 0; i < LENGTH(matrices); i++) declare(writer, matrices[i], 3, matrix);
+    for (size_t i = 0; i < LENGTH(norms); i++) declare(writer, norms[i], 1, norm);
+    CHECK(ferry_gguf_writer_start(writer, &error));
+    for (size_t t = 0; t < 1 + LENGTH(matrices) + LENGTH(norms); t++) {
+        const size_t count = t == 0 ? PIECES * WIDTH : t <= LENGTH(matrices) ? WIDTH * 16 : WIDTH;
+        for (size_t i = 0; i < count; i++) {
+            random = random * 1664525u + 1013904223u;
+            numbers[i] = (float)(random >> 8) * 0x1p-24f - 0.5f;
+        }
+        CHECK(ferry_gguf_writer_append(writer, numbers, count * sizeof *numbers, &error));
+    }
+}
+
+static ferry_status open_with(const ferry_model_languages *languages, int32_t forced_first_id, ferry_model **model,
+                              ferry_error *problem)
+{
+    ferry_error error;
+    ferry_gguf_writer *writer;
+    char *path = scratch_path("languages.gguf");
+    CHECK(ferry_gguf_writer_create(path, &writer, &error));
+    put_graph(writer);
+    put_decoding(writer, forced_first_id);
+    put_text(writer);
+    put_tables(writer, languages);
+    write_tensors(writer);
+    CHECK(ferry_gguf_writer_finish(writer, &error));
+    ferry_gguf_writer_destroy(writer);
+    const ferry_status status = ferry_model_open(path, model, problem);
+    free(path);
+    return status;
+}
+
+static ferry_model *open_model(const ferry_model_languages *languages)
+{
+    ferry_error error;
+    ferry_model *model;
+    CHECK(open_with(languages, -1, &model, &error));
+    return model;
+}
+
+/* ---- three languages ---- */
+
+static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}, {"fra_Latn fr fra", 15}};
+static const int32_t both_roles[] = {3, 3, 3}, tags[] = {3, 4, 5};
+
+static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_tag_place target_tag)
+{
+    return (ferry_model_languages){.names = names,
+                                   .roles = both_roles,
+                                   .source_ids = tags,
+                                   .target_ids = tags,
+                                   .count = 3,
+                                   .source_tag = source_tag,
+                                   .target_tag = target_tag,
+                                   .default_source = -1,
+                                   .default_target = -1};
+}
+
+static void assert_ids(const ferry_model *model, const char *line, const char *from, const char *to,
+                       const int32_t *expected, size_t expected_count)
+{
+    ferry_error error;
+    int32_t *ids;
+    size_t count;
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){line, strlen(line)}, from, to, &ids, &count, &error));
+    assert_int_equal(count, expected_count);
+    assert_memory_equal(ids, expected, count * sizeof *ids);
+    ferry_inspect_free(ids);
+}
+
+#define ASSERT_IDS(model, line, from, to, ...)                                                                         \
+    assert_ids(model, line, from, to, (const int32_t[]){__VA_ARGS__}, LENGTH(((const int32_t[]){__VA_ARGS__})))
+
+static ferry_status create(const ferry_model *model, const char *from, const char *to, ferry_translator **translator,
+                           ferry_error *error)
+{
+    ferry_options options;
+    ferry_options_default(model, &options);
+    options.from = from;
+    options.to = to;
+    return ferry_translator_create(model, &options, translator, error);
+}
+
+static void refuse(const ferry_model *model, const char *from, const char *to, const char *message)
+{
+    ferry_error error;
+    ferry_translator *translator = (ferry_translator *)&error;
+    assert_int_equal(create(model, from, to, &translator, &error), FERRY_ERROR_ARGUMENT);
+    assert_null(translator);
+    if (strstr(error.message, message) == NULL) fail_msg("expected '%s', found '%s'", message, error.message);
+}
+
+static void accept(const ferry_model *model, const char *from, const char *to)
+{
+    ferry_error error;
+    ferry_translator *translator;
+    CHECK(create(model, from, to, &translator, &error));
+    ferry_translator_destroy(translator);
+}
+
+/* ---- tests ---- */
+
+static void test_listing(void **state)
+{
+    (void)state;
+    static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
+    static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
+    languages.names = listed;
+    languages.roles = roles;
+    languages.source_ids = ids;
+    languages.target_ids = target_ids;
+    languages.default_source = 0;
+    languages.default_target = 1;
+    ferry_model *model = open_model(&languages);
+    assert_int_equal(ferry_model_language_count(model), 3);
+    assert_string_equal(ferry_model_language_tag(model, 0), "eng");
+    assert_string_equal(ferry_model_language_names(model, 0), "en  English");
+    assert_string_equal(ferry_model_language_names(model, 1), "");
+    assert_string_equal(ferry_model_language_tag(model, 2), "x");
+    assert_string_equal(ferry_model_language_names(model, 2), "");
+    assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_DEFAULT_SOURCE);
+    assert_int_equal(ferry_model_language_roles(model, 1),
+                     FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET | FERRY_LANGUAGE_DEFAULT_TARGET);
+    assert_int_equal(ferry_model_language_roles(model, 2), FERRY_LANGUAGE_TARGET);
+    assert_null(ferry_model_language_tag(model, 3));
+    assert_null(ferry_model_language_names(model, 3));
+    assert_int_equal(ferry_model_language_roles(model, 3), 0);
+    accept(model, "English", "X");
+    ferry_model_close(model);
+}
+
+static void test_names_that_are_none(void **state)
+{
+    (void)state;
+    static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        const ferry_view with_bad[] = {names[0], bad[i], names[2]};
+        ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
+        ferry_error error = {0};
+        ferry_model *model = (ferry_model *)&error;
+        languages.names = with_bad;
+        assert_int_equal(open_with(&languages, -1, &model, &error), FERRY_ERROR_FORMAT);
+        assert_null(model);
+    }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}};
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
+    ferry_model *model = open_model(&languages);
+    ASSERT_IDS(model, "hello", "eng_Latn", "deu_Latn", 3, 8, EOS, 4);
+    ASSERT_IDS(model, "hello", "deu", "fr", 4, 8, EOS, 5);
+    ASSERT_IDS(model, "hello", "EN", "Deu_latn", 3, 8, EOS, 4);
+    refuse(model, "e", "de", "option from: the model has no language 'e' to translate from; `ferry languages` lists");
+    refuse(model, "en", "Klingon", "option to: the model has no language 'Klingon' to translate into");
+    refuse(model, "en eng", "de", "'en eng'");
+    ferry_model_close(model);
+    /* What is written as the tag is goes before another language's other name, and that before another case. */
+    languages.names = similar;
+    model = open_model(&languages);
+    ASSERT_IDS(model, "hello", "ZH", "zh", 4, 8, EOS, 3);
+    ASSERT_IDS(model, "hello", "OTHER", "Zh", 4, 8, EOS, 3);
+    ferry_model_close(model);
+}
+
+static void test_tags_in_every_place(void **state)
+{
+    (void)state;
+    static const struct {
+        ferry_tag_place source, target;
+        int32_t ids[6]; /* up to -1 */
+    } forms[] = {{FERRY_TAG_NONE, FERRY_TAG_NONE, {8, 9, EOS, -1}},
+                 {FERRY_TAG_PREFIX, FERRY_TAG_FIRST, {3, 8, 9, EOS, -1}},
+                 {FERRY_TAG_SUFFIX, FERRY_TAG_FIRST, {8, 9, EOS, 3, -1}},
+                 {FERRY_TAG_NONE, FERRY_TAG_PREFIX, {4, 8, 9, EOS, -1}},
+                 {FERRY_TAG_NONE, FERRY_TAG_SUFFIX, {8, 9, EOS, 4, -1}},
+                 {FERRY_TAG_PREFIX, FERRY_TAG_PREFIX, {3, 4, 8, 9, EOS, -1}}};
+    for (size_t i = 0; i < LENGTH(forms); i++) {
+        const ferry_model_languages languages = three_languages(forms[i].source, forms[i].target);
+        size_t count = 0;
+        while (forms[i].ids[count] >= 0) count++;
+        ferry_model *model = open_model(&languages);
+        assert_ids(model, "hello world", "en", "de", forms[i].ids, count);
+        ferry_model_close(model);
+    }
+}
+
+/* Search begins with the tag, whatever else it would begin with. */
+static void check_first_id(const ferry_model *model, const char *to, int32_t forced_first_id, int32_t expected)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    const ferry_text line = {"hello world", 11};
+    ferry_options_default(model, &options);
+    options.from = "en";
+    options.to = to;
+    options.forced_first_id = forced_first_id;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_translate(translator, &line, 1, &result, &error));
+    assert_int_equal(ferry_inspect_result_ids(result, 0, 0)[0], expected);
+    assert_true(ferry_inspect_result_token_scores(result, 0, 0)[0] == 0.0f);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+static void test_first_token(void **state)
+{
+    (void)state;
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
+    ferry_model *model = open_model(&languages);
+    check_first_id(model, "de", -1, 4);
+    check_first_id(model, "fra", -1, 5);
+    check_first_id(model, "fra", 9, 5);
+    check_first_id(model, NULL, 9, 9);
+    refuse(model, "en", NULL, "option to: the model has to be told the language to translate into");
+    ferry_model_close(model);
+    languages.default_target = 1;
+    model = open_model(&languages);
+    check_first_id(model, NULL, -1, 4);
+    check_first_id(model, NULL, 9, 9);
+    check_first_id(model, "fra", -1, 5);
+    ferry_model_close(model);
+}
+
+static void test_own_tags(void **state)
+{
+    (void)state;
+    static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
+    languages.target_ids = marian;
+    languages.roles = roles;
+    ferry_model *model = open_model(&languages);
+    ASSERT_IDS(model, "hello", NULL, "de", 6, 8, EOS);
+    ASSERT_IDS(model, ">>fra<< hello", NULL, "de", 7, 8, EOS);
+    ASSERT_IDS(model, ">>xyz<<hello", NULL, "de", UNKNOWN, 8, EOS);
+    ASSERT_IDS(model, "hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
+    ASSERT_IDS(model, ">>fra<< hello", NULL, NULL, 7, 8, EOS);
+    ASSERT_IDS(model, "hello", NULL, "", 8, EOS);
+    refuse(model, NULL, NULL, "option to: the model has to be told");
+    assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE);
+    refuse(model, NULL, "en", "option to: the model has no language 'en' to translate into");
+    refuse(model, "de", "fr", "option from: the model has no language 'de' to translate from");
+    accept(model, NULL, "");
+    accept(model, "en", "de");
+    ferry_model_close(model);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
+    ferry_model *model = open_model(&languages);
+    ASSERT_IDS(model, "hello", NULL, NULL, 8, EOS);
+    refuse(model, NULL, "de", "option from: the model has to be told the language to translate from");
+    refuse(model, "en", NULL, "option to: the model has to be told");
+    accept(model, "", "");
+    ferry_model_close(model);
+    languages.default_source = 2;
+    languages.default_target = 0;
+    model = open_model(&languages);
+    ASSERT_IDS(model, "hello", NULL, NULL, 5, 8, EOS, 3);
+    ASSERT_IDS(model, "hello", "de", NULL, 4, 8, EOS, 3);
+    ASSERT_IDS(model, "hello", "", "", 8, EOS);
+    accept(model, NULL, NULL);
+    ferry_model_close(model);
+}
+
+static void test_fixed_pair(void **state)
+{
+    (void)state;
+    static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
+    languages.count = 2;
+    languages.roles = roles;
+    languages.source_ids = languages.target_ids = none;
+    languages.default_source = 0;
+    languages.default_target = 1;
+    ferry_model *model = open_model(&languages);
+    accept(model, NULL, NULL);
+    accept(model, "en", "deu");
+    refuse(model, "de", NULL, "option from: the model has no language 'de' to translate from");
+    refuse(model, NULL, "en", "option to: the model has no language 'en' to translate into");
+    refuse(model, NULL, "fr", "option to: the model has no language 'fr' to translate into");
+    ferry_model_close(model);
+    languages.count = 0;
+    model = open_model(&languages);
+    assert_int_equal(ferry_model_language_count(model), 0);
+    accept(model, NULL, NULL);
+    refuse(model, NULL, "de", "option to: the model does not say which languages it translates; found 'de'");
+    ferry_model_close(model);
+}
+
+static void test_prompts(void **state)
+{
+    (void)state;
+    static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
+    static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
+    languages.prompts = prompts;
+    languages.prompt_sources = sources;
+    languages.prompt_targets = targets;
+    languages.prompt_count = 2;
+    ferry_model *model = open_model(&languages);
+    ASSERT_IDS(model, "hello", "en", "de", 10, 11, 12, 8, EOS);
+    ASSERT_IDS(model, "hello", "en", "fr", 14, 8, EOS);
+    ASSERT_IDS(model, "hello", NULL, "fr", 14, 8, EOS);
+    ASSERT_IDS(model, "Say: hello", NULL, NULL, 14, 8, EOS);
+    accept(model, NULL, NULL);
+    refuse(model, "de", "en", "no prompt to translate from 'deu_Latn' into 'eng_Latn'");
+    refuse(model, NULL, "de", "no prompt to translate from 'any' into 'deu_Latn'");
+    ferry_model_close(model);
+    languages.default_source = 0;
+    languages.default_target = 1;
+    model = open_model(&languages);
+    ASSERT_IDS(model, "hello", NULL, NULL, 10, 11, 12, 8, EOS);
+    ferry_model_close(model);
+}
+
+/* A translator gives its lines what ferry_inspect_tokenize shows. */
+static void test_translating(void **state)
+{
+    (void)state;
+    const ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
+    ferry_model *model = open_model(&languages);
+    ferry_error error;
+    ferry_translator *translator;
+    ferry_result *by_text, *by_ids, *other;
+    const ferry_text line = {"hello world", 11};
+    const int32_t offsets[] = {0, 5}, ids[] = {3, 8, 9, EOS, 4}, other_ids[] = {4, 8, 9, EOS, 4};
+    CHECK(create(model, "en", "de", &translator, &error));
+    CHECK(ferry_translate(translator, &line, 1, &by_text, &error));
+    CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &by_ids, &error));
+    CHECK(ferry_inspect_generate(translator, other_ids, offsets, 1, &other, &error));
+    assert_true(ferry_result_score(by_text, 0, 0) == ferry_result_score(by_ids, 0, 0));
+    assert_true(ferry_result_score(by_text, 0, 0) != ferry_result_score(other, 0, 0));
+    ferry_result_destroy(by_text);
+    ferry_result_destroy(by_ids);
+    ferry_result_destroy(other);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_listing),     cmocka_unit_test(test_names_that_are_none),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_tags_in_every_place),
+        cmocka_unit_test(test_first_token), cmocka_unit_test(test_own_tags),
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_fixed_pair),
+        cmocka_unit_test(test_prompts),     cmocka_unit_test(test_translating),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,567 @@
+/* The keys and tensors of what published models need: bound as they are written, with their defaults, and refused by
+ * name when they do not fit. */
+#define _GNU_SOURCE /* memmem */
+#include "tests/support/model_damage.h"
+
+#include "engine/api/model.h"
+
+static const ferry_status format = FERRY_ERROR_FORMAT, unsupported = FERRY_ERROR_UNSUPPORTED;
+
+static void open_sample(const sample *model, ferry_model_file *file)
+{
+    ferry_error error;
+    CHECK(ferry_model_file_open(model->path, ferry_kernels_find(NULL), file, &error));
+}
+
+/* Where the data of a tensor begins. */
+static size_t data_of(const sample *model, const char *tensor)
+{
+    ferry_error error;
+    ferry_gguf gguf;
+    CHECK(ferry_gguf_parse((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
+    const ferry_tensor *found = ferry_gguf_tensor(&gguf, tensor);
+    if (found == NULL) fail_msg("no tensor '%s'", tensor);
+    const size_t place = (size_t)((const unsigned char *)found->data - model->data);
+    ferry_gguf_close(&gguf);
+    return place;
+}
+
+static void refuse_float(sample *model, const char *tensor, size_t index, float value, const char *what)
+{
+    char bytes[4];
+    memcpy(bytes, &value, sizeof bytes);
+    refuse_bytes(model, data_of(model, tensor) + index * 4, bytes, 4, format, what);
+}
+
+static void refuse_int(sample *model, const char *tensor, size_t index, int32_t value, const char *what)
+{
+    char bytes[4];
+    memcpy(bytes, &value, sizeof bytes);
+    refuse_bytes(model, data_of(model, tensor) + index * 4, bytes, 4, format, what);
+}
+
+/* ---- the graph ---- */
+
+static void put_more(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 1);
+    ferry_gguf_put_i32(writer, "ferry.alignment_head", 2);
+    ferry_gguf_put_f32(writer, "ferry.decoding.word_penalty", 0.25f);
+    ferry_gguf_put_f32(writer, "ferry.decoding.length_factor", 1.5f);
+    ferry_gguf_put_u32(writer, "ferry.decoding.length_extra", 7);
+    ferry_gguf_put_bool(writer, "ferry.decoding.shortlist", false);
+}
+
+static void test_choices_are_bound(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    const small_model small = {.ssru = true,
+                               .gated = true,
+                               .rms = true,
+                               .pre_norm = true,
+                               .final_norm = -1,
+                               .embedding_norm = true,
+                               .sentence_inputs = true,
+                               .zero_start = true,
+                               .activation = "gelu_sigmoid",
+                               .output_scale = 0.5f,
+                               .keys = put_more};
+    sample model = make_small_sample(&small);
+    open_sample(&model, &file);
+    const ferry_transformer *graph = &file.transformer;
+    assert_true(graph->ssru && graph->sentence_inputs && graph->output_scale == 0.5f && graph->start_id == -1);
+    assert_true(graph->alignment_layer == 1 && graph->alignment_head == 2);
+    for (int s = 0; s < 2; s++) {
+        const ferry_stack *stack = s == 0 ? &graph->encoder : &graph->decoder;
+        assert_true(stack->gated && stack->pre_norm && stack->norm == FERRY_RMS_NORM);
+        assert_int_equal(stack->activation, FERRY_GELU_SIGMOID);
+        assert_non_null(stack->embedding_norm.weight);
+        assert_null(stack->embedding_norm.bias);
+        assert_null(stack->final_norm.weight);
+        assert_non_null(stack->layers[1].ffn_gate.panels);
+        assert_null(stack->layers[1].ffn_gate.bias);
+    }
+    assert_non_null(graph->decoder.layers[1].ssru.forget.panels);
+    assert_null(graph->decoder.layers[1].self.q.panels);
+    assert_true(graph->decoding.word_penalty == 0.25f && graph->decoding.length_factor == 1.5f);
+    assert_true(graph->decoding.length_extra == 7 && !graph->decoding.shortlist);
+    ferry_model_file_close(&file);
+    free_sample(&model);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    const small_model small = {0};
+    sample model = make_small_sample(&small);
+    open_sample(&model, &file);
+    const ferry_transformer *graph = &file.transformer;
+    assert_true(!graph->ssru && !graph->sentence_inputs && graph->output_scale == 1.0f && graph->start_id == 0);
+    assert_true(graph->alignment_layer == -1 && graph->alignment_head == -1);
+    assert_true(!graph->encoder.gated && graph->encoder.norm == FERRY_LAYER_NORM);
+    assert_null(graph->encoder.embedding_norm.weight);
+    assert_null(graph->encoder.final_norm.weight);
+    assert_int_equal(graph->decoding.policy, FERRY_POLICY_HUGGINGFACE);
+    assert_true(graph->decoding.word_penalty == 0 && graph->decoding.length_factor == 3);
+    assert_true(graph->decoding.length_extra == 50 && graph->decoding.shortlist);
+    assert_null(graph->shortlist.offsets);
+    assert_true(!file.text.present && file.text.languages.count == 0);
+    assert_null(file.origin.hashes);
+    ferry_model_file_close(&file);
+    free_sample(&model);
+}
+
+static void test_features(void **state)
+{
+    (void)state;
+    static const char *const known[] = {
+        "type:i8",          "norm:rms",       "activation:gelu_tanh", "activation:gelu_sigmoid",
+        "ffn:gated",        "embedding-norm", "final-norm:post",      "final-norm:none",
+        "decoder:ssru",     "output-scale",   "start:zero",           "shortlist",
+        "inputs:sentence",  "policy:marian",  "policy:ctranslate2",   "tokenizer:pieces",
+        "opus-punctuation", "languages"};
+    ferry_model_file file;
+    small_model small = {0};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        small.feature = known[i];
+        sample model = make_small_sample(&small);
+        open_sample(&model, &file);
+        ferry_model_file_close(&file);
+        free_sample(&model);
+    }
+    small.feature = "decoder:rnn";
+    sample model = make_small_sample(&small);
+    refuse(&model, unsupported, "feature 'decoder:rnn' is not supported by this build");
+    free_sample(&model);
+}
+
+static void test_policies(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    const small_model small = {0};
+    sample model = make_small_sample(&small);
+    refuse_value(&model, "ferry.decoding.policy", "huggingfuss", unsupported, "'huggingfuss' is not supported");
+    static const char *const names[] = {"huggingface", "marian", "ctranslate2"};
+    for (int i = 0; i < 3; i++) {
+        const small_model named = {.policy = names[i]};
+        sample other = make_small_sample(&named);
+        open_sample(&other, &file);
+        assert_int_equal(file.transformer.decoding.policy, i);
+        ferry_model_file_close(&file);
+        free_sample(&other);
+    }
+    free_sample(&model);
+}
+
+static void test_bad_choices(void **state)
+{
+    (void)state;
+    const small_model small = {
+        .gated = true, .rms = true, .embedding_norm = true, .output_scale = 2, .zero_start = true, .keys = put_more};
+    sample model = make_small_sample(&small);
+    refuse_value(&model, "ferry.encoder.norm", "rmz", unsupported, "key 'ferry.encoder.norm': 'rmz'");
+    refuse_bytes(&model, value_of(&model, "ferry.encoder.ffn_gated"), "\0", 1, format,
+                 "tensor 'enc.blk.0.ffn_gate.weight' is unknown");
+    refuse_bytes(&model, value_of(&model, "ferry.decoder.embedding_norm"), "\0", 1, format,
+                 "tensor 'dec.embd_norm.weight' is unknown");
+    refuse_value(&model, "ferry.decoder.final_norm", "\1", format, "tensor 'dec.output_norm.weight' is missing");
+    refuse_number(&model, "ferry.output_scale", 0x7fc00000, format, "expected a finite number");
+    refuse_number(&model, "ferry.start_id", (uint32_t)-2, format, "'ferry.start_id': expected -1 to 20, found -2");
+    refuse_number(&model, "ferry.alignment_layer", 2, format, "'ferry.alignment_layer': expected -1 to 1, found 2");
+    refuse_number(&model, "ferry.alignment_head", 3, format, "'ferry.alignment_head': expected -1 to 2, found 3");
+    refuse_number(&model, "ferry.decoding.length_factor", 0, format, "expected a number above 0, up to 1024, found 0");
+    refuse_number(&model, "ferry.decoding.length_factor", 0x45000000, format, "up to 1024, found 2048");
+    refuse_number(&model, "ferry.decoding.length_extra", 1u << 21, format, "'ferry.decoding.length_extra': expected");
+    free_sample(&model);
+}
+
+/* Biases of norms belong to layer norms, self-attention's matrices to attention. */
+static void test_tensors_follow_the_choices(void **state)
+{
+    (void)state;
+    const small_model layernorm = {0}, ssru = {.ssru = true, .linear_bias = true};
+    sample model = make_small_sample(&layernorm);
+    refuse_name(&model, "enc.blk.0.attn_norm.bias", "enc.blk.0.attn_norm.bies", format,
+                "tensor 'enc.blk.0.attn_norm.bias' is missing");
+    free_sample(&model);
+    model = make_small_sample(&ssru);
+    refuse_name(&model, "dec.blk.1.ssru_forget.bias", "dec.blk.1.ssru_forgot.bias", format,
+                "tensor 'dec.blk.1.ssru_forget.bias' is missing");
+    refuse_name(&model, "dec.blk.0.ssru_input.weight", "dec.blk.0.ssru_input.weighs", format,
+                "tensor 'dec.blk.0.ssru_input.weight' is missing");
+    refuse_value(&model, "ferry.decoder.block", "lstm", unsupported, "key 'ferry.decoder.block': 'lstm'");
+    free_sample(&model);
+}
+
+static void put_slopes(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, "ferry.decoder.position.slopes", "formula");
+}
+
+static void test_an_ssru_needs_no_scores(void **state)
+{
+    (void)state;
+    const small_model alibi = {.ssru = true, .position = "alibi", .keys = put_slopes};
+    sample model = make_small_sample(&alibi);
+    refuse(&model, format, "ferry.decoder.position.type: 'alibi' needs self-attention, not an SSRU");
+    free_sample(&model);
+}
+
+/* ---- matrices ---- */
+
+static void test_codes_are_used_where_they_are_mapped(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    for (int scales = SMALL_ROW_SCALES; scales <= SMALL_INPUT_MULTIPLIER; scales++) {
+        const small_model small = {.type = FERRY_I8, .scales = (small_scales)scales, .linear_bias = true};
+        sample model = make_small_sample(&small);
+        open_sample(&model, &file);
+        assert_true(file.widened_bytes == 0 && file.type == FERRY_I8);
+        const ferry_matrix *up = &file.transformer.decoder.layers[1].ffn_up, *out = &file.transformer.output;
+        assert_true((size_t)((const char *)up->codes - file.gguf.bytes.data) ==
+                    data_of(&model, "dec.blk.1.ffn_up.weight"));
+        assert_true(up->panels == NULL && up->N == 19 && up->K == 24 && up->bias != NULL);
+        assert_true((up->scales != NULL) == (scales == SMALL_ROW_SCALES));
+        assert_true((up->multiplier > 0) == (scales != SMALL_ROW_SCALES));
+        assert_true((up->input_multiplier > 0) == (scales == SMALL_INPUT_MULTIPLIER));
+        /* Ties share codes and what belongs to them, not the bias. */
+        assert_ptr_equal(out->codes, file.transformer.encoder.embedding.codes);
+        assert_ptr_equal(out->scales, file.transformer.decoder.embedding.scales);
+        assert_true(out->multiplier == file.transformer.encoder.embedding.multiplier);
+        assert_true(out->bias != NULL && file.transformer.decoder.embedding.bias == NULL);
+        ferry_model_file_close(&file);
+        free_sample(&model);
+    }
+}
+
+static void test_types_may_be_mixed(void **state)
+{
+    (void)state;
+    ferry_model_file file, plain;
+    const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
+    sample model = make_small_sample(&mixed);
+    open_sample(&model, &file);
+    const ferry_transformer *graph = &file.transformer;
+    assert_true(graph->output.panels != NULL && graph->output.codes == NULL);
+    assert_true(graph->encoder.embedding.panels != NULL && graph->encoder.embedding.panels == file.widened);
+    assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.panels == NULL);
+    assert_int_equal(file.type, FERRY_I8);
+    sample other = make_small_sample(&floats);
+    open_sample(&other, &plain);
+    assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */
+    ferry_model_file_close(&plain);
+    ferry_model_file_close(&file);
+    free_sample(&other);
+    free_sample(&model);
+}
+
+static void test_bad_codes(void **state)
+{
+    (void)state;
+    const small_model rows = {.type = FERRY_I8}, multipliers = {.type = FERRY_I8, .scales = SMALL_INPUT_MULTIPLIER};
+    sample model = make_small_sample(&rows);
+    refuse_float(&model, "enc.blk.0.ffn_up.scale", 18, 0.0f,
+                 "tensor 'enc.blk.0.ffn_up.scale': expected finite numbers above 0, found 0 at 18");
+    refuse_float(&model, "token_embd.scale", 0, NAN, "tensor 'token_embd.scale': expected finite numbers above 0");
+    refuse_name(&model, "enc.blk.1.attn_q.scale", "enc.blk.1.attn_q.scala", format,
+                "expected one of the tensors 'enc.blk.1.attn_q.scale' and 'enc.blk.1.attn_q.multiplier', found none");
+    refuse_number(&model, "ferry.encoder.ffn_width", 20, format,
+                  "tensor 'enc.blk.0.ffn_up.scale': expected shape [20], found [19]");
+    refuse_number(&model, "ferry.d_model", 28, format,
+                  "tensor 'token_embd.weight': expected shape [2, 7, 64], found [2, 6, 64]");
+    free_sample(&model);
+    model = make_small_sample(&multipliers);
+    refuse_float(&model, "token_embd.multiplier", 0, -1.0f, "expected finite numbers above 0, found -1");
+    refuse_float(&model, "token_embd.input_multiplier", 0, INFINITY, "tensor 'token_embd.input_multiplier'");
+    refuse_name(&model, "token_embd.input_multiplier", "token_embd.inner_multiplier", format,
+                "tensor 'token_embd.inner_multiplier' is unknown");
+    free_sample(&model);
+    const small_model wide = {.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65537};
+    model = make_small_sample(&wide);
+    refuse(&model, format, "tensor 'enc.blk.0.ffn_down.weight': expected at most 65536 inputs of i8, found 65537");
+    free_sample(&model);
+}
+
+static void test_codes_have_one_kind_of_scale(void **state)
+{
+    (void)state;
+    const small_model both = {.type = FERRY_I8, .scales = SMALL_BOTH};
+    sample model = make_small_sample(&both);
+    refuse(&model, format, "'token_embd.scale' and 'token_embd.multiplier', found both");
+    free_sample(&model);
+}
+
+/* ---- shortlist ---- */
+
+enum { SOURCES = 9 };
+static const int32_t list_offsets[SOURCES + 1] = {0, 1, 3, 3, 5, 6, 6, 6, 6, 7};
+static const int32_t list_ids[] = {2, 5, 20, 0, 1, 7, 19};
+
+static void test_shortlist(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
+    const small_model small = {.untied = true, .source_vocab = SOURCES, .shortlist = &lists};
+    sample model = make_small_sample(&small);
+    open_sample(&model, &file);
+    const ferry_shortlist *found = &file.transformer.shortlist;
+    assert_true(found->first == 4 && !found->shared);
+    assert_memory_equal(found->offsets, list_offsets, sizeof list_offsets);
+    assert_memory_equal(found->ids, list_ids, sizeof list_ids);
+    ferry_model_file_close(&file);
+
+    const char *offsets = "tensor 'shortlist.offsets': expected ascending numbers from 0 to 7";
+    refuse_int(&model, "shortlist.offsets", 0, 1, offsets);
+    refuse_int(&model, "shortlist.offsets", 3, 2, offsets);
+    refuse_int(&model, "shortlist.offsets", 3, -1, offsets);
+    refuse_int(&model, "shortlist.offsets", SOURCES, 6, offsets);
+    refuse_int(&model, "shortlist.offsets", SOURCES, 8, offsets);
+    refuse_int(&model, "shortlist.ids", 2, 21, "list of 1: expected ascending ids below 21, found 21");
+    refuse_int(&model, "shortlist.ids", 6, -1, "list of 8: expected ascending ids below 21, found -1");
+    refuse_int(&model, "shortlist.ids", 2, 5, "list of 1: expected ascending ids below 21, found 5");
+    refuse_number(&model, "ferry.shortlist.first", 22, format, "'ferry.shortlist.first': expected 0 to 21, found 22");
+    refuse_bytes(&model, value_of(&model, "ferry.shortlist.shared"), "\1", 1, format,
+                 "ferry.shortlist.shared: expected one vocabulary, found sizes 9 and 21");
+    refuse_name(&model, "ferry.shortlist.shared", "ferry.shortlist.shareb", format,
+                "'ferry.shortlist.shared' is missing");
+    refuse_name(&model, "ferry.shortlist.first", "ferry.shortlist.firsy", format, "is unknown");
+    refuse_name(&model, "shortlist.ids", "shortlist.idz", format, "tensor 'shortlist.ids' is missing");
+    free_sample(&model);
+}
+
+/* ---- text ---- */
+
+/* Languages as put_languages writes them; tests change one thing each. */
+typedef struct language_keys {
+    const char *source_tag, *target_tag;
+    int32_t roles[2], source_ids[2], target_ids[2];
+    size_t roles_count, source_count, target_count, prompt_source_count, prompt_target_count;
+    int32_t prompt_source, prompt_target, default_source, default_target;
+} language_keys;
+
+static const language_keys good_languages = {.source_tag = "suffix",
+                                             .target_tag = "first",
+                                             .roles = {1, 3},
+                                             .source_ids = {4, 5},
+                                             .target_ids = {-1, 20},
+                                             .roles_count = 2,
+                                             .source_count = 2,
+                                             .target_count = 2,
+                                             .prompt_source_count = 1,
+                                             .prompt_target_count = 1,
+                                             .prompt_source = -1,
+                                             .prompt_target = 1,
+                                             .default_source = 0,
+                                             .default_target = 1};
+static language_keys languages;
+
+static void put_languages(ferry_gguf_writer *writer)
+{
+    static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}};
+    static const ferry_view prompt = {"to German: ", 11};
+    const language_keys *k = &languages;
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", k->roles, k->roles_count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", k->source_ids, k->source_count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", k->target_ids, k->target_count);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", k->source_tag);
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", k->target_tag);
+    ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &k->prompt_source, k->prompt_source_count);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &k->prompt_target, k->prompt_target_count);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", k->default_source);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", k->default_target);
+    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
+}
+
+static const small_model multilingual = {
+    .untied = true, .source_vocab = 9, .tokenizer = "pieces", .keys = put_languages};
+
+static void test_pieces_and_languages(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    languages = good_languages;
+    sample model = make_small_sample(&multilingual);
+    open_sample(&model, &file);
+    const ferry_model_text *text = &file.text;
+    const ferry_model_languages *found = &text->languages;
+    assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
+    assert_true(text->source_count == 9 && text->target_count == 21);
+    assert_true(found->count == 2 && found->source_tag == FERRY_TAG_SUFFIX && found->target_tag == FERRY_TAG_FIRST);
+    assert_memory_equal(found->names[1].data, "deu_Latn de deu", 15);
+    assert_memory_equal(found->roles, good_languages.roles, sizeof good_languages.roles);
+    assert_memory_equal(found->source_ids, good_languages.source_ids, sizeof good_languages.source_ids);
+    assert_memory_equal(found->target_ids, good_languages.target_ids, sizeof good_languages.target_ids);
+    assert_true(found->prompt_count == 1 && found->prompt_sources[0] == -1 && found->prompt_targets[0] == 1);
+    assert_memory_equal(found->prompts[0].data, "to German: ", 11);
+    assert_true(found->default_source == 0 && found->default_target == 1);
+    ferry_model_file_close(&file);
+    refuse_name(&model, "ferry.languages.roles", "ferry.languages.rolez", format, "'ferry.languages.roles' is missing");
+    refuse_name(&model, "ferry.languages.default_source", "ferry.languages.default_sourze", format,
+                "'ferry.languages.default_source' is missing");
+    refuse_name(&model, "ferry.languages.prompt_targets", "ferry.languages.prompt_tarkets", format,
+                "'ferry.languages.prompt_targets' is missing");
+    free_sample(&model);
+}
+
+static void refuse_languages(ferry_status status, const char *what)
+{
+    sample model = make_small_sample(&multilingual);
+    refuse(&model, status, what);
+    free_sample(&model);
+    languages = good_languages;
+}
+
+static void test_bad_languages(void **state)
+{
+    (void)state;
+    languages = good_languages;
+    languages.roles_count = 1;
+    refuse_languages(format, "key 'ferry.languages.roles': expected 2 numbers, found 1");
+    languages.source_count = 1;
+    refuse_languages(format, "key 'ferry.languages.source_ids': expected 2 numbers, found 1");
+    languages.target_count = 0;
+    refuse_languages(format, "key 'ferry.languages.target_ids': expected 2 numbers, found 0");
+    languages.prompt_source_count = 0;
+    refuse_languages(format, "key 'ferry.languages.prompt_sources': expected 1 numbers, found 0");
+    languages.prompt_target_count = 0;
+    refuse_languages(format, "key 'ferry.languages.prompt_targets': expected 1 numbers, found 0");
+    languages.roles[1] = 4;
+    refuse_languages(format, "'ferry.languages.roles': expected 1 to 3, found 4");
+    languages.source_ids[0] = 9;
+    refuse_languages(format, "'ferry.languages.source_ids': expected -1 to 8, found 9");
+    languages.target_ids[1] = 21;
+    refuse_languages(format, "'ferry.languages.target_ids': expected -1 to 20, found 21");
+    languages.target_tag = "prefix"; /* an id of the source then: 20 is none */
+    refuse_languages(format, "'ferry.languages.target_ids': expected -1 to 8, found 20");
+    languages.source_tag = "first";
+    refuse_languages(format, "key 'ferry.languages.source_tag': only a target's tag");
+    languages.target_tag = "last";
+    refuse_languages(unsupported, "key 'ferry.languages.target_tag': 'last'");
+    languages.prompt_target = 2;
+    refuse_languages(format, "'ferry.languages.prompt_targets': expected -1 to 1, found 2");
+    languages.default_source = 2;
+    refuse_languages(format, "'ferry.languages.default_source': expected -1 to 1, found 2");
+    languages.default_target = 0;
+    refuse_languages(format, "key 'ferry.languages.default_target': language 0 does not have this role");
+}
+
+/* ---- origin ---- */
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static size_t hash_count;
+
+static void put_origin(ferry_gguf_writer *writer)
+{
+    static const ferry_view name = {"weights.bin", 11}, hashes[] = {{HASH, 64}, {HASH, 64}};
+    static const uint64_t size = 42;
+    ferry_gguf_put_string(writer, "ferry.origin.kind", "a test");
+    ferry_gguf_put_texts(writer, "ferry.origin.files", &name, 1);
+    ferry_gguf_put_u64s(writer, "ferry.origin.sizes", &size, 1);
+    ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, hash_count);
+}
+
+static void test_hashes(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    const small_model small = {.keys = put_origin};
+    hash_count = 1;
+    sample model = make_small_sample(&small);
+    open_sample(&model, &file);
+    assert_memory_equal(file.origin.hashes[0].data, HASH, 64);
+    ferry_model_file_close(&file);
+    unsigned char *hash = memmem(model.data, model.size, HASH, 64);
+    hash[63] = 'g';
+    refuse(&model, format, "key 'ferry.origin.hashes': expected 64 hexadecimal digits");
+    free_sample(&model);
+    hash_count = 2;
+    model = make_small_sample(&small);
+    refuse(&model, format, "ferry.origin: 1 files but 2 hashes");
+    free_sample(&model);
+}
+
+/* ---- in words ---- */
+
+static void put_everything(ferry_gguf_writer *writer)
+{
+    put_more(writer);
+    put_languages(writer);
+    put_origin(writer);
+}
+
+static void test_description(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_text text;
+    const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
+    small_model small = multilingual;
+    small.ssru = small.gated = small.rms = small.embedding_norm = small.zero_start = true;
+    small.final_norm = 1;
+    small.output_scale = 0.5f;
+    small.type = FERRY_I8;
+    small.scales = SMALL_INPUT_MULTIPLIER;
+    small.policy = "marian";
+    small.shortlist = &lists;
+    small.keys = put_everything;
+    languages = good_languages;
+    hash_count = 1;
+    ferry_model *model = open_small_model(&small, NULL);
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    static const char *const expected[] = {
+        "parameters as i8",
+        "output × 0.5",
+        "int8: 35 matrices, 35 with one multiplier, 35 with a multiplier for their inputs",
+        "2 layers of SSRU and cross-attention",
+        "ffn 19 (gated relu), post-RMS-norm",
+        "embeddings normalised, a norm at the end",
+        "alignment: layer 1, head 2",
+        "shortlist: the first 4 words and 0.8 more for each source word; off by default",
+        "pieces with blanks between them",
+        "punctuation is cleaned first",
+        "languages: from 2 (a tag behind the source), into 1 (a tag as the first target token); 1 prompts; from "
+        "eng_Latn by default; into deu_Latn by default",
+        "start with a row of zeros",
+        "Marian's rules",
+        "word penalty 0.25",
+        "at most 1.5 × source + 7 tokens",
+        "states 0.3 kB for each hypothesis",
+        "SHA-256 " HASH "  weights.bin",
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        if (memmem(text.data, text.size, expected[i], strlen(expected[i])) == NULL)
+            fail_msg("'%s' is not in\n%.*s", expected[i], (int)text.size, text.data);
+    ferry_inspect_free(text.data);
+    ferry_model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choices_are_bound),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_bad_choices),
+        cmocka_unit_test(test_tensors_follow_the_choices),
+        cmocka_unit_test(test_an_ssru_needs_no_scores),
+        cmocka_unit_test(test_codes_are_used_where_they_are_mapped),
+        cmocka_unit_test(test_types_may_be_mixed),
+        cmocka_unit_test(test_bad_codes),
+        cmocka_unit_test(test_codes_have_one_kind_of_scale),
+        cmocka_unit_test(test_shortlist),
+        cmocka_unit_test(test_pieces_and_languages),
+        cmocka_unit_test(test_bad_languages),
+        cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_description),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

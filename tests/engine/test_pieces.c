@@ -1,0 +1,185 @@
+/* Pieces to text: those of bytes, those that are joined, and those of models without SentencePiece. */
+#include "tests/support/tokenizer_support.h"
+
+#include "tokenizer/sentencepiece_c.h"
+
+/* ---- byte fallback ---- */
+
+typedef struct bytes_model {
+    ferry_view proto;
+    ferry_spm *spm;
+    ferry_view *pieces; /* [count]: here the model's ids are SentencePiece's */
+    int32_t byte[256];
+    ferry_tokenizer *tokenizer;
+} bytes_model;
+
+static void load_bytes(bytes_model *model)
+{
+    ferry_error error;
+    model->proto = read_file(BYTE_FALLBACK);
+    assert_int_equal(ferry_spm_create(model->proto, "model", &model->spm, &error), FERRY_OK);
+    int32_t count = ferry_spm_count(model->spm), special = ferry_spm_unknown(model->spm), bytes = 0;
+    model->pieces = calloc((size_t)count, sizeof *model->pieces);
+    for (int32_t id = 0; id < count; id++) {
+        model->pieces[id] = ferry_spm_piece(model->spm, id);
+        assert_int_equal(ferry_spm_find(model->spm, model->pieces[id]), id);
+        if (ferry_spm_kind_of(model->spm, id) != FERRY_SPM_BYTE) continue;
+        assert_true(bytes < 256);
+        model->byte[bytes++] = id;
+    }
+    assert_int_equal(bytes, 256);
+    ferry_tokenizer_config config = {
+        .source_model = model->proto,
+        .source_pieces = model->pieces,
+        .source_count = count,
+        .target_pieces = model->pieces,
+        .target_count = count,
+        .source_unk = special,
+        .target_special = &special,
+        .target_special_count = 1,
+    };
+    model->tokenizer = create_tokenizer(&config);
+}
+
+static void free_bytes(bytes_model *model)
+{
+    ferry_tokenizer_destroy(model->tokenizer);
+    ferry_spm_destroy(model->spm);
+    free(model->pieces);
+    free_view(model->proto);
+}
+
+static void test_byte_pieces_round_trip(void **state)
+{
+    (void)state;
+    static const ferry_view texts[] = {VIEW("漢字"), VIEW("a 🙂 b"), VIEW("Hello\0world\0"), VIEW("\0"),
+                                       VIEW("x\0漢\0y")};
+    bytes_model model;
+    ferry_ids ids = {0};
+    ferry_string text = {0};
+    ferry_error error;
+    load_bytes(&model);
+    encode(model.tokenizer, VIEW("漢"), &ids);
+    assert_true(ids.count >= 3);
+    assert_memory_equal(ids.ids + ids.count - 3,
+                        ((const int32_t[]){model.byte[0xE6], model.byte[0xBC], model.byte[0xA2]}), 12);
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        encode(model.tokenizer, texts[i], &ids);
+        assert_int_equal(ferry_tokenizer_decode(model.tokenizer, ids.ids, ids.count, &text, &error), FERRY_OK);
+        assert_text(&text, texts[i]);
+    }
+    free(ids.ids);
+    free(text.data);
+    free_bytes(&model);
+}
+
+static void test_broken_byte_pieces(void **state)
+{
+    (void)state;
+    bytes_model model;
+    ferry_string text = {0};
+    ferry_error error;
+    load_bytes(&model);
+    const int32_t *b = model.byte, a = ferry_spm_find(model.spm, VIEW("a")), unk = ferry_spm_unknown(model.spm);
+    const struct {
+        int32_t ids[6];
+        size_t count;
+        ferry_view text;
+    } rows[] = {
+        {{b[0xE2], b[0x82], b[0xAC]}, 3, VIEW("€")},
+        {{b[0xE2], unk, b[0x82], b[0xAC], a}, 5, VIEW("€a")},
+        {{b[0xE2], b[0x82], a},
+         3,
+         VIEW("\xEF\xBF\xBD\xEF\xBF\xBD"
+              "a")},
+        {{a, b[0xFF], b[0xE2], b[0x82], b[0xAC], b[0x80]}, 6, VIEW("a\xEF\xBF\xBD€\xEF\xBF\xBD")},
+        {{b[0x20], b[0x41], b[0x0A]}, 3, VIEW("A")},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        assert_int_equal(ferry_tokenizer_decode(model.tokenizer, rows[i].ids, rows[i].count, &text, &error), FERRY_OK);
+        assert_text(&text, rows[i].text);
+    }
+    free(text.data);
+    free_bytes(&model);
+}
+
+/* ---- decoding ---- */
+
+static void test_joining_pieces(void **state)
+{
+    (void)state;
+    static const ferry_view pieces[] = {VIEW("<unk>"),  VIEW("▁"),      VIEW("▁a▁b"),        VIEW("c"),
+                                        VIEW("<0xG1>"), VIEW("<0x4a>"), VIEW("x\0\xE2\x96"), VIEW("")};
+    const int32_t unk = 0, ids[] = {1, 1, 2, 0, 3, 7, 1, 4, 5, 6, 1};
+    bytes_model model;
+    ferry_string text = {0};
+    ferry_error error;
+    load_bytes(&model);
+    ferry_tokenizer_config config = {
+        .source_model = model.proto,
+        .source_pieces = pieces,
+        .source_count = 8,
+        .target_pieces = pieces,
+        .target_count = 8,
+        .target_special = &unk,
+        .target_special_count = 1,
+    };
+    ferry_tokenizer *tokenizer = create_tokenizer(&config);
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, ids, LENGTH(ids), &text, &error), FERRY_OK);
+    assert_text(&text, VIEW("a bc <0xG1><0x4a>x\0\xE2\x96"));
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, NULL, 0, &text, &error), FERRY_OK);
+    assert_int_equal(text.size, 0);
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, &unk, 1, &text, &error), FERRY_OK);
+    assert_int_equal(text.size, 0);
+
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, (const int32_t[]){3, 8}, 2, &text, &error),
+                     FERRY_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "target id: expected 0 to 7, found 8");
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, NULL), FERRY_ERROR_ARGUMENT);
+    ferry_tokenizer_destroy(tokenizer);
+    free(text.data);
+    free_bytes(&model);
+}
+
+/* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */
+static void test_texts_of_pieces(void **state)
+{
+    (void)state;
+    static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
+                                        VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
+    static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
+    const ferry_tokenizer_config config = {.source_pieces = pieces,
+                                           .source_count = LENGTH(pieces),
+                                           .target_pieces = pieces,
+                                           .target_count = LENGTH(pieces),
+                                           .source_unk = 1,
+                                           .target_special = special,
+                                           .target_special_count = LENGTH(special),
+                                           .suffix_ids = &eos,
+                                           .suffix_count = 1};
+    ferry_error error;
+    ferry_ids ids = {0};
+    ferry_string text = {0};
+    ferry_tokenizer *tokenizer = create_tokenizer(&config);
+    assert_int_equal(ferry_tokenizer_encode(tokenizer, VIEW(" \t\u2581a <0x41>\r\nA  b\u00A0c "), &ids, &error),
+                     FERRY_OK);
+    assert_int_equal(ids.count, LENGTH(expected));
+    assert_memory_equal(ids.ids, expected, sizeof expected);
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, joined, LENGTH(joined), &text, &error), FERRY_OK);
+    assert_true(ferry_view_equal((ferry_view){text.data, text.size}, VIEW("\u2581a <0x41> b\u00A0c b\u00A0c")));
+    assert_int_equal(ferry_tokenizer_decode(tokenizer, (const int32_t[]){6}, 1, &text, &error), FERRY_ERROR_ARGUMENT);
+    free(text.data);
+    free(ids.ids);
+    ferry_tokenizer_destroy(tokenizer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_byte_pieces_round_trip),
+        cmocka_unit_test(test_broken_byte_pieces),
+        cmocka_unit_test(test_joining_pieces),
+        cmocka_unit_test(test_texts_of_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

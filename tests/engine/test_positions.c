@@ -1,0 +1,226 @@
+/* Golden models of the positional encodings (specs of the export layout; activations by transformers): encoder output,
+ * teacher-forced logits and greedy ids, on every kernel table, with several sentences in one call, each alone, in one
+ * pass and step by step through the cache. One row of `schemes` for each directory of tests/data/positions. */
+#include "tests/support/support.h"
+
+#include "engine/kernels/kernels.h"
+
+/* Agreement that the golden files promise. Measured on AVX-512, AVX2 and plain: below 1e-5. */
+static const double tolerance = 2e-4;
+
+static const char *const schemes[] = {
+    "none-post",
+    "none-pre",
+    "learned-post",
+    "learned-pre",
+    "sinusoidal-post",
+    "sinusoidal-pre",
+    "sinusoidal_split-post",
+    "sinusoidal_split-pre",
+    "sinusoidal_marian-post",
+    "sinusoidal_marian-pre",
+    "shaw-post",
+    "shaw-pre",
+    "t5-post",
+    "t5-pre",
+    "transformer_xl-post",
+    "transformer_xl-pre",
+    "deberta-post",
+    "deberta-pre",
+    "deberta_released-post",
+    "deberta_released-pre",
+    "rope-post",
+    "rope-pre",
+    "rope_interleaved-post",
+    "rope_interleaved-pre",
+    "alibi-post",
+    "alibi-pre",
+    "mixed-post",
+    "mixed-pre",
+};
+
+typedef struct golden_case {
+    ferry_safetensors file;
+    int32_t *ids; /* ragged */
+    int32_t offsets[4];
+    int32_t *target_ids; /* ragged: T each */
+    int32_t target_offsets[4];
+    float *encoder_output; /* ragged [offsets[3], D] */
+    const float *logits;   /* [3·T, V] */
+    const int32_t *greedy; /* [3, steps] */
+    int32_t T, steps, pad_id, eos_id;
+    size_t D, V;
+} golden_case;
+
+static void load(golden_case *g, const char *directory, const ferry_model *model)
+{
+    ferry_error error;
+    char path[512];
+    int64_t rows, S, T, D, V, steps, one;
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    snprintf(path, sizeof path, "%s/golden.safetensors", directory);
+    CHECK(ferry_safetensors_open(path, &g->file, &error));
+    const int32_t *ids = golden_i32(&g->file, "source_ids", &rows, &S);
+    const int32_t *lengths = golden_i32(&g->file, "source_lengths", &one, &rows);
+    assert_int_equal(rows, 3);
+    const int32_t *target = golden_i32(&g->file, "decoder_input_ids", &rows, &T);
+    const float *encoded = golden_f32(&g->file, "encoder_output", &rows, &D);
+    g->logits = golden_f32(&g->file, "logits", &rows, &V);
+    g->greedy = golden_i32(&g->file, "greedy_ids", &rows, &steps);
+    assert_int_equal(D, sizes.d_model);
+    assert_int_equal(V, sizes.target_vocab);
+    g->D = (size_t)D;
+    g->V = (size_t)V;
+    g->T = (int32_t)T;
+    g->steps = (int32_t)steps;
+    g->pad_id = sizes.pad_id;
+    g->eos_id = sizes.eos_id;
+    g->ids = malloc((size_t)(3 * S) * sizeof *g->ids);
+    g->target_ids = malloc((size_t)(3 * T) * sizeof *g->target_ids);
+    g->encoder_output = malloc((size_t)(3 * S * D) * sizeof *g->encoder_output);
+    assert_true(g->ids != NULL && g->target_ids != NULL && g->encoder_output != NULL);
+    memcpy(g->target_ids, target, (size_t)(3 * T) * sizeof *target);
+    for (int32_t s = 0; s < 3; s++) {
+        memcpy(g->ids + g->offsets[s], ids + s * S, (size_t)lengths[s] * sizeof *ids);
+        memcpy(g->encoder_output + (size_t)g->offsets[s] * g->D, encoded + s * S * D,
+               (size_t)lengths[s] * g->D * sizeof *encoded);
+        g->offsets[s + 1] = g->offsets[s] + lengths[s];
+        g->target_offsets[s + 1] = g->target_offsets[s] + g->T;
+    }
+}
+
+static void unload(golden_case *g)
+{
+    free(g->ids);
+    free(g->target_ids);
+    free(g->encoder_output);
+    ferry_safetensors_close(&g->file);
+}
+
+/* Encoder output and logits of sentences first … first + count - 1 in one call. The bytes go to `encoded`, `logits`. */
+static void compute(const golden_case *g, const ferry_model *model, int32_t first, int32_t count,
+                    ferry_inspect_pass pass, float *encoded, float *logits)
+{
+    ferry_error error;
+    int32_t offsets[4], target_offsets[4];
+    for (int32_t s = 0; s <= count; s++) {
+        offsets[s] = g->offsets[first + s] - g->offsets[first];
+        target_offsets[s] = g->target_offsets[first + s] - g->target_offsets[first];
+    }
+    const int32_t *ids = g->ids + g->offsets[first], *target = g->target_ids + g->target_offsets[first];
+    CHECK(ferry_inspect_encode(model, ids, offsets, count, encoded, &error));
+    CHECK(ferry_inspect_logits(model, ids, offsets, count, target, target_offsets, pass, logits, &error));
+}
+
+/* The golden ids: those that follow the best logit, a near-tie apart. */
+static void check_greedy(const golden_case *g, const ferry_model *model)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options_default(model, &options);
+    options.beam = 1;
+    options.max_length = g->steps;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_inspect_generate(translator, g->ids, g->offsets, 3, &result, &error));
+    for (size_t s = 0; s < 3; s++) {
+        const int32_t *expected = g->greedy + s * (size_t)g->steps;
+        const int32_t *found = ferry_inspect_result_ids(result, s, 0);
+        const size_t length = ferry_result_tokens(result, s, 0);
+        for (size_t i = 0; i < (size_t)g->steps; i++) /* eos fills the rest */
+            assert_int_equal(i < length ? found[i] : g->eos_id, expected[i]);
+    }
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+static void check_scheme(const char *name, const char *isa)
+{
+    char relative[128];
+    snprintf(relative, sizeof relative, "positions/%s", name);
+    char *directory = data_path(relative);
+    ferry_model *model = convert_and_open(directory, isa);
+    golden_case g = {0};
+    load(&g, directory, model);
+    const size_t encoded_floats = (size_t)g.offsets[3] * g.D, logits_floats = (size_t)(3 * g.T) * g.V;
+    float *encoded = malloc(encoded_floats * sizeof *encoded), *alone = malloc(encoded_floats * sizeof *alone);
+    float *logits = malloc(logits_floats * sizeof *logits), *other = malloc(logits_floats * sizeof *other);
+    assert_true(encoded != NULL && alone != NULL && logits != NULL && other != NULL);
+
+    compute(&g, model, 0, 3, FERRY_INSPECT_ONE_PASS, encoded, logits);
+    const double encoder_difference = largest_difference(encoded, g.encoder_output, encoded_floats);
+    const double logits_difference = largest_difference(logits, g.logits, logits_floats);
+    if (encoder_difference > tolerance || logits_difference > tolerance)
+        fail_msg("%s on %s: encoder output differs by %g, logits by %g", name, isa, encoder_difference,
+                 logits_difference);
+    /* Steps through the cache, and sentences alone: the same bytes. */
+    compute(&g, model, 0, 3, FERRY_INSPECT_STEP_BY_STEP, alone, other);
+    assert_memory_equal(other, logits, logits_floats * sizeof *logits);
+    for (int32_t s = 0; s < 3; s++) {
+        compute(&g, model, s, 1, FERRY_INSPECT_STEP_BY_STEP, alone + (size_t)g.offsets[s] * g.D,
+                other + (size_t)(s * g.T) * g.V);
+    }
+    assert_memory_equal(alone, encoded, encoded_floats * sizeof *encoded);
+    assert_memory_equal(other, logits, logits_floats * sizeof *logits);
+    check_greedy(&g, model);
+    print_message("%-22s %-7s encoder %.1e  logits %.1e\n", name, isa, encoder_difference, logits_difference);
+
+    free(encoded);
+    free(alone);
+    free(logits);
+    free(other);
+    unload(&g);
+    ferry_model_close(model);
+    free(directory);
+}
+
+static void test_schemes_agree_with_golden_activations(void **state)
+{
+    (void)state;
+    for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++)
+        for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) check_scheme(schemes[i], (*kernels)->isa);
+}
+
+static void test_learned_positions_refuse_what_they_cannot_represent(void **state)
+{
+    (void)state;
+    ferry_error error;
+    char *directory = data_path("positions/learned-post");
+    ferry_model *model = convert_and_open(directory, NULL);
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    int32_t ids[65], offsets[] = {0, 65};
+    for (int32_t i = 0; i < 65; i++) ids[i] = i;
+    float *output = malloc(65 * (size_t)sizes.d_model * sizeof *output);
+    assert_int_equal(ferry_inspect_encode(model, ids, offsets, 1, output, &error), FERRY_ERROR_LIMIT);
+    assert_non_null(strstr(error.message, "65"));
+    assert_non_null(strstr(error.message, "64"));
+    offsets[1] = 64;
+    CHECK(ferry_inspect_encode(model, ids, offsets, 1, output, &error));
+
+    /* The target stops at the table's end, whatever was asked for. */
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options_default(model, &options);
+    options.min_length = options.max_length = 100;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
+    assert_int_equal(ferry_result_tokens(result, 0, 0), 64);
+    ferry_result_destroy(result);
+    offsets[1] = 65;
+    assert_int_equal(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error), FERRY_ERROR_LIMIT);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+    free(output);
+    free(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schemes_agree_with_golden_activations),
+        cmocka_unit_test(test_learned_positions_refuse_what_they_cannot_represent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

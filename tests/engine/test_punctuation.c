@@ -1,0 +1,145 @@
+/* Text as OPUS-MT's preprocess.sh leaves it: each substitution, what becomes a blank, and what stays. */
+#include "tests/support/support.h"
+#include "tests/support/tokenizer_support.h"
+
+#include "tokenizer/punctuation.h"
+
+static void assert_clean(ferry_view text, ferry_view expected)
+{
+    ferry_error error;
+    ferry_string clean = {0};
+    CHECK(ferry_punctuation_clean(text, &clean, &error));
+    if (!ferry_view_equal((ferry_view){clean.data, clean.size}, expected))
+        fail_msg("'%.*s': expected '%.*s', found '%.*s'", (int)text.size, text.data, (int)expected.size, expected.data,
+                 (int)clean.size, clean.data);
+    free(clean.data);
+}
+
+/* Between letters, so that nothing is trimmed. */
+static void test_substitutions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to;
+    } table[] = {{"，", ","},  {"。", ". "}, {"、", ","},  {"”", "\""}, {"“", "\""}, {"《", "\""},
+                 {"》", "\""}, {"「", "\""}, {"」", "\""}, {"∶", ":"},  {"：", ":"}, {"？", "?"},
+                 {"）", ")"},  {"（", "("},  {"！", "!"},  {"；", ";"}, {"０", "0"}, {"１", "\""},
+                 {"２", "2"},  {"３", "3"},  {"４", "4"},  {"５", "5"}, {"６", "6"}, {"７", "7"},
+                 {"８", "8"},  {"９", "9"},  {"．", ". "}, {"～", "~"}, {"’", "'"},  {"…", "..."},
+                 {"━", "-"},   {"〈", "<"},  {"〉", ">"},  {"【", "["}, {"】", "]"}, {"％", "%"}};
+    assert_int_equal(LENGTH(table), 36);
+    for (size_t i = 0; i < LENGTH(table); i++) {
+        char text[16], expected[16];
+        snprintf(text, sizeof text, "a%sz", table[i].from);
+        snprintf(expected, sizeof expected, "a%sz", table[i].to);
+        assert_clean((ferry_view){text, strlen(text)}, (ferry_view){expected, strlen(expected)});
+    }
+}
+
+/* Their neighbours among the code points, and quotation marks that the script does not know. */
+static void test_what_stays(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "«»", "„", "‘", "–—", "ａ", "＇", "〝", "ﬁ", "漢字", "\u00A0x\u00A0", "\u3000x\u3000", "\u2028x", "e\u0301"};
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        const ferry_view text = {texts[i], strlen(texts[i])};
+        assert_clean(text, text);
+    }
+}
+
+static void test_blanks(void **state)
+{
+    (void)state;
+    assert_clean(VIEW(""), VIEW(""));
+    assert_clean(VIEW(" \t "), VIEW(""));
+    assert_clean(VIEW("  a \t\0  b  "), VIEW("a b"));
+    assert_clean(VIEW("a。   b．"), VIEW("a. b."));
+    assert_clean(VIEW("。"), VIEW("."));
+    assert_clean(VIEW("a\nb"), VIEW("a\nb"));
+    assert_clean(VIEW("a\r\nb"), VIEW("a \nb"));
+}
+
+/* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and what stands beside them. */
+static void test_categories(void **state)
+{
+    (void)state;
+    static const uint32_t blank[] = {0x00,    0x1F,    0x7F,    0x9F,    0xAD,    0x600,   0x605,   0x61C,
+                                     0x6DD,   0x70F,   0x890,   0x891,   0x8E2,   0x180E,  0x200B,  0x200F,
+                                     0x202A,  0x202E,  0x2060,  0x2064,  0x2066,  0x206F,  0xE000,  0xF8FF,
+                                     0xFDD0,  0xFDEF,  0xFEFF,  0xFFF9,  0xFFFB,  0xFFFE,  0xFFFF,  0x110BD,
+                                     0x110CD, 0x13430, 0x1343F, 0x1BCA0, 0x1BCA3, 0x1D173, 0x1D17A, 0x1FFFE,
+                                     0x4FFFF, 0xE0001, 0xE0020, 0xE007F, 0xF0000, 0xFFFFD, 0x10FFFF};
+    static const uint32_t kept[] = {0x21,    0x7E,    0xA0,    0xAC,    0xAE,    0x606,   0x61B,   0x61D,
+                                    0x6DC,   0x6DE,   0x710,   0x892,   0x200A,  0x2010,  0x2029,  0x202F,
+                                    0x205F,  0x2065,  0x2070,  0xD7FF,  0xF900,  0xFDCF,  0xFDF0,  0xFEFE,
+                                    0xFF00,  0xFFF8,  0xFFFC,  0xFFFD,  0x10000, 0x110BC, 0x110BE, 0x1342F,
+                                    0x1FFFD, 0x20000, 0xE0000, 0xE0002, 0xE001F, 0xE0080, 0xEFFFD};
+    for (size_t i = 0; i < LENGTH(blank) + LENGTH(kept); i++) {
+        const uint32_t c = i < LENGTH(blank) ? blank[i] : kept[i - LENGTH(blank)];
+        char text[8] = "a";
+        size_t size = 1;
+        if (c < 0x80) {
+            text[size++] = (char)c;
+        } else if (c < 0x800) {
+            text[size++] = (char)(0xC0 | c >> 6);
+            text[size++] = (char)(0x80 | (c & 0x3F));
+        } else {
+            text[size++] = c < 0x10000 ? (char)(0xE0 | c >> 12) : (char)(0xF0 | c >> 18);
+            if (c >= 0x10000) text[size++] = (char)(0x80 | (c >> 12 & 0x3F));
+            text[size++] = (char)(0x80 | (c >> 6 & 0x3F));
+            text[size++] = (char)(0x80 | (c & 0x3F));
+        }
+        text[size++] = 'z';
+        const ferry_view view = {text, size};
+        assert_clean(view, i < LENGTH(blank) ? VIEW("a z") : view);
+    }
+}
+
+static void test_ill_formed_bytes_stay(void **state)
+{
+    (void)state;
+    assert_clean(VIEW("a\xff\xe3\x80 \xc2"), VIEW("a\xff\xe3\x80 \xc2"));
+    assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for what stands before it */
+}
+
+/* In the tokenizer: behind the tag, before the pieces. */
+static void test_in_the_tokenizer(void **state)
+{
+    (void)state;
+    static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};
+    ferry_tokenizer_config config = {.source_pieces = pieces,
+                                     .source_count = 5,
+                                     .target_pieces = pieces,
+                                     .target_count = 5,
+                                     .leading_tag = true,
+                                     .opus_punctuation = true};
+    static const int32_t cleaned[] = {1, 2, 3}, plain[] = {1, 4, 0};
+    const ferry_view text = VIEW(">>d。<<a， \xC2\xAD"
+                                 "b");
+    for (int clean = 1; clean >= 0; clean--) {
+        ferry_error error;
+        ferry_tokenizer *tokenizer;
+        ferry_ids ids = {0};
+        config.opus_punctuation = clean != 0;
+        CHECK(ferry_tokenizer_create(&config, &tokenizer, &error));
+        CHECK(ferry_tokenizer_encode(tokenizer, text, &ids, &error));
+        assert_int_equal(ids.count, 3);
+        assert_memory_equal(ids.ids, clean ? cleaned : plain, sizeof cleaned);
+        free(ids.ids);
+        ferry_tokenizer_destroy(tokenizer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_substitutions),
+        cmocka_unit_test(test_what_stays),
+        cmocka_unit_test(test_blanks),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_ill_formed_bytes_stay),
+        cmocka_unit_test(test_in_the_tokenizer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* The shortcut to the largest logit (engine/search/screen.h) against all logits: what it says is what they say, byte
+ * for byte, on every ISA; where it cannot tell it has to say so; and on ordinary numbers it can nearly always tell. */
+#include "tests/support/kernel_support.h"
+#include "tests/support/support.h"
+
+#include "engine/search/screen.h"
+
+enum { MAX_N = 3000, MAX_K = 300 };
+
+/* A matrix of floats, its coarse one, and one row of inputs. */
+typedef struct world {
+    int32_t N, K;
+    float *weight, *bias; /* [N, K], [N] */
+    float *panels;
+    ferry_matrix matrix;
+    float x[MAX_K];
+    bool masked[MAX_N];
+} world;
+
+static uint64_t random_state = 1;
+
+/* -1 … 1 */
+static float random_float(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
+}
+
+/* Nearly normal. */
+static float random_normal(void)
+{
+    return random_float() + random_float() + random_float();
+}
+
+static world *new_world(int32_t N, int32_t K, bool bias)
+{
+    world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    w->N = N;
+    w->K = K;
+    w->weight = malloc((size_t)N * (size_t)K * sizeof *w->weight);
+    w->bias = malloc((size_t)N * sizeof *w->bias);
+    w->panels = aligned_alloc(64, ferry_panels_count(N, K) * sizeof *w->panels);
+    assert_true(w->weight != NULL && w->bias != NULL && w->panels != NULL);
+    for (int32_t i = 0; i < N * K; i++) w->weight[i] = 0.05f * random_normal();
+    for (int32_t n = 0; n < N; n++) w->bias[n] = 0.2f * random_normal();
+    for (int32_t k = 0; k < K; k++) w->x[k] = random_normal();
+    w->matrix = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
+    return w;
+}
+
+static void free_world(world *w)
+{
+    free(w->weight);
+    free(w->bias);
+    free(w->panels);
+    free(w);
+}
+
+typedef struct answer {
+    bool told;
+    int32_t column;
+    float logit;
+} answer;
+
+/* What the screen says, after columns that came in two parts. */
+static answer ask(const ferry_kernels *k, const world *w, ferry_context *context, const ferry_screen *screen)
+{
+    ferry_error error;
+    ferry_inputs inputs;
+    float values[FERRY_SCREENED], *logits = malloc((size_t)w->N * sizeof *logits);
+    int32_t columns[FERRY_SCREENED];
+    ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
+    assert_non_null(logits);
+    CHECK(ferry_inputs_prepare(context, w->x, 1, &screen->coarse, &inputs, &error));
+    const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
+    for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
+        const int32_t count = first < cut ? cut : w->N - first;
+        const ferry_matrix part = ferry_matrix_columns(&screen->coarse, first, count);
+        ferry_inputs_multiply(context, logits, &inputs, &part);
+        for (int32_t n = 0; n < count; n++)
+            if (w->masked[first + n]) logits[n] = -INFINITY;
+        k->add_top(&top, logits, count, first);
+    }
+    answer a;
+    a.told = ferry_screen_resolve(screen, k, w->x, inputs.quantised.factors[0], &top, &a.column, &a.logit);
+    free(logits);
+    return a;
+}
+
+/* What all logits say. */
+static answer know(const ferry_kernels *k, const world *w)
+{
+    float *logits = malloc((size_t)w->N * sizeof *logits);
+    assert_non_null(logits);
+    k->product(logits, (size_t)w->N, w->x, (size_t)w->K, 1, w->panels, w->K, w->N, w->matrix.bias);
+    answer a = {true, -1, -INFINITY};
+    for (int32_t n = 0; n < w->N; n++) {
+        if (w->masked[n] || !(logits[n] > a.logit)) continue;
+        a.column = n;
+        a.logit = logits[n];
+    }
+    free(logits);
+    return a;
+}
+
+/* Whether the screens of the world could tell, on all ISAs; if so they told the truth. */
+static bool check(const world *w)
+{
+    bool told = true;
+    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
+    EACH_ISA(k)
+    {
+        ferry_error error;
+        ferry_screen screen;
+        ferry_context context = {.kernels = *k};
+        CHECK(ferry_screen_create(&w->matrix, &screen, &error));
+        const answer said = ask(*k, w, &context, &screen), true_one = know(*k, w);
+        told = told && said.told;
+        if (said.told) {
+            assert_int_equal(said.column, true_one.column);
+            assert_memory_equal(&said.logit, &true_one.logit, sizeof said.logit);
+        }
+        ferry_screen_destroy(&screen);
+        ferry_arena_destroy(&context.arena);
+    }
+    return told;
+}
+
+static void test_ordinary_numbers(void **state)
+{
+    (void)state;
+    static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
+    int32_t told = 0, asked = 0;
+    for (int32_t i = 0; i < 120; i++) {
+        world *w = new_world(1 + (int32_t)(fabsf(random_float()) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
+        const float size = powf(10, (float)(i % 7 - 3));
+        for (int32_t k = 0; k < w->K; k++) w->x[k] *= size;
+        if (i % 5 == 4)
+            for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_float() > 0;
+        told += w->K >= 63 && check(w);
+        asked += w->K >= 63;
+        if (w->K < 63) check(w); /* a vocabulary in so few dimensions is crowded */
+        free_world(w);
+    }
+    assert_true(told * 10 > asked * 9);
+}
+
+/* Equal rows have equal logits: the lowest id wins. And twins that differ in their last bits. */
+static void test_equals(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < 20; i++) {
+        world *w = new_world(500, 128, true);
+        const size_t K = (size_t)w->K;
+        const int32_t first = 17 * i, second = first + 1 + i;
+        for (size_t k = 0; k < K; k++) w->weight[(size_t)second * K + k] = 0.2f * w->x[k];
+        memcpy(w->weight + (size_t)first * K, w->weight + (size_t)second * K, K * sizeof *w->weight);
+        w->bias[first] = w->bias[second] = 0.25f;
+        assert_true(check(w));
+        assert_int_equal(know(ferry_kernels_find("plain"), w).column, first);
+        w->weight[(size_t)(i % 2 == 0 ? first : second) * K + 5] *= 1 + 0x1p-22f;
+        assert_true(check(w));
+        free_world(w);
+    }
+}
+
+enum { BEST, SECOND, FILLERS }; /* columns */
+
+/* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between
+ * that and the second best stand so many others that the best is not among those that are known: a screen that believes
+ * in a smaller bound takes the second for the best. */
+static void check_misleading(world *w, float too_small, float weight_unit, float input_unit)
+{
+    for (int32_t k = 0; k < w->K; k++) {
+        w->x[k] *= input_unit;
+        w->weight[BEST * w->K + k] *= weight_unit;
+    }
+    for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = -1e9f;
+    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
+    const answer best = know(ferry_kernels_find("plain"), w);
+    const float unit = weight_unit * input_unit;
+    for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = best.logit - unit * (n == SECOND ? 0.01f : 0.98f * too_small);
+    assert_int_equal(know(ferry_kernels_find("plain"), w).column, BEST);
+    assert_false(check(w));
+}
+
+static world *new_misleading_world(void)
+{
+    world *w = new_world(FILLERS + 2 * FERRY_SCREENED, 256, true);
+    memset(w->weight, 0, (size_t)w->N * (size_t)w->K * sizeof *w->weight);
+    w->bias[BEST] = 0;
+    return w;
+}
+
+enum { UNITS = 4 };
+static const struct {
+    float weight, input;
+} units[UNITS] = {{1, 1}, {0x1p-90f, 0x1p+60f}, {0x1p+60f, 0x1p-50f}, {0x1p-20f, 0x1p-20f}};
+
+/* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
+static void test_coarse_weights(void **state)
+{
+    (void)state;
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
+            w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
+        }
+        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        free_world(w);
+    }
+}
+
+/* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
+static void test_coarse_inputs(void **state)
+{
+    (void)state;
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 0.45f / 127 : -0.45f / 127; /* the step is 1/127 */
+            w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
+        }
+        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        free_world(w);
+    }
+}
+
+/* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers, sums that vanish. */
+static void test_extremes(void **state)
+{
+    (void)state;
+    static const float extremes[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e-44f, 1e30f, 0};
+    for (int32_t i = 0; i < 7; i++) {
+        for (int32_t place = 0; place < 4; place++) {
+            world *w = new_world(200, 64, place < 3);
+            if (place == 0) w->x[11] = extremes[i];
+            if (place == 1) w->weight[77 * w->K + 3] = extremes[i];
+            if (place == 2) w->bias[77] = extremes[i];
+            for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_float();
+            const bool told = check(w);
+            if (place < 2 && i < 3) assert_false(told);
+            free_world(w);
+        }
+    }
+    static const float sizes[][2] = {
+        {1e-25f, 1e18f}, {1e-30f, 1e-19f}, {1e-38f, 1e-5f}, {1e-44f, 1e4f}, {1e15f, 1e-30f}};
+    for (int32_t i = 0; i < 5; i++) {
+        world *w = new_world(200, 64, false);
+        for (int32_t k = 0; k < w->N * w->K; k++) w->weight[k] *= sizes[i][0];
+        for (int32_t k = 0; k < w->K; k++) w->x[k] *= sizes[i][1];
+        check(w);
+        free_world(w);
+    }
+    world *w = new_world(200, 64, true);
+    for (int32_t n = 0; n < w->N; n++) w->masked[n] = true;
+    assert_true(check(w)); /* that there is nothing */
+    for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
+    assert_true(check(w));
+    free_world(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ordinary_numbers), cmocka_unit_test(test_equals),   cmocka_unit_test(test_coarse_weights),
+        cmocka_unit_test(test_coarse_inputs),    cmocka_unit_test(test_extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+/* engine/search, Hugging Face's policy: hand numbers for every rule. */
+#include "engine/search/logits.h"
+#include "tests/support/scripted.h"
+
+/* ---- beam search by hand ---- */
+
+/* Log-probabilities of (eos, 1, 2, 3); ids 0 = eos. */
+static void example_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
+{
+    (void)network;
+    static const float start[] = {-3.5f, -0.2f, -1.9f, -9}, after_1[] = {-1.2f, -0.9f, -1.3f, -9},
+                       after_2[] = {-0.1f, -3, -3.5f, -9}, after_11[] = {-0.3f, -2, -2.5f, -9},
+                       after_12[] = {-0.4f, -2, -2.2f, -9}, other[] = {-0.5f, -1.5f, -2, -9};
+    const float *source = other;
+    if (n == 0) source = start;
+    if (n == 1) source = prefix[0] == 1 ? after_1 : prefix[0] == 2 ? after_2 : other;
+    if (n == 2 && prefix[0] == 1) source = prefix[1] == 1 ? after_11 : prefix[1] == 2 ? after_12 : other;
+    memcpy(row, source, sizeof start);
+}
+static const scripted example = {.row = example_row, .vocab = 4, .kernels = &as_given};
+
+static void test_example(void **state)
+{
+    (void)state;
+    static const ferry_early_stopping variants[] = {FERRY_EARLY_STOPPING_FALSE, FERRY_EARLY_STOPPING_TRUE,
+                                                    FERRY_EARLY_STOPPING_NEVER};
+    static const int32_t steps[] = {3, 3, 4};
+    for (int i = 0; i < 3; i++) {
+        ferry_search_rules rules = plain_rules(2, 7);
+        rules.decoding.early_stopping = variants[i];
+        outcome result = run_scripted(&rules, &example);
+        assert_int_equal(result.steps, steps[i]);
+        assert_int_equal(result.count, 2);
+        CHECK_HYPOTHESIS(result, 0, -1.4 / 3, 1, 1, 0);
+        CHECK_HYPOTHESIS(result, 1, -1.9 / 3, 1, 2, 0);
+    }
+    ferry_search_rules rules = plain_rules(2, 2);
+    outcome result = run_scripted(&rules, &example);
+    CHECK_HYPOTHESIS(result, 0, -0.55, 1, 1);
+    CHECK_HYPOTHESIS(result, 1, -0.7, 1, 0);
+}
+
+static void test_nbest(void **state)
+{
+    (void)state;
+    ferry_search_rules rules = plain_rules(2, 7);
+    rules.nbest = 1;
+    outcome result = run_scripted(&rules, &example);
+    assert_int_equal(result.count, 1);
+    CHECK_HYPOTHESIS(result, 0, -1.4 / 3, 1, 1, 0);
+}
+
+/* eos (-0.9) is better than 1 1 eos (-0.5 - 0.5 - 0.05 = -1.05) as a sum and worse as an average. */
+static void test_length_penalty(void **state)
+{
+    (void)state;
+    static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5, -0.05f, -4, -5};
+    scripted network = table_of(table, 3);
+    ferry_search_rules rules = plain_rules(2, 3);
+    rules.decoding.length_penalty = 1;
+    outcome average = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(average, 0, -1.05 / 3, 1, 1, 0);
+    CHECK_HYPOTHESIS(average, 1, -0.9, 0);
+    rules.decoding.length_penalty = 0;
+    outcome sum = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(sum, 0, -0.9, 0);
+    CHECK_HYPOTHESIS(sum, 1, -1.05, 1, 1, 0);
+    rules.decoding.length_penalty = -1;
+    outcome product = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(product, 0, -0.9, 0);
+    CHECK_HYPOTHESIS(product, 1, -1.05 * 3, 1, 1, 0);
+    rules.decoding.length_penalty = 0.5f;
+    outcome root = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(root, 0, -1.05 / sqrt(3), 1, 1, 0);
+    CHECK_HYPOTHESIS(root, 1, -0.9, 0);
+}
+
+static void test_equal_scores(void **state)
+{
+    (void)state;
+    static const float table[] = {-9, -1, -1, -1, -1, -2, -2, -2};
+    scripted network = table_of(table, 4);
+    ferry_search_rules rules = plain_rules(3, 2);
+    outcome result = run_scripted(&rules, &network);
+    assert_int_equal(result.steps, 2);
+    CHECK_HYPOTHESIS(result, 0, -1, 1, 0);
+    CHECK_HYPOTHESIS(result, 1, -1, 2, 0);
+    CHECK_HYPOTHESIS(result, 2, -1, 3, 0);
+}
+
+/* Tokens 0 and 3 end. After the first token the four best candidates do; of three for each beam two rows go on. */
+static void test_several_eos(void **state)
+{
+    (void)state;
+    static const int32_t eos[] = {0, 3};
+    static const float table[] = {-1, -3, -3.1f, -1.5f, -5, -0.25f, -0.7f, -2, -0.5f, -5, -3, -0.5f, -9, -9, -1};
+    scripted network = table_of(table, 5);
+    ferry_search_rules rules = plain_rules(2, 3);
+    rules.eos_ids = eos;
+    rules.eos_count = 2;
+    rules.decoding.early_stopping = FERRY_EARLY_STOPPING_NEVER;
+    outcome result = run_scripted(&rules, &network);
+    assert_int_equal(result.steps, 3);
+    CHECK_HYPOTHESIS(result, 0, -1, 0);
+    CHECK_HYPOTHESIS(result, 1, -4.2 / 3, 1, 1, 1);
+    rules.decoding.early_stopping = FERRY_EARLY_STOPPING_TRUE;
+    result = run_scripted(&rules, &network);
+    assert_int_equal(result.steps, 1);
+    CHECK_HYPOTHESIS(result, 0, -1, 0);
+    CHECK_HYPOTHESIS(result, 1, -1.5, 3);
+    rules.decoding.min_length = 1; /* neither may end */
+    result = run_scripted(&rules, &network);
+    assert_int_equal(result.steps, 2);
+    CHECK_HYPOTHESIS(result, 0, -3.25 / 2, 1, 0);
+    CHECK_HYPOTHESIS(result, 1, -3.35 / 2, 2, 0);
+}
+
+/* An eos of rank k or lower is neither finished nor continued: 3 (-1.5), third best after 0 and 1. */
+static void test_low_ranked_eos_is_lost(void **state)
+{
+    (void)state;
+    static const int32_t eos[] = {0, 3};
+    static const float table[] = {-1, -1.2f, -2, -1.5f, -0.5f, -3, -4, -9};
+    scripted network = table_of(table, 4);
+    ferry_search_rules rules = plain_rules(2, 2);
+    rules.eos_ids = eos;
+    rules.eos_count = 2;
+    rules.decoding.length_penalty = 0;
+    outcome result = run_scripted(&rules, &network);
+    assert_int_equal(result.steps, 2);
+    CHECK_HYPOTHESIS(result, 0, -1, 0);
+    CHECK_HYPOTHESIS(result, 1, -1.7, 1, 0);
+}
+
+static void test_max_length_1(void **state)
+{
+    (void)state;
+    static const float table[] = {-2, -1, -3, -0.5f};
+    scripted network = table_of(table, 4);
+    ferry_search_rules rules = plain_rules(2, 1);
+    outcome beams = run_scripted(&rules, &network);
+    assert_int_equal(beams.steps, 1);
+    CHECK_HYPOTHESIS(beams, 0, -0.5, 3);
+    CHECK_HYPOTHESIS(beams, 1, -1, 1);
+    rules = plain_rules(1, 1);
+    outcome greedy = run_scripted(&rules, &network);
+    assert_int_equal(greedy.steps, 1);
+    CHECK_HYPOTHESIS(greedy, 0, -0.5, 3);
+}
+
+/* Two tokens and five beams: the hypotheses that exist, and none twice. */
+static void test_tiny_vocabulary(void **state)
+{
+    (void)state;
+    static const float table[] = {-1, -0.5f, -1, -0.5f, -1, -0.5f};
+    scripted network = table_of(table, 2);
+    ferry_search_rules rules = plain_rules(5, 1);
+    outcome result = run_scripted(&rules, &network);
+    assert_int_equal(result.count, 2);
+    CHECK_HYPOTHESIS(result, 0, -0.5, 1);
+    CHECK_HYPOTHESIS(result, 1, -1, 0);
+    rules.max_length = 3;
+    rules.decoding.length_penalty = 0;
+    result = run_scripted(&rules, &network);
+    assert_int_equal(result.count, 4);
+    CHECK_HYPOTHESIS(result, 0, -1, 0);
+    CHECK_HYPOTHESIS(result, 1, -1.5, 1, 0);
+    CHECK_HYPOTHESIS(result, 2, -1.5, 1, 1, 1);
+    CHECK_HYPOTHESIS(result, 3, -2, 1, 1, 0);
+}
+
+/* Where nothing may follow, rows end as they are. */
+static void test_everything_masked(void **state)
+{
+    (void)state;
+    static const float table[] = {-1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2};
+    scripted network = table_of(table, 3);
+    for (int32_t beam = 1; beam <= 2; beam++) {
+        ferry_search_rules rules = plain_rules(beam, 4);
+        rules.decoding.no_repeat_ngram = 1;
+        rules.decoding.min_length = 4;
+        outcome result = run_scripted(&rules, &network);
+        assert_int_equal(result.steps, 3);
+        CHECK_HYPOTHESIS(result, 0, -2.5 / 2, 1, 2);
+        static const int32_t all[] = {0, 1, 2};
+        rules.decoding.suppressed_ids = all;
+        rules.decoding.suppressed_count = 3;
+        result = run_scripted(&rules, &network);
+        assert_int_equal(result.count, 1);
+        assert_int_equal(result.length[0], 0);
+        assert_float_equal(result.score[0], 0, 0);
+    }
+}
+
+/* ---- rules ---- */
+
+static void test_logits_places(void **state)
+{
+    (void)state;
+    static const int32_t ids[] = {2, 5, 9};
+    ferry_logits shortlist = {.ld = 3, .ids = ids, .count = 3};
+    ferry_logits all = {.ld = 3, .count = 3};
+    assert_int_equal(ferry_logits_place(&shortlist, 2), 0);
+    assert_int_equal(ferry_logits_place(&shortlist, 9), 2);
+    assert_int_equal(ferry_logits_place(&shortlist, 4), -1);
+    assert_int_equal(ferry_logits_place(&shortlist, 10), -1);
+    assert_int_equal(ferry_logits_id(&shortlist, 1), 5);
+    assert_int_equal(ferry_logits_place(&all, 2), 2);
+    assert_int_equal(ferry_logits_place(&all, 3), -1);
+    assert_int_equal(ferry_logits_place(&all, -1), -1);
+    assert_int_equal(ferry_logits_id(&all, 1), 1);
+    /* Columns 1 and 2 of them. */
+    shortlist.first = all.first = 1;
+    shortlist.count = all.count = 2;
+    assert_int_equal(ferry_logits_place(&shortlist, 2), -1);
+    assert_int_equal(ferry_logits_place(&shortlist, 5), 0);
+    assert_int_equal(ferry_logits_place(&shortlist, 9), 1);
+    assert_int_equal(ferry_logits_id(&shortlist, 2), 9);
+    assert_int_equal(ferry_logits_place(&all, 0), -1);
+    assert_int_equal(ferry_logits_place(&all, 2), 1);
+    assert_int_equal(ferry_logits_id(&all, 2), 2);
+}
+
+static void test_penalize(void **state)
+{
+    (void)state;
+    float row[] = {-1.5f, 3, 0, -2, 4};
+    float before[4];
+    ferry_logits logits = {row, 5, NULL, 5, 0};
+    ferry_logits_penalize(&logits, row, 2, (int32_t[]){0, 1, 99, 1}, 4, before);
+    const float expected[] = {-3, 1.5f, 0, -2, 4};
+    assert_memory_equal(row, expected, sizeof row);
+    const float expected_before[] = {-1.5f, 3, 0, 3};
+    assert_memory_equal(before, expected_before, sizeof before);
+}
+
+/* Which of the 8 columns are masked, as bits. */
+static unsigned masked(const ferry_decoding *decoding, const int32_t *ids, int32_t length)
+{
+    float row[8] = {0};
+    ferry_logits logits = {row, 8, NULL, 8, 0};
+    ferry_logits_mask(&logits, row, decoding, (int32_t[]){0, 7}, 2, ids, length);
+    unsigned bits = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        if (row[i] == -INFINITY) bits |= 1u << i;
+    }
+    return bits;
+}
+
+static void test_mask(void **state)
+{
+    (void)state;
+    const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2};
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 1}, ids, 10), 0x3e);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, ids, 10), 1 << 3 | 1 << 5);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 1}, ids, 1), 1 << 4); /* the start token counts */
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, ids, 1), 0);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 3}, ids, 2), 0);
+    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
+
+    const int32_t suppressed[] = {5, 100, -1};
+    ferry_decoding suppress = {.suppressed_ids = suppressed, .suppressed_count = 3};
+    assert_int_equal(masked(&suppress, ids, 10), 1 << 5);
+
+    ferry_decoding minimum = {.min_length = 3};
+    assert_int_equal(masked(&minimum, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
+    assert_int_equal(masked(&minimum, ids, 4), 0);
+}
+
+static void test_forced(void **state)
+{
+    (void)state;
+    static const float table[] = {-1, -2, -3, -9, -4, -0.5f, -1, -9, -2, -1, -1.5f, -9};
+    scripted network = table_of(table, 4);
+    for (int32_t beam = 1; beam <= 2; beam++) {
+        ferry_search_rules rules = plain_rules(beam, 3);
+        rules.decoding.forced_first_id = 3;
+        rules.decoding.forced_last_id = 0;
+        rules.decoding.min_length = 3; /* a forced token overrides the masks */
+        outcome result = run_scripted(&rules, &network);
+        CHECK_HYPOTHESIS(result, 0, -0.5 / 3, 3, 1, 0);
+        if (beam == 2) CHECK_HYPOTHESIS(result, 1, -1.0 / 3, 3, 2, 0);
+        rules.max_length = 1; /* the last rule wins */
+        result = run_scripted(&rules, &network);
+        assert_int_equal(result.count, 1);
+        CHECK_HYPOTHESIS(result, 0, 0, 0);
+        rules.decoding.forced_last_id = -1;
+        result = run_scripted(&rules, &network);
+        CHECK_HYPOTHESIS(result, 0, 0, 3);
+    }
+}
+
+/* A token without a column can be forced. */
+static void test_forced_outside_shortlist(void **state)
+{
+    (void)state;
+    static const float table[] = {-1, -2, -3, -9, -0.5f, -1, -1.5f, -9};
+    scripted network = table_of(table, 4);
+    network.columns = 1 << 0 | 1 << 2;
+    ferry_search_rules rules = plain_rules(2, 2);
+    rules.decoding.forced_first_id = 3;
+    outcome result = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(result, 0, -0.25, 3, 0);
+    CHECK_HYPOTHESIS(result, 1, -0.75, 3, 2);
+}
+
+static void test_min_length(void **state)
+{
+    (void)state;
+    static const float table[] = {-0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3};
+    scripted network = table_of(table, 3);
+    for (int32_t beam = 1; beam <= 2; beam++) {
+        ferry_search_rules rules = plain_rules(beam, 4);
+        rules.decoding.min_length = 2;
+        rules.decoding.length_penalty = 0;
+        outcome result = run_scripted(&rules, &network);
+        CHECK_HYPOTHESIS(result, 0, -4.1, 1, 1, 0);
+    }
+}
+
+/* Log-probabilities keep the share of suppressed tokens unless they are renormalised. Probabilities ½, ¼, ⅛, ⅛. */
+static void test_suppressed_share(void **state)
+{
+    (void)state;
+    static const float table[] = {3, 2, 1, 1};
+    static float logits[4];
+    for (int i = 0; i < 4; i++) logits[i] = table[i] * logf(2) + 5;
+    static const int32_t suppressed[] = {0};
+    scripted network = table_of(logits, 4);
+    network.kernels = &normalizing;
+    for (int32_t beam = 1; beam <= 2; beam++) {
+        ferry_search_rules rules = plain_rules(beam, 1);
+        rules.decoding.suppressed_ids = suppressed;
+        rules.decoding.suppressed_count = 1;
+        outcome result = run_scripted(&rules, &network);
+        CHECK_HYPOTHESIS(result, 0, log(0.25), 1);
+        if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.125), 2);
+        rules.decoding.renormalize = true;
+        result = run_scripted(&rules, &network);
+        CHECK_HYPOTHESIS(result, 0, log(0.5), 1);
+        if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.25), 2);
+    }
+}
+
+/* Start token 3 has been seen. Greedy search halves its positive logit; beam search doubles its log-probability,
+ * which is negative whatever the logit. Probabilities: ¼, ⅛, ⅛, ½. */
+static void test_repetition_penalty(void **state)
+{
+    (void)state;
+    static float logits[4];
+    static const float shift = 1.5f;
+    for (int i = 0; i < 4; i++) logits[i] = (float[]){2, 1, 1, 3}[i] * logf(2) + shift;
+    scripted network = table_of(logits, 4);
+    network.kernels = &normalizing;
+
+    ferry_search_rules rules = plain_rules(1, 1);
+    rules.start_id = 3;
+    rules.decoding.repetition_penalty = 2;
+    outcome greedy = run_scripted(&rules, &network); /* 3 ln 2 + 1.5 → 1.79 < 2 ln 2 + 1.5 = 2.89 */
+    CHECK_HYPOTHESIS(greedy, 0, log(0.25), 0);
+    rules.decoding.repetition_penalty = 1.2f; /* 2.98 > 2.89: chosen, and scored as the network saw it */
+    greedy = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(greedy, 0, log(0.5), 3);
+    rules.decoding.renormalize = true;
+    greedy = run_scripted(&rules, &network);
+    double changed = (3 * log(2) + 1.5) / 1.2;
+    CHECK_HYPOTHESIS(greedy, 0, changed - log(exp(changed) + 8 * exp(1.5)), 3);
+
+    rules = plain_rules(4, 1);
+    rules.start_id = 3;
+    rules.decoding.repetition_penalty = 1.5f;
+    outcome beams = run_scripted(&rules, &network); /* ln ½ · 1.5 = -1.04 > ln ¼ */
+    CHECK_HYPOTHESIS(beams, 0, 1.5 * log(0.5), 3);
+    CHECK_HYPOTHESIS(beams, 1, log(0.25), 0);
+    rules.decoding.repetition_penalty = 4; /* ln ½ · 4 = -2.77 */
+    beams = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(beams, 0, log(0.25), 0);
+    CHECK_HYPOTHESIS(beams, 1, log(0.125), 1);
+    CHECK_HYPOTHESIS(beams, 2, log(0.125), 2);
+    CHECK_HYPOTHESIS(beams, 3, 4 * log(0.5), 3);
+    rules.decoding.renormalize = true; /* ¼ + ⅛ + ⅛ + 1/16 = 9/16 */
+    beams = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(beams, 0, log(4.0 / 9), 0);
+    CHECK_HYPOTHESIS(beams, 3, log(1.0 / 9), 3);
+}
+
+static void test_greedy(void **state)
+{
+    (void)state;
+    static const float table[] = {-2, -1, -1, -2, -1, -0.25f, -0.5f, -1, -1, -9, -9, -9};
+    scripted network = table_of(table, 4);
+    ferry_search_rules rules = plain_rules(1, 3);
+    outcome result = run_scripted(&rules, &network); /* lowest id among equals; eos ends */
+    assert_int_equal(result.count, 1);
+    assert_int_equal(result.steps, 3);
+    CHECK_HYPOTHESIS(result, 0, -2.25 / 3, 1, 1, 0);
+    rules.max_length = 2;
+    result = run_scripted(&rules, &network);
+    CHECK_HYPOTHESIS(result, 0, -1.25 / 2, 1, 1);
+}
+
+static void test_begin_errors(void **state)
+{
+    (void)state;
+    ferry_arena arena = {0};
+    ferry_error error;
+    ferry_search *search;
+    ferry_search_rules rules = plain_rules(INT32_MAX / 2 + 1, 10);
+    assert_int_equal(ferry_search_begin(&arena, &rules, &search, &error), FERRY_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "beam"));
+    assert_null(search);
+    rules = plain_rules(INT32_MAX / 2, INT32_MAX);
+    assert_int_equal(ferry_search_begin(&arena, &rules, &search, &error), FERRY_ERROR_MEMORY);
+    assert_null(search);
+    ferry_arena_destroy(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_example),
+        cmocka_unit_test(test_nbest),
+        cmocka_unit_test(test_length_penalty),
+        cmocka_unit_test(test_equal_scores),
+        cmocka_unit_test(test_several_eos),
+        cmocka_unit_test(test_low_ranked_eos_is_lost),
+        cmocka_unit_test(test_max_length_1),
+        cmocka_unit_test(test_tiny_vocabulary),
+        cmocka_unit_test(test_everything_masked),
+        cmocka_unit_test(test_logits_places),
+        cmocka_unit_test(test_penalize),
+        cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_forced_outside_shortlist),
+        cmocka_unit_test(test_min_length),
+        cmocka_unit_test(test_suppressed_share),
+        cmocka_unit_test(test_repetition_penalty),
+        cmocka_unit_test(test_greedy),
+        cmocka_unit_test(test_begin_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

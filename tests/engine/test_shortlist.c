@@ -1,0 +1,402 @@
+/* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
+#include "engine/api/model.h"
+#include "engine/search/generate.h"
+#include "engine/search/shortlist.h"
+#include "tests/support/support.h"
+
+/* ---- the words ---- */
+
+enum { MAX_WORDS = 512, MAX_SOURCE = 24 };
+
+static uint64_t random_state = 1;
+static int32_t random_below(int32_t n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (int32_t)((random_state >> 33) % (uint64_t)n);
+}
+
+static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length,
+                        int32_t *words)
+{
+    ferry_arena arena = {0};
+    ferry_error error;
+    const int32_t *found;
+    int32_t count;
+    CHECK(ferry_shortlist_words(shortlist, vocab, source, length, &arena, &found, &count, &error));
+    assert_in_range(count, 1, vocab);
+    memcpy(words, found, (size_t)count * sizeof *words);
+    ferry_arena_destroy(&arena);
+    return count;
+}
+
+/* First 2; lists of source ids 0 and 1: (1 3 | 2). */
+static void test_worked_example(void **state)
+{
+    (void)state;
+    static const uint32_t offsets[] = {0, 2, 3};
+    static const int32_t lists[] = {1, 3, 2}, ascending[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
+    const int32_t source[] = {1};
+    int32_t words[MAX_WORDS];
+    assert_int_equal(words_of(&shortlist, 9, source, 1, words), 8);
+    assert_memory_equal(words, ascending, sizeof ascending);
+    assert_int_equal(words_of(&shortlist, 5, source, 1, words), 5); /* all there are */
+    assert_memory_equal(words, ascending, 5 * sizeof *words);
+}
+
+/* Nothing is allowed by itself: eight words are. */
+static void test_empty_lists(void **state)
+{
+    (void)state;
+    static const uint32_t offsets[] = {0, 0};
+    static const int32_t none[] = {0};
+    const ferry_shortlist shortlist = {.offsets = offsets, .ids = none};
+    int32_t words[MAX_WORDS];
+    assert_int_equal(words_of(&shortlist, 100, none, 1, words), 8);
+    for (int32_t i = 0; i < 8; i++) assert_int_equal(words[i], i);
+}
+
+/* The definition, over an array of marks. */
+static int32_t naive_words(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length,
+                           int32_t *words)
+{
+    bool in[MAX_WORDS] = {false};
+    int32_t count = 0;
+    for (int32_t v = 0; v < vocab; v++) {
+        in[v] = v < shortlist->first;
+        for (int32_t s = 0; s < length; s++) {
+            if (shortlist->shared && source[s] == v) in[v] = true;
+            for (uint32_t i = shortlist->offsets[source[s]]; i < shortlist->offsets[source[s] + 1]; i++)
+                if (shortlist->ids[i] == v) in[v] = true;
+        }
+        count += in[v];
+    }
+    for (int32_t v = shortlist->first; v < vocab && count % 8 != 0; v++) {
+        count += !in[v];
+        in[v] = true;
+    }
+    int32_t written = 0;
+    for (int32_t v = 0; v < vocab; v++)
+        if (in[v]) words[written++] = v;
+    return count;
+}
+
+/* A random shortlist of `vocab` source and target words, lists ascending without repetitions. */
+typedef struct random_shortlist {
+    ferry_shortlist shortlist;
+    uint32_t offsets[MAX_WORDS + 1];
+    int32_t ids[8 * MAX_WORDS];
+} random_shortlist;
+
+static void make_shortlist(random_shortlist *made, int32_t vocab, int32_t first, bool shared)
+{
+    uint32_t count = 0;
+    for (int32_t s = 0; s < vocab; s++) {
+        made->offsets[s] = count;
+        int32_t id = random_below(vocab);
+        for (int32_t i = random_below(8); i > 0 && id < vocab; i--, id += 1 + random_below(vocab / 4))
+            made->ids[count++] = id;
+    }
+    made->offsets[vocab] = count;
+    made->shortlist = (ferry_shortlist){.first = first, .shared = shared, .offsets = made->offsets, .ids = made->ids};
+}
+
+static void test_against_definition(void **state)
+{
+    (void)state;
+    static random_shortlist made;
+    for (int32_t i = 0; i < 2000; i++) {
+        const int32_t vocab = 8 + random_below(MAX_WORDS - 8), length = 1 + random_below(MAX_SOURCE);
+        make_shortlist(&made, vocab, 1 + random_below(i % 2 == 0 ? 10 : vocab), i % 3 == 0);
+        int32_t source[MAX_SOURCE], words[MAX_WORDS], expected[MAX_WORDS];
+        for (int32_t s = 0; s < length; s++) source[s] = random_below(vocab);
+        const int32_t count = words_of(&made.shortlist, vocab, source, length, words);
+        assert_int_equal(count, naive_words(&made.shortlist, vocab, source, length, expected));
+        assert_memory_equal(words, expected, (size_t)count * sizeof *words);
+        assert_true(count % 8 == 0 || count == vocab);
+    }
+}
+
+/* ---- generation ---- */
+
+enum { VOCAB = 300, SENTENCES = 9, MAX_LENGTH = 12, BEAM = 3 };
+
+typedef struct hypothesis {
+    int32_t length;
+    int32_t ids[MAX_LENGTH];
+    float token_scores[MAX_LENGTH];
+    float score;
+} hypothesis;
+
+/* Sentences, and what became of them. */
+typedef struct job {
+    const ferry_transformer *model;
+    int32_t beam;
+    bool restricted[SENTENCES]; /* decoding.shortlist */
+    int32_t next, last;
+    int32_t ids[SENTENCES][MAX_SOURCE];
+    int32_t lengths[SENTENCES];
+    int32_t counts[SENTENCES];
+    hypothesis hypotheses[SENTENCES][BEAM];
+} job;
+
+static bool next_sentence(void *user, ferry_generate_sentence *sentence)
+{
+    job *j = user;
+    if (j->next == j->last) return false;
+    const int32_t s = j->next++;
+    *sentence = (ferry_generate_sentence){
+        .ids = j->ids[s],
+        .length = j->lengths[s],
+        .rules = {.decoding = j->model->decoding,
+                  .eos_ids = j->model->eos_ids,
+                  .eos_count = j->model->eos_count,
+                  .start_id = j->model->start_id,
+                  .max_length = MAX_LENGTH - s % 3,
+                  .nbest = j->beam},
+        .tag = (size_t)s,
+    };
+    sentence->rules.decoding.beam = j->beam;
+    sentence->rules.decoding.shortlist = j->restricted[s];
+    return true;
+}
+
+static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+{
+    (void)error;
+    job *j = user;
+    j->counts[tag] = ferry_search_count(search);
+    for (int32_t i = 0; i < j->counts[tag]; i++) {
+        const ferry_hypothesis from = ferry_search_hypothesis(search, i);
+        hypothesis *to = &j->hypotheses[tag][i];
+        to->length = from.length;
+        to->score = from.score;
+        memcpy(to->ids, from.ids, (size_t)from.length * sizeof *from.ids);
+        memcpy(to->token_scores, from.token_scores, (size_t)from.length * sizeof *from.token_scores);
+    }
+    return FERRY_OK;
+}
+
+/* Sentences first … last - 1, `width` at a time. */
+static void generate(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width)
+{
+    ferry_error error;
+    j->next = first;
+    j->last = last;
+    const ferry_generate_source source = {
+        .width = width,
+        .tokens = 3 * MAX_SOURCE,
+        .beam = j->beam,
+        .max_length = MAX_LENGTH,
+        .next = next_sentence,
+        .finished = keep,
+        .user = j,
+    };
+    CHECK(ferry_generate(generator, &source, &error));
+}
+
+static job *make_job(const ferry_transformer *model, int32_t beam)
+{
+    job *j = calloc(1, sizeof *j);
+    assert_non_null(j);
+    j->model = model;
+    j->beam = beam;
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        j->restricted[s] = s % 3 != 2;
+        j->lengths[s] = 1 + s * 5 % MAX_SOURCE;
+        for (int32_t i = 0; i < j->lengths[s]; i++) j->ids[s][i] = random_below(VOCAB);
+    }
+    return j;
+}
+
+static ferry_model *open_model(void)
+{
+    ferry_error error;
+    ferry_model *model;
+    const ferry_inspect_shape shape = {
+        .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
+    CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &model, &error));
+    return model;
+}
+
+static bool occurs(const int32_t *ids, int32_t count, int32_t id)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+/* All words of restricted sentences are in their lists; other sentences use others, too. */
+static void test_no_other_words(void **state)
+{
+    (void)state;
+    static random_shortlist made;
+    ferry_model *opened = open_model();
+    ferry_transformer model = opened->file.transformer;
+    make_shortlist(&made, VOCAB, 4, false);
+    model.shortlist = made.shortlist;
+    job *j = make_job(&model, BEAM);
+    ferry_generator generator;
+    ferry_generator_init(&generator, &model, opened->kernels);
+    generate(&generator, j, 0, SENTENCES, 4);
+    int32_t elsewhere = 0, different = 0;
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        int32_t words[MAX_WORDS];
+        const int32_t count = naive_words(&model.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        assert_in_range(count, 1, VOCAB - 1);
+        assert_int_equal(j->counts[s], BEAM);
+        for (int32_t h = 0; h < BEAM; h++) {
+            for (int32_t i = 0; i < j->hypotheses[s][h].length; i++) {
+                const bool listed = occurs(words, count, j->hypotheses[s][h].ids[i]);
+                if (j->restricted[s]) assert_true(listed);
+                if (!j->restricted[s]) elsewhere += !listed;
+                different += j->hypotheses[s][h].ids[i] >= count; /* a column taken for an id would not be found */
+            }
+        }
+    }
+    assert_true(elsewhere > 0);
+    assert_true(different > 0);
+    ferry_generator_destroy(&generator);
+    free(j);
+    ferry_model_close(opened);
+}
+
+/* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
+static void test_softmax_over_the_list(void **state)
+{
+    (void)state;
+    static random_shortlist made;
+    ferry_error error;
+    ferry_model *opened = open_model();
+    ferry_transformer model = opened->file.transformer;
+    make_shortlist(&made, VOCAB, 4, true);
+    model.shortlist = made.shortlist;
+    job *j = make_job(&model, 1);
+    ferry_generator generator;
+    ferry_generator_init(&generator, &model, opened->kernels);
+    generate(&generator, j, 0, SENTENCES, 4);
+    float *logits = malloc(sizeof(float[MAX_LENGTH][VOCAB]));
+    assert_non_null(logits);
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        const hypothesis *found = &j->hypotheses[s][0];
+        const int32_t offsets[] = {0, j->lengths[s]}, target_offsets[] = {0, found->length};
+        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {model.start_id};
+        int32_t count = naive_words(&model.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        for (int32_t v = 0; v < VOCAB && !j->restricted[s]; v++) words[v] = v;
+        if (!j->restricted[s]) count = VOCAB;
+        memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
+        CHECK(ferry_inspect_logits(opened, j->ids[s], offsets, 1, inputs, target_offsets, FERRY_INSPECT_STEP_BY_STEP,
+                                   logits, &error));
+        for (int32_t i = 0; i < found->length; i++) {
+            float listed[VOCAB];
+            for (int32_t w = 0; w < count; w++) listed[w] = logits[i * VOCAB + words[w]];
+            ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+            opened->kernels->add_exp(&total, listed, count);
+            const float expected = logits[i * VOCAB + found->ids[i]] - ferry_log_of_sum(&total);
+            assert_memory_equal(&found->token_scores[i], &expected, sizeof expected);
+        }
+    }
+    free(logits);
+    ferry_generator_destroy(&generator);
+    free(j);
+    ferry_model_close(opened);
+}
+
+/* The output matrix in int8, inputs quantised from their values. */
+static int8_t *quantise_output(ferry_transformer *model, float *scales)
+{
+    enum { MAX_WIDTH = 64 };
+    const ferry_matrix from = model->output;
+    const size_t panel = ferry_codes_size(FERRY_LANES, from.K);
+    int8_t *codes = aligned_alloc(64, ferry_codes_size(from.N, from.K));
+    assert_non_null(codes);
+    assert_true(from.K <= MAX_WIDTH);
+    for (int32_t first = 0; first < from.N; first += FERRY_LANES) {
+        int8_t rows[FERRY_LANES * MAX_WIDTH];
+        const int32_t count = from.N - first < FERRY_LANES ? from.N - first : FERRY_LANES;
+        for (int32_t r = 0; r < count; r++) {
+            float values[MAX_WIDTH];
+            ferry_matrix_row(&from, first + r, values);
+            ferry_codes_quantise(values, from.K, rows + r * from.K, &scales[first + r]);
+        }
+        ferry_codes_pack(codes + (size_t)(first / FERRY_LANES) * panel, rows, count, from.K);
+    }
+    model->output = (ferry_matrix){.N = from.N, .K = from.K, .codes = codes, .scales = scales, .bias = from.bias};
+    return codes;
+}
+
+static void check_batch_is_alone(const ferry_transformer *model, const ferry_kernels *kernels)
+{
+    job *together = make_job(model, BEAM), *alone = calloc(1, sizeof *alone);
+    assert_non_null(alone);
+    memcpy(alone, together, sizeof *alone);
+    ferry_generator generator;
+    ferry_generator_init(&generator, model, kernels);
+    generate(&generator, together, 0, SENTENCES, 5);
+    for (int32_t s = 0; s < SENTENCES; s++) generate(&generator, alone, s, s + 1, 1);
+    assert_memory_equal(together->counts, alone->counts, sizeof alone->counts);
+    assert_memory_equal(together->hypotheses, alone->hypotheses, sizeof alone->hypotheses);
+    assert_int_equal(alone->counts[SENTENCES - 1], BEAM);
+    ferry_generator_destroy(&generator);
+    free(together);
+    free(alone);
+}
+
+/* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantised by the sentence. */
+static void test_batch_is_alone(void **state)
+{
+    (void)state;
+    static random_shortlist made;
+    static float scales[VOCAB];
+    ferry_model *opened = open_model();
+    ferry_transformer model = opened->file.transformer;
+    make_shortlist(&made, VOCAB, 4, true);
+    model.shortlist = made.shortlist;
+    check_batch_is_alone(&model, opened->kernels);
+    int8_t *codes = quantise_output(&model, scales);
+    check_batch_is_alone(&model, opened->kernels);
+    model.sentence_inputs = true;
+    check_batch_is_alone(&model, opened->kernels);
+    model.shortlist = (ferry_shortlist){0};
+    check_batch_is_alone(&model, opened->kernels);
+    free(codes);
+    ferry_model_close(opened);
+}
+
+/* The same work again asks the system for nothing. */
+static void test_no_allocation_after_warm_up(void **state)
+{
+    (void)state;
+    static random_shortlist made;
+    ferry_model *opened = open_model();
+    ferry_transformer model = opened->file.transformer;
+    make_shortlist(&made, VOCAB, 4, true);
+    model.shortlist = made.shortlist;
+    job *j = make_job(&model, BEAM);
+    ferry_generator generator;
+    size_t warm = 0;
+    ferry_generator_init(&generator, &model, opened->kernels);
+    for (int round = 0; round < 6; round++) {
+        generate(&generator, j, 0, SENTENCES, 4);
+        if (round == 2) warm = ferry_generator_allocations(&generator);
+    }
+    assert_true(warm > 0);
+    assert_int_equal(ferry_generator_allocations(&generator), warm);
+    ferry_generator_destroy(&generator);
+    free(j);
+    ferry_model_close(opened);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_empty_lists),
+        cmocka_unit_test(test_against_definition),
+        cmocka_unit_test(test_no_other_words),
+        cmocka_unit_test(test_softmax_over_the_list),
+        cmocka_unit_test(test_batch_is_alone),
+        cmocka_unit_test(test_no_allocation_after_warm_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

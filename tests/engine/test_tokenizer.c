@@ -1,0 +1,351 @@
+/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what stands around a text, what the
+ * vocabulary lacks, and two threads at once. */
+#include "tests/support/tokenizer_support.h"
+
+#include <jansson.h>
+#include <pthread.h>
+
+#include "base/utf8.h"
+
+#define MARIAN_SEPARATE FERRY_TEST_DATA "/models/marian-separate/"
+#define TATOEBA FERRY_TEST_DATA "/models/tatoeba-en-de/"
+
+static ferry_view view_of(const json_t *string)
+{
+    return (ferry_view){json_string_value(string), json_string_length(string)};
+}
+
+/* ---- a Marian directory ---- */
+
+typedef struct vocabulary_side {
+    json_t *json;
+    ferry_view *pieces; /* [count] */
+    int32_t count;
+} vocabulary_side;
+
+typedef struct marian {
+    vocabulary_side source, target;
+    ferry_view spm;
+    json_t *golden;
+    int32_t special[3];
+    int32_t eos;
+    ferry_tokenizer_config config;
+    ferry_tokenizer *tokenizer;
+} marian;
+
+static vocabulary_side load_side(const char *path)
+{
+    vocabulary_side side = {json_load_file(path, 0, NULL), NULL, 0};
+    const char *key;
+    json_t *value;
+    assert_non_null(side.json);
+    json_object_foreach (side.json, key, value) {
+        int32_t id = (int32_t)json_integer_value(value);
+        if (id >= side.count) side.count = id + 1;
+    }
+    side.pieces = calloc((size_t)side.count, sizeof *side.pieces);
+    assert_non_null(side.pieces);
+    json_object_foreach (side.json, key, value) {
+        side.pieces[json_integer_value(value)] = (ferry_view){key, strlen(key)};
+    }
+    return side;
+}
+
+static int32_t id_in(const vocabulary_side *side, const char *piece)
+{
+    json_t *id = json_object_get(side->json, piece);
+    assert_non_null(id);
+    return (int32_t)json_integer_value(id);
+}
+
+static void load_marian(marian *model, const char *golden, const char *spm, const char *source, const char *target)
+{
+    static const char *const special[] = {"</s>", "<unk>", "<pad>"};
+    model->source = load_side(source);
+    model->target = load_side(target);
+    model->spm = read_file(spm);
+    model->golden = json_load_file(golden, 0, NULL);
+    assert_non_null(model->golden);
+    for (size_t i = 0; i < 3; i++) model->special[i] = id_in(&model->target, special[i]);
+    model->eos = id_in(&model->source, "</s>");
+    model->config = (ferry_tokenizer_config){
+        .source_model = model->spm,
+        .source_pieces = model->source.pieces,
+        .source_count = model->source.count,
+        .target_pieces = model->target.pieces,
+        .target_count = model->target.count,
+        .source_unk = id_in(&model->source, "<unk>"),
+        .target_special = model->special,
+        .target_special_count = 3,
+        .suffix_ids = &model->eos,
+        .suffix_count = 1,
+        .leading_tag = true,
+    };
+    model->tokenizer = create_tokenizer(&model->config);
+}
+
+static void load_tatoeba(marian *model)
+{
+    load_marian(model, TATOEBA "golden.json", TATOEBA "source.spm", TATOEBA "vocab.json", TATOEBA "vocab.json");
+}
+
+static void free_side(vocabulary_side *side)
+{
+    json_decref(side->json);
+    free(side->pieces);
+}
+
+static void free_marian(marian *model)
+{
+    ferry_tokenizer_destroy(model->tokenizer);
+    free_side(&model->source);
+    free_side(&model->target);
+    free_view(model->spm);
+    json_decref(model->golden);
+}
+
+/* ---- golden lines ---- */
+
+static void assert_ids(const ferry_ids *ids, const int32_t *expected, size_t count)
+{
+    assert_int_equal(ids->count, count);
+    assert_memory_equal(ids->ids, expected, count * sizeof *expected);
+}
+
+static size_t ids_of(const json_t *array, int32_t *ids, size_t capacity)
+{
+    size_t count = json_array_size(array);
+    assert_true(count <= capacity);
+    for (size_t i = 0; i < count; i++) ids[i] = (int32_t)json_integer_value(json_array_get(array, i));
+    return count;
+}
+
+static void check_line(const marian *model, const json_t *line, ferry_ids *ids, ferry_string *text)
+{
+    int32_t expected[512];
+    const char *name;
+    json_t *ignored;
+    ferry_error error;
+    size_t count = ids_of(json_object_get(line, "input_ids"), expected, LENGTH(expected));
+    encode(model->tokenizer, view_of(json_object_get(line, "text")), ids);
+    assert_ids(ids, expected, count);
+    json_object_foreach (json_object_get(model->golden, "runs"), name, ignored) {
+        const json_t *run = json_object_get(line, name);
+        const json_t *rows = json_object_get(run, "ids");
+        assert_true(json_array_size(rows) > 0);
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            count = ids_of(json_array_get(rows, i), expected, LENGTH(expected));
+            assert_int_equal(ferry_tokenizer_decode(model->tokenizer, expected, count, text, &error), FERRY_OK);
+            assert_text(text, ferry_utf8_trim(view_of(json_array_get(json_object_get(run, "text"), i))));
+        }
+    }
+}
+
+static void check_golden(const marian *model, size_t lines)
+{
+    ferry_ids ids = {0};
+    ferry_string text = {0};
+    size_t i;
+    json_t *line;
+    assert_int_equal(json_array_size(json_object_get(model->golden, "lines")), lines);
+    json_array_foreach (json_object_get(model->golden, "lines"), i, line) check_line(model, line, &ids, &text);
+    free(ids.ids);
+    free(text.data);
+}
+
+static void test_golden_separate_vocabularies(void **state)
+{
+    (void)state;
+    marian model;
+    load_marian(&model, MARIAN_SEPARATE "golden.json", MARIAN_SEPARATE "source.spm", MARIAN_SEPARATE "vocab.json",
+                MARIAN_SEPARATE "target_vocab.json");
+    check_golden(&model, 16);
+    free_marian(&model);
+}
+
+static void test_golden_joint_vocabulary(void **state)
+{
+    (void)state;
+    marian model;
+    load_tatoeba(&model);
+    check_golden(&model, 60);
+    free_marian(&model);
+}
+
+/* ---- encoding ---- */
+
+static void test_empty_text_is_prefix_and_suffix(void **state)
+{
+    (void)state;
+    marian model;
+    ferry_ids ids = {0};
+    const int32_t prefix[] = {7, 8}, expected[] = {7, 8, 0}, blank[] = {0};
+    load_tatoeba(&model);
+    encode(model.tokenizer, VIEW(""), &ids);
+    assert_ids(&ids, blank, 1);
+    encode(model.tokenizer, (ferry_view){NULL, 0}, &ids);
+    assert_ids(&ids, blank, 1);
+    model.config.prefix_ids = prefix;
+    model.config.prefix_count = 2;
+    ferry_tokenizer *tokenizer = create_tokenizer(&model.config);
+    encode(tokenizer, VIEW("   "), &ids);
+    assert_ids(&ids, expected, 3);
+    ferry_tokenizer_destroy(tokenizer);
+    free(ids.ids);
+    free_marian(&model);
+}
+
+static void test_leading_tag(void **state)
+{
+    (void)state;
+    marian model;
+    ferry_ids plain = {0}, tagged = {0};
+    load_tatoeba(&model);
+    model.source.pieces[5] = VIEW(">>deu<<"); /* the tokenizer made here, unlike the first one, knows the tag */
+    ferry_tokenizer *knows = create_tokenizer(&model.config);
+    encode(knows, VIEW("Hello >>deu<< a<<b"), &plain);
+
+    encode(knows, VIEW(">>deu<< Hello >>deu<< a<<b"), &tagged);
+    assert_int_equal(tagged.count, plain.count + 1);
+    assert_int_equal(tagged.ids[0], 5);
+    assert_memory_equal(tagged.ids + 1, plain.ids, plain.count * sizeof *plain.ids);
+
+    encode(knows, VIEW(">>xyz<<Hello >>deu<< a<<b"), &tagged);
+    assert_int_equal(tagged.count, plain.count + 1);
+    assert_int_equal(tagged.ids[0], 1);
+
+    encode(knows, VIEW(">>deu<<"), &tagged);
+    assert_ids(&tagged, (const int32_t[]){5, 0}, 2);
+    encode(knows, VIEW(">><<"), &tagged);
+    assert_ids(&tagged, (const int32_t[]){1, 0}, 2);
+    free(plain.ids);
+    free(tagged.ids);
+    ferry_tokenizer_destroy(knows);
+    free_marian(&model);
+}
+
+static void test_no_tag(void **state)
+{
+    (void)state;
+    static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
+    marian model;
+    ferry_ids with = {0}, without = {0};
+    load_tatoeba(&model);
+    model.source.pieces[5] = VIEW(">>deu<<");
+    model.config.leading_tag = false;
+    ferry_tokenizer *ignores = create_tokenizer(&model.config);
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        encode(model.tokenizer, texts[i], &with);
+        encode(ignores, texts[i], &without);
+        assert_ids(&with, without.ids, without.count);
+    }
+    encode(ignores, VIEW(">>deu<< Hello"), &without);
+    assert_int_not_equal(without.ids[0], 5);
+    free(with.ids);
+    free(without.ids);
+    ferry_tokenizer_destroy(ignores);
+    free_marian(&model);
+}
+
+static void test_what_the_vocabulary_lacks(void **state)
+{
+    (void)state;
+    marian model;
+    ferry_ids ids = {0};
+    load_tatoeba(&model);
+    int32_t blank = id_in(&model.source, "▁"), tom = id_in(&model.source, "▁Tom");
+    encode(model.tokenizer, VIEW("Tom 漢字🙂"), &ids);
+    assert_ids(&ids, (const int32_t[]){tom, blank, 1, 0}, 4);
+
+    model.source.pieces[tom] =
+        VIEW("漢字🙂"); /* now SentencePiece knows what the vocabulary lacks, and the other way */
+    ferry_tokenizer *other = create_tokenizer(&model.config);
+    encode(other, VIEW("Tom 漢字🙂"), &ids);
+    assert_ids(&ids, (const int32_t[]){1, blank, tom, 0}, 4);
+    ferry_tokenizer_destroy(other);
+    free(ids.ids);
+    free_marian(&model);
+}
+
+static void test_long_text(void **state)
+{
+    (void)state;
+    enum { REPEATS = 50000 };
+    marian model;
+    ferry_ids ids = {0};
+    load_tatoeba(&model);
+    int32_t tom = id_in(&model.source, "▁Tom");
+    char *text = malloc(4 * REPEATS);
+    assert_non_null(text);
+    for (size_t i = 0; i < REPEATS; i++) memcpy(text + 4 * i, "Tom ", 4);
+    encode(model.tokenizer, (ferry_view){text, 4 * REPEATS}, &ids);
+    assert_int_equal(ids.count, REPEATS + 1);
+    for (size_t i = 0; i < REPEATS; i++) assert_int_equal(ids.ids[i], tom);
+
+    ferry_error error;
+    assert_int_equal(ferry_tokenizer_encode(model.tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
+                     FERRY_ERROR_LIMIT);
+    assert_string_equal(error.message, "text: expected at most 67108864 bytes, found 67108865");
+    free(text);
+    free(ids.ids);
+    free_marian(&model);
+}
+
+static void test_ids_of_the_configuration_are_checked(void **state)
+{
+    (void)state;
+    marian model;
+    ferry_error error;
+    ferry_tokenizer *tokenizer = NULL;
+    load_tatoeba(&model);
+    for (int which = 0; which < 4; which++) {
+        ferry_tokenizer_config config = model.config;
+        int32_t wrong = which % 2 == 0 ? model.source.count : -1;
+        config.prefix_ids = which == 0 ? &wrong : NULL;
+        config.prefix_count = which == 0;
+        if (which == 1) config.suffix_ids = &wrong;
+        if (which == 2) config.source_unk = wrong;
+        if (which == 3) config.target_special = &wrong, config.target_special_count = 1;
+        assert_int_equal(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT);
+        assert_null(tokenizer);
+    }
+    assert_string_equal(error.message, "special target ids: expected ids from 0 to 8000, found -1");
+    free_marian(&model);
+}
+
+/* ---- threads ---- */
+
+static void *encode_all(void *user)
+{
+    const marian *model = user;
+    for (int round = 0; round < 20; round++) check_golden(model, 60);
+    return NULL;
+}
+
+static void test_two_threads_share_a_tokenizer(void **state)
+{
+    (void)state;
+    marian model;
+    pthread_t other;
+    load_tatoeba(&model);
+    assert_int_equal(pthread_create(&other, NULL, encode_all, &model), 0);
+    encode_all(&model);
+    pthread_join(other, NULL);
+    free_marian(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_separate_vocabularies),
+        cmocka_unit_test(test_golden_joint_vocabulary),
+        cmocka_unit_test(test_empty_text_is_prefix_and_suffix),
+        cmocka_unit_test(test_leading_tag),
+        cmocka_unit_test(test_no_tag),
+        cmocka_unit_test(test_what_the_vocabulary_lacks),
+        cmocka_unit_test(test_long_text),
+        cmocka_unit_test(test_ids_of_the_configuration_are_checked),
+        cmocka_unit_test(test_two_threads_share_a_tokenizer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

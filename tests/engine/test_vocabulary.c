@@ -1,0 +1,58 @@
+/* Pieces by text. */
+#include "tests/support/tokenizer_support.h"
+
+#include "tokenizer/vocabulary.h"
+
+static void test_vocabulary(void **state)
+{
+    (void)state;
+    /* p107399 and p111895 have one hash, p077988 and p099285 another. */
+    static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
+                                        VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
+    ferry_vocabulary vocabulary;
+    ferry_error error;
+    assert_int_equal(ferry_vocabulary_create(pieces, 9, &vocabulary, &error), FERRY_OK);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), 0);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("b")), 1);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0")), 3);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0b")), 4);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("")), 5);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0c")), -1);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p107399")), 6);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p111895")), 7);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p077988")), 8);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p099285")), -1);
+    ferry_vocabulary_destroy(&vocabulary);
+
+    assert_int_equal(ferry_vocabulary_create(NULL, 0, &vocabulary, &error), FERRY_OK);
+    assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), -1);
+    ferry_vocabulary_destroy(&vocabulary);
+}
+
+static void test_large_vocabulary(void **state)
+{
+    (void)state;
+    enum { COUNT = 58000 };
+    char(*names)[16] = calloc(COUNT, sizeof *names);
+    ferry_view *pieces = calloc(COUNT, sizeof *pieces);
+    ferry_vocabulary vocabulary;
+    assert_true(names != NULL && pieces != NULL);
+    for (int32_t i = 0; i < COUNT; i++) {
+        int size = snprintf(names[i], sizeof names[i], "▁%x", (unsigned)i * 2654435761u);
+        pieces[i] = (ferry_view){names[i], (size_t)size};
+    }
+    assert_int_equal(ferry_vocabulary_create(pieces, COUNT, &vocabulary, NULL), FERRY_OK);
+    for (int32_t i = 0; i < COUNT; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
+    ferry_vocabulary_destroy(&vocabulary);
+    free(pieces);
+    free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vocabulary),
+        cmocka_unit_test(test_large_vocabulary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,490 @@
+/* Converted CTranslate2 models and an Argos package against what CTranslate2 itself computed from them. */
+#include "base/mapped_file.h"
+#include "models/convert.h"
+#include "tests/support/make_zip.h"
+
+/* A converted model and the golden lines beside it, if any. */
+typedef struct golden {
+    const char *name;
+    ferry_model *model;
+    json_t *root;
+} golden;
+
+static ferry_model *convert(const char *name)
+{
+    char relative[150];
+    snprintf(relative, sizeof relative, "models/%s", name);
+    char *directory = shared_path(relative);
+    if (directory == NULL) not_run(name);
+    ferry_model *model = convert_and_open(directory, NULL);
+    free(directory);
+    return model;
+}
+
+static golden open_golden(const char *name)
+{
+    char relative[150];
+    golden g = {.name = name, .model = convert(name)};
+    snprintf(relative, sizeof relative, "models/%s/golden.json", name);
+    char *path = shared_path(relative);
+    assert_non_null(path);
+    g.root = load_json(path);
+    free(path);
+    return g;
+}
+
+static void close_golden(golden *g)
+{
+    json_decref(g->root);
+    ferry_model_close(g->model);
+}
+
+/* ---- ids ---- */
+
+static int32_t find_piece(const ferry_model *model, ferry_inspect_stack side, const char *piece)
+{
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    const int32_t count = side == FERRY_INSPECT_ENCODER ? sizes.source_vocab : sizes.target_vocab;
+    for (int32_t id = 0; id < count; id++) {
+        const ferry_text found = ferry_inspect_piece(model, side, id);
+        if (found.size == strlen(piece) && memcmp(found.data, piece, found.size) == 0) return id;
+    }
+    return -1;
+}
+
+/* What the vocabulary lacks is unknown, as CTranslate2 takes it. */
+static int32_t *token_ids(const ferry_model *model, ferry_inspect_stack side, const json_t *tokens, int32_t *count)
+{
+    *count = (int32_t)json_array_size(tokens);
+    int32_t *ids = malloc(((size_t)*count + 1) * sizeof *ids);
+    for (int32_t i = 0; i < *count; i++) {
+        ids[i] = find_piece(model, side, json_string_value(json_array_get(tokens, (size_t)i)));
+        if (ids[i] < 0) ids[i] = find_piece(model, side, "<unk>");
+    }
+    return ids;
+}
+
+/* ---- searches ---- */
+
+/* A difference that is known, with its reason beside the list. */
+typedef struct exception {
+    const char *run;
+    size_t line;
+} exception;
+
+typedef struct comparison {
+    const exception *exceptions;
+    size_t exception_count;
+    double score_tolerance;
+    bool best_only;      /* only the best hypothesis of each line */
+    size_t lines, equal; /* of all runs */
+    size_t unexpected;   /* differences that are not listed, or listed and none */
+    double largest;      /* difference of scores of equal hypotheses */
+} comparison;
+
+/* Ids without the end of sentence. */
+static size_t plain_ids(const ferry_model *model, const ferry_result *result, size_t hypothesis, const int32_t **ids)
+{
+    size_t count = ferry_result_tokens(result, 0, hypothesis);
+    *ids = ferry_inspect_result_ids(result, 0, hypothesis);
+    if (count > 0 && (*ids)[count - 1] == ferry_inspect_get_sizes(model).eos_id) count--;
+    return count;
+}
+
+/* Whether the hypotheses have the golden tokens and about the golden scores. */
+static bool same_hypotheses(const golden *g, const ferry_result *result, const json_t *run, comparison *c)
+{
+    const json_t *hypotheses = json_object_get(run, "tokens"), *scores = json_object_get(run, "scores");
+    const size_t total = c->best_only ? 1 : json_array_size(hypotheses);
+    double largest = 0;
+    bool same = ferry_result_hypotheses(result, 0) == json_array_size(hypotheses);
+    for (size_t i = 0; same && i < total; i++) {
+        int32_t count;
+        const int32_t *found;
+        int32_t *expected = token_ids(g->model, FERRY_INSPECT_DECODER, json_array_get(hypotheses, i), &count);
+        same = plain_ids(g->model, result, i, &found) == (size_t)count &&
+               memcmp(found, expected, (size_t)count * sizeof *found) == 0;
+        const double score = json_number_value(json_array_get(scores, i));
+        largest = fmax(largest, fabs(score - (double)ferry_result_score(result, 0, i)));
+        free(expected);
+    }
+    same = same && largest <= c->score_tolerance;
+    if (same) c->largest = fmax(c->largest, largest);
+    return same;
+}
+
+static bool is_exception(const comparison *c, const char *run, size_t line)
+{
+    for (size_t i = 0; i < c->exception_count; i++) {
+        if (c->exceptions[i].line == line && strcmp(c->exceptions[i].run, run) == 0) return true;
+    }
+    return false;
+}
+
+static void print_difference(const golden *g, const ferry_result *result, const json_t *run, const char *name,
+                             size_t line)
+{
+    print_message("%s, run %s, line %zu:", g->name, name, line);
+    for (size_t i = 0; i < ferry_result_hypotheses(result, 0); i++) {
+        const json_t *golden_score = json_array_get(json_object_get(run, "scores"), i);
+        print_message(" %.5f (%.5f)", (double)ferry_result_score(result, 0, i), json_number_value(golden_score));
+    }
+    print_message("\n");
+}
+
+/* CTranslate2 does not translate a source without a token, or of eos alone; Ferry leaves blank lines to its callers. */
+static bool is_blank(const json_t *line)
+{
+    return json_string_length(json_object_get(line, "text")) == 0;
+}
+
+/* One run over all lines that have it. */
+static void check_run(const golden *g, const char *name, const ferry_options *options, comparison *c)
+{
+    ferry_error error;
+    ferry_translator *translator;
+    size_t line;
+    json_t *entry;
+    CHECK(ferry_translator_create(g->model, options, &translator, &error));
+    json_array_foreach (json_object_get(g->root, "lines"), line, entry) {
+        ferry_result *result;
+        int32_t offsets[2] = {0, 0};
+        const json_t *run = json_object_get(entry, name);
+        if (run == NULL || is_blank(entry)) continue;
+        int32_t *ids = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(entry, "tokens"), &offsets[1]);
+        CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
+        const bool same = same_hypotheses(g, result, run, c);
+        c->lines++;
+        c->equal += same ? 1 : 0;
+        if (same == is_exception(c, name, line)) {
+            print_difference(g, result, run, name, line);
+            print_message("  %s\n", same ? "listed, but equal" : "differs, and not listed");
+            c->unexpected++;
+        }
+        ferry_result_destroy(result);
+        free(ids);
+    }
+    ferry_translator_destroy(translator);
+}
+
+static void report(const golden *g, const comparison *c)
+{
+    print_message("%s: %zu of %zu searches equal, scores to %.1e\n", g->name, c->equal, c->lines, c->largest);
+    assert_int_equal(c->unexpected, 0);
+}
+
+/* The ids of each line's text are the tokens that CTranslate2 was given. */
+static void check_tokens(const golden *g, const char *prompt, const char *from, const char *to)
+{
+    ferry_error error;
+    size_t line;
+    json_t *entry;
+    char text[2000];
+    json_array_foreach (json_object_get(g->root, "lines"), line, entry) {
+        const char *bare = json_string_value(json_object_get(entry, "text"));
+        const int size = snprintf(text, sizeof text, "%s%s", prompt, bare);
+        int32_t count, *ids;
+        size_t found_count;
+        int32_t *expected = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(entry, "tokens"), &count);
+        if (bare[0] != 0) {
+            CHECK(ferry_inspect_tokenize(g->model, (ferry_text){text, (size_t)size}, from, to, &ids, &found_count,
+                                         &error));
+            if (found_count != (size_t)count || memcmp(ids, expected, found_count * sizeof *ids) != 0) {
+                fail_msg("%s, line %zu: other ids for its text", g->name, line);
+            }
+            ferry_inspect_free(ids);
+        }
+        free(expected);
+    }
+}
+
+/* ---- given targets ---- */
+
+/* Log-probability of each of `targets` [count], given a sentence's ids and the targets before. */
+static void log_probabilities(const ferry_model *model, const int32_t *ids, int32_t S, const int32_t *targets,
+                              int32_t count, double *values)
+{
+    ferry_error error;
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    const size_t V = (size_t)sizes.target_vocab;
+    const int32_t offsets[] = {0, S}, target_offsets[] = {0, count};
+    float *logits = malloc((size_t)count * V * sizeof *logits);
+    int32_t *inputs = malloc((size_t)count * sizeof *inputs);
+    inputs[0] = sizes.start_id;
+    for (int32_t t = 1; t < count; t++) inputs[t] = targets[t - 1];
+    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, target_offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    for (int32_t t = 0; t < count; t++) {
+        const float *row = logits + (size_t)t * V;
+        double sum = 0;
+        for (size_t v = 0; v < V; v++) sum += exp((double)row[v]);
+        values[t] = (double)row[targets[t]] - log(sum);
+    }
+    free(inputs);
+    free(logits);
+}
+
+/* How well the golden greedy targets have their golden probabilities. */
+typedef struct agreement {
+    size_t lines, exact, exact_first; /* all of a line's tokens; its first token */
+    double largest;
+} agreement;
+
+static agreement compare_probabilities(const golden *g)
+{
+    static const double exactly = 1e-5;
+    agreement a = {.largest = 0};
+    size_t index;
+    json_t *line;
+    json_array_foreach (json_object_get(g->root, "lines"), index, line) {
+        const json_t *expected = json_object_get(line, "token_log_probs");
+        int32_t S, T;
+        double values[300], largest = 0;
+        if (is_blank(line) || json_array_size(expected) > 300) continue;
+        int32_t *ids = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(line, "tokens"), &S);
+        const json_t *tokens = json_object_get(json_object_get(line, "greedy"), "tokens");
+        int32_t *targets = token_ids(g->model, FERRY_INSPECT_DECODER, json_array_get(tokens, 0), &T);
+        targets[T] = ferry_inspect_get_sizes(g->model).eos_id; /* token_ids has room for it */
+        log_probabilities(g->model, ids, S, targets, T + 1, values);
+        for (size_t t = 0; t < json_array_size(expected) && t <= (size_t)T; t++) {
+            largest = fmax(largest, fabs(values[t] - json_number_value(json_array_get(expected, t))));
+            if (t == 0) a.exact_first += largest <= exactly ? 1 : 0;
+        }
+        a.lines++;
+        a.exact += largest <= exactly ? 1 : 0;
+        a.largest = fmax(a.largest, largest);
+        free(targets);
+        free(ids);
+    }
+    print_message("%s: given targets: %zu lines, %zu equal to %.0e, %zu of the first tokens; largest difference %.1e\n",
+                  g->name, a.lines, a.exact, exactly, a.exact_first, a.largest);
+    return a;
+}
+
+/* ---- the small models ---- */
+
+/* Options as golden.json writes them. */
+static ferry_options small_options(const ferry_model *model, const json_t *run)
+{
+    ferry_options options;
+    ferry_options_default(model, &options);
+    const json_t *hypotheses = json_object_get(run, "num_hypotheses");
+    const json_t *penalty = json_object_get(run, "length_penalty");
+    options.beam = (int32_t)json_integer_value(json_object_get(run, "beam_size"));
+    options.nbest = hypotheses != NULL ? (int32_t)json_integer_value(hypotheses) : 1;
+    if (penalty != NULL) options.length_penalty = (float)json_number_value(penalty);
+    options.no_repeat_ngram = (int32_t)json_integer_value(json_object_get(run, "no_repeat_ngram_size"));
+    options.max_length = 40;
+    return options;
+}
+
+static agreement check_small(const char *name, const char *prompt, const char *from, const char *to, comparison *c)
+{
+    golden g = open_golden(name);
+    const char *run;
+    json_t *arguments;
+    check_tokens(&g, prompt, from, to);
+    json_object_foreach (json_object_get(g.root, "runs"), run, arguments) {
+        ferry_options options = small_options(g.model, arguments);
+        options.from = from;
+        options.to = to;
+        check_run(&g, run, &options, c);
+    }
+    report(&g, c);
+    const agreement a = compare_probabilities(&g);
+    close_golden(&g);
+    return a;
+}
+
+/* int8: an input that lies within float32 noise of k + 1/2 is rounded to the one or the other code; from that token on
+ * log-probabilities differ by up to 0.1, and candidates that were nearly equal change places. Everywhere else they are
+ * equal to 1e-5. In the lists of exceptions stand near-equal candidates of that kind. */
+static const double flip = 0.15, flipped_score = 0.05;
+
+static void test_small_nllb(void **state)
+{
+    (void)state;
+    comparison c = {.score_tolerance = flipped_score};
+    const agreement a = check_small("ctranslate2-small/nllb-int8", "", "en", "de", &c);
+    assert_true(a.exact >= 13 && a.exact_first >= 14 && a.largest < flip);
+}
+
+/* Ferry widens int16 weights; CTranslate2 also rounds inputs to 1/1000. */
+static void test_small_t5(void **state)
+{
+    (void)state;
+    comparison c = {.score_tolerance = 1e-2};
+    const agreement a = check_small("ctranslate2-small/t5-int16", "translate English to German: ", NULL, NULL, &c);
+    assert_true(a.largest < 5e-3);
+}
+
+static void test_small_gated_t5(void **state)
+{
+    (void)state;
+    static const exception near_ties[] = {
+        {"greedy", 8},    {"greedy", 11},    {"greedy", 12},  {"beam4", 5},     {"beam4", 6},
+        {"beam4", 7},     {"beam4", 8},      {"beam4", 14},   {"beam3_lp0", 1}, {"beam3_lp0", 6},
+        {"beam3_lp0", 7}, {"beam3_lp0", 11}, {"norepeat", 7}, {"norepeat", 8},  {"norepeat", 14},
+    };
+    comparison c = {near_ties, sizeof near_ties / sizeof near_ties[0], .score_tolerance = 0.5, .best_only = true};
+    const agreement a = check_small("ctranslate2-small/t5gated-int8_float16", "", NULL, NULL, &c);
+    assert_true(a.exact >= 3 && a.exact_first >= 14 && a.largest < flip);
+}
+
+/* ---- the real English-German model ---- */
+
+static void check_texts(const golden *g, const char *name, const ferry_options *options, const comparison *c)
+{
+    ferry_error error;
+    ferry_translator *translator;
+    size_t line;
+    json_t *entry;
+    CHECK(ferry_translator_create(g->model, options, &translator, &error));
+    json_array_foreach (json_object_get(g->root, "lines"), line, entry) {
+        ferry_result *result;
+        const json_t *source = json_object_get(entry, "text");
+        const json_t *texts = json_object_get(json_object_get(entry, name), "text");
+        const char *expected = json_string_value(json_array_get(texts, 0));
+        if (expected == NULL || is_exception(c, name, line) || json_string_length(source) == 0) continue;
+        const ferry_text text = {json_string_value(source), json_string_length(source)};
+        CHECK(ferry_translate(translator, &text, 1, &result, &error));
+        const ferry_text found = ferry_result_text(result, 0, 0);
+        if (found.size != strlen(expected) || memcmp(found.data, expected, found.size) != 0) {
+            fail_msg("%s, run %s, line %zu: expected '%s', found '%.*s'", g->name, name, line, expected,
+                     (int)found.size, found.data);
+        }
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+}
+
+/* Other runs need what Ferry lacks: beam4_cov a coverage penalty, beam4_lp2 a patience of 2. */
+static agreement check_tatoeba(const char *name, comparison *c)
+{
+    static const struct {
+        const char *name;
+        int32_t beam;
+    } runs[] = {{"greedy", 1}, {"beam4", 4}};
+    golden g = open_golden(name);
+    check_tokens(&g, "", NULL, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        ferry_options options;
+        ferry_options_default(g.model, &options);
+        options.beam = options.nbest = runs[i].beam;
+        check_run(&g, runs[i].name, &options, c);
+        options.nbest = 1;
+        check_texts(&g, runs[i].name, &options, c);
+    }
+    report(&g, c);
+    const agreement a = compare_probabilities(&g);
+    close_golden(&g);
+    return a;
+}
+
+/* Weights are equal; but positions are the formula's, not the table's 16-bit roundings of it. */
+static void test_tatoeba_float16(void **state)
+{
+    (void)state;
+    comparison c = {.score_tolerance = 1.5e-4};
+    const agreement a = check_tatoeba("tatoeba-en-de/ctranslate2-float16", &c);
+    assert_int_equal(c.equal, c.lines);
+    assert_true(a.largest < 2e-3);
+}
+
+static void test_tatoeba_int8(void **state)
+{
+    (void)state;
+    static const exception near_ties[] = {
+        {"greedy", 3}, {"greedy", 5}, {"greedy", 16}, {"greedy", 51}, {"greedy", 55}, {"greedy", 57},
+        {"beam4", 0},  {"beam4", 3},  {"beam4", 4},   {"beam4", 5},   {"beam4", 51},  {"beam4", 57},
+    };
+    comparison c = {near_ties, sizeof near_ties / sizeof near_ties[0], flipped_score, .best_only = true};
+    const agreement a = check_tatoeba("tatoeba-en-de/ctranslate2-int8", &c);
+    assert_true(a.exact >= 24 && a.exact_first >= 35 && a.largest < flip);
+}
+
+/* ---- Argos ---- */
+
+/* A package as Argos Translate publishes them: a zip archive of one folder. */
+static char *write_package(const char *metadata, const char *segmenter)
+{
+    static const char *const files[][2] = {{"package/model/model.bin", "model.bin"},
+                                           {"package/model/config.json", "config.json"},
+                                           {"package/model/shared_vocabulary.json", "shared_vocabulary.json"},
+                                           {NULL, "spiece.model"}};
+    ferry_error error;
+    ferry_mapped_file maps[4];
+    zip_part parts[5] = {{"package/metadata.json", metadata, strlen(metadata)}};
+    for (size_t i = 0; i < 4; i++) {
+        char relative[100];
+        snprintf(relative, sizeof relative, "models/ctranslate2-small/t5-int16/%s", files[i][1]);
+        char *path = shared_path(relative);
+        if (path == NULL) not_run("Argos packages");
+        CHECK(ferry_mapped_file_open(path, &maps[i], &error));
+        parts[i + 1] =
+            (zip_part){files[i][0] != NULL ? files[i][0] : segmenter, maps[i].bytes.data, maps[i].bytes.size};
+        free(path);
+    }
+    size_t size;
+    unsigned char *bytes = make_zip(parts, 5, &size);
+    char *path = scratch_path("translate-en_de.argosmodel");
+    FILE *file = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < 4; i++) ferry_mapped_file_close(&maps[i]);
+    free(bytes);
+    return path;
+}
+
+static void refuse_package(const char *metadata, const char *segmenter, const char *what)
+{
+    ferry_error error = {0};
+    char *package = write_package(metadata, segmenter), *output = scratch_path("refused.gguf");
+    const ferry_status status = ferry_import(package, output, NULL, &error);
+    if (status == FERRY_OK || strstr(error.message, what) == NULL) {
+        fail_msg("expected '%s', found %d '%s'", what, status, error.message);
+    }
+    free(output);
+    free(package);
+}
+
+static void test_argos_package(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_options options;
+    ferry_text text;
+    char *path = write_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"▁Er\"}",
+                               "package/sentencepiece.model");
+    ferry_model *model = convert_and_open(path, NULL);
+    ferry_options_default(model, &options);
+    assert_int_equal(options.policy, FERRY_POLICY_CTRANSLATE2);
+    assert_int_equal(options.beam, 4);
+    assert_float_equal(options.length_penalty, 0.2, 1e-7);
+    assert_int_equal(options.forced_first_id, find_piece(model, FERRY_INSPECT_DECODER, "▁Er"));
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    assert_non_null(strstr(text.data, "en"));
+    assert_non_null(strstr(text.data, "argos"));
+    ferry_inspect_free(text.data);
+    int32_t *ids;
+    size_t count;
+    const ferry_text line = {"Hello, world!", 13};
+    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+    assert_int_equal(ids[count - 1], find_piece(model, FERRY_INSPECT_ENCODER, "!")); /* no end of sentence */
+    ferry_inspect_free(ids);
+    ferry_model_close(model);
+    free(path);
+    refuse_package("{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "(bpe.model) is not supported");
+    refuse_package("{\"from_code\": \"en\"}", "package/sentencepiece.model", "to_code");
+    refuse_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"__de__\"}",
+                   "package/sentencepiece.model", "the target prefix '__de__' is not in the vocabulary");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_nllb),     cmocka_unit_test(test_small_t5),
+        cmocka_unit_test(test_small_gated_t5), cmocka_unit_test(test_tatoeba_float16),
+        cmocka_unit_test(test_tatoeba_int8),   cmocka_unit_test(test_argos_package),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+/* CTranslate2 directories made here: what the published ones in the other tests do not have, and what is refused. */
+#define _POSIX_C_SOURCE 200809L /* strndup, symlink */
+#include "tests/support/ctranslate2_made.h"
+
+#include <unistd.h>
+
+enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
+
+static void check_description(const made *m, const char *what)
+{
+    ferry_error error;
+    ferry_text text;
+    ferry_model *model = made_convert(m);
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    char *copy = strndup(text.data, text.size);
+    if (strstr(copy, what) == NULL) fail_msg("expected '%s' in:\n%s", what, copy);
+    free(copy);
+    ferry_inspect_free(text.data);
+    ferry_model_close(model);
+}
+
+/* Logits of the source "a b </s>" and the target "<s> c a". */
+static void compute(const made *m, float *logits)
+{
+    static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3}, offsets[] = {0, 3};
+    ferry_error error;
+    ferry_model *model = made_convert(m);
+    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    ferry_model_close(model);
+}
+
+/* ---- what others do not have ---- */
+
+static void test_position_schemes(void **state)
+{
+    (void)state;
+    made m = made_base();
+    check_description(&m, "positions: sinusoidal, exponent_divisor half_minus_one, first 1, layout split");
+    made_add(&m, "encoder/position_encodings/encodings", 7, D);
+    check_description(&m, "positions: learned, max_positions 7");
+    m = made_base();
+    made_add(&m, "encoder/layer_0/self_attention/relative_position_keys", 5, D / H);
+    made_add(&m, "encoder/layer_0/self_attention/relative_position_values", 5, D / H);
+    check_description(&m, "positions: shaw, clip 2");
+    made_drop(&m, "encoder/layer_0/self_attention/relative_position_values");
+    made_refuse(&m, "relative_position_values' is missing");
+    m = made_base();
+    made_add(&m, "decoder/layer_0/self_attention/relative_attention_bias", 8, H);
+    made_add_number(&m, "decoder/layer_0/self_attention/relative_attention_max_distance", 3, 20);
+    check_description(&m, "positions: t5, max_distance 20, num_buckets 8");
+    made_find(&m, "decoder/layer_0/self_attention/relative_attention_max_distance")->value = 4;
+    made_refuse(&m, "8 buckets for distances up to 4");
+    m = made_base();
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_dim", 3, 0);
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_interleave", 1, 0);
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_base", 0, 500);
+    check_description(&m, "positions: rope, dims 4, layout half, theta 500");
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_scaling_type", 1, 0);
+    made_refuse(&m, "scaled rotations are not supported");
+    m = made_base();
+    made_add_number(&m, "decoder/alibi", 1, 1);
+    check_description(&m, "positions: alibi, slopes formula");
+    made_add_number(&m, "decoder/scale_alibi", 1, 1);
+    made_refuse(&m, "scaled ALiBi slopes are not supported");
+}
+
+/* The encoder's first layer once more as its second. */
+static made two_layers(void)
+{
+    made m = made_base();
+    for (size_t i = 0, count = m.count; i < count; i++) {
+        made_variable copy = m.variables[i];
+        if (strncmp(copy.name, "encoder/layer_0/", 16) != 0) continue;
+        copy.name[14] = '1';
+        m.variables[m.count++] = copy;
+    }
+    return m;
+}
+
+static void test_layers_that_differ(void **state)
+{
+    (void)state;
+    made m = two_layers();
+    check_description(&m, "encoder: 2 layers");
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_dim", 3, 4);
+    made_refuse(&m, "'encoder/layer_1/self_attention/rotary_dim' is 0, but 4 in layer 0");
+    made_add_number(&m, "encoder/layer_1/self_attention/rotary_dim", 3, 4);
+    check_description(&m, "positions: rope");
+    m = two_layers();
+    made_add(&m, "encoder/layer_0/self_attention/relative_attention_bias", 8, H);
+    made_add(&m, "encoder/layer_1/self_attention/relative_attention_bias", 8, H);
+    made_add_number(&m, "encoder/layer_0/self_attention/relative_attention_max_distance", 3, 20);
+    made_add_number(&m, "encoder/layer_1/self_attention/relative_attention_max_distance", 3, 20);
+    made_refuse(&m, "position biases of each layer's own are not supported");
+    made_find(&m, "encoder/layer_0/self_attention/relative_attention_bias")->value = 1;
+    made_find(&m, "encoder/layer_1/self_attention/relative_attention_bias")->value = 1;
+    check_description(&m, "positions: t5");
+}
+
+/* A bias that is missing counts as zeros where another matrix of the stack has one. */
+static void test_missing_biases(void **state)
+{
+    (void)state;
+    float with_zeros[3 * V], without[3 * V], all[3 * V];
+    made m = made_base();
+    compute(&m, all);
+    made_find(&m, "decoder/layer_0/attention/linear_1/bias")->value = 0;
+    compute(&m, with_zeros);
+    made_drop(&m, "decoder/layer_0/attention/linear_1/bias");
+    compute(&m, without);
+    assert_memory_equal(with_zeros, without, sizeof without);
+    assert_true(largest_difference(all, without, 3 * V) > 1e-4);
+    made_drop_all(&m, "/bias");
+    compute(&m, without);
+    assert_true(largest_difference(with_zeros, without, 3 * V) > 1e-4);
+}
+
+static void test_norms(void **state)
+{
+    (void)state;
+    made m = made_base();
+    m.config = "{\"layer_norm_epsilon\": 0.25}";
+    check_description(&m, "pre-norm (eps 0.25)");
+    m.config = "{}";
+    made_drop_all(&m, "/beta");
+    check_description(&m, "eps 1e-06");
+    made_add(&m, "encoder/layer_norm/beta", D, 0);
+    made_refuse(&m, "tensor 'encoder/layer_norm/beta' is unknown");
+    m = made_base();
+    made_add_number(&m, "encoder/pre_norm", 1, 0);
+    made_drop(&m, "encoder/layer_norm/gamma");
+    made_drop(&m, "encoder/layer_norm/beta");
+    made_add_norm(&m, "encoder/layernorm_embedding");
+    check_description(&m, "post-norm");
+}
+
+static void test_scales(void **state)
+{
+    (void)state;
+    float plain[3 * V], scaled[3 * V];
+    made m = made_base();
+    compute(&m, plain);
+    made_add_number(&m, "decoder/scale_outputs", 0, 0.5f);
+    compute(&m, scaled);
+    for (size_t i = 0; i < 3 * V; i++) assert_float_equal(scaled[i], plain[i] / 2, 1e-6);
+    m = made_base();
+    made_add_number(&m, "encoder/scale_embeddings", 1, 0);
+    made_refuse(&m, "embeddings are scaled by 1 in the encoder and 2.82843 in the decoder");
+    made_add_number(&m, "decoder/scale_embeddings", 0, 1);
+    compute(&m, scaled);
+    assert_true(largest_difference(plain, scaled, 3 * V) > 1e-3);
+    m = made_base();
+    made_add_number(&m, "decoder/layer_0/attention/queries_scale", 0, 1);
+    made_refuse(&m, "'decoder/layer_0/attention': scales of its own");
+}
+
+/* A gate multiplies the other matrix's output: with zeros it silences the block but for the last bias. */
+static void test_gate(void **state)
+{
+    (void)state;
+    float gated[3 * V], silent[3 * V];
+    made m = made_base();
+    made_find(&m, "decoder/layer_0/ffn/linear_1/weight")->value = 0;
+    compute(&m, silent);
+    m = made_base();
+    made_add_linear(&m, "decoder/layer_0/ffn/linear_0_noact", F, D);
+    made_add_number(&m, "decoder/activation", 1, 1);
+    compute(&m, gated);
+    assert_true(largest_difference(gated, silent, 3 * V) > 1e-4);
+    made_find(&m, "decoder/layer_0/ffn/linear_0/weight")->value = 0;
+    made_find(&m, "decoder/layer_0/ffn/linear_0/bias")->value = 0;
+    compute(&m, gated);
+    assert_memory_equal(gated, silent, sizeof gated);
+}
+
+static void test_start(void **state)
+{
+    (void)state;
+    made m = made_base();
+    m.config = "{\"decoder_start_token\": \"<nowhere>\"}";
+    made_refuse(&m, "the decoder's first input '<nowhere>' is not in the vocabulary");
+    made_add_number(&m, "decoder/start_from_zero_embedding", 1, 1);
+    ferry_model *model = made_convert(&m);
+    assert_int_equal(ferry_inspect_get_sizes(model).start_id, -1);
+    ferry_model_close(model);
+    m.config = "{\"decoder_start_token\": null}";
+    made_refuse(&m, "'decoder_start_token' null");
+    m.config = "{\"eos_token\": \"<end>\"}";
+    made_refuse(&m, "the end of sentence '<end>' is not in the vocabulary");
+}
+
+static void check_ids(const made *m, const char *text, const int32_t *expected, size_t count)
+{
+    ferry_error error;
+    int32_t *ids;
+    size_t found;
+    const ferry_text view = {text, strlen(text)};
+    ferry_model *model = made_convert(m);
+    CHECK(ferry_inspect_tokenize(model, view, NULL, NULL, &ids, &found, &error));
+    assert_int_equal(found, count);
+    assert_memory_equal(ids, expected, count * sizeof *ids);
+    ferry_inspect_free(ids);
+    ferry_model_close(model);
+}
+
+static void test_frame(void **state)
+{
+    (void)state;
+    static const int32_t closed[] = {3, 4, 2, 1}, framed[] = {0, 3, 4, 2, 1}, bare[] = {3, 4, 2};
+    made m = made_base();
+    check_ids(&m, "a b other", closed, 4);
+    m.config = "{\"add_source_eos\": true, \"add_source_bos\": true}";
+    check_ids(&m, "a b other", framed, 5);
+    m.config = "{}";
+    check_ids(&m, "a b other", bare, 3);
+    /* Before version 6 variables say so, whatever config.json says. */
+    m.version = 5;
+    m.config = "{\"add_source_bos\": true}";
+    made_add_number(&m, "with_source_eos", 1, 1);
+    made_add_number(&m, "with_target_bos", 1, 0);
+    made_add(&m, "eos_token", 4, 0);
+    made_find(&m, "eos_token")->type = 1;
+    made_find(&m, "eos_token")->bytes = "</s>";
+    check_ids(&m, "a b other", closed, 4);
+    ferry_model *model = made_convert(&m);
+    assert_int_equal(ferry_inspect_get_sizes(model).start_id, 1);
+    ferry_model_close(model);
+    made_add_number(&m, "user_decoder_start_tokens", 1, 1);
+    made_refuse(&m, "a first decoder input that the caller chooses");
+}
+
+/* ---- older revisions ---- */
+
+static void test_old_revisions(void **state)
+{
+    (void)state;
+    made m = made_base();
+    m.version = 5;
+    m.revision = 4;
+    made_drop(&m, "encoder/num_heads");
+    made_drop(&m, "decoder/num_heads");
+    check_description(&m, "8 heads of width 1");
+    made_add_number(&m, "num_heads", 2, 4);
+    made_add_number(&m, "pre_norm", 1, 0);
+    check_description(&m, "4 heads of width 2");
+    check_description(&m, "post-norm");
+    m.revision = 3;
+    made_refuse(&m, "encoder/embeddings/weight' is missing");
+    snprintf(made_find(&m, "encoder/embeddings_0/weight")->name, 96, "encoder/embeddings/weight");
+    check_description(&m, "embeddings × 2.82843");
+    made_add_number(&m, "encoder/embeddings/multiply_by_sqrt_depth", 1, 0);
+    made_add_number(&m, "decoder/embeddings/multiply_by_sqrt_depth", 1, 0);
+    check_description(&m, "embeddings × 1;");
+    made_drop(&m, "num_heads");
+    m.revision = 2;
+    m.specification = "TransformerBig";
+    made_refuse(&m, "for 16 heads");
+}
+
+static void test_alignment(void **state)
+{
+    (void)state;
+    made m = made_base();
+    check_description(&m, "alignment: layer 0, head 0");
+    made_add_number(&m, "decoder/alignment_heads", 2, 0); /* the mean of all */
+    ferry_error error;
+    ferry_text text;
+    ferry_model *model = made_convert(&m);
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    assert_null(strstr(text.data, "alignment:"));
+    ferry_inspect_free(text.data);
+    ferry_model_close(model);
+}
+
+/* ---- vocabularies ---- */
+
+static void test_vocabularies(void **state)
+{
+    (void)state;
+    static const int32_t twice[] = {3, 5, 1};
+    made m = made_base();
+    m.vocabulary_name = "shared_vocabulary.txt";
+    m.vocabulary = "<s>\n</s>\na\na\nb\n"; /* the unknown token joins; the first of two equal ones counts */
+    check_ids(&m, "a x", (const int32_t[]){2, 5, 1}, 3);
+    m.vocabulary = "<s>\r\n</s>\r\n<unk>\r\na\r\nb\r\nc\r\n";
+    check_ids(&m, "a c", twice, 3);
+    m.vocabulary = "<s>\n</s>\n<unk>\na\nb\nc\r";
+    check_ids(&m, "a c", (const int32_t[]){3, 2, 1}, 3);
+    m.vocabulary = "<s>\n</s>\n<unk>\na\n";
+    made_refuse(&m, "shared_vocabulary.txt: 4 tokens (with the unknown one) for 6 rows");
+    m.vocabulary_name = "shared_vocabulary.json";
+    m.vocabulary = "[\"<s>\", 7]";
+    made_refuse(&m, "shared_vocabulary.json: expected texts, found something else at 1");
+    m.vocabulary = "[\"<s>\"";
+    made_refuse(&m, "shared_vocabulary.json: line 1");
+    m.vocabulary_name = "target_vocabulary.json";
+    made_refuse(&m, "target_vocabulary.json: line 1");
+    m.vocabulary = "[]";
+    made_refuse(&m, "expected source_vocabulary.json or .txt");
+}
+
+static void link_segmenter(const char *directory, const char *name)
+{
+    char place[400], path[100];
+    snprintf(place, sizeof place, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "models/marian-separate/%s", name);
+    char *file = data_path(path);
+    assert_int_equal(symlink(file, place), 0);
+    free(file);
+}
+
+/* Beside SentencePiece models of Hugging Face's names a source is closed, though config.json does not say so. */
+static void test_segmenters(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_text text;
+    int32_t *ids;
+    size_t count;
+    made m = made_base();
+    m.config = "{}";
+    char *directory = made_write(&m);
+    link_segmenter(directory, "source.spm");
+    link_segmenter(directory, "target.spm");
+    ferry_model *model = convert_and_open(directory, NULL);
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    assert_non_null(strstr(text.data, "text: SentencePiece"));
+    assert_null(strstr(text.data, "one model for both sides"));
+    ferry_inspect_free(text.data);
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
+    assert_int_equal(ids[count - 1], 1);
+    ferry_inspect_free(ids);
+    ferry_model_close(model);
+    free(directory);
+}
+
+/* ---- what cannot be run ---- */
+
+static void test_refused_variables(void **state)
+{
+    (void)state;
+    static const char *const tensors[][2] = {
+        {"decoder/layer_0/self_attention/q_norm/gamma", "norms of each head's queries"},
+        {"encoder/layer_0/input_layer_norm/gamma", "norms before and behind each block"},
+        {"encoder/embeddings_1/weight", "source factors"},
+        {"decoder/project_in/weight", "projections around the layers"},
+        {"encoder/layer_0/self_attention/relative_asymmetric_position_keys", "asymmetric relative positions"},
+        {"encoder/layer_0/ffn/layer_norm/layer_norm_use_residual", "1 + gamma"},
+        {"encoder/layer_0/ffn/linear_0/weight_zero", "AWQ"},
+        {"decoder/novelty/weight", "tensor 'decoder/novelty/weight' is unknown"},
+    };
+    static const struct {
+        const char *name;
+        float value;
+        const char *what;
+    } numbers[] = {
+        {"encoder/layer_0/self_attention/num_heads_kv", 1, "keys and values shared by heads"},
+        {"decoder/layer_0/attention/multi_query", 1, "keys and values shared by heads"},
+        {"decoder/final_logit_softcapping", 30, "soft caps"},
+        {"decoder/sliding_window", 4, "a sliding window"},
+        {"decoder/activation", 5, "activation 5 (tanh)"},
+        {"decoder/activation", 6, "activation 6 (sigmoid)"},
+        {"encoder/alibi", 1, "ALiBi in an encoder"},
+        {"decoder/layer_0/attention/head_dim", 3, "head_dim 3 does not fit the matrices' 4"},
+    };
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+        made m = made_base();
+        made_add(&m, tensors[i][0], D, D);
+        made_refuse(&m, tensors[i][1]);
+        made_refuse(&m, tensors[i][0]);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        made m = made_base();
+        made_add_number(&m, numbers[i].name, 0, numbers[i].value);
+        made_refuse(&m, numbers[i].what);
+    }
+}
+
+static void test_refused_models(void **state)
+{
+    (void)state;
+    made m = made_base();
+    m.specification = "WhisperSpec";
+    made_refuse(&m, "a model of the kind 'WhisperSpec'");
+    m = made_base();
+    m.revision = 8;
+    made_refuse(&m, "revision 8 of TransformerSpec is newer");
+    m = made_base();
+    m.config = "{\"quantization_type\": 1}";
+    made_refuse(&m, "'quantization_type' 1: weights of 4 bits");
+    m = made_base();
+    made_find(&m, "decoder/num_heads")->value = 3;
+    made_refuse(&m, "for 3 heads");
+    m = made_base();
+    made_find(&m, "decoder/projection/weight")->shape[0] = V - 1;
+    made_refuse(&m, "tensor 'decoder/projection/weight': expected shape [6, 8], found [5, 8]");
+    m = made_base();
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight")->type = 1;
+    made_refuse(&m, "integers without a multiplier");
+    made_add(&m, "encoder/layer_0/ffn/linear_0/weight_scale", F, 0);
+    made_refuse(&m, "expected 1 or 12 positive float32 numbers"); /* some are negative */
+    m = made_base();
+    made_drop(&m, "decoder/layer_0/attention/layer_norm/gamma");
+    made_refuse(&m, "decoder/layer_0/attention/layer_norm/gamma' is missing");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_position_schemes),
+        cmocka_unit_test(test_layers_that_differ),
+        cmocka_unit_test(test_missing_biases),
+        cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_old_revisions),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_vocabularies),
+        cmocka_unit_test(test_segmenters),
+        cmocka_unit_test(test_refused_variables),
+        cmocka_unit_test(test_refused_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

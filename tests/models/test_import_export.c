@@ -1,0 +1,327 @@
+/* The export layout: what a directory says is what the model file says, bit by bit, for every positional encoding. */
+#define _POSIX_C_SOURCE 200809L /* symlink */
+#include "tests/support/import_support.h"
+
+#include <unistd.h>
+
+/* What the source calls a tensor of the positional encoding, and the model file: N is a layer. */
+typedef struct position_tensor {
+    const char *source, *name;
+} position_tensor;
+
+typedef struct export_row {
+    const char *name, *position;
+    const char *keys[4];        /* "layout split": of both stacks */
+    position_tensor tensors[4]; /* of both stacks */
+} export_row;
+
+/* A parameter of any type, as text. */
+static void check_position_key(const ferry_model_file *file, const char *stack, const char *expected)
+{
+    char key[64], full[100], value[64] = "absent";
+    ferry_view text;
+    int64_t integer;
+    float real;
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(expected, " "), expected);
+    snprintf(full, sizeof full, "ferry.%s.position.%s", stack, key);
+    if (ferry_gguf_get_text(&file->gguf, full, &text, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%.*s", (int)text.size, text.data);
+    else if (ferry_gguf_get_integer(&file->gguf, full, 0, INT32_MAX, &integer, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%d", (int)integer);
+    else if (ferry_gguf_get_f32(&file->gguf, full, &real, NULL) == FERRY_OK)
+        snprintf(value, sizeof value, "%.1f", (double)real);
+    assert_string_equal(value, expected + strlen(key) + 1);
+}
+
+static void check_position_tensor(expectation *expected, const ferry_model_file *file, bool decoder, int32_t layers,
+                                  const position_tensor *pair)
+{
+    const bool of_layer = strncmp(pair->source, "self_attn", 9) == 0;
+    for (int32_t i = 0; i < (of_layer ? layers : 1); i++) {
+        char source[100], name[100], layer[32];
+        snprintf(layer, sizeof layer, "layers.%d.", i);
+        snprintf(source, sizeof source, "%s.%s%s", decoder ? "decoder" : "encoder", of_layer ? layer : "",
+                 pair->source);
+        snprintf(layer, sizeof layer, "blk.%d.", i);
+        snprintf(name, sizeof name, "%s.%sposition.%s", decoder ? "dec" : "enc", of_layer ? layer : "", pair->name);
+        const ferry_tensor *tensor = ferry_gguf_tensor(&file->gguf, name);
+        if (tensor == NULL) fail_msg("no tensor '%s'", name);
+        assert_int_equal(tensor->type, FERRY_F32);
+        check_vector(expected, source, tensor->data, (int32_t)ferry_tensor_count(tensor));
+    }
+}
+
+static void check_export(const export_row *row, ferry_type type)
+{
+    ferry_error error;
+    ferry_safetensors source;
+    ferry_model_file file;
+    char folder[100];
+    const char *name = row->name;
+    snprintf(folder, sizeof folder, "positions/%s", name);
+    char *directory = data_path(folder), *weights = in_directory(directory, "model.safetensors");
+    CHECK(ferry_safetensors_open(weights, &source, &error));
+    convert(directory, type, &file);
+    const ferry_transformer *model = &file.transformer;
+    expectation expected = {&source, "", type == FERRY_F16, 0};
+    const bool pre = strstr(name, "-pre") != NULL;
+    check_panels(&expected, "shared.weight", model->decoder.embedding.panels, model->decoder.vocab_size,
+                 model->d_model);
+    check_layers(&expected, model);
+    assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
+    assert_ptr_equal(model->output.panels, model->decoder.embedding.panels);
+    if (model->output.bias != NULL) {
+        check_vector(&expected, "final_logits_bias", model->output.bias, model->output.N);
+    }
+    assert_int_equal(model->d_model, pre ? 48 : 64);
+    assert_int_equal(model->encoder.layer_count, pre ? 3 : 2);
+    assert_int_equal(model->encoder.heads, pre ? 6 : 4);
+    assert_int_equal(model->decoder.head_width, pre ? 8 : 16);
+    assert_int_equal(model->decoder.ffn_width, pre ? 96 : 128);
+    assert_int_equal(model->decoder.vocab_size, pre ? 61 : 97);
+    assert_int_equal(model->encoder.activation, pre ? FERRY_RELU : FERRY_SWISH);
+    assert_int_equal(model->encoder.pre_norm, pre);
+    assert_true(model->decoder.norm_eps == 1e-5f);
+    assert_true(model->embedding_scale == (pre ? sqrtf(48) : 8));
+    assert_true(model->encoder.attention_scale == (pre ? 1 / sqrtf(8) : 0.25f));
+    assert_int_equal(model->start_id, pre ? 60 : 96);
+    assert_int_equal(model->eos_ids[0], 0);
+    assert_int_equal(model->decoding.suppressed_ids[0], model->pad_id);
+    assert_true(model->decoding.renormalize);
+    assert_int_equal(model->decoding.beam, 1);
+    assert_false(file.text.present);
+    assert_true(has_text(file.name, name));
+    assert_true(has_text(file.origin.kind, "seq2seq-export-1"));
+    assert_int_equal(file.origin.file_count, 2);
+    assert_true(has_text(file.origin.files[1], "model.safetensors"));
+    assert_true(text_key(&file, "ferry.encoder.position.type", row->position));
+    for (size_t i = 0; i < 4 && row->keys[i] != NULL; i++) {
+        check_position_key(&file, "encoder", row->keys[i]);
+        check_position_key(&file, "decoder", row->keys[i]);
+    }
+    for (size_t i = 0; i < 4 && row->tensors[i].name != NULL; i++) {
+        check_position_tensor(&expected, &file, false, model->encoder.layer_count, &row->tensors[i]);
+        check_position_tensor(&expected, &file, true, model->decoder.layer_count, &row->tensors[i]);
+    }
+    assert_int_equal(expected.checked + (model->output.bias == NULL), source.tensor_count);
+    assert_int_equal(file.widened_bytes > 0, type == FERRY_F16);
+    ferry_model_file_close(&file);
+    ferry_safetensors_close(&source);
+    free(directory);
+    free(weights);
+}
+
+static void test_export_round_trip(void **state)
+{
+    (void)state;
+    static const export_row rows[] = {
+        {.name = "none-post", .position = "none"},
+        {.name = "none-pre", .position = "none"},
+        {"learned-post", "learned", {"max_positions 64"}, {{"embed_positions.weight", "weight"}}},
+        {"learned-pre", "learned", {"max_positions 40"}, {{"embed_positions.weight", "weight"}}},
+        {"sinusoidal-post", "sinusoidal", {"layout interleaved", "exponent_divisor half", "first 0"}, {{0}}},
+        {"sinusoidal_split-pre", "sinusoidal", {"layout split", "exponent_divisor half", "first 0"}, {{0}}},
+        {"sinusoidal_marian-post", "sinusoidal", {"layout split", "exponent_divisor half_minus_one"}, {{0}}},
+        {"shaw-pre", "shaw", {"clip 7"}, {{"self_attn.rel_k", "rel_k"}, {"self_attn.rel_v", "rel_v"}}},
+        {"t5-post", "t5", {"num_buckets 8", "max_distance 20"}, {{"rel_bias.weight", "bias"}}},
+        {"transformer_xl-pre",
+         "transformer_xl",
+         {NULL},
+         {{"self_attn.r_proj.weight", "r_proj"}, {"self_attn.u", "u"}, {"self_attn.v", "v"}}},
+        {"deberta-post",
+         "deberta",
+         {"clip 4", "p2c paper"},
+         {{"rel_embeddings.weight", "rel_embeddings"},
+          {"self_attn.pos_q.weight", "pos_q"},
+          {"self_attn.pos_q.bias", "pos_q_bias"},
+          {"self_attn.pos_k.weight", "pos_k"}}},
+        {"deberta_released-pre",
+         "deberta",
+         {"clip 7", "p2c released"},
+         {{"rel_embeddings.weight", "rel_embeddings"},
+          {"self_attn.pos_q.weight", "pos_q"},
+          {"self_attn.pos_q.bias", "pos_q_bias"},
+          {"self_attn.pos_k.weight", "pos_k"}}},
+        {"rope-post", "rope", {"theta 10000.0", "layout half", "dims 16"}, {{0}}},
+        {"rope_interleaved-pre", "rope", {"theta 10000.0", "layout interleaved", "dims 8"}, {{0}}},
+        {"alibi-post", "alibi", {"slopes formula"}, {{0}}},
+        {.name = "mixed-pre", .position = "rope"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        check_export(&rows[i], FERRY_F32);
+        check_export(&rows[i], FERRY_F16);
+    }
+}
+
+static void test_position_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *from, *to;
+        ferry_status status;
+        const char *message;
+    } rows[] = {
+        {"none-post", "\"none\"", "\"nope\"", FERRY_ERROR_UNSUPPORTED, "position type 'nope' is not supported"},
+        {"none-post", "\"none\"", "\"none\", \"clip\": 7", FERRY_ERROR_UNSUPPORTED,
+         "position: 'clip': type 'none' has no such parameter"},
+        {"none-post", "\"none\"", "\"rope\"", FERRY_ERROR_FORMAT, "'theta' is missing"},
+        {"none-post", "\"none\"", "\"sinusoidal\"", FERRY_ERROR_FORMAT, "'layout' is missing"},
+        {"none-post", "\"type\": \"none\"", "\"encoder\": {\"type\": \"none\"}", FERRY_ERROR_FORMAT,
+         "position: expected 'encoder' and 'decoder', found one"},
+        {"learned-post", "\"max_positions\": 64", "\"max_positions\": 65", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.embed_positions.weight': expected shape [65, 64], found [64, 64]"},
+        {"sinusoidal-post", "\"interleaved\"", "\"woven\"", FERRY_ERROR_FORMAT,
+         "position: 'layout': expected 'interleaved' or 'split'"},
+        {"shaw-post", "\"clip\": 4", "\"clip\": 0", FERRY_ERROR_FORMAT, "'clip': expected 1 to 65536, found 0"},
+        {"shaw-post", "\"clip\": 4", "\"clip\": 5", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.layers.0.self_attn.rel_k': expected shape [11, 16], found [9, 16]"},
+        {"t5-post", "\"num_buckets\": 8", "\"num_buckets\": 3", FERRY_ERROR_FORMAT, "'num_buckets': expected 4 to"},
+        {"t5-post", "\"max_distance\": 20", "\"max_distance\": 2", FERRY_ERROR_FORMAT, "'max_distance': expected 3 to"},
+        {"transformer_xl-post", "\"type\": \"transformer_xl\"", "\"type\": \"alibi\"", FERRY_ERROR_UNSUPPORTED,
+         "tensor 'decoder.layers.0.self_attn.r_proj.weight' is unknown"},
+        {"deberta_released-post", "\"released\"", "\"leaked\"", FERRY_ERROR_FORMAT,
+         "position: 'p2c': expected 'paper' or 'released'"},
+        {"rope-post", "10000.0", "1", FERRY_ERROR_FORMAT, "position: 'theta': expected a number between 1 and 1e12"},
+        {"rope-post", "10000.0", "10000.0, \"dims\": 5", FERRY_ERROR_FORMAT,
+         "position: 'dims': expected an even number, found 5"},
+        {"rope-post", "10000.0", "10000.0, \"dims\": 18", FERRY_ERROR_FORMAT, "'dims': expected 2 to 16, found 18"},
+        {"alibi-post", "\"alibi\"", "\"alibi\", \"slopes\": \"given\"", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.slopes' is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char folder[100];
+        snprintf(folder, sizeof folder, "positions/%s", rows[i].name);
+        char *directory = data_path(folder);
+        refuse_edit(directory, "config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message);
+        free(directory);
+    }
+}
+
+static void test_given_slopes(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    char *post = data_path("positions/alibi-post");
+    const edit change = {"config.json", "\"alibi\"", "\"alibi\", \"slopes\": \"given\""};
+    char *directory = variant(post, &change, 1);
+    item_list *list = read_items(directory);
+    const float slopes[] = {1, 0.5f, 0.25f, 0.125f}, others[] = {4, 3, 2, 1};
+    add_item(list, "encoder.slopes", 4, 1, slopes)->tensor.dims = 1;
+    add_item(list, "decoder.slopes", 4, 1, others)->tensor.dims = 1;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    convert(directory, FERRY_F16, &file);
+    check_position_key(&file, "encoder", "slopes given");
+    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
+    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "dec.position.slopes")->data, others, sizeof others);
+    ferry_model_file_close(&file);
+    free_items(list);
+    free(directory);
+    free(post);
+}
+
+static void test_export_refusals(void **state)
+{
+    (void)state;
+    char *post = data_path("positions/none-post");
+    const char *config = "config.json";
+    refuse_edit(post, config, "seq2seq-export-1", "seq2seq-export-2", FERRY_ERROR_UNSUPPORTED,
+                "config.json: format 'seq2seq-export-2' is not supported");
+    refuse_edit(post, config, "swish", "mish", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported");
+    refuse_edit(post, config, "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "config.json: 'd_model' is missing");
+    refuse_edit(post, config, "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to");
+    refuse_edit(post, config, "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "duplicate");
+    refuse_edit(post, config, "\"attention_heads\": 4", "\"attention_heads\": 5", FERRY_ERROR_FORMAT,
+                "d_model 64 is no multiple of attention_heads 5");
+    refuse_edit(post, config, "\"eos_token_id\": 0", "\"eos_token_id\": 97", FERRY_ERROR_FORMAT,
+                "'eos_token_id': expected 0 to 96, found 97");
+    refuse_edit(post, config, "\"ffn_dim\": 128", "\"ffn_dim\": 127", FERRY_ERROR_FORMAT,
+                "model.safetensors: tensor 'encoder.layers.0.fc1.weight': expected shape [127, 64], found [128, 64]");
+    refuse_edit(post, config, "\"encoder_layers\": 2", "\"encoder_layers\": 3", FERRY_ERROR_FORMAT,
+                "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing");
+    refuse_edit(post, config, "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
+                "tensor 'encoder.layers.1.fc1.bias' is unknown");
+    refuse_edit(post, "model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
+                "expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or");
+    refuse_edit(post, config, NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
+    refuse_edit(post, config, NULL, "{", FERRY_ERROR_FORMAT, "config.json: line 1");
+    refuse_edit(post, config, NULL, "{}", FERRY_ERROR_UNSUPPORTED, "expected 'model_type' or 'format', found neither");
+    free(post);
+}
+
+static void test_untied_export_and_a_scheme_for_each_stack(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    char *post = data_path("positions/learned-post");
+    const edit edits[] = {
+        {"config.json", "\"tied_embeddings\": true", "\"tied_embeddings\": false"},
+        {"config.json", "\"type\": \"learned\",\n  \"max_positions\": 64",
+         "\"encoder\": {\"type\": \"none\"}, \"decoder\": {\"type\": \"learned\", \"max_positions\": 64}"}};
+    char *directory = variant(post, edits, 2);
+    item_list *list = read_items(directory);
+    const item shared = *find_item(list, "shared.weight");
+    const float *numbers = shared.tensor.data;
+    float *other = malloc(shared.tensor.bytes);
+    for (int i = 0; i < 97 * 64; i++) other[i] = numbers[i] + 1;
+    remove_item(list, "shared.weight");
+    remove_item(list, "encoder.embed_positions.weight");
+    add_item(list, "encoder.embed_tokens.weight", 97, 64, numbers);
+    add_item(list, "decoder.embed_tokens.weight", 97, 64, other);
+    add_item(list, "lm_head.weight", 97, 64, numbers);
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    convert(directory, FERRY_F32, &file);
+    float row[64];
+    ferry_panels_row(row, file.transformer.encoder.embedding.panels, 64, 5);
+    assert_true(row[3] == numbers[5 * 64 + 3]);
+    ferry_panels_row(row, file.transformer.decoder.embedding.panels, 64, 5);
+    assert_true(row[3] == other[5 * 64 + 3]);
+    ferry_panels_row(row, file.transformer.output.panels, 64, 96);
+    assert_true(row[63] == numbers[96 * 64 + 63]);
+    assert_string_equal(file.transformer.encoder.position.scheme->name, "none");
+    assert_string_equal(file.transformer.decoder.position.scheme->name, "learned");
+    ferry_model_file_close(&file);
+    free(other);
+    free_items(list);
+    free(directory);
+    free(post);
+}
+
+/* Without vocab.json, ids are SentencePiece's; with it, its. */
+static void test_export_with_text(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    char *post = data_path("positions/none-post"), *spm = data_path("models/marian-separate/source.spm");
+    char *directory = variant(post, NULL, 0), *link = in_directory(directory, "source.spm");
+    assert_int_equal(symlink(spm, link), 0);
+    refuse_as(directory, FERRY_F32, FERRY_ERROR_FORMAT, "the SentencePiece model has ");
+    const edit vocabulary = {"vocab.json", NULL, "{\"</s>\": 0, \"<unk>\": 1, \"\\u2581the\": 2, \"<pad>\": 96}"};
+    apply_edit(directory, &vocabulary);
+    convert(directory, FERRY_F32, &file);
+    assert_true(file.text.present);
+    assert_int_equal(file.text.source_count, 97);
+    assert_true(has_text(file.text.source_pieces[2], "\xe2\x96\x81the"));
+    assert_int_equal(file.text.source_pieces[50].size, 0);
+    assert_int_equal(file.text.source_unk_id, 1);
+    assert_int_equal(file.text.suffix_ids[0], 0);
+    assert_int_equal(file.text.special_count, 3);
+    assert_false(file.text.leading_tag);
+    ferry_model_file_close(&file);
+    free(link);
+    free(directory);
+    free(post);
+    free(spm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_export_round_trip),
+        cmocka_unit_test(test_position_refusals),
+        cmocka_unit_test(test_given_slopes),
+        cmocka_unit_test(test_export_refusals),
+        cmocka_unit_test(test_untied_export_and_a_scheme_for_each_stack),
+        cmocka_unit_test(test_export_with_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* The OPUS-MT form of a real model: what its files say, and Marian's own n-best lists with scores and alignments. */
+#include "tests/support/marian_golden.h"
+
+#include "tests/support/make_zip.h"
+
+static const char place[] = "models/tatoeba-en-de/marian";
+
+static char *source_path(void)
+{
+    char *path = shared_path(place);
+    if (path == NULL) not_run("the OPUS-MT form of the Tatoeba model");
+    return path;
+}
+
+static void test_what_the_files_say(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    char *path = source_path();
+    if (path == NULL) return;
+    convert(path, FERRY_F32, &file);
+    const ferry_transformer *model = &file.transformer;
+    const ferry_decoding *decoding = &model->decoding;
+    assert_true(has_text(file.origin.kind, "opus-mt"));
+    assert_int_equal(model->d_model, 256);
+    assert_true(model->embedding_scale == 16);
+    assert_int_equal(model->start_id, -1);
+    assert_int_equal(model->pad_id, -1);
+    assert_int_equal(model->eos_ids[0], 0);
+    assert_int_equal(model->alignment_layer, 2);
+    assert_int_equal(model->alignment_head, 0);
+    assert_false(model->ssru);
+    for (int i = 0; i < 2; i++) {
+        const ferry_stack *stack = i == 0 ? &model->encoder : &model->decoder;
+        assert_int_equal(stack->layer_count, 3);
+        assert_int_equal(stack->heads, 8);
+        assert_int_equal(stack->ffn_width, 1024);
+        assert_int_equal(stack->vocab_size, 8000);
+        assert_int_equal(stack->activation, FERRY_SWISH);
+        assert_false(stack->pre_norm);
+        assert_true(stack->norm_eps == 1e-6f);
+        assert_null(stack->final_norm.weight);
+    }
+    assert_ptr_equal(model->output.panels, model->decoder.embedding.panels);
+    assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
+    assert_non_null(model->output.bias);
+    assert_true(text_key(&file, "ferry.encoder.position.layout", "split"));
+    assert_true(text_key(&file, "ferry.decoder.position.exponent_divisor", "half_minus_one"));
+    assert_int_equal(decoding->policy, FERRY_POLICY_MARIAN);
+    assert_int_equal(decoding->beam, 6);
+    assert_true(decoding->length_penalty == 1 && decoding->word_penalty == 0);
+    assert_int_equal(decoding->max_length, 0);
+    assert_true(decoding->length_factor == 3 && decoding->length_extra == 0);
+    assert_int_equal(decoding->suppressed_count, 1);
+    assert_int_equal(decoding->suppressed_ids[0], 1); /* <unk> */
+    assert_int_equal(file.text.source_unk_id, 1);
+    assert_int_equal(file.text.suffix_count, 1);
+    assert_int_equal(file.text.source_model.size, 379885);
+    assert_true(has_text(file.text.target_pieces[2], "\xe2\x96\x81Monate"));
+    assert_false(file.text.opus_punctuation || file.text.leading_tag);
+    assert_int_equal(file.text.languages.count, 0);
+    ferry_model_file_close(&file);
+    free(path);
+}
+
+/* ---- golden runs ---- */
+
+typedef struct run_options {
+    int32_t beam;
+    float normalize, word_penalty;
+    bool allow_unk;
+} run_options;
+
+static double number_behind(const char *command, const char *option)
+{
+    const char *at = strstr(command, option);
+    assert_non_null(at);
+    return strtod(at + strlen(option), NULL);
+}
+
+static run_options read_options(const char *command)
+{
+    assert_true(number_behind(command, "--max-length-factor") == 3);
+    return (run_options){.beam = (int32_t)number_behind(command, "--beam-size"),
+                         .normalize = (float)number_behind(command, "--normalize"),
+                         .word_penalty = (float)number_behind(command, "--word-penalty"),
+                         .allow_unk = strstr(command, "--allow-unk") != NULL};
+}
+
+static ferry_translator *create_translator(const golden_model *model, const run_options *run)
+{
+    ferry_error error;
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_options_default(model->model, &options);
+    options.beam = options.nbest = run->beam;
+    options.length_penalty = run->normalize;
+    options.word_penalty = run->word_penalty;
+    if (run->allow_unk) options.suppressed_count = 0;
+    CHECK(ferry_translator_create(model->model, &options, &translator, &error));
+    return translator;
+}
+
+/* Pieces with one blank between them, without the end of sentence. */
+static void check_pieces(const char *expected, const golden_model *model, const int32_t *ids, size_t count)
+{
+    const char *at = expected;
+    const int32_t eos = model->file.transformer.eos_ids[0];
+    for (size_t i = 0; i < count && ids[i] != eos; i++) {
+        const ferry_view piece = model->file.text.target_pieces[ids[i]];
+        if (strncmp(at, piece.data, piece.size) != 0) {
+            fail_msg("expected '%s', found '%.*s' at '%s'", expected, (int)piece.size, piece.data, at);
+        }
+        at += piece.size;
+        if (*at == ' ') at++;
+    }
+    assert_int_equal(*at, 0);
+}
+
+/* What postprocess.sh makes of pieces: blanks go, "▁" becomes a blank, leading blanks go. */
+static void check_text(const char *pieces, ferry_text found)
+{
+    char text[4000];
+    size_t size = 0;
+    assert_true(strlen(pieces) < sizeof text);
+    for (const char *at = pieces; *at != 0; at++) {
+        if (*at == ' ') continue;
+        const bool blank = strncmp(at, "\xe2\x96\x81", 3) == 0;
+        if (!blank || size > 0) text[size++] = blank ? ' ' : *at;
+        if (blank) at += 2;
+    }
+    if (found.size != size || memcmp(found.data, text, size) != 0) {
+        fail_msg("expected '%.*s', found '%.*s'", (int)size, text, (int)found.size, found.data);
+    }
+}
+
+static void check_hypotheses(const golden_model *model, ferry_translator *translator, const char *text,
+                             const json_t *golden, golden_figures *figures)
+{
+    ferry_error error;
+    ferry_result *result, *texts;
+    int32_t *ids;
+    size_t count;
+    const ferry_text line = {text, strlen(text)};
+    CHECK(ferry_inspect_tokenize(model->model, line, NULL, NULL, &ids, &count, &error));
+    const int32_t offsets[] = {0, (int32_t)count};
+    CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
+    CHECK(ferry_translate(translator, &line, 1, &texts, &error));
+    assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(golden));
+    for (size_t h = 0; h < json_array_size(golden); h++) {
+        golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, h)));
+        check_pieces(expected.text, model, ferry_inspect_result_ids(result, 0, h), ferry_result_tokens(result, 0, h));
+        check_text(expected.text, ferry_result_text(texts, 0, h));
+        golden_check_scores(&expected, result, h, figures);
+        golden_check_alignment(&expected, model, ids, (int32_t)count, result, h, figures);
+        golden_free(&expected);
+    }
+    ferry_result_destroy(texts);
+    ferry_result_destroy(result);
+    ferry_inspect_free(ids);
+}
+
+static void check_source(const golden_model *model, const json_t *line)
+{
+    ferry_error error;
+    const char *text = json_string_value(json_object_get(line, "text"));
+    const char *at = json_string_value(json_object_get(line, "pieces"));
+    const ferry_model_text *tables = &model->file.text;
+    int32_t *ids;
+    size_t count;
+    CHECK(ferry_inspect_tokenize(model->model, (ferry_text){text, strlen(text)}, NULL, NULL, &ids, &count, &error));
+    for (size_t i = 0; i + 1 < count; i++) {
+        const ferry_view piece = tables->source_pieces[ids[i]];
+        const size_t size = strcspn(at, " ");
+        const bool same = piece.size == size && memcmp(at, piece.data, size) == 0;
+        if (!same && ids[i] != tables->source_unk_id) fail_msg("'%s': expected piece '%.*s'", text, (int)size, at);
+        at += size + (at[size] == ' ');
+    }
+    assert_int_equal(*at, 0);
+    assert_int_equal(ids[count - 1], model->file.transformer.eos_ids[0]);
+    ferry_inspect_free(ids);
+}
+
+static void check_run(const golden_model *model, const json_t *root, const char *name)
+{
+    const json_t *runs = json_object_get(root, "runs"), *lines = json_object_get(root, "lines");
+    const run_options run = read_options(json_string_value(json_object_get(runs, name)));
+    ferry_translator *translator = create_translator(model, &run);
+    golden_figures figures = {.lines = 0};
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i), *golden = json_object_get(line, name);
+        const char *text = json_string_value(json_object_get(line, "text"));
+        check_source(model, line);
+        if (text[0] == 0) {
+            golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, 0)));
+            golden_check_empty(&expected, model, 0, &figures);
+            golden_free(&expected);
+        } else {
+            check_hypotheses(model, translator, text, golden, &figures);
+        }
+        figures.lines++;
+    }
+    assert_int_equal(figures.lines, 60);
+    golden_print(name, &figures);
+    ferry_translator_destroy(translator);
+}
+
+static void test_golden(void **state)
+{
+    (void)state;
+    const char *name;
+    json_t *command;
+    char *path = source_path();
+    if (path == NULL) return;
+    char *golden_path = in_directory(path, "golden.json");
+    json_t *root = load_json(golden_path);
+    golden_model model = golden_open(path);
+    assert_int_equal(json_object_size(json_object_get(root, "runs")), 5);
+    json_object_foreach (json_object_get(root, "runs"), name, command) check_run(&model, root, name);
+    golden_close(&model);
+    json_decref(root);
+    free(golden_path);
+    free(path);
+}
+
+/* ---- the archive ---- */
+
+static ferry_view map_whole(const char *path, ferry_mapped_file *map)
+{
+    ferry_error error;
+    CHECK(ferry_mapped_file_open(path, map, &error));
+    return map->bytes;
+}
+
+static char *convert_to(const char *source, const char *name)
+{
+    ferry_error error;
+    char *path = scratch_path(name);
+    const ferry_import_options options = {.type = FERRY_F32, .name = "one"};
+    CHECK(ferry_import(source, path, &options, &error));
+    return path;
+}
+
+/* A zip of the directory, called as the directory is, becomes the same bytes. */
+static void test_archive(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"decoder.yml", "model.npz", "source.spm", "target.spm", "vocab.yml"};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    ferry_mapped_file maps[COUNT], results[2];
+    zip_part parts[COUNT];
+    size_t size;
+    char *path = source_path();
+    if (path == NULL) return;
+    for (size_t i = 0; i < COUNT; i++) {
+        char *name = in_directory(path, names[i]);
+        const ferry_view bytes = map_whole(name, &maps[i]);
+        parts[i] = (zip_part){names[i], bytes.data, bytes.size};
+        free(name);
+    }
+    unsigned char *zip = make_zip(parts, COUNT, &size);
+    char *archive = scratch_path("marian");
+    write_bytes(archive, zip, size);
+    char *first = convert_to(path, "directory.gguf"), *second = convert_to(archive, "archive.gguf");
+    const ferry_view a = map_whole(first, &results[0]), b = map_whole(second, &results[1]);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    for (int i = 0; i < 2; i++) ferry_mapped_file_close(&results[i]);
+    for (size_t i = 0; i < COUNT; i++) ferry_mapped_file_close(&maps[i]);
+    free(zip);
+    free(archive);
+    free(first);
+    free(second);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_files_say),
+        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_archive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* What Marian's configurations can say, on small made-up models: taken as it is said, or refused by key and value. */
+#include "tests/support/made_marian.h"
+
+static void open_kind(const marian_kind *kind, ferry_model_file *file)
+{
+    char *folder = marian_folder(kind);
+    convert(folder, FERRY_F32, file);
+    free(folder);
+}
+
+/* W[n][k] of panels against element n·row + k·column of the tensor. */
+static void check_matrix(const ferry_matrix *matrix, const char *tensor, int32_t N, int32_t K, int32_t row,
+                         int32_t column)
+{
+    assert_int_equal(matrix->N, N);
+    assert_int_equal(matrix->K, K);
+    float found[MARIAN_F];
+    for (int32_t n = 0; n < N; n++) {
+        ferry_matrix_row(matrix, n, found);
+        for (int32_t k = 0; k < K; k++) {
+            const float expected = marian_value(tensor, (size_t)(n * row + k * column));
+            if (found[k] != expected)
+                fail_msg("%s: [%d, %d]: %g, not %g", tensor, n, k, (double)found[k], (double)expected);
+        }
+    }
+}
+
+/* y = x W: the source is [in, out]. */
+static void check_linear(const ferry_matrix *matrix, const char *tensor, int32_t N, int32_t K)
+{
+    check_matrix(matrix, tensor, N, K, 1, N);
+}
+
+static void check_table(const ferry_matrix *matrix, const char *tensor, int32_t V)
+{
+    check_matrix(matrix, tensor, V, MARIAN_D, MARIAN_D, 1);
+}
+
+static void check_numbers(const float *vector, const char *tensor, int32_t n)
+{
+    assert_non_null(vector);
+    for (int32_t i = 0; i < n; i++) assert_true(vector[i] == marian_value(tensor, (size_t)i));
+}
+
+/* ---- matrices ---- */
+
+static void test_every_tensor(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    open_kind(&(marian_kind){.ties = MARIAN_TIED_ALL}, &file);
+    const ferry_transformer *model = &file.transformer;
+    const ferry_layer *encoder = &model->encoder.layers[0], *decoder = &model->decoder.layers[1];
+    assert_true(has_text(file.origin.kind, "marian"));
+    check_table(&model->encoder.embedding, "Wemb", MARIAN_V);
+    check_linear(&encoder->self.q, "encoder_l1_self_Wq", MARIAN_D, MARIAN_D);
+    check_linear(&encoder->self.k, "encoder_l1_self_Wk", MARIAN_D, MARIAN_D);
+    check_linear(&encoder->self.v, "encoder_l1_self_Wv", MARIAN_D, MARIAN_D);
+    check_linear(&encoder->self.out, "encoder_l1_self_Wo", MARIAN_D, MARIAN_D);
+    check_numbers(encoder->self.q.bias, "encoder_l1_self_bq", MARIAN_D);
+    check_numbers(encoder->self_norm.weight, "encoder_l1_self_Wo_ln_scale", MARIAN_D);
+    check_numbers(encoder->self_norm.bias, "encoder_l1_self_Wo_ln_bias", MARIAN_D);
+    check_linear(&encoder->ffn_up, "encoder_l1_ffn_W1", MARIAN_F, MARIAN_D);
+    check_numbers(encoder->ffn_up.bias, "encoder_l1_ffn_b1", MARIAN_F);
+    check_linear(&encoder->ffn_down, "encoder_l1_ffn_W2", MARIAN_D, MARIAN_F);
+    check_numbers(encoder->ffn_norm.weight, "encoder_l1_ffn_ffn_ln_scale", MARIAN_D);
+    check_linear(&decoder->self.v, "decoder_l2_self_Wv", MARIAN_D, MARIAN_D);
+    check_linear(&decoder->cross.k, "decoder_l2_context_Wk", MARIAN_D, MARIAN_D);
+    check_numbers(decoder->cross.k.bias, "decoder_l2_context_bk", MARIAN_D);
+    check_numbers(decoder->cross_norm.bias, "decoder_l2_context_Wo_ln_bias", MARIAN_D);
+    check_numbers(model->output.bias, "decoder_ff_logit_out_b", MARIAN_V);
+    assert_int_equal(model->decoding.beam, 12); /* the program's own defaults */
+    assert_true(model->decoding.length_penalty == 0 && model->decoding.length_factor == 3);
+    assert_null(model->shortlist.offsets);
+    assert_int_equal(file.text.source_model.size, 0);
+    ferry_model_file_close(&file);
+}
+
+static void test_ties(void **state)
+{
+    (void)state;
+    for (int ties = MARIAN_TIED_ALL; ties <= MARIAN_TIED_NONE; ties++) {
+        for (int old = 0; old < 2; old++) {
+            ferry_model_file file;
+            open_kind(&(marian_kind){.ties = (marian_ties)ties, .old_output = old == 1, .no_output_bias = old == 1},
+                      &file);
+            const ferry_transformer *model = &file.transformer;
+            const bool one_table = ties == MARIAN_TIED_ALL || ties == MARIAN_TIED_SOURCE;
+            const bool own_output = ties == MARIAN_TIED_SOURCE || ties == MARIAN_TIED_NONE;
+            const int32_t V = one_table ? MARIAN_V : MARIAN_TARGET_V;
+            check_table(&model->encoder.embedding, one_table ? "Wemb" : "encoder_Wemb", MARIAN_V);
+            check_table(&model->decoder.embedding, one_table ? "Wemb" : "decoder_Wemb", V);
+            if (!own_output) {
+                check_table(&model->output, one_table ? "Wemb" : "decoder_Wemb", V);
+            } else if (old == 1) {
+                check_linear(&model->output, "decoder_ff_logit_out_W", V, MARIAN_D);
+            } else {
+                check_table(&model->output, "decoder_ff_logit_out_Wt", V);
+            }
+            assert_int_equal(model->output.bias == NULL, old == 1);
+            ferry_model_file_close(&file);
+        }
+    }
+}
+
+static void test_ssru(void **state)
+{
+    (void)state;
+    for (int pre = 0; pre < 2; pre++) {
+        ferry_model_file file;
+        open_kind(&(marian_kind){.ssru = true, .pre_norm = pre == 1}, &file);
+        const ferry_layer *layer = &file.transformer.decoder.layers[0];
+        assert_true(file.transformer.ssru);
+        check_linear(&layer->ssru.input, "decoder_l1_rnn_W", MARIAN_D, MARIAN_D);
+        check_linear(&layer->ssru.forget, "decoder_l1_rnn_Wf", MARIAN_D, MARIAN_D);
+        assert_null(layer->ssru.input.bias);
+        check_numbers(layer->ssru.forget.bias, "decoder_l1_rnn_bf", MARIAN_D);
+        check_numbers(layer->self_norm.weight, pre == 1 ? "decoder_l1_rnn_ln_scale_pre" : "decoder_l1_rnn_ffn_ln_scale",
+                      MARIAN_D);
+        ferry_model_file_close(&file);
+    }
+}
+
+/* Layer 2 has layer 1's tensors. */
+static void test_tied_layers(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    open_kind(&(marian_kind){.one_layer = true, .keys = "transformer-tied-layers:\n  - 1\n  - 1\n"}, &file);
+    check_linear(&file.transformer.decoder.layers[1].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
+    check_linear(&file.transformer.decoder.layers[0].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
+    ferry_model_file_close(&file);
+}
+
+static void test_norms(void **state)
+{
+    (void)state;
+    static const char both[] = "transformer-postprocess-emb: nd\ntransformer-postprocess-top: n\n";
+    static const char rms[] = "transformer-postprocess-emb: r\ntransformer-postprocess-top: r\n";
+    ferry_model_file file;
+    for (int i = 0; i < 4; i++) {
+        const bool pre = i % 2 == 1, is_rms = i >= 2;
+        open_kind(
+            &(marian_kind){
+                .pre_norm = pre, .rms = is_rms, .embedding_norm = true, .top_norm = true, .keys = is_rms ? rms : both},
+            &file);
+        const ferry_stack *stack = &file.transformer.decoder;
+        const ferry_norm *norm = &stack->layers[1].ffn_norm;
+        assert_int_equal(stack->pre_norm, pre);
+        assert_int_equal(stack->norm, is_rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM);
+        char name[64];
+        snprintf(name, sizeof name, "decoder_l2_ffn_ffn_%s_scale%s", is_rms ? "rms" : "ln", pre ? "_pre" : "");
+        check_numbers(norm->weight, name, MARIAN_D);
+        assert_int_equal(norm->bias == NULL, is_rms);
+        check_numbers(stack->embedding_norm.weight, is_rms ? "decoder_emb_rms_scale_pre" : "decoder_emb_ln_scale_pre",
+                      MARIAN_D);
+        check_numbers(stack->final_norm.weight, is_rms ? "decoder_top_rms_scale" : "decoder_top_ln_scale", MARIAN_D);
+        ferry_model_file_close(&file);
+    }
+    open_kind(&(marian_kind){.pre_norm = true}, &file);
+    assert_null(file.transformer.encoder.final_norm.weight);
+    ferry_model_file_close(&file);
+}
+
+/* intgemm16 becomes float32; intgemm8 of both dialects stays, or becomes float32 where it is asked for. */
+static void test_integers(void **state)
+{
+    (void)state;
+    static const uint64_t codes[] = {0x4101, 0x10001, 0x4102, 0x10002};
+    for (int i = 0; i < 4; i++) {
+        ferry_model_file file;
+        open_kind(&(marian_kind){.codes = codes[i], .ssru = true}, &file);
+        const ferry_layer *layer = &file.transformer.decoder.layers[0];
+        const ferry_matrix *matrices[] = {&layer->ffn_up, &layer->ssru.forget};
+        assert_int_equal(file.transformer.sentence_inputs, i < 2);
+        assert_int_equal(layer->ffn_up.codes != NULL, i < 2);
+        assert_null(file.transformer.output.codes);
+        if (i < 2) assert_true(matrices[0]->multiplier == 16 && matrices[0]->input_multiplier == 0);
+        check_linear(matrices[0], "decoder_l1_ffn_W1", MARIAN_F, MARIAN_D);
+        check_linear(matrices[1], "decoder_l1_rnn_Wf", MARIAN_D, MARIAN_D);
+        ferry_model_file_close(&file);
+    }
+}
+
+/* ---- keys ---- */
+
+static void check_activation(const char *version, const char *keys, ferry_activation expected)
+{
+    ferry_model_file file;
+    open_kind(&(marian_kind){.version = version, .keys = keys}, &file);
+    assert_int_equal(file.transformer.encoder.activation, expected);
+    assert_int_equal(file.transformer.decoder.activation, expected);
+    ferry_model_file_close(&file);
+}
+
+static void test_activations(void **state)
+{
+    (void)state;
+    static const char gelu[] = "transformer-ffn-activation: gelu\n";
+    check_activation("v1.12.43", NULL, FERRY_SWISH);
+    check_activation("v1.12.43", "transformer-ffn-activation: relu\n", FERRY_RELU);
+    check_activation("v1.12.3;", gelu, FERRY_GELU);
+    check_activation("v2.0.0", gelu, FERRY_GELU);
+    check_activation("v1.12.2", gelu, FERRY_GELU_SIGMOID);
+    check_activation("v1.9.56", gelu, FERRY_GELU_SIGMOID);
+}
+
+static void test_alignment(void **state)
+{
+    (void)state;
+    ferry_model_file file;
+    open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: 1\n"}, &file);
+    assert_int_equal(file.transformer.alignment_layer, 0);
+    ferry_model_file_close(&file);
+    open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: last\n"}, &file);
+    assert_int_equal(file.transformer.alignment_layer, 1);
+    ferry_model_file_close(&file);
+}
+
+static void refuse(const marian_kind *kind, ferry_status status, const char *what)
+{
+    char *folder = marian_folder(kind);
+    refuse_as(folder, FERRY_F32, status, what);
+    free(folder);
+}
+
+static void test_keys_refused(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "transformer-decoder-autoreg: average-attention",
+        "transformer-ffn-depth: 3",
+        "transformer-decoder-ffn-depth: 1",
+        "transformer-no-projection: true",
+        "transformer-rnn-projection: true",
+        "transformer-disable-position-embeddings: true",
+        "transformer-attention-mask: alibi",
+        "transformer-pool: true",
+        "transformer-no-bias: true",
+        "transformer-no-affine: true",
+        "lemma-dim-emb: 8",
+        "ulr: true",
+        "right-left: true",
+        "transformer-ffn-activation: sigmoid",
+        "transformer-preprocess: h",
+        "transformer-preprocess: n", /* with a norm behind the block, too */
+        "transformer-postprocess: dahn",
+        "transformer-postprocess: da",
+        "transformer-postprocess-emb: r",
+        "transformer-postprocess-top: an",
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char lines[100], what[100];
+        snprintf(lines, sizeof lines, "%s\n", keys[i]);
+        snprintf(what, sizeof what, "special:model.yml: '%s' is not supported", keys[i]);
+        if (strcmp(keys[i], "transformer-preprocess: n") == 0) {
+            snprintf(what, sizeof what, "'transformer-postprocess: dan' is not supported");
+        }
+        refuse(&(marian_kind){.keys = lines}, FERRY_ERROR_UNSUPPORTED, what);
+    }
+    refuse(&(marian_kind){.type = "s2s"}, FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported");
+    refuse(&(marian_kind){.type = "multi-transformer"}, FERRY_ERROR_UNSUPPORTED, "'type: multi-transformer'");
+    refuse(&(marian_kind){.keys = "transformer-decoder-autoreg: rnn\n"}, FERRY_ERROR_UNSUPPORTED, "'dec-cell: gru'");
+    refuse(&(marian_kind){.ssru = true, .keys = "layer-normalization: true\n"}, FERRY_ERROR_UNSUPPORTED,
+           "'layer-normalization: true'");
+    refuse(&(marian_kind){.pre_norm = true, .version = "v1.10.23"}, FERRY_ERROR_UNSUPPORTED, "before 1.10.24");
+    refuse(&(marian_kind){.keys = "transformer-tied-layers:\n  - 1\n"}, FERRY_ERROR_FORMAT,
+           "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1");
+    refuse(&(marian_kind){.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2");
+    refuse(&(marian_kind){.keys = "transformer-guided-alignment-layer: 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2");
+}
+
+static void test_tensors_refused(void **state)
+{
+    (void)state;
+    refuse(&(marian_kind){.without = "decoder_l2_ffn_W2"}, FERRY_ERROR_FORMAT, "tensor 'decoder_l2_ffn_W2' is missing");
+    refuse(&(marian_kind){.without = "encoder_l1_self_bo"}, FERRY_ERROR_FORMAT, "'encoder_l1_self_bo' is missing");
+    refuse(&(marian_kind){.extra = "encoder_l1_self_Wh"}, FERRY_ERROR_UNSUPPORTED, "'encoder_l1_self_Wh' is unknown");
+    refuse(&(marian_kind){.extra = "Wpos"}, FERRY_ERROR_UNSUPPORTED, "'Wpos': learned positions");
+    refuse(&(marian_kind){.narrow = "decoder_l1_ffn_W1"}, FERRY_ERROR_FORMAT,
+           "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]");
+    refuse(&(marian_kind){.narrow = "decoder_l1_ffn_W1", .codes = 0x4101}, FERRY_ERROR_FORMAT,
+           "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_tensor),    cmocka_unit_test(test_ties),      cmocka_unit_test(test_ssru),
+        cmocka_unit_test(test_tied_layers),     cmocka_unit_test(test_norms),     cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_activations),     cmocka_unit_test(test_alignment), cmocka_unit_test(test_keys_refused),
+        cmocka_unit_test(test_tensors_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

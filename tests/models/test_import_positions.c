@@ -1,0 +1,163 @@
+/* Tables of positions: those that are a formula are known as such, all others are kept. */
+#include "tests/support/import_support.h"
+
+#include "base/half.h"
+#include "models/plan/plan.h"
+
+enum { P = 30, D = 12 };
+
+typedef struct table_row {
+    bool interleaved, minus_one;
+    int32_t first, first_row;
+} table_row;
+
+/* "Attention Is All You Need", section 3.5, in its four variants. */
+static double formula(const table_row *row, int p, int i)
+{
+    const int k = row->interleaved ? i / 2 : i % (D / 2);
+    const double angle = (p + row->first) / pow(10000, (double)k / (row->minus_one ? D / 2 - 1 : D / 2));
+    return (row->interleaved ? i % 2 == 0 : i < D / 2) ? sin(angle) : cos(angle);
+}
+
+/* The rows before first_row hold nonsense. */
+static void fill(float *table, const table_row *row)
+{
+    for (int p = 0; p < P; p++) {
+        for (int i = 0; i < D; i++) {
+            table[p * D + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
+        }
+    }
+}
+
+typedef struct bench {
+    ferry_import_source *source;
+    ferry_import_plan plan;
+    ferry_import_position position;
+} bench;
+
+static void recognise(bench *b, ferry_weights_entry *entry, int32_t first_row)
+{
+    ferry_error error;
+    char *path = data_path("positions/none-post");
+    CHECK(ferry_import_source_open(path, &b->source, &error));
+    ferry_import_plan_init(&b->plan, b->source);
+    b->plan.model.d_model = D;
+    CHECK(ferry_import_position_table(&b->plan, entry, first_row, true, &b->position, &error));
+    free(path);
+}
+
+static void tear_down(bench *b)
+{
+    ferry_import_plan_destroy(&b->plan);
+    ferry_import_source_close(b->source);
+}
+
+static ferry_weights_entry entry_of(ferry_type type, const void *data)
+{
+    ferry_weights_entry entry = {
+        .tensor = {.name = {"t", 1}, .type = type, .dims = 2, .shape = {P, D, 1, 1}, .data = data}, .file = "test"};
+    entry.tensor.bytes = P * D * ferry_type_size(type);
+    ferry_weights_row_major(&entry);
+    return entry;
+}
+
+static void check_formula(const bench *b, const table_row *row)
+{
+    assert_string_equal(b->position.type, "sinusoidal");
+    assert_int_equal(b->position.count, 3);
+    assert_string_equal(b->position.parameters[0].text, row->interleaved ? "interleaved" : "split");
+    assert_string_equal(b->position.parameters[1].text, row->minus_one ? "half_minus_one" : "half");
+    assert_int_equal(b->position.parameters[2].integer, row->first);
+    assert_int_equal(b->plan.tensor_count, 0);
+}
+
+static void test_formulas(void **state)
+{
+    (void)state;
+    float table[P * D];
+    for (int variant = 0; variant < 24; variant++) {
+        const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0};
+        bench b;
+        fill(table, &row);
+        table[P * D - 1] += 8e-6f;
+        ferry_weights_entry entry = entry_of(FERRY_F32, table);
+        recognise(&b, &entry, row.first_row);
+        check_formula(&b, &row);
+        tear_down(&b);
+    }
+}
+
+static void test_formulas_in_half_precision(void **state)
+{
+    (void)state;
+    float table[P * D];
+    uint16_t halves[P * D];
+    const table_row row = {false, true, 2, 0};
+    bench b;
+    fill(table, &row);
+    for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
+    ferry_weights_entry entry = entry_of(FERRY_F16, halves);
+    recognise(&b, &entry, 0);
+    check_formula(&b, &row);
+    tear_down(&b);
+}
+
+static void check_learned(ferry_weights_entry *entry, int32_t first_row)
+{
+    bench b;
+    recognise(&b, entry, first_row);
+    assert_string_equal(b.position.type, "learned");
+    assert_string_equal(b.position.parameters[0].key, "max_positions");
+    assert_int_equal(b.position.parameters[0].integer, P - first_row);
+    assert_int_equal(b.plan.tensor_count, 1);
+    const ferry_import_tensor *tensor = &b.plan.tensors[0];
+    assert_string_equal(tensor->name, "dec.position.weight");
+    assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
+    assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
+    tear_down(&b);
+}
+
+static void test_other_tables(void **state)
+{
+    (void)state;
+    float table[P * D];
+    const table_row row = {0};
+    fill(table, &row);
+    ferry_weights_entry entry = entry_of(FERRY_F32, table);
+    table[P * D - 1] += 3e-5f;
+    check_learned(&entry, 0);
+    table[P * D - 1] = NAN;
+    check_learned(&entry, 0);
+    fill(table, &row);
+    check_learned(&entry, 3); /* position 3 is none of the known beginnings */
+    for (int i = 0; i < P * D; i++) table[i] = (float)i;
+    check_learned(&entry, 2);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static float table[P * D];
+    ferry_error error;
+    bench b;
+    ferry_weights_entry entry = entry_of(FERRY_F32, table);
+    recognise(&b, &entry, 0);
+    b.plan.model.d_model = D + 1;
+    assert_int_equal(ferry_import_position_table(&b.plan, &entry, 0, true, &b.position, &error), FERRY_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "test: tensor 't': expected shape [30, 13], found [30, 12]"));
+    b.plan.model.d_model = D;
+    assert_int_equal(ferry_import_position_table(&b.plan, &entry, P, true, &b.position, &error), FERRY_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "expected shape [31, 12], found [30, 12]"));
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_formulas_in_half_precision),
+        cmocka_unit_test(test_other_tables),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* Hugging Face's weights in one file or several: which are read, and that an index that lies is refused by name. */
+#define _XOPEN_SOURCE 700
+#include "tests/support/import_support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/plan/plan.h"
+
+static char *directory;
+static ferry_import_source *source;
+static ferry_import_plan plan;
+
+static int make_directory(void **state)
+{
+    static int number = 0;
+    char name[32];
+    (void)state;
+    snprintf(name, sizeof name, "weights-%d", number++);
+    directory = scratch_path(name);
+    return mkdir(directory, 0700);
+}
+
+static int free_directory(void **state)
+{
+    (void)state;
+    free(directory);
+    return 0;
+}
+
+/* directory/name with vectors of two numbers: `names` "a b", numbers 10·first, 10·first + 1, … */
+static void write_part(const char *name, const char *names, float first)
+{
+    char header[1000], text[100], *path = in_directory(directory, name);
+    unsigned char file[2000];
+    float numbers[16];
+    size_t at = 0, count = 0;
+    snprintf(text, sizeof text, "%s", names);
+    for (char *rest = text, *tensor; (tensor = strtok_r(rest, " ", &rest)) != NULL; count++) {
+        at += (size_t)snprintf(header + at, sizeof header - at,
+                               "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}",
+                               count == 0 ? "{" : ",", tensor, 8 * count, 8 * count + 8);
+        for (int i = 0; i < 2; i++) numbers[2 * count + (size_t)i] = 10 * (first + (float)count) + (float)i;
+    }
+    at += (size_t)snprintf(header + at, sizeof header - at, "}");
+    const uint64_t length = at;
+    memcpy(file, &length, 8);
+    memcpy(file + 8, header, at);
+    memcpy(file + 8 + at, numbers, 8 * count);
+    write_bytes(path, file, 8 + at + 8 * count);
+    free(path);
+}
+
+static ferry_status open_weights(const char *path, ferry_error *error)
+{
+    if (ferry_import_source_open(path, &source, error) != FERRY_OK) fail_msg("%s", error->message);
+    ferry_import_plan_init(&plan, source);
+    return ferry_import_open_weights(&plan, error);
+}
+
+static void close_weights(void)
+{
+    ferry_import_plan_destroy(&plan);
+    ferry_import_source_close(source);
+}
+
+static void check_tensor(const char *name, float first)
+{
+    const ferry_weights_entry *entry = ferry_import_find(&plan, "", name);
+    float numbers[2];
+    if (entry == NULL) fail_msg("no tensor '%s'", name);
+    ferry_import_widen(&entry->tensor, 0, entry->strides[0], 2, numbers);
+    assert_true(numbers[0] == first && numbers[1] == first + 1);
+}
+
+static void write_index(const char *map)
+{
+    char text[1000], *path = in_directory(directory, "model.safetensors.index.json");
+    snprintf(text, sizeof text, "{\"metadata\":{\"total_size\":99},\"weight_map\":%s}", map);
+    write_bytes(path, text, strlen(text));
+    free(path);
+}
+
+static void refuse_index(const char *map, ferry_status status, const char *what)
+{
+    ferry_error error = {0};
+    write_index(map);
+    const ferry_status found = open_weights(directory, &error);
+    if (found != status || strstr(error.message, what) == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
+    }
+    close_weights();
+}
+
+static void test_several_files(void **state)
+{
+    (void)state;
+    ferry_error error;
+    write_part("one.safetensors", "b d", 1);
+    write_part("two.safetensors", "c", 3);
+    write_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}");
+    CHECK(open_weights(directory, &error));
+    assert_int_equal(plan.weights.count, 3);
+    assert_int_equal(plan.shard_count, 2);
+    check_tensor("b", 10);
+    check_tensor("c", 30);
+    assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
+    assert_int_equal(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "/one.safetensors: tensor 'd' is unknown"));
+    check_tensor("d", 20);
+    CHECK(ferry_import_check_unused(&plan, NULL, &error));
+    close_weights();
+}
+
+static void test_an_index_that_lies(void **state)
+{
+    (void)state;
+    write_part("one.safetensors", "b d", 1);
+    write_part("two.safetensors", "c", 3);
+    refuse_index("{\"b\":\"../one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
+    refuse_index("{\"b\":\"a/one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
+    refuse_index("{\"b\":\"\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
+    refuse_index("{\"b\":5}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
+    refuse_index("[]", FERRY_ERROR_FORMAT, "'weight_map' is missing");
+    refuse_index("{\"b\":\"..\"}", FERRY_ERROR_IO, "cannot open");
+    refuse_index("{\"b\":\"three.safetensors\"}", FERRY_ERROR_IO, "three.safetensors: cannot open");
+    refuse_index("{\"b\":\"one.safetensors\"}", FERRY_ERROR_FORMAT, "tensor 'd' of ");
+    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"one.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+                 "tensor 'c' is not in 'one.safetensors'");
+    refuse_index("{\"b\":\"two.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+                 "tensor 'b' is not in 'two.safetensors'");
+    write_part("two.safetensors", "b", 3);
+    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+                 "tensor 'b' occurs twice");
+}
+
+/* A file without an index comes first; one that the user names comes before all. */
+static void test_which_file(void **state)
+{
+    (void)state;
+    ferry_error error;
+    assert_int_equal(open_weights(directory, &error), FERRY_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, ": expected model.safetensors, "));
+    close_weights();
+    write_part("one.safetensors", "b", 1);
+    write_part("model.safetensors", "b", 2);
+    write_part("other.safetensors", "b", 3);
+    write_index("{\"b\":\"one.safetensors\"}");
+    CHECK(open_weights(directory, &error));
+    check_tensor("b", 20);
+    close_weights();
+    const char *const named[] = {"other.safetensors", "model.safetensors.index.json"};
+    const float numbers[] = {30, 10};
+    for (int i = 0; i < 2; i++) {
+        char *path = in_directory(directory, named[i]);
+        CHECK(open_weights(path, &error));
+        check_tensor("b", numbers[i]);
+        close_weights();
+        free(path);
+    }
+}
+
+static void test_finding_a_file(void **state)
+{
+    (void)state;
+    ferry_error error;
+    const char *name;
+    write_part("model.one.bin", "b", 1);
+    write_part("model.bin", "b", 1);
+    CHECK(ferry_import_source_open(directory, &source, &error));
+    ferry_import_plan_init(&plan, source);
+    CHECK(ferry_import_find_file(&plan, "model.o", ".bin", &name, &error));
+    assert_string_equal(name, "model.one.bin");
+    CHECK(ferry_import_find_file(&plan, "model.", ".bin", &name, &error)); /* the point is not both */
+    assert_string_equal(name, "model.one.bin");
+    CHECK(ferry_import_find_file(&plan, "lex", ".bin", &name, &error));
+    assert_null(name);
+    assert_int_equal(ferry_import_find_file(&plan, "model", ".bin", &name, &error), FERRY_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "found 'model.bin' and 'model.one.bin'"));
+    close_weights();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_several_files, make_directory, free_directory),
+        cmocka_unit_test_setup_teardown(test_an_index_that_lies, make_directory, free_directory),
+        cmocka_unit_test_setup_teardown(test_which_file, make_directory, free_directory),
+        cmocka_unit_test_setup_teardown(test_finding_a_file, make_directory, free_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

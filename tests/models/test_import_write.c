@@ -1,0 +1,456 @@
+/* From a plan to a model file: every way in which a source may hold a matrix, every type that it may become. */
+#include "tests/support/import_support.h"
+
+#include <sys/stat.h>
+
+#include "base/half.h"
+#include "engine/file/gguf.h"
+#include "models/plan/plan.h"
+
+/* ---- a plan by hand ---- */
+
+typedef struct bench {
+    ferry_import_source *source;
+    ferry_import_plan plan;
+    ferry_gguf file; /* what was written */
+} bench;
+
+static void set_up(bench *b)
+{
+    static const int32_t eos[] = {0};
+    ferry_error error;
+    char *path = data_path("positions/none-post");
+    memset(b, 0, sizeof *b);
+    CHECK(ferry_import_source_open(path, &b->source, &error));
+    ferry_import_plan_init(&b->plan, b->source);
+    b->plan.kind = "test";
+    b->plan.encoder_position.type = b->plan.decoder_position.type = "none";
+    b->plan.model.eos_ids = eos;
+    b->plan.model.eos_count = 1;
+    free(path);
+}
+
+static void tear_down(bench *b)
+{
+    ferry_gguf_close(&b->file);
+    ferry_import_plan_destroy(&b->plan);
+    ferry_import_source_close(b->source);
+}
+
+static void write_plan(bench *b, const ferry_import_options *options)
+{
+    ferry_error error;
+    char *path = scratch_path("plan.gguf");
+    CHECK(ferry_import_write(&b->plan, path, options, &error));
+    ferry_gguf_close(&b->file);
+    CHECK(ferry_gguf_open(path, &b->file, &error));
+    free(path);
+}
+
+static void refuse_plan(bench *b, const ferry_import_options *options, ferry_status status, const char *what)
+{
+    ferry_error error = {0};
+    struct stat information;
+    char *path = scratch_path("refused.gguf"), *part = scratch_path("refused.gguf.part");
+    const ferry_status found = ferry_import_write(&b->plan, path, options, &error);
+    if (found != status || strstr(error.message, what) == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
+    }
+    assert_int_not_equal(stat(path, &information), 0);
+    assert_int_not_equal(stat(part, &information), 0);
+    free(path);
+    free(part);
+}
+
+/* A row-major entry [rows, columns], or a vector for rows = 0. */
+static ferry_weights_entry entry_of(const char *name, ferry_type type, int64_t rows, int64_t columns, const void *data)
+{
+    ferry_weights_entry entry = {.tensor = {.name = {name, strlen(name)}, .type = type, .data = data}, .file = "test"};
+    entry.tensor.dims = rows > 0 ? 2 : 1;
+    entry.tensor.shape[0] = rows > 0 ? rows : columns;
+    entry.tensor.shape[1] = rows > 0 ? columns : 1;
+    entry.tensor.shape[2] = entry.tensor.shape[3] = 1;
+    entry.tensor.bytes = (size_t)ferry_tensor_count(&entry.tensor) * ferry_type_size(type);
+    ferry_weights_row_major(&entry);
+    return entry;
+}
+
+/* Numbers that every type holds exactly, and none twice in a row. */
+static float number(int i)
+{
+    return (float)((i * 37) % 101 - 50) / 16;
+}
+
+static const ferry_tensor *written(const bench *b, const char *name, ferry_type type)
+{
+    const ferry_tensor *tensor = ferry_gguf_tensor(&b->file, name);
+    if (tensor == NULL) fail_msg("no tensor '%s'", name);
+    assert_int_equal(tensor->type, type);
+    return tensor;
+}
+
+/* W[n][k] of a matrix in panels. */
+static float panel_value(const ferry_tensor *tensor, int n, int k)
+{
+    const size_t K = (size_t)tensor->shape[1], at = ((size_t)(n / 16) * K + (size_t)k) * 16 + (size_t)(n % 16);
+    return tensor->type == FERRY_F16 ? ferry_f16_to_f32(((const uint16_t *)tensor->data)[at])
+                                     : ((const float *)tensor->data)[at];
+}
+
+/* q[n][k]. */
+static int code_value(const ferry_tensor *tensor, int n, int k)
+{
+    const size_t groups = (size_t)tensor->shape[1];
+    return ((const int8_t *)
+                tensor->data)[((size_t)(n / 16) * groups + (size_t)(k / 4)) * 64 + (size_t)(n % 16 * 4 + k % 4)];
+}
+
+static const ferry_import_options f32 = {.type = FERRY_F32}, f16 = {.type = FERRY_F16}, i8 = {.type = FERRY_I8},
+                                  wide = {.type = FERRY_F32, .widen = true};
+
+/* ---- where numbers are ---- */
+
+enum { ROWS = 50, COLUMNS = 21 };
+
+static void store(unsigned char *out, float value, ferry_type type)
+{
+    const double twice = (double)value;
+    const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);
+    if (type == FERRY_F32) memcpy(out, &value, sizeof value);
+    if (type == FERRY_F64) memcpy(out, &twice, sizeof twice);
+    if (type == FERRY_F16 || type == FERRY_BF16) memcpy(out, &half, sizeof half);
+}
+
+/* A source [ROWS, COLUMNS] of one type, unaligned, and five ways of looking at it. */
+static void check_views(ferry_type type, const ferry_import_options *options)
+{
+    static unsigned char memory[ROWS * COLUMNS * 8 + 1];
+    ferry_error error;
+    bench b;
+    unsigned char *data = memory + 1;
+    for (int i = 0; i < ROWS * COLUMNS; i++) store(data + (size_t)i * ferry_type_size(type), number(i), type);
+    const ferry_weights_entry entry = entry_of("m", type, ROWS, COLUMNS, data);
+    set_up(&b);
+    const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    const ferry_import_tensor slice = ferry_import_rows(&entry, FERRY_IMPORT_MATRIX, 17, 20);
+    const ferry_import_tensor scattered = {
+        .form = FERRY_IMPORT_MATRIX, .N = 18, .K = 7, .source = &entry, .offset = 4, .row = 2 * COLUMNS, .column = 2};
+    const ferry_import_tensor down = {
+        .form = FERRY_IMPORT_VECTOR, .N = ROWS, .K = 1, .source = &entry, .offset = 3, .row = COLUMNS};
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "whole.weight"));
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    CHECK(ferry_import_add_tensor(&b.plan, &transposed, &error, "transposed.weight"));
+    CHECK(ferry_import_add_tensor(&b.plan, &slice, &error, "slice.weight"));
+    CHECK(ferry_import_add_tensor(&b.plan, &scattered, &error, "scattered.weight"));
+    CHECK(ferry_import_add_tensor(&b.plan, &down, &error, "down.bias"));
+    write_plan(&b, options);
+    const ferry_type stored = options->type;
+    const ferry_tensor *w = written(&b, "whole.weight", stored), *t = written(&b, "transposed.weight", stored);
+    const ferry_tensor *s = written(&b, "slice.weight", stored), *x = written(&b, "scattered.weight", stored);
+    const float *table = written(&b, "table", FERRY_F32)->data, *vector = written(&b, "down.bias", FERRY_F32)->data;
+    assert_int_equal(w->shape[0] * 16, 64);
+    assert_int_equal(t->shape[1], ROWS);
+    for (int n = 0; n < ROWS; n++) {
+        assert_true(vector[n] == number(n * COLUMNS + 3));
+        for (int k = 0; k < COLUMNS; k++) {
+            assert_true(panel_value(w, n, k) == number(n * COLUMNS + k));
+            assert_true(table[n * COLUMNS + k] == number(n * COLUMNS + k));
+            assert_true(panel_value(t, k, n) == number(n * COLUMNS + k));
+            if (n < 20) assert_true(panel_value(s, n, k) == number((n + 17) * COLUMNS + k));
+            if (n < 18 && k < 7) assert_true(panel_value(x, n, k) == number(4 + 2 * n * COLUMNS + 2 * k));
+        }
+    }
+    for (int n = ROWS; n < 64; n++) assert_true(panel_value(w, n, 0) == 0); /* what fills the last panel up */
+    tear_down(&b);
+}
+
+static void test_strides_and_slices(void **state)
+{
+    (void)state;
+    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_BF16, FERRY_F64};
+    for (size_t i = 0; i < 4; i++) {
+        check_views(types[i], &f32);
+        check_views(types[i], &f16);
+    }
+}
+
+static void test_leading_ones_and_zeros(void **state)
+{
+    (void)state;
+    ferry_error error;
+    bench b;
+    float numbers[40];
+    for (int i = 0; i < 40; i++) numbers[i] = number(i);
+    const ferry_weights_entry row = entry_of("row", FERRY_F32, 1, 40, numbers);
+    const ferry_import_tensor part = ferry_import_rows(&row, FERRY_IMPORT_VECTOR, 30, 10);
+    const ferry_import_tensor zeros = {.form = FERRY_IMPORT_VECTOR, .N = 33, .K = 1};
+    const ferry_import_tensor matrix = {.form = FERRY_IMPORT_MATRIX, .N = 17, .K = 5};
+    set_up(&b);
+    CHECK(ferry_import_check_shape(&b.plan, &row, 40, 0, &error));
+    assert_int_equal(ferry_import_check_shape(&b.plan, &row, 39, 0, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_import_check_shape(&b.plan, &row, 40, 1, &error), FERRY_ERROR_FORMAT);
+    CHECK(ferry_import_add(&b.plan, &row, FERRY_IMPORT_VECTOR, &error, "row.bias"));
+    CHECK(ferry_import_add_tensor(&b.plan, &part, &error, "part.bias"));
+    CHECK(ferry_import_add_tensor(&b.plan, &zeros, &error, "zeros.bias"));
+    CHECK(ferry_import_add_tensor(&b.plan, &matrix, &error, "zeros.weight"));
+    write_plan(&b, &i8);
+    assert_memory_equal(written(&b, "row.bias", FERRY_F32)->data, numbers, sizeof numbers);
+    assert_memory_equal(written(&b, "part.bias", FERRY_F32)->data, numbers + 30, 10 * sizeof *numbers);
+    const float *bias = written(&b, "zeros.bias", FERRY_F32)->data,
+                *scale = written(&b, "zeros.scale", FERRY_F32)->data;
+    for (int i = 0; i < 33; i++) assert_true(bias[i] == 0);
+    for (int i = 0; i < 17; i++)
+        assert_true(scale[i] == 1 && code_value(written(&b, "zeros.weight", FERRY_I8), i, 3) == 0);
+    tear_down(&b);
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    enum { COUNT = 40000 }; /* several pieces of writing */
+    static int32_t ids[COUNT];
+    ferry_error error;
+    bench b;
+    for (int i = 0; i < COUNT; i++) ids[i] = i * 3 - 7;
+    const ferry_import_tensor tensor = {.form = FERRY_IMPORT_INTEGERS, .N = COUNT, .K = 1, .integers = ids};
+    set_up(&b);
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "shortlist.ids"));
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "shortlist.offsets"));
+    write_plan(&b, &f16);
+    assert_int_equal(written(&b, "shortlist.ids", FERRY_I32)->shape[0], COUNT);
+    assert_memory_equal(written(&b, "shortlist.ids", FERRY_I32)->data, ids, sizeof ids);
+    assert_non_null(ferry_gguf_find(&b.file, "ferry.shortlist.first"));
+    tear_down(&b);
+}
+
+/* ---- sources of integers ---- */
+
+enum { OUTPUTS = 19, INPUTS = 10 };
+
+static int code(int n, int k)
+{
+    return (n * 61 + k * 17) % 255 - 127;
+}
+
+/* Codes as Marian holds them, [in, out] with the outputs' codes one after the other. */
+static ferry_weights_entry transposed_codes(int8_t *codes, float multiplier)
+{
+    for (int n = 0; n < OUTPUTS; n++) {
+        for (int k = 0; k < INPUTS; k++) codes[n * INPUTS + k] = (int8_t)code(n, k);
+    }
+    ferry_weights_entry entry = entry_of("codes", FERRY_I8, INPUTS, OUTPUTS, codes);
+    entry.strides[0] = 1;
+    entry.strides[1] = INPUTS;
+    entry.multiplier = multiplier;
+    return entry;
+}
+
+static void test_codes_with_one_multiplier(void **state)
+{
+    (void)state;
+    static int8_t codes[OUTPUTS * INPUTS];
+    ferry_error error;
+    bench b;
+    const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
+    ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    tensor.input_multiplier = 7.25f;
+    set_up(&b);
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
+    const ferry_import_options *stays[] = {&f32, &i8};
+    for (int i = 0; i < 2; i++) {
+        write_plan(&b, stays[i]);
+        const ferry_tensor *a = written(&b, "a.weight", FERRY_I8);
+        assert_true(a->shape[0] == 2 && a->shape[1] == 3 && a->shape[2] == 64);
+        for (int n = 0; n < 32; n++) {
+            for (int k = 0; k < 12; k++)
+                assert_int_equal(code_value(a, n, k), n < OUTPUTS && k < INPUTS ? code(n, k) : 0);
+        }
+        assert_true(*(const float *)written(&b, "a.multiplier", FERRY_F32)->data == 24.5f);
+        assert_true(*(const float *)written(&b, "a.input_multiplier", FERRY_F32)->data == 7.25f);
+        assert_int_equal(b.file.tensor_count, 3);
+    }
+    write_plan(&b, &wide);
+    assert_int_equal(b.file.tensor_count, 1);
+    for (int n = 0; n < OUTPUTS; n++) {
+        const float wanted = (float)code(n, 3) / 24.5f;
+        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), n, 3) == wanted);
+    }
+    write_plan(&b, &f16);
+    for (int n = 0; n < OUTPUTS; n++) {
+        const float wanted = ferry_f16_to_f32(ferry_f32_to_f16((float)code(n, 9) / 24.5f));
+        assert_true(panel_value(written(&b, "a.weight", FERRY_F16), n, 9) == wanted);
+    }
+    tear_down(&b);
+}
+
+static void test_codes_with_a_multiplier_for_each_row(void **state)
+{
+    (void)state;
+    static int8_t codes[OUTPUTS * INPUTS];
+    static unsigned char memory[OUTPUTS * sizeof(float) + 1];
+    ferry_error error;
+    bench b;
+    const ferry_weights_entry entry = transposed_codes(codes, 0);
+    ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    set_up(&b);
+    assert_int_equal(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "tensor 'codes': integers without a multiplier"));
+    for (int n = 0; n < OUTPUTS; n++) {
+        const float multiplier = 10 + (float)n / 3;
+        memcpy(memory + 1 + (size_t)n * sizeof multiplier, &multiplier, sizeof multiplier);
+    }
+    tensor.multipliers = memory + 1;
+    tensor.multiplier_count = OUTPUTS;
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
+    write_plan(&b, &f32);
+    assert_int_equal(b.file.tensor_count, 2);
+    assert_int_equal(code_value(written(&b, "a.weight", FERRY_I8), 18, 9), code(18, 9));
+    const float *scales = written(&b, "a.scale", FERRY_F32)->data;
+    for (int n = 0; n < OUTPUTS; n++) assert_true(scales[n] == 1 / (10 + (float)n / 3));
+    write_plan(&b, &wide);
+    for (int n = 0; n < OUTPUTS; n++) {
+        const float wanted = (float)code(n, 4) / (10 + (float)n / 3);
+        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), n, 4) == wanted);
+    }
+    tear_down(&b);
+}
+
+static void test_sixteen_bits(void **state)
+{
+    (void)state;
+    static int16_t codes[OUTPUTS * INPUTS];
+    ferry_error error;
+    bench b;
+    for (int i = 0; i < OUTPUTS * INPUTS; i++) codes[i] = (int16_t)(i * 331 - 30000);
+    ferry_weights_entry entry = entry_of("wide", FERRY_I16, OUTPUTS, INPUTS, codes);
+    entry.multiplier = 1000;
+    set_up(&b);
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    write_plan(&b, &f32);
+    for (int i = 0; i < OUTPUTS * INPUTS; i++) {
+        const float wanted = (float)(i * 331 - 30000) / 1000;
+        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), i / INPUTS, i % INPUTS) == wanted);
+        assert_true(((const float *)written(&b, "table", FERRY_F32)->data)[i] == wanted);
+    }
+    write_plan(&b, &i8);
+    assert_non_null(written(&b, "a.scale", FERRY_F32));
+    tear_down(&b);
+}
+
+/* ---- quantising ---- */
+
+typedef struct report {
+    int calls;
+    char name[64];
+    double largest, rms, rms_error;
+} report;
+
+static void note(void *user, const char *tensor, double largest, double rms, double rms_error)
+{
+    report *r = user;
+    r->calls++;
+    snprintf(r->name, sizeof r->name, "%s", tensor);
+    r->largest = largest;
+    r->rms = rms;
+    r->rms_error = rms_error;
+}
+
+static void test_quantising(void **state)
+{
+    (void)state;
+    static float numbers[OUTPUTS * INPUTS];
+    ferry_error error;
+    bench b;
+    report r = {0};
+    double squares = 0, errors = 0, largest = 0;
+    for (int i = 0; i < OUTPUTS * INPUTS; i++) numbers[i] = number(i) * (1 + (float)(i / INPUTS));
+    const ferry_weights_entry entry = entry_of("m", FERRY_F32, OUTPUTS, INPUTS, numbers);
+    const ferry_import_options options = {.type = FERRY_I8, .quantised = note, .user = &r};
+    set_up(&b);
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    write_plan(&b, &options);
+    const ferry_tensor *a = written(&b, "a.weight", FERRY_I8);
+    const float *scales = written(&b, "a.scale", FERRY_F32)->data;
+    for (int n = 0; n < OUTPUTS; n++) {
+        double row = 0;
+        for (int k = 0; k < INPUTS; k++) row = fmax(row, fabs((double)numbers[n * INPUTS + k]));
+        assert_true(fabs((double)scales[n] - row / 127) < 1e-7 * row);
+        for (int k = 0; k < INPUTS; k++) {
+            const double w = (double)numbers[n * INPUTS + k];
+            const double difference = w - code_value(a, n, k) * (double)scales[n];
+            assert_true(fabs(difference) <= 0.5001 * (double)scales[n]);
+            largest = fmax(largest, fabs(w));
+            squares += w * w;
+            errors += difference * difference;
+        }
+    }
+    assert_int_equal(r.calls, 1);
+    assert_string_equal(r.name, "a.weight");
+    assert_true(r.largest == largest);
+    assert_true(fabs(r.rms - sqrt(squares / (OUTPUTS * INPUTS))) < 1e-12 * r.rms);
+    assert_true(fabs(r.rms_error - sqrt(errors / (OUTPUTS * INPUTS))) < 1e-9 * r.rms_error);
+    assert_memory_equal(written(&b, "table", FERRY_F32)->data, numbers, sizeof numbers);
+    tear_down(&b);
+}
+
+/* ---- refusals ---- */
+
+static void test_tensors_that_are_refused(void **state)
+{
+    (void)state;
+    static int8_t codes[OUTPUTS * INPUTS];
+    float numbers[12] = {0};
+    ferry_error error;
+    bench b;
+    ferry_weights_entry entry = transposed_codes(codes, 2);
+    ferry_weights_entry floats = entry_of("floats", FERRY_F32, 3, 4, numbers);
+    ferry_import_tensor outside = ferry_import_rows(&floats, FERRY_IMPORT_MATRIX, 1, 3);
+    set_up(&b);
+    assert_int_equal(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "test: tensor 'floats': shape [3, 4] does not hold 'a.weight'"));
+    assert_int_equal(ferry_import_add(&b.plan, &floats, FERRY_IMPORT_VECTOR, &error, "a.bias"), FERRY_ERROR_FORMAT);
+    outside.N = 2;
+    outside.offset++; /* one element beyond the end */
+    assert_int_equal(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT);
+    outside.offset--;
+    CHECK(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"));
+    numbers[9] = NAN;
+    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "test: tensor 'floats': a value is not finite");
+    tear_down(&b);
+
+    set_up(&b);
+    codes[77] = -128;
+    const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
+    refuse_plan(&b, &f32, FERRY_ERROR_UNSUPPORTED, "tensor 'codes': the integer -128 is not supported");
+    codes[77] = 0;
+    entry.multiplier = -1;
+    refuse_plan(&b, &f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
+    refuse_plan(&b, &wide, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
+    tear_down(&b);
+
+    static const float long_row[65537];
+    const ferry_weights_entry long_entry = entry_of("long", FERRY_F32, 1, 65537, long_row);
+    set_up(&b);
+    CHECK(ferry_import_add(&b.plan, &long_entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "tensor 'a.weight': 65537 inputs are too many for i8");
+    write_plan(&b, &f32);
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strides_and_slices),
+        cmocka_unit_test(test_leading_ones_and_zeros),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_codes_with_one_multiplier),
+        cmocka_unit_test(test_codes_with_a_multiplier_for_each_row),
+        cmocka_unit_test(test_sixteen_bits),
+        cmocka_unit_test(test_quantising),
+        cmocka_unit_test(test_tensors_that_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+/* Configurations and vocabularies: what is read, byte by byte, and what is refused with its line. */
+#include "tests/support/support.h"
+
+#include "base/mapped_file.h"
+#include "models/containers/yaml.h"
+
+static ferry_view view(const char *text)
+{
+    return (ferry_view){text, strlen(text)};
+}
+
+/* ---- configurations ---- */
+
+static const char configuration[] = "# a comment\n"
+                                    "dim-emb: 512\n"
+                                    "input-types:\n"
+                                    "  []\n"
+                                    "transformer-tied-layers: []\n"
+                                    "dim-vocabs:\n"
+                                    "  - 32000\n"
+                                    "  - 32000\n"
+                                    "models: [model.npz, \"b c\"]\n"
+                                    "transformer-preprocess: \"\"\n"
+                                    "enc-depth: ~\n"
+                                    "quoted: \"~\"\n"
+                                    "empty:\n"
+                                    "normalize: 0.6\n"
+                                    "small: -1.5e-07\n"
+                                    "tied-embeddings-all: true\n"
+                                    "off: No\n"
+                                    "\"a:b\": ' x '\n"
+                                    "version: v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100\n";
+
+static void test_configuration(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_arena arena = {0};
+    ferry_yaml yaml;
+    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &arena, &yaml, &error));
+    const ferry_yaml_entry *types = ferry_yaml_get(&yaml, "input-types");
+    assert_true(types->is_list && types->count == 0);
+    assert_true(ferry_yaml_get(&yaml, "transformer-tied-layers")->is_list);
+    assert_int_equal(ferry_yaml_get(&yaml, "transformer-tied-layers")->count, 0);
+    const ferry_yaml_entry *models = ferry_yaml_get(&yaml, "models");
+    assert_int_equal(models->count, 2);
+    assert_string_equal(models->values[0], "model.npz");
+    assert_string_equal(models->values[1], "b c");
+    assert_string_equal(ferry_yaml_get(&yaml, "dim-vocabs")->values[1], "32000");
+    const ferry_yaml_entry *preprocess = ferry_yaml_get(&yaml, "transformer-preprocess");
+    assert_false(preprocess->is_list);
+    assert_string_equal(preprocess->values[0], "");
+    assert_string_equal(ferry_yaml_get(&yaml, "quoted")->values[0], "~");
+    assert_string_equal(ferry_yaml_get(&yaml, "a:b")->values[0], " x ");
+    assert_string_equal(ferry_yaml_get(&yaml, "version")->values[0], "v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100");
+    assert_null(ferry_yaml_get(&yaml, "enc-depth"));
+    assert_null(ferry_yaml_get(&yaml, "empty"));
+    assert_null(ferry_yaml_get(&yaml, "missing"));
+    ferry_arena_destroy(&arena);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_arena arena = {0};
+    ferry_yaml yaml;
+    int32_t number = 7;
+    float real = 9;
+    bool yes = false;
+    const char *text = "default";
+    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &arena, &yaml, &error));
+    CHECK(ferry_yaml_integer(&yaml, "enc-depth", 0, 10, &number, &error));
+    assert_int_equal(number, 7);
+    CHECK(ferry_yaml_integer(&yaml, "dim-emb", 0, 512, &number, &error));
+    assert_int_equal(number, 512);
+    CHECK(ferry_yaml_float(&yaml, "missing", &real, &error));
+    assert_true(real == 9);
+    CHECK(ferry_yaml_float(&yaml, "normalize", &real, &error));
+    assert_true(real == 0.6f);
+    CHECK(ferry_yaml_float(&yaml, "small", &real, &error));
+    assert_true(real == -1.5e-07f);
+    CHECK(ferry_yaml_bool(&yaml, "tied-embeddings-all", &yes, &error));
+    assert_true(yes);
+    CHECK(ferry_yaml_text(&yaml, "missing", &text, &error));
+    assert_string_equal(text, "default");
+    assert_int_equal(ferry_yaml_integer(&yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "a.yml: 'dim-emb': expected 0 to 511, found 512");
+    assert_int_equal(ferry_yaml_integer(&yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_yaml_integer(&yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "a.yml: 'normalize': expected an integer, found '0.6'");
+    assert_int_equal(ferry_yaml_float(&yaml, "version", &real, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_yaml_bool(&yaml, "off", &yes, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "a.yml: 'off': expected true or false, found 'No'");
+    assert_int_equal(ferry_yaml_text(&yaml, "models", &text, &error), FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "a.yml: 'models': expected one value, found 'a list'");
+    ferry_arena_destroy(&arena);
+}
+
+static void refuse(const char *text, ferry_status status, const char *what)
+{
+    ferry_error error = {0};
+    ferry_arena arena = {0};
+    ferry_yaml yaml;
+    const ferry_status found = ferry_yaml_parse(view(text), "liar.yml", &arena, &yaml, &error);
+    if (found != status || strstr(error.message, what) == NULL || strstr(error.message, "liar.yml: line ") == NULL) {
+        fail_msg("'%s': expected %d '%s', found %d '%s'", text, status, what, found, error.message);
+    }
+    assert_int_equal(yaml.count, 0);
+    ferry_arena_destroy(&arena);
+}
+
+static void test_configuration_refused(void **state)
+{
+    (void)state;
+    refuse("", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines");
+    refuse("word", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines");
+    refuse("- a\n", FERRY_ERROR_FORMAT, "expected `key: value` lines");
+    refuse("a: 1\nb: 2\na: 3\n", FERRY_ERROR_FORMAT, "line 3: 'a' occurs twice");
+    refuse("a: ~\na: 3\n", FERRY_ERROR_FORMAT, "line 2: 'a' occurs twice");
+    refuse("a: 1\n---\nb: 2\n", FERRY_ERROR_FORMAT, "line 2: expected one document");
+    refuse("a:\n  b: 1\n", FERRY_ERROR_UNSUPPORTED, "line 2: expected a plain value");
+    refuse("a: [[1]]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value");
+    refuse("a: [b: 1]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value");
+    refuse("? [1]\n: 2\n", FERRY_ERROR_UNSUPPORTED, "expected a plain value");
+    refuse("a: &x 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
+    refuse("a: &x [1]\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
+    refuse("a: *x\n", FERRY_ERROR_UNSUPPORTED, "aliases");
+    refuse("a: !!str 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
+    refuse("&x a: 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
+    refuse("a: \"\\0\"\n", FERRY_ERROR_FORMAT, "NUL");
+    refuse("a: [1\n", FERRY_ERROR_FORMAT, "line ");
+    refuse("a: \"\xff\"\n", FERRY_ERROR_FORMAT, "line ");
+    refuse("a: 1\n  b: 2\n", FERRY_ERROR_FORMAT, "line 2: ");
+}
+
+/* ---- vocabularies ---- */
+
+static void check_piece(const ferry_view *pieces, int32_t id, const char *piece)
+{
+    if (!ferry_view_equal(pieces[id], view(piece))) {
+        fail_msg("id %d: expected '%s', found '%.*s'", id, piece, (int)pieces[id].size, pieces[id].data);
+    }
+}
+
+/* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms. */
+static void test_vocabulary_forms(void **state)
+{
+    (void)state;
+    static const char text[] = "---\n"
+                               "</s>: 0\n"
+                               "\"<unk>\": 1\n"
+                               "yes: 2\n"
+                               "0x10: 3\n"
+                               "null: 4\n"
+                               "-: 5\n"
+                               "=: 6\n"
+                               "<<: 7\n"
+                               "::: 8\n"
+                               "\":\": 9\r\n"
+                               "'it''s': 10\n"
+                               "\"tok\\\"en\": 11\n"
+                               "\"\\x85\\u2028\\U0001F600\\\\\\t\": 12\n"
+                               "? a long key\n"
+                               ": 13\n"
+                               "?   \"? quoted\"\n"
+                               ":   14\n"
+                               "a\xe2\x80\xa8z: 15\n"
+                               "\xc2\xa0: 16\n"
+                               "\n"
+                               "\"#\": 20\n"
+                               "?: 18\n"
+                               "a: b: 19";
+    static const char *const pieces[] = {"</s>",
+                                         "<unk>",
+                                         "yes",
+                                         "0x10",
+                                         "null",
+                                         "-",
+                                         "=",
+                                         "<<",
+                                         "::",
+                                         ":",
+                                         "it's",
+                                         "tok\"en",
+                                         "\xc2\x85\xe2\x80\xa8\xf0\x9f\x98\x80\\\t",
+                                         "a long key",
+                                         "? quoted",
+                                         "a\xe2\x80\xa8z",
+                                         "\xc2\xa0",
+                                         "",
+                                         "?",
+                                         "a: b",
+                                         "#"};
+    ferry_error error;
+    ferry_arena arena = {0};
+    const ferry_view *found;
+    int32_t count;
+    CHECK(ferry_yaml_vocabulary(view(text), "v.yml", &arena, &found, &count, &error));
+    assert_int_equal(count, 21);
+    for (int32_t id = 0; id < count; id++) check_piece(found, id, pieces[id]);
+    ferry_arena_destroy(&arena);
+}
+
+static void test_vocabulary_json_and_lines(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_arena arena = {0};
+    const ferry_view *found;
+    int32_t count;
+    CHECK(ferry_yaml_vocabulary(view(" {\"</s>\": 0, \"a: \\u00e4\": 2}"), "v.json", &arena, &found, &count, &error));
+    assert_int_equal(count, 3);
+    check_piece(found, 0, "</s>");
+    check_piece(found, 1, "");
+    check_piece(found, 2, "a: \xc3\xa4");
+    CHECK(ferry_lines_vocabulary(view("</s>\n<unk>\r\na: b\n"), "v.txt", &arena, &found, &count, &error));
+    assert_int_equal(count, 3);
+    check_piece(found, 1, "<unk>");
+    check_piece(found, 2, "a: b");
+    assert_int_equal(ferry_lines_vocabulary(view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
+                     FERRY_ERROR_FORMAT);
+    assert_string_equal(error.message, "v.txt: line 2: an empty line");
+    assert_int_equal(ferry_lines_vocabulary(view(""), "v.txt", &arena, &found, &count, &error), FERRY_ERROR_FORMAT);
+    ferry_arena_destroy(&arena);
+}
+
+static void refuse_vocabulary(const char *text, const char *what)
+{
+    ferry_error error = {0};
+    ferry_arena arena = {0};
+    const ferry_view *pieces;
+    int32_t count;
+    const ferry_status found = ferry_yaml_vocabulary(view(text), "liar.yml", &arena, &pieces, &count, &error);
+    if (found != FERRY_ERROR_FORMAT || strstr(error.message, what) == NULL ||
+        strstr(error.message, "liar.yml: ") == NULL) {
+        fail_msg("'%s': expected '%s', found %d '%s'", text, what, found, error.message);
+    }
+    ferry_arena_destroy(&arena);
+}
+
+static void test_vocabulary_refused(void **state)
+{
+    (void)state;
+    refuse_vocabulary("", "without pieces");
+    refuse_vocabulary("a: 0\nb\n", "line 2: expected 'piece: id'");
+    refuse_vocabulary("a: 0\n: 1\n", "line 2: a key is missing");
+    refuse_vocabulary("a: x\n", "line 1: expected an id of 0 to");
+    refuse_vocabulary("a: -1\n", "line 1: expected an id of 0 to");
+    refuse_vocabulary("a: 2000000000\n", "line 1: expected an id of 0 to");
+    refuse_vocabulary("a: 99999999999999999999\n", "line 1: expected an id of 0 to");
+    refuse_vocabulary("a: 0\nb: 0\n", "id 0 belongs to 'a' and to 'b'");
+    refuse_vocabulary("\"a: 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"a\\\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"a\"b\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("'a'b': 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"\\q\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"\\ud800\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"\\U00110000\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("\"\\x4\": 0\n", "line 1: a quoted key");
+    refuse_vocabulary("? a\nb: 0\n", "line 2: expected ': id'");
+    refuse_vocabulary("? a\n", "line 1: expected ': id'");
+    refuse_vocabulary("{\"a\": \"0\"}", "'a': expected an id");
+    refuse_vocabulary("{\"a\": 0, \"b\": 0}", "belongs to 'a' and to 'b'");
+    refuse_vocabulary("{\"a\": 0", "line 1, column");
+}
+
+/* The archive's vocabulary holds the pieces of the Hugging Face form of the same model. */
+static void test_real_vocabulary(void **state)
+{
+    (void)state;
+    ferry_error error;
+    ferry_arena arena = {0};
+    ferry_mapped_file map;
+    const ferry_view *pieces;
+    int32_t count;
+    const char *piece;
+    json_t *id;
+    char *yaml = shared_path("models/tatoeba-en-de/marian/vocab.yml");
+    char *json = shared_path("models/tatoeba-en-de/huggingface/vocab.json");
+    if (yaml == NULL || json == NULL) {
+        not_run("the vocabulary of the Tatoeba model");
+        return;
+    }
+    CHECK(ferry_mapped_file_open(yaml, &map, &error));
+    CHECK(ferry_yaml_vocabulary(map.bytes, yaml, &arena, &pieces, &count, &error));
+    json_t *root = load_json(json);
+    assert_int_equal(count, 8000);
+    json_object_foreach (root, piece, id) {
+        if (json_integer_value(id) < count) check_piece(pieces, (int32_t)json_integer_value(id), piece);
+    }
+    for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
+    json_decref(root);
+    ferry_mapped_file_close(&map);
+    ferry_arena_destroy(&arena);
+    free(json);
+    free(yaml);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_configuration_refused),
+        cmocka_unit_test(test_vocabulary_forms),
+        cmocka_unit_test(test_vocabulary_json_and_lines),
+        cmocka_unit_test(test_vocabulary_refused),
+        cmocka_unit_test(test_real_vocabulary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* What transformers computed from a model (golden.json, golden.safetensors), and checks of a model against it: ids of
+ * the text, encoder output, teacher-forced logits, and every run of greedy and beam search with ids, text and scores.
+ * Failures are cmocka's. */
+#ifndef FERRY_SUPPORT_HUGGINGFACE_GOLDEN_H
+#define FERRY_SUPPORT_HUGGINGFACE_GOLDEN_H
+
+#include "support.h"
+
+/* A line on which the model may choose otherwise than recorded, in one run. */
+typedef struct golden_exception {
+    const char *run;
+    size_t line;
+} golden_exception;
+
+typedef struct huggingface_golden {
+    ferry_model *model;
+    json_t *root;
+    const json_t *lines;
+    ferry_safetensors activations;
+    const char *from, *to; /* languages; NULL: the model's own */
+    double tolerance;      /* of encoder output and logits */
+    double score_tolerance;
+    const golden_exception *exceptions; /* [exception_count] */
+    size_t exception_count;
+    size_t exceptions_met;
+    size_t rows; /* hypotheses that were as recorded */
+} huggingface_golden;
+
+/* golden.json of `directory`. */
+void golden_load_lines(huggingface_golden *golden, const char *directory);
+/* Converts and opens the model of `directory` and loads both files. */
+void golden_load(huggingface_golden *golden, const char *directory);
+void golden_unload(huggingface_golden *golden);
+
+void golden_check_tokens(const huggingface_golden *golden);
+void golden_check_activations(const huggingface_golden *golden);
+void golden_check_runs(huggingface_golden *golden);
+/* All of these. */
+void golden_check_model(huggingface_golden *golden, const char *directory);
+
+#endif

@@ -1,0 +1,324 @@
+#define _GNU_SOURCE /* memmem */
+#include "import_support.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/half.h"
+
+/* ---- directories made from others ---- */
+
+void write_bytes(const char *path, const void *data, size_t size)
+{
+    unlink(path); /* not through a link */
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+char *in_directory(const char *directory, const char *name)
+{
+    char *path = malloc(strlen(directory) + strlen(name) + 2);
+    sprintf(path, "%s/%s", directory, name);
+    return path;
+}
+
+void apply_edit(const char *directory, const edit *change)
+{
+    ferry_error error;
+    ferry_mapped_file map;
+    char *path = in_directory(directory, change->file);
+    if (change->to == NULL) {
+        unlink(path);
+    } else if (change->from == NULL) {
+        write_bytes(path, change->to, strlen(change->to));
+    } else {
+        CHECK(ferry_mapped_file_open(path, &map, &error));
+        const size_t from = strlen(change->from), to = strlen(change->to), size = map.bytes.size;
+        const char *place = memmem(map.bytes.data, size, change->from, from);
+        if (place == NULL) fail_msg("%s has no '%s'", path, change->from);
+        const size_t before = (size_t)(place - map.bytes.data);
+        char *text = malloc(size + to);
+        memcpy(text, map.bytes.data, before);
+        memcpy(text + before, change->to, to);
+        memcpy(text + before + to, place + from, size - before - from);
+        write_bytes(path, text, size - from + to);
+        free(text);
+        ferry_mapped_file_close(&map);
+    }
+    free(path);
+}
+
+char *variant(const char *source, const edit *edits, size_t count)
+{
+    static int number = 0;
+    char name[32];
+    snprintf(name, sizeof name, "variant-%d", number++);
+    char *directory = scratch_path(name);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    DIR *list = opendir(source);
+    assert_non_null(list);
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        char *from = in_directory(source, entry->d_name), *to = in_directory(directory, entry->d_name);
+        assert_int_equal(symlink(from, to), 0);
+        free(from);
+        free(to);
+    }
+    closedir(list);
+    for (size_t i = 0; i < count; i++) apply_edit(directory, &edits[i]);
+    return directory;
+}
+
+/* ---- tensors edited ---- */
+
+item_list *read_items(const char *directory)
+{
+    ferry_error error;
+    item_list *list = calloc(1, sizeof *list);
+    char *path = in_directory(directory, "model.safetensors");
+    CHECK(ferry_safetensors_open(path, &list->file, &error));
+    for (size_t i = 0; i < list->file.tensor_count; i++) {
+        const ferry_tensor *tensor = &list->file.tensors[i];
+        item *made = &list->items[list->count++];
+        snprintf(made->name, sizeof made->name, "%.*s", (int)tensor->name.size, tensor->name.data);
+        made->tensor = *tensor;
+    }
+    free(path);
+    return list;
+}
+
+void free_items(item_list *list)
+{
+    ferry_safetensors_close(&list->file);
+    free(list);
+}
+
+item *find_item(item_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].name, name) == 0) return &list->items[i];
+    }
+    fail_msg("no tensor '%s'", name);
+    return NULL;
+}
+
+item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data)
+{
+    assert_true(list->count < 200);
+    item *made = &list->items[list->count++];
+    snprintf(made->name, sizeof made->name, "%s", name);
+    made->tensor = (ferry_tensor){.dims = 2, .shape = {rows, columns, 1, 1}, .data = data};
+    made->tensor.bytes = (size_t)(rows * columns) * sizeof(float);
+    return made;
+}
+
+void remove_item(item_list *list, const char *name)
+{
+    item *found = find_item(list, name);
+    *found = list->items[--list->count];
+}
+
+static size_t put_value(unsigned char *out, float value, ferry_type type)
+{
+    const double wide = (double)value;
+    const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);
+    const void *data = type == FERRY_F32 ? (const void *)&value : type == FERRY_F64 ? (const void *)&wide : &half;
+    memcpy(out, data, ferry_type_size(type));
+    return ferry_type_size(type);
+}
+
+static const char *dtype_name(ferry_type type)
+{
+    return type == FERRY_F32 ? "F32" : type == FERRY_F16 ? "F16" : type == FERRY_BF16 ? "BF16" : "F64";
+}
+
+void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
+                 size_t step)
+{
+    size_t room = 1 << 16, at = 8, used = 0;
+    for (size_t i = 0; i < list->count; i++) room += list->items[i].tensor.bytes * 2 + 200;
+    char *header = malloc(room);
+    unsigned char *data = malloc(room);
+    at += (size_t)sprintf(header + at, "{");
+    for (size_t i = first; i < list->count; i += step) {
+        const ferry_tensor *tensor = &list->items[i].tensor;
+        const float *numbers = tensor->data;
+        char shape[100];
+        const size_t begin = used;
+        for (int64_t j = 0; j < ferry_tensor_count(tensor); j++) used += put_value(data + used, numbers[j], type);
+        at += (size_t)sprintf(header + at, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                              i == first ? "" : ",", list->items[i].name, dtype_name(type),
+                              ferry_tensor_shape_text(tensor, shape, sizeof shape), begin, used);
+    }
+    at += (size_t)sprintf(header + at, "}");
+    const uint64_t length = at - 8;
+    memcpy(header, &length, 8);
+    char *whole = malloc(at + used), *path = in_directory(directory, name);
+    memcpy(whole, header, at);
+    memcpy(whole + at, data, used);
+    write_bytes(path, whole, at + used);
+    free(whole);
+    free(path);
+    free(header);
+    free(data);
+}
+
+/* ---- converting ---- */
+
+void convert(const char *source, ferry_type type, ferry_model_file *file)
+{
+    ferry_error error;
+    const ferry_import_options options = {.type = type};
+    char *path = scratch_path("model.gguf");
+    CHECK(ferry_import(source, path, &options, &error));
+    CHECK(ferry_model_file_open(path, ferry_kernels_find(NULL), file, &error));
+    unlink(path);
+    free(path);
+}
+
+void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what)
+{
+    ferry_error error = {0};
+    struct stat information;
+    const ferry_import_options options = {.type = type};
+    char *path = scratch_path("refused.gguf"), *part = scratch_path("refused.gguf.part");
+    const ferry_status found = ferry_import(source, path, &options, &error);
+    if (found != status || strstr(error.message, what) == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
+    }
+    assert_int_not_equal(stat(path, &information), 0);
+    assert_int_not_equal(stat(part, &information), 0);
+    free(path);
+    free(part);
+}
+
+void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
+                 const char *what)
+{
+    const edit change = {file, from, to};
+    char *directory = variant(source, &change, 1);
+    refuse_as(directory, FERRY_F32, status, what);
+    free(directory);
+}
+
+bool has_text(ferry_view view, const char *text)
+{
+    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
+}
+
+bool text_key(const ferry_model_file *file, const char *key, const char *expected)
+{
+    ferry_view text;
+    return ferry_gguf_get_text(&file->gguf, key, &text, NULL) == FERRY_OK && has_text(text, expected);
+}
+
+/* ---- weights ---- */
+
+void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b)
+{
+    assert_int_equal(a->gguf.tensor_count, b->gguf.tensor_count);
+    for (size_t i = 0; i < a->gguf.tensor_count; i++) {
+        const ferry_tensor *x = &a->gguf.tensors[i], *y = &b->gguf.tensors[i];
+        assert_true(ferry_view_equal(x->name, y->name));
+        assert_int_equal(x->bytes, y->bytes);
+        assert_memory_equal(x->data, y->data, x->bytes);
+    }
+}
+
+static const float *source_numbers(expectation *expected, const char *name, int64_t count)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%s%s", expected->prefix, name);
+    const ferry_tensor *tensor = ferry_safetensors_find(expected->source, full);
+    if (tensor == NULL) fail_msg("no tensor '%s'", full);
+    assert_int_equal(tensor->type, FERRY_F32);
+    assert_int_equal(ferry_tensor_count(tensor), count);
+    expected->checked++;
+    return tensor->data;
+}
+
+void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K)
+{
+    const float *numbers = source_numbers(expected, name, (int64_t)N * K);
+    float *row = malloc((size_t)K * sizeof *row);
+    assert_int_equal((uintptr_t)panels % 64, 0);
+    for (int32_t n = 0; n < N; n++) {
+        ferry_panels_row(row, panels, K, n);
+        for (int32_t k = 0; k < K; k++) {
+            const float number = numbers[(size_t)n * (size_t)K + (size_t)k];
+            const float wanted = expected->rounded ? ferry_f16_to_f32(ferry_f32_to_f16(number)) : number;
+            if (ferry_f32_bits(row[k]) != ferry_f32_bits(wanted)) fail_msg("%s[%d][%d] differs", name, n, k);
+        }
+    }
+    for (int32_t n = N; n % FERRY_LANES != 0; n++) {
+        ferry_panels_row(row, panels, K, n);
+        for (int32_t k = 0; k < K; k++) assert_true(row[k] == 0);
+    }
+    free(row);
+}
+
+void check_vector(expectation *expected, const char *name, const float *vector, int32_t n)
+{
+    assert_memory_equal(vector, source_numbers(expected, name, n), (size_t)n * sizeof *vector);
+}
+
+static void check_linear(expectation *expected, const char *name, const ferry_matrix *matrix)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%s.weight", name);
+    check_panels(expected, full, matrix->panels, matrix->N, matrix->K);
+    snprintf(full, sizeof full, "%s.bias", name);
+    check_vector(expected, full, matrix->bias, matrix->N);
+}
+
+static void check_norm(expectation *expected, const char *name, const ferry_norm *norm, int32_t D)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%s.weight", name);
+    check_vector(expected, full, norm->weight, D);
+    snprintf(full, sizeof full, "%s.bias", name);
+    check_vector(expected, full, norm->bias, D);
+}
+
+static void check_attention(expectation *expected, const char *layer, const char *module,
+                            const ferry_attention_weights *attention, const ferry_norm *norm, int32_t D)
+{
+    const char *const names[] = {"q_proj", "k_proj", "v_proj", "out_proj"};
+    const ferry_matrix *const matrices[] = {&attention->q, &attention->k, &attention->v, &attention->out};
+    char full[100];
+    for (int i = 0; i < 4; i++) {
+        snprintf(full, sizeof full, "%s.%s.%s", layer, module, names[i]);
+        check_linear(expected, full, matrices[i]);
+    }
+    snprintf(full, sizeof full, "%s.%s_layer_norm", layer, module);
+    check_norm(expected, full, norm, D);
+}
+
+static void check_stack(expectation *expected, const char *name, const ferry_stack *stack, bool decoder, int32_t D)
+{
+    for (int32_t i = 0; i < stack->layer_count; i++) {
+        const ferry_layer *layer = &stack->layers[i];
+        char path[64], full[100];
+        snprintf(path, sizeof path, "%s.layers.%d", name, i);
+        check_attention(expected, path, "self_attn", &layer->self, &layer->self_norm, D);
+        if (decoder) check_attention(expected, path, "encoder_attn", &layer->cross, &layer->cross_norm, D);
+        snprintf(full, sizeof full, "%s.fc1", path);
+        check_linear(expected, full, &layer->ffn_up);
+        snprintf(full, sizeof full, "%s.fc2", path);
+        check_linear(expected, full, &layer->ffn_down);
+        snprintf(full, sizeof full, "%s.final_layer_norm", path);
+        check_norm(expected, full, &layer->ffn_norm, D);
+    }
+    char full[64];
+    snprintf(full, sizeof full, "%s.layer_norm", name);
+    if (stack->pre_norm) check_norm(expected, full, &stack->final_norm, D);
+}
+
+void check_layers(expectation *expected, const ferry_transformer *model)
+{
+    check_stack(expected, "encoder", &model->encoder, false, model->d_model);
+    check_stack(expected, "decoder", &model->decoder, true, model->d_model);
+}

@@ -1,0 +1,76 @@
+/* What the importers' tests share: directories made from others, tensors edited, conversions and refusals. Failures are
+ * cmocka's. */
+#ifndef FERRY_SUPPORT_IMPORT_SUPPORT_H
+#define FERRY_SUPPORT_IMPORT_SUPPORT_H
+
+#include "support.h"
+
+#include "models/convert.h"
+#include "engine/file/model_file.h"
+
+/* ---- directories made from others ---- */
+
+/* In `file`, `from` becomes `to`; from NULL: the whole text; to NULL: the file is left out. */
+typedef struct edit {
+    const char *file, *from, *to;
+} edit;
+
+void write_bytes(const char *path, const void *data, size_t size);
+/* "directory/name"; the caller frees. */
+char *in_directory(const char *directory, const char *name);
+void apply_edit(const char *directory, const edit *change);
+/* A scratch directory with links to the files of `source`, edited. The caller frees the path. */
+char *variant(const char *source, const edit *edits, size_t count);
+
+/* ---- tensors edited ---- */
+
+typedef struct item {
+    char name[96];
+    ferry_tensor tensor; /* f32, or i64 */
+} item;
+
+typedef struct item_list {
+    ferry_safetensors file;
+    item items[200];
+    size_t count;
+} item_list;
+
+/* Those of directory/model.safetensors. */
+item_list *read_items(const char *directory);
+void free_items(item_list *list);
+item *find_item(item_list *list, const char *name);
+item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data);
+void remove_item(item_list *list, const char *name);
+/* Items first, first + step, … as directory/name, their numbers stored as `type` (bf16: cut). */
+void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
+                 size_t step);
+
+/* ---- converting ---- */
+
+void convert(const char *source, ferry_type type, ferry_model_file *file);
+/* `source` is refused with a message that contains `what`, and leaves no file. */
+void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what);
+/* The same for a variant of `source`. */
+void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
+                 const char *what);
+bool has_text(ferry_view view, const char *text);
+bool text_key(const ferry_model_file *file, const char *key, const char *expected);
+
+/* ---- weights ---- */
+
+void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
+
+/* What the model must hold for numbers of a source: themselves, or rounded to f16. */
+typedef struct expectation {
+    const ferry_safetensors *source;
+    const char *prefix;
+    bool rounded;
+    size_t checked; /* tensors */
+} expectation;
+
+void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K);
+void check_vector(expectation *expected, const char *name, const float *vector, int32_t n);
+/* Every layer of both stacks, by the names of the BART family. */
+void check_layers(expectation *expected, const ferry_transformer *model);
+
+#endif

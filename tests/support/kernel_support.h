@@ -1,0 +1,37 @@
+/* What the tests of kernels on several ISAs share: numbers, memory, comparisons. Failures are cmocka's. */
+#ifndef FERRY_SUPPORT_KERNEL_SUPPORT_H
+#define FERRY_SUPPORT_KERNEL_SUPPORT_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/kernels/kernels.h"
+
+#define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
+/* What stands before and behind results, and must stay. */
+#define GUARD 12345.25f
+#define COUNT(array) (int32_t)(sizeof(array) / sizeof *(array))
+/* A test whose random numbers are always the same. */
+#define TEST(test) cmocka_unit_test_setup(test, restart_random)
+
+/* A test's setup: the numbers that follow are always the same. */
+int restart_random(void **state);
+float random_between(float low, float high);
+void fill_random(float *x, size_t n, float low, float high);
+void fill(float *x, size_t n, float value);
+
+/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read behind them. */
+void *new_memory(size_t n);
+/* The same of n random floats. */
+float *new_floats(size_t n, float low, float high);
+
+void assert_close(double found, double expected, double tolerance);
+void assert_same_bytes(const float *a, const float *b, size_t n);
+
+#endif

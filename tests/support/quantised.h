@@ -1,0 +1,34 @@
+/* int8 matrices with random codes, their products, and the sums these must give. Failures are cmocka's. */
+#ifndef FERRY_SUPPORT_QUANTISED_H
+#define FERRY_SUPPORT_QUANTISED_H
+
+#include "engine/kernels/linear.h"
+#include "kernel_support.h"
+
+/* A matrix, and what it is made of. */
+typedef struct quantised {
+    ferry_matrix matrix;
+    int8_t *q; /* [N, K] */
+    int8_t *codes;
+    float *scales, *bias;
+} quantised;
+
+/* Random codes; scales [N], or a multiplier. */
+quantised new_quantised(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier);
+/* q → codes. */
+void pack_quantised(quantised *w);
+void destroy_quantised(quantised *w);
+
+/* ferry_linear_many with the settings and an arena of its own, which must be released. */
+void run_many(const ferry_context *settings, const ferry_kernels *kernels, float *const *y, const float *x,
+              int32_t rows, const ferry_matrix *const *matrices, int32_t count);
+void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix);
+
+/* 127 / max|x|, or 1. */
+float factor_of(const float *x, size_t n);
+/* Σ_k x̂[k]·q[n, k] of inputs x [K] with the factor a. */
+int64_t exact_sum(const quantised *w, int32_t n, const float *x, float a);
+/* Row y [N] of inputs x [K] with the factor a, in double precision but for the three roundings of the contract. */
+void check_row(const quantised *w, const float *y, const float *x, float a);
+
+#endif

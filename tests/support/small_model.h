@@ -1,0 +1,50 @@
+/* A small model of any choice, with random weights, as a model file. */
+#ifndef FERRY_SUPPORT_SMALL_MODEL_H
+#define FERRY_SUPPORT_SMALL_MODEL_H
+
+#include "support.h"
+
+#include "models/plan/gguf_write.h"
+
+/* What an int8 matrix has beside its codes. */
+typedef enum small_scales {
+    SMALL_ROW_SCALES,
+    SMALL_MULTIPLIER,
+    SMALL_INPUT_MULTIPLIER, /* beside the other one */
+    SMALL_BOTH              /* wrong: row scales and a multiplier */
+} small_scales;
+
+typedef struct small_shortlist {
+    int32_t first;
+    bool shared;
+    const int32_t *offsets; /* [source_vocab + 1] */
+    const int32_t *ids;
+    int64_t count;
+} small_shortlist;
+
+/* Zeroed: sizes of small_model_sizes, post-norm, layer norm, relu, one matrix for embeddings and output, everything
+ * else absent. */
+typedef struct small_model {
+    int32_t layers, d_model, heads, head_width, ffn_width, vocab;
+    int32_t source_vocab; /* 0: vocab; another one needs `untied` */
+    bool ssru, gated, rms, pre_norm, embedding_norm, linear_bias, sentence_inputs, untied, zero_start;
+    int final_norm;         /* 0: as usual (pre-norm only), 1: yes, -1: no */
+    const char *activation; /* NULL: relu */
+    float output_scale;     /* 0: the key is missing */
+    const char *position;   /* of the decoder; NULL: sinusoidal. The encoder has none */
+    ferry_type type;        /* of the matrices */
+    bool mixed;             /* the output matrix is f32, the encoder's embedding f16 (untied) */
+    small_scales scales;
+    const small_shortlist *shortlist;
+    const char *tokenizer;                   /* NULL: none; pieces: a, b, … for both sides */
+    const char *policy;                      /* NULL: huggingface */
+    const char *feature;                     /* NULL, or one more word of ferry.features */
+    void (*keys)(ferry_gguf_writer *writer); /* NULL, or writes more keys */
+} small_model;
+
+/* Writes `model` to `path`; equal models have equal bytes. */
+void write_small_model(const char *path, const small_model *model);
+/* The same, opened on the kernels `isa` (NULL: the best). */
+ferry_model *open_small_model(const small_model *model, const char *isa);
+
+#endif

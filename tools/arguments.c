@@ -1,0 +1,230 @@
+#include "arguments.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+typedef enum kind { SWITCH, TEXT, INTEGER, NUMBER, CHOICE } kind;
+
+typedef struct description {
+    const char *name;
+    char letter; /* 0: none */
+    kind kind;
+    const char *value; /* its name in the help; the choices, separated by '|' */
+    double least, most;
+    const char *help;
+} description;
+
+static const description table[FERRY_OPTION_COUNT] = {
+    [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0,
+                            "the model, of any kind; else $FERRY_MODEL, else the one that ships"},
+    [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, "read lines from FILE, not from standard input"},
+    [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, "write to FILE"},
+    [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, "translate from LANGUAGE (see 'ferry languages')"},
+    [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, "translate into LANGUAGE"},
+    [FERRY_OPTION_POLICY] = {"policy", 0, CHOICE, "huggingface|marian|ctranslate2", 0, 0, "whose rules of search"},
+    [FERRY_OPTION_BEAM] = {"beam", 0, INTEGER, "N", 1, 256, "hypotheses kept; 1 is greedy search"},
+    [FERRY_OPTION_NBEST] = {"nbest", 0, INTEGER, "N", 1, 256, "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
+    [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, NULL, 0, 0, "print each translation's score and a tab before it"},
+    [FERRY_OPTION_MAX_LENGTH] = {"max-length", 0, INTEGER, "N", 0, 1 << 20,
+                                 "at most N target tokens; 0: by the source's length"},
+    [FERRY_OPTION_MIN_LENGTH] = {"min-length", 0, INTEGER, "N", 0, 1 << 20, "at least N target tokens"},
+    [FERRY_OPTION_LENGTH_PENALTY] = {"length-penalty", 0, NUMBER, "X", -1000, 1000,
+                                     "score = sum of log-probabilities / length^X"},
+    [FERRY_OPTION_WORD_PENALTY] = {"word-penalty", 0, NUMBER, "X", -1000, 1000,
+                                   "taken from the sum for each token; 0 is none"},
+    [FERRY_OPTION_EARLY_STOPPING] = {"early-stopping", 0, CHOICE, "false|true|never", 0, 0,
+                                     "when a beam search ends (see `generate` of Hugging Face)"},
+    [FERRY_OPTION_REPETITION_PENALTY] = {"repetition-penalty", 0, NUMBER, "X", 1e-3, 1000, "1 is none"},
+    [FERRY_OPTION_NO_REPEAT_NGRAM] = {"no-repeat-ngram", 0, INTEGER, "N", 0, 1 << 20,
+                                      "no N tokens in a row come twice; 0 is off"},
+    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, NULL, 0, 0,
+                                   "choose among all words though the model has a shortlist"},
+    [FERRY_OPTION_THREADS] = {"threads", 0, INTEGER, "N", 1, 1024, "threads that translate"},
+    [FERRY_OPTION_BATCH] = {"batch", 0, INTEGER, "N", 1, 1 << 16, "lines decoded together"},
+    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, "numbers of the matrices in the file"},
+    [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, "largest difference that passes; 2e-4"},
+    [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, NULL, 0, 0, "one line at a time: latency instead of throughput"},
+    [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, NULL, 0, 0, "models of random weights, all of one size"},
+    [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0,
+                                "the positional encodings to compare; default: all"},
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, "print one line of JSON"},
+    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, "say where the time goes"},
+    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, NULL, 0, 0, "say what share of the machine's limits was reached"},
+    [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, "draw the attention weights of translating TEXT"},
+    [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, "whose attention"},
+    [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, "layer N, from 0"},
+    [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, "head N, from 0"},
+    [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, NULL, 0, 0, "errors only"},
+    [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, NULL, 0, 0, "print this"},
+};
+
+static bool is_taken(uint64_t takes, int option)
+{
+    return (takes & FERRY_TAKES(option)) != 0;
+}
+
+/* ---- values ---- */
+
+/* strtol and strtod stopped at `end`: was all of the text a number, without blanks before it? */
+static bool is_number(const char *text, const char *end)
+{
+    return end != text && *end == '\0' && !isspace((unsigned char)text[0]);
+}
+
+static bool parse_integer(const description *option, ferry_option_value *value)
+{
+    char *end;
+    errno = 0;
+    const long number = strtol(value->text, &end, 10);
+    if (!is_number(value->text, end) || errno != 0 || number < (long)option->least || number > (long)option->most) {
+        ferry_complain("--%s: expected a whole number from %ld to %ld, found '%s'", option->name, (long)option->least,
+                       (long)option->most, value->text);
+        return false;
+    }
+    value->integer = (int32_t)number;
+    return true;
+}
+
+static bool parse_number(const description *option, ferry_option_value *value)
+{
+    char *end;
+    const double number = strtod(value->text, &end);
+    if (!is_number(value->text, end) || !(number >= option->least && number <= option->most)) {
+        ferry_complain("--%s: expected a number from %g to %g, found '%s'", option->name, option->least, option->most,
+                       value->text);
+        return false;
+    }
+    value->number = (float)number;
+    return true;
+}
+
+static bool parse_choice(const description *option, ferry_option_value *value)
+{
+    const size_t length = strlen(value->text);
+    const char *choice = option->value;
+    for (int32_t index = 0; choice != NULL; index++) {
+        const size_t size = strcspn(choice, "|");
+        if (size == length && memcmp(choice, value->text, size) == 0) {
+            value->integer = index;
+            return true;
+        }
+        choice = choice[size] == '|' ? choice + size + 1 : NULL;
+    }
+    ferry_complain("--%s: expected %s, found '%s'", option->name, option->value, value->text);
+    return false;
+}
+
+static bool parse_value(const description *option, const char *text, ferry_option_value *value)
+{
+    value->given = true;
+    value->text = text;
+    switch (option->kind) {
+    case INTEGER: return parse_integer(option, value);
+    case NUMBER: return parse_number(option, value);
+    case CHOICE: return parse_choice(option, value);
+    case SWITCH:
+    case TEXT: break;
+    }
+    return true;
+}
+
+/* ---- arguments ---- */
+
+static int find_name(uint64_t takes, const char *name, size_t size)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
+        if (is_taken(takes, i) && strlen(table[i].name) == size && memcmp(table[i].name, name, size) == 0) return i;
+    return -1;
+}
+
+static int find_letter(uint64_t takes, char letter)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
+        if (is_taken(takes, i) && table[i].letter == letter) return i;
+    return -1;
+}
+
+typedef struct parser {
+    const char *command;
+    uint64_t takes;
+    char **argv;
+    int count, at; /* argv[at] is the argument after the current one */
+    ferry_arguments *arguments;
+} parser;
+
+static bool usage_mistake(const parser *p, const char *problem, const char *argument)
+{
+    ferry_complain("%s: %s '%s'; try 'ferry help %s'", p->command, problem, argument, p->command);
+    return false;
+}
+
+/* `attached`: the value that came in the same argument, or NULL. */
+static bool take_option(parser *p, int index, const char *argument, const char *attached)
+{
+    ferry_option_value *value = &p->arguments->options[index];
+    if (table[index].kind == SWITCH) {
+        value->given = true;
+        return attached == NULL || usage_mistake(p, "no value is expected in", argument);
+    }
+    if (attached == NULL) {
+        if (p->at == p->count) return usage_mistake(p, "a value is missing after", argument);
+        attached = p->argv[p->at++];
+    }
+    return parse_value(&table[index], attached, value);
+}
+
+static bool parse_long(parser *p, const char *argument)
+{
+    const char *name = argument + 2, *equals = strchr(name, '=');
+    const size_t size = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    const int index = find_name(p->takes, name, size);
+    if (index < 0) return usage_mistake(p, "unknown option", argument);
+    return take_option(p, index, argument, equals != NULL ? equals + 1 : NULL);
+}
+
+static bool parse_letters(parser *p, const char *argument)
+{
+    for (const char *letter = argument + 1; *letter != '\0'; letter++) {
+        const int index = find_letter(p->takes, *letter);
+        if (index < 0) return usage_mistake(p, "unknown option", argument);
+        if (table[index].kind != SWITCH) return take_option(p, index, argument, letter[1] != '\0' ? letter + 1 : NULL);
+        p->arguments->options[index].given = true;
+    }
+    return true;
+}
+
+bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments)
+{
+    parser p = {.command = command, .takes = takes, .argv = argv, .count = count, .arguments = arguments};
+    memset(arguments, 0, sizeof *arguments);
+    arguments->operands = argv;
+    bool options_ended = false;
+    while (p.at < p.count) {
+        char *argument = argv[p.at++];
+        if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+            argv[arguments->operand_count++] = argument;
+        } else if (strcmp(argument, "--") == 0) {
+            options_ended = true;
+        } else if (!(argument[1] == '-' ? parse_long(&p, argument) : parse_letters(&p, argument))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ferry_options_print(uint64_t takes)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        const description *option = &table[i];
+        if (!is_taken(takes, i)) continue;
+        char left[64], letter[8] = "";
+        if (option->letter != 0) snprintf(letter, sizeof letter, "-%c,", option->letter);
+        snprintf(left, sizeof left, "%-3s --%s %s", letter, option->name, option->value != NULL ? option->value : "");
+        printf("  %-46s %s\n", left, option->help);
+    }
+}

@@ -1,0 +1,268 @@
+/* How fast products are on one thread: each ISA's kernels and OpenBLAS against the peak of fused multiply-adds; then
+ * int8 products, alone and with the quantising, against the peak of the instruction for them and the speed of reading.
+ *
+ * Warm: one weight matrix again and again. Cold: a different one in every call, out of more memory than the caches near
+ * the core hold, as in decoding. OPENBLAS_CORETYPE tells OpenBLAS which CPU to take this one for.
+ *
+ *     build/tests/bench_kernels [seconds of one measurement, default 0.01] */
+#include "engine/kernels/linear.h"
+#include "bench_machine.h"
+#include "bench_openblas.h"
+
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REPETITIONS = 7, MAX_CONTENDERS = 7, COLD_BYTES = 160 << 20, MAX_ROWS = 2048 };
+
+typedef struct shape {
+    int32_t rows, K, N;
+} shape;
+
+typedef struct bench {
+    double seconds; /* of one measurement */
+    float *weights; /* COLD_BYTES; as codes: any bytes */
+    float *x;
+    float *y;
+} bench;
+
+typedef struct contender {
+    const char *name;
+    const ferry_kernels *kernels; /* NULL: OpenBLAS */
+} contender;
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, REPETITIONS, sizeof *values, compare);
+    return values[REPETITIONS / 2];
+}
+
+/* 10⁹ operations a second, or 0 where no peak is known: a multiplication with its addition is two. */
+static double giga_operations(const bench_peak *peak)
+{
+    return peak->name != NULL ? 2e-9 * peak->measure() : 0;
+}
+
+/* Of multiply-adds of float32. */
+static double peak(const char *isa)
+{
+    return giga_operations(&bench_peaks_find(isa)->f32);
+}
+
+/* Of the kernels' own instruction for int8. */
+static double peak_i8(const char *isa)
+{
+    const bench_peaks *peaks = bench_peaks_find(isa);
+    int last = BENCH_PEAKS - 1;
+    while (last > 0 && peaks->i8[last].name == NULL) last--;
+    return giga_operations(&peaks->i8[last]);
+}
+
+/* ---- products ---- */
+
+static void multiply(const bench *b, const contender *c, shape s, const float *weights)
+{
+    if (c->kernels != NULL) {
+        c->kernels->product(b->y, (size_t)s.N, b->x, (size_t)s.K, s.rows, weights, s.K, s.N, NULL);
+    } else {
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, s.rows, s.N, s.K, 1.0f, b->x, s.K, weights, s.K, 0.0f,
+                    b->y, s.N);
+    }
+}
+
+/* Seconds that `count` products take. */
+static double measure(const bench *b, const contender *c, shape s, bool cold, int64_t count)
+{
+    size_t size = (size_t)s.N * (size_t)s.K, matrices = cold ? COLD_BYTES / sizeof(float) / size : 1;
+    double start = bench_seconds();
+    for (int64_t i = 0; i < count; i++) multiply(b, c, s, b->weights + (size_t)i % matrices * size);
+    return bench_seconds() - start;
+}
+
+/* A line: GFLOP/s of every contender, by medians of rounds in which each takes its turn, the peak too. */
+static void compare_contenders(const bench *b, const contender *contenders, int count, shape s, bool cold)
+{
+    double seconds[MAX_CONTENDERS][REPETITIONS], peaks[REPETITIONS];
+    double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
+    int64_t products[MAX_CONTENDERS];
+    for (int i = 0; i < count; i++) {
+        products[i] = 1;
+        while (measure(b, &contenders[i], s, cold, products[i]) < b->seconds) products[i] *= 2;
+    }
+    for (int r = 0; r < REPETITIONS; r++) {
+        for (int i = 0; i < count; i++) {
+            seconds[i][r] = measure(b, &contenders[i], s, cold, products[i]) / (double)products[i];
+        }
+        peaks[r] = peak(contenders[0].name);
+    }
+    printf("%s %5d × %5d × %5d", cold ? "cold" : "warm", s.rows, s.K, s.N);
+    for (int i = 0; i < count; i++) printf(" %9.1f", work / median(seconds[i]));
+    double best = median(peaks), ours = median(seconds[0]);
+    printf(" %9.1f", best);
+    if (best > 0) printf(" %6.0f %%", 100.0 * work / ours / best);
+    printf(" %9.1f\n", 4e-9 * (double)s.K * (double)s.N / ours);
+    fflush(stdout);
+}
+
+static void print_table(const bench *b, const contender *contenders, int count)
+{
+    static const int32_t sizes[][2] = {{256, 256},  {256, 1024}, {1024, 256}, {512, 512},
+                                       {512, 2048}, {2048, 512}, {512, 58112}};
+    static const int32_t rows[] = {1, 4, 16, 24, 64};
+    printf("\nGFLOP/s      rows ×     K ×     N");
+    for (int i = 0; i < count; i++) printf(" %9s", contenders[i].name);
+    printf("  FMA peak    share  GB/s of weights (%s)\n", contenders[0].name);
+    compare_contenders(b, contenders, count, (shape){2048, 2048, 2048}, false);
+    for (int cold = 0; cold < 2; cold++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+                compare_contenders(b, contenders, count, (shape){rows[r], sizes[i][0], sizes[i][1]}, cold == 1);
+            }
+        }
+    }
+}
+
+/* ---- int8 ---- */
+
+/* GB/s of reading `size` bytes of the weights: other ones every time, or the same. */
+static double reading(const bench *b, const char *isa, size_t size, bool cold)
+{
+    const size_t count = COLD_BYTES / size;
+    double start = bench_seconds();
+    for (size_t n = 0; n < count; n++) bench_read(isa, (const char *)b->weights + (cold ? n * size : 0), size);
+    double seconds = bench_seconds() - start;
+    return 1e-9 * (double)(count * size) / seconds;
+}
+
+/* What is multiplied by int8 matrices. */
+typedef struct bench_i8 {
+    const bench *bench;
+    ferry_context context;
+    ferry_rows_i8 inputs; /* of the shape, quantised */
+    shape shape;
+    bool cold;
+} bench_i8;
+
+/* Seconds that `count` products take: with the quantising, or without. */
+static double measure_i8(bench_i8 *b, bool alone, int64_t count)
+{
+    const shape s = b->shape;
+    size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
+    double start = bench_seconds();
+    for (int64_t i = 0; i < count; i++) {
+        ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f};
+        matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
+        if (alone) {
+            b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
+        } else if (ferry_linear(&b->context, b->bench->y, b->bench->x, s.rows, &matrix, NULL) != FERRY_OK) {
+            exit(1);
+        }
+    }
+    return bench_seconds() - start;
+}
+
+/* Seconds of each of REPETITIONS products. */
+static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
+{
+    int64_t products = 1;
+    while (measure_i8(b, alone, products) < b->bench->seconds) products *= 2;
+    for (int r = 0; r < REPETITIONS; r++) seconds[r] = measure_i8(b, alone, products) / (double)products;
+}
+
+/* Every row's factor is 1. */
+static void quantise_all(bench_i8 *b)
+{
+    const ferry_kernels *kernels = b->context.kernels;
+    for (int32_t i = 0; i < b->shape.rows; i++) {
+        b->inputs.factors[i] = 1.0f;
+        kernels->quantise(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
+    }
+}
+
+static void compare_i8(const bench *b, shape s, bool cold)
+{
+    double peaks[REPETITIONS], reads[REPETITIONS], seconds[REPETITIONS], best = 0;
+    const ferry_kernels *const *kernels = ferry_kernels_available();
+    const double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
+    const size_t size = ferry_codes_size(s.N, s.K), rows = (size_t)s.rows;
+    bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
+    run.inputs.factors = aligned_alloc(64, (rows * sizeof(float) + 63) / 64 * 64);
+    run.inputs.sums = aligned_alloc(64, (rows * sizeof(int32_t) + 63) / 64 * 64);
+    run.inputs.codes = aligned_alloc(64, rows * (size_t)((s.K + 63) / 64 * 64));
+    if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL) exit(1);
+    for (int r = 0; r < REPETITIONS; r++) {
+        peaks[r] = peak_i8(kernels[0]->isa);
+        reads[r] = reading(b, kernels[0]->isa, size, cold);
+    }
+    printf("%s %5d × %5d × %5d", cold ? "cold" : "warm", s.rows, s.K, s.N);
+    for (int i = 0; kernels[i] != NULL; i++) {
+        run.context = (ferry_context){.kernels = kernels[i]};
+        repeat_i8(&run, false, seconds);
+        const double whole = median(seconds);
+        quantise_all(&run);
+        repeat_i8(&run, true, seconds);
+        const double alone = median(seconds);
+        if (i == 0) best = alone;
+        printf(" %8.1f %8.1f", work / whole, work / alone);
+        ferry_arena_destroy(&run.context.arena);
+    }
+    const double top = median(peaks), speed = 1e-9 * (double)size / best;
+    printf(" %8.1f %5.0f %% %8.1f %5.0f %%\n", top, top > 0 ? 100.0 * work / best / top : 0.0, speed,
+           100.0 * speed / median(reads));
+    fflush(stdout);
+    free(run.inputs.factors);
+    free(run.inputs.sums);
+    free(run.inputs.codes);
+}
+
+static void print_table_i8(const bench *b)
+{
+    static const int32_t sizes[][2] = {{256, 256}, {512, 512}, {512, 2048}, {2048, 512}, {512, 58112}};
+    static const int32_t rows[] = {1, 4, 16, 64, 128, 256};
+    const char *best = ferry_kernels_available()[0]->isa;
+    printf("\nint8 GOP/s with the quantising and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
+           "             rows ×     K ×     N",
+           best);
+    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) printf(" %17s", (*k)->isa);
+    printf("     peak   share     GB/s   share\n");
+    for (int cold = 0; cold < 2; cold++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+                compare_i8(b, (shape){rows[r], sizes[i][0], sizes[i][1]}, cold == 1);
+            }
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.seconds = argc > 1 ? atof(argv[1]) : 0.01};
+    contender contenders[MAX_CONTENDERS];
+    int count = 0;
+    b.weights = aligned_alloc(64, COLD_BYTES);
+    b.x = aligned_alloc(64, (size_t)MAX_ROWS * 2048 * sizeof *b.x);
+    b.y = aligned_alloc(64, (size_t)256 * 58112 * sizeof *b.y + (size_t)MAX_ROWS * 2048 * sizeof *b.y);
+    if (b.weights == NULL || b.x == NULL || b.y == NULL || b.seconds <= 0) {
+        fprintf(stderr, "bench_kernels: out of memory, or not a time: %s\n", argc > 1 ? argv[1] : "");
+        return 1;
+    }
+    for (size_t i = 0; i < COLD_BYTES / sizeof(float); i++) b.weights[i] = (float)(i % 17) * 0.125f - 1.0f;
+    for (size_t i = 0; i < (size_t)MAX_ROWS * 2048; i++) b.x[i] = (float)(i % 13) * 0.125f - 0.75f;
+    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
+        contenders[count++] = (contender){.name = (*k)->isa, .kernels = *k};
+    }
+    contenders[count++] = (contender){.name = "openblas"};
+    printf("OpenBLAS's core: %s%s\n", ferry_openblas_core(), ferry_openblas_matches_cpu() ? "" : " (below this CPU)");
+    print_table(&b, contenders, count);
+    print_table_i8(&b);
+    free(b.weights);
+    free(b.x);
+    free(b.y);
+    return 0;
+}
