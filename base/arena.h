@@ -27,7 +27,7 @@ typedef struct ferry_arena_mark {
 } ferry_arena_mark;
 
 /* A zeroed ferry_arena is empty and ready. */
-/* `count` × `size` bytes, uninitialised, or NULL when the product overflows or memory is out. */
+/* `count` × `size` bytes, uninitialized, or NULL when the product overflows or memory is out. */
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */

@@ -7,7 +7,7 @@ const char *ferry_phase_name(ferry_phase phase)
 {
     static const char *const names[FERRY_PHASE_COUNT] = {
         [FERRY_PHASE_IDLE] = "idle",
-        [FERRY_PHASE_TOKENISING] = "tokenising",
+        [FERRY_PHASE_TOKENIZING] = "tokenizing",
         [FERRY_PHASE_ENCODER] = "encoder",
         [FERRY_PHASE_SOURCE_KEYS] = "source_keys",
         [FERRY_PHASE_SELF_ATTENTION] = "self_attention",
@@ -17,7 +17,7 @@ const char *ferry_phase_name(ferry_phase phase)
         [FERRY_PHASE_SHORTLIST] = "shortlist",
         [FERRY_PHASE_OUTPUT_LAYER] = "output_layer",
         [FERRY_PHASE_SEARCH] = "search",
-        [FERRY_PHASE_DETOKENISING] = "detokenising",
+        [FERRY_PHASE_DETOKENIZING] = "detokenizing",
         [FERRY_PHASE_OTHER] = "other",
     };
     return names[phase];

@@ -7,7 +7,7 @@
 
 typedef enum ferry_phase {
     FERRY_PHASE_IDLE, /* not counted */
-    FERRY_PHASE_TOKENISING,
+    FERRY_PHASE_TOKENIZING,
     FERRY_PHASE_ENCODER,
     FERRY_PHASE_SOURCE_KEYS, /* keys and values of the source, for cross-attention */
     FERRY_PHASE_SELF_ATTENTION,
@@ -17,7 +17,7 @@ typedef enum ferry_phase {
     FERRY_PHASE_SHORTLIST,    /* its words, and their rows of the output matrix */
     FERRY_PHASE_OUTPUT_LAYER,
     FERRY_PHASE_SEARCH,
-    FERRY_PHASE_DETOKENISING,
+    FERRY_PHASE_DETOKENIZING,
     FERRY_PHASE_OTHER,
     FERRY_PHASE_COUNT
 } ferry_phase;

@@ -132,7 +132,7 @@ typedef struct ferry_options {
     int32_t min_length;                  /* eos is not chosen before this many tokens */
     float repetition_penalty;            /* 1: none */
     int32_t no_repeat_ngram;             /* no n-gram of this size occurs twice; 0: off */
-    int32_t renormalize;                 /* 1: probabilities are renormalised after the rules above */
+    int32_t renormalize;                 /* 1: probabilities are renormalized after the rules above */
     int32_t forced_first_id;             /* -1: none, or the tag of the target language where the model wants it */
     int32_t forced_last_id;              /* forced where max_length is reached; -1: none */
     const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
@@ -166,7 +166,7 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Translates `count` lines, each as one sentence. A line's result does not depend on its neighbours, the batch size or
+/* Translates `count` lines, each as one sentence. A line's result does not depend on its neighbors, the batch size or
  * the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD.
  * *result belongs to the caller and does not depend on the translator any more.
  * A line that cannot be translated (longer than the model can represent) does not stop the others: its result is empty

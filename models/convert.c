@@ -14,7 +14,7 @@ static bool is_nested_config(const char *name)
     return slash != NULL && strcmp(slash + 1, "config.json") == 0;
 }
 
-/* Marian's weights beside the source's other files; lexicons and quality models are .bin, too, optimisers' states .npz.
+/* Marian's weights beside the source's other files; lexicons and quality models are .bin, too, optimizers' states .npz.
  */
 static bool is_marian_weights(const char *name)
 {
@@ -120,7 +120,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
-    if (status == FERRY_OK) status = ferry_import_licence(&plan, error);
+    if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     if (status == FERRY_OK) status = ferry_import_write(&plan, output, options, error);
     ferry_import_plan_destroy(&plan);
     ferry_import_source_close(source);

@@ -14,14 +14,14 @@ typedef struct ferry_import_options {
     const char *name; /* general.name; NULL: the name of the source */
     /* NULL, or called as bytes are written; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
-    /* NULL, or told of each matrix that was quantised: its largest weight and the root mean square of weights and of
+    /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
      * errors. */
-    void (*quantised)(void *user, const char *tensor, double largest, double rms, double rms_error);
+    void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
     void *user;
 } ferry_import_options;
 
 /* Reads the model `source` (a directory, an archive or a file of weights with what lies beside it), whose kind is
- * recognised by its content, and writes the model file `output`; a file of that name is replaced once the new one is
+ * recognized by its content, and writes the model file `output`; a file of that name is replaced once the new one is
  * complete. `options` NULL: f32, the source's name. Holds one panel of a matrix in memory at a time. Errors name file,
  * key or tensor: IO, FORMAT, UNSUPPORTED (a kind or a choice that Ferry does not know; a directory that holds several
  * models, with their names), ARGUMENT (options->type), MEMORY, CANCELLED. */

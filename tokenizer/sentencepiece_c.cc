@@ -19,7 +19,7 @@ struct ferry_spm {
 namespace
 {
 
-/* SentencePiece counts bytes of normalised text, up to 18 times the input under NFKC, in an int. */
+/* SentencePiece counts bytes of normalized text, up to 18 times the input under NFKC, in an int. */
 constexpr size_t max_text = size_t{1} << 26;
 
 template <typename Body> ferry_status guarded(const char *name, ferry_error *error, Body body) noexcept

@@ -16,7 +16,7 @@ typedef enum ferry_spm_kind {
     FERRY_SPM_BYTE, /* <0x00> … <0xFF> */
 } ferry_spm_kind;
 
-/* Loads a serialised ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` stands
+/* Loads a serialized ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` stands
  * in messages. *spm belongs to the caller, and is NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **spm, ferry_error *error);
 /* NULL is allowed. */
@@ -31,11 +31,11 @@ ferry_spm_kind ferry_spm_kind_of(const ferry_spm *spm, int32_t id);
 /* The unknown id when there is no such piece. */
 int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece);
 
-/* Takes one piece of an encoding; `piece` lives until it returns. For the unknown id, `piece` is the normalised text
+/* Takes one piece of an encoding; `piece` lives until it returns. For the unknown id, `piece` is the normalized text
  * that no piece covers. A status other than FERRY_OK ends the encoding. */
 typedef ferry_status (*ferry_spm_sink)(void *user, ferry_view piece, int32_t id);
 
-/* Normalises and segments `text`, and gives `sink` the pieces in order. Ill-formed bytes count as U+FFFD each, NUL is
+/* Normalizes and segments `text`, and gives `sink` the pieces in order. Ill-formed bytes count as U+FFFD each, NUL is
  * an ordinary character. Errors: LIMIT (text above 64 MiB), FORMAT (SentencePiece refuses), MEMORY, or what `sink`
  * returned, with the message left to it. */
 ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,

@@ -3,10 +3,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SentencePiece's arrays on the stack: matches at one place of a text in the normaliser, and of user-defined pieces. */
+/* SentencePiece's arrays on the stack: matches at one place of a text in the normalizer, and of user-defined pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
-/* Bytes of the longest text that a rule of normalisation may replace; NFKC's are below 20. */
+/* Bytes of the longest text that a rule of normalization may replace; NFKC's are below 20. */
 #define MAX_RULE_BYTES 255
 
 /* ---- protocol buffers: tag = field number << 3 | wire type ---- */
@@ -59,7 +59,7 @@ static ferry_status fail_proto(const char *name, size_t at, ferry_error *error)
                       at);
 }
 
-/* ---- normaliser: u32 size of the trie, the trie, NUL-terminated replacements ---- */
+/* ---- normalizer: u32 size of the trie, the trie, NUL-terminated replacements ---- */
 
 /* A unit of the double array (S. Yata, Darts-clone): from the unit at p, byte c leads to p ^ offset ^ c, whose label
  * must be c. With `has_leaf`, the unit at p ^ offset holds a value, and its highest bit is set, which no label has. */
@@ -123,16 +123,16 @@ static ferry_status check_trie(ferry_cursor *trie, size_t replacements, const ch
     uint32_t *units = malloc(trie->size + 1);
     uint8_t *matches = calloc(count + 1, sizeof *matches);
     if (units == NULL || matches == NULL) {
-        status = ferry_fail_memory(error, "checking a normalisation table", trie->size + count);
+        status = ferry_fail_memory(error, "checking a normalization table", trie->size + count);
         goto cleanup;
     }
     for (size_t i = 0; i < count; i++) ferry_read_u32(trie, &units[i]);
     if (count == 0 || !steps_are_inside(units, count, replacements)) {
-        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalisation table leads out of its %zu bytes", name,
+        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table leads out of its %zu bytes", name,
                             trie->size);
     } else if (!matches_are_few(units, count, matches)) {
         status = ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                            "%s: normalisation table: expected at most %d rules for one place of a text, found more",
+                            "%s: normalization table: expected at most %d rules for one place of a text, found more",
                             name, MAX_RULES);
     }
 cleanup:
@@ -148,7 +148,7 @@ static ferry_status check_charsmap(ferry_view charsmap, const char *name, ferry_
     ferry_view trie;
     if (charsmap.size == 0) return FERRY_OK;
     if (!ferry_read_u32(&cursor, &size) || !ferry_read_bytes(&cursor, size, &trie)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalisation table is cut short at %zu bytes", name,
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table is cut short at %zu bytes", name,
                           charsmap.size);
     }
     ferry_cursor units = cursor_of(trie);

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* `proto`: a serialised ModelProto. Refuses a normalisation trie that leads out of its array or its strings, or matches
+/* `proto`: a serialized ModelProto. Refuses a normalization trie that leads out of its array or its strings, or matches
  * more prefixes of a text than SentencePiece has room for, and user-defined pieces that could do the latter. The rest
  * of the proto is SentencePiece's own business. `name` stands in messages. Errors: FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_error *error);

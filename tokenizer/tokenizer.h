@@ -14,7 +14,7 @@
 typedef struct ferry_tokenizer ferry_tokenizer;
 
 typedef struct ferry_tokenizer_config {
-    ferry_view source_model;         /* serialised SentencePiece ModelProto; empty: a text is pieces */
+    ferry_view source_model;         /* serialized SentencePiece ModelProto; empty: a text is pieces */
     const ferry_view *source_pieces; /* [source_count], by the model's id */
     int32_t source_count;
     const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */

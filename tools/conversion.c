@@ -33,7 +33,7 @@ static int show_progress(void *user, uint64_t done, uint64_t total)
     return 0;
 }
 
-static void report_quantised(void *user, const char *tensor, double largest, double rms, double rms_error)
+static void report_quantized(void *user, const char *tensor, double largest, double rms, double rms_error)
 {
     watch *w = user;
     if (w->quiet) return;
@@ -48,7 +48,7 @@ bool ferry_convert(const char *source, const char *output, const ferry_import_op
     ferry_import_options watched = *options;
     ferry_error error;
     watched.progress = show_progress;
-    watched.quantised = report_quantised;
+    watched.quantized = report_quantized;
     watched.user = &w;
     const ferry_status status = ferry_import(source, output, &watched, &error);
     clear_line(&w);

@@ -9,7 +9,7 @@
 
 /* As ferry_import, with options->type and ->widen; prints a message and returns false when that fails. Unless `quiet`:
  * on a terminal, how much is done, on one line that is gone in the end; and the error of each matrix that was
- * quantised.
+ * quantized.
  */
 bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet);
 

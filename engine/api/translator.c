@@ -164,7 +164,7 @@ static void prepare_item(void *user, int32_t worker, size_t item)
     run *r = user;
     ferry_error error;
     ferry_profile *profile = worker_profile(r->translator, worker);
-    ferry_profile_enter(profile, FERRY_PHASE_TOKENISING);
+    ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
     if (!failed(r) && prepare(r, &r->sources[item], &error) != FERRY_OK) fail_run(r, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
@@ -215,7 +215,7 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
         FERRY_TRY(ferry_result_hypothesis_copy(&line->hypotheses[i], &hypothesis, error));
         if (r->translator->options.scores == 0) line->hypotheses[i].score = 0;
         if (r->lines == NULL) continue;
-        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENISING);
+        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
         FERRY_TRY(write_text(r->translator->model, &line->hypotheses[i], error));
         ferry_profile_leave(profile, around);
     }

@@ -194,7 +194,7 @@ static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
     FERRY_TRY(read_optional(gguf, "general.name", &file->name, error));
     FERRY_TRY(read_optional(gguf, "ferry.origin.kind", &origin->kind, error));
     FERRY_TRY(read_optional(gguf, "ferry.origin.name", &origin->name, error));
-    FERRY_TRY(read_optional(gguf, "ferry.origin.licence", &origin->licence, error));
+    FERRY_TRY(read_optional(gguf, "ferry.origin.licence", &origin->license, error));
     if (ferry_gguf_find(gguf, "ferry.origin.files") == NULL) return FERRY_OK;
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.origin.files", &origin->files, &origin->file_count, error));
     FERRY_TRY(ferry_gguf_get_u64s(gguf, "ferry.origin.sizes", &file->arena, &origin->sizes, &sizes, error));

@@ -14,7 +14,7 @@ static int32_t visible(const ferry_attention_call *call, const ferry_position_ti
     return call->causal ? tile->first + i + 1 : tile->keys;
 }
 
-static void normalise(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile)
+static void normalize(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile)
 {
     for (int32_t i = 0; i < tile->queries; i++) {
         float *row = tile->scores + (size_t)i * tile->ld_scores;
@@ -56,7 +56,7 @@ static void attend_heads(const ferry_kernels *kernels, const ferry_attention_cal
     for (int32_t h = 0; h < keys->heads; h++) {
         if (scheme != NULL && scheme->score != NULL)
             scheme->score(call->position, call->position_state, kernels, &tile);
-        normalise(kernels, call, &tile);
+        normalize(kernels, call, &tile);
         answer_probe(call, &tile, row);
         next_head(&tile);
     }

@@ -55,7 +55,7 @@ static ferry_status linear(const ferry_pass *pass, float *y, const float *x, con
 }
 
 /* y = norm(x), or norm(x + residual); y may be x. */
-static void normalise(const ferry_pass *pass, float *y, const float *x, const float *residual, const ferry_norm *norm)
+static void normalize(const ferry_pass *pass, float *y, const float *x, const float *residual, const ferry_norm *norm)
 {
     const ferry_kernels *kernels = pass->state->context.kernels;
     const ferry_stack *stack = pass->stack;
@@ -70,7 +70,7 @@ static void normalise(const ferry_pass *pass, float *y, const float *x, const fl
 static const float *sublayer_input(const ferry_pass *pass, const ferry_norm *norm)
 {
     if (!pass->stack->pre_norm) return pass->x;
-    normalise(pass, pass->h, pass->x, NULL, norm);
+    normalize(pass, pass->h, pass->x, NULL, norm);
     return pass->h;
 }
 
@@ -81,7 +81,7 @@ static void sublayer_output(const ferry_pass *pass, const ferry_norm *norm)
     if (pass->stack->pre_norm)
         state->context.kernels->add(pass->x, pass->y, row_floats(pass, state->model->d_model));
     else
-        normalise(pass, pass->x, pass->x, pass->y, norm);
+        normalize(pass, pass->x, pass->x, pass->y, norm);
 }
 
 ferry_status ferry_layer_self_attention(const ferry_pass *pass, int32_t layer, const ferry_self_attention *self,
@@ -205,11 +205,11 @@ ferry_status ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer, fer
 void ferry_stack_embedding_norm(const ferry_pass *pass)
 {
     const ferry_norm *norm = &pass->stack->embedding_norm;
-    if (norm->weight != NULL) normalise(pass, pass->x, pass->x, NULL, norm);
+    if (norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
 }
 
 void ferry_stack_final_norm(const ferry_pass *pass)
 {
     const ferry_norm *norm = &pass->stack->final_norm;
-    if (norm->weight != NULL) normalise(pass, pass->x, pass->x, NULL, norm);
+    if (norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
 }

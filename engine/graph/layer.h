@@ -14,7 +14,7 @@ typedef struct ferry_pass {
     int32_t rows; /* R */
     float *x;     /* [R, D] */
     float *y;     /* [R, D] what a sublayer adds */
-    float *h;     /* [R, D] normalised input of a pre-norm sublayer */
+    float *h;     /* [R, D] normalized input of a pre-norm sublayer */
     float *work;  /* q, k, v and context [R, H·K] each, an SSRU's two products [R, D], or the feed-forward's inner rows
                      [R, F], twice when gated */
 } ferry_pass;

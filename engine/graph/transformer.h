@@ -108,7 +108,7 @@ typedef struct ferry_transformer {
     float output_scale;  /* factor of the decoder's output before the output matrix */
     ferry_matrix output; /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
     bool
-        sentence_inputs; /* int8 inputs without a multiplier of the file's are quantised by the sentence, not the row */
+        sentence_inputs; /* int8 inputs without a multiplier of the file's are quantized by the sentence, not the row */
     ferry_shortlist shortlist;
     int32_t start_id;       /* the decoder's first input; -1: a row of zeros in the place of an embedding */
     const int32_t *eos_ids; /* every one ends a hypothesis; the first is used for filling */

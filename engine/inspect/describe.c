@@ -85,7 +85,7 @@ static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, con
             (int)stack->head_width, (int)stack->ffn_width, stack->gated ? "gated " : "",
             activation_name(stack->activation), stack->pre_norm ? "pre" : "post",
             stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
-            stack->embedding_norm.weight != NULL ? ", embeddings normalised" : "", end_norm(stack));
+            stack->embedding_norm.weight != NULL ? ", embeddings normalized" : "", end_norm(stack));
     char prefix[64];
     snprintf(prefix, sizeof prefix, "ferry.%s.position.", name);
     fprintf(out, "  positions: %s", stack->position.scheme->name);
@@ -167,7 +167,7 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     fprintf(out, "int8: %d matrices", counts[0].matrices + counts[1].matrices);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].matrices > 0) fprintf(out, ", %d %s", counts[i].matrices, counts[i].meaning);
-    fprintf(out, "; other inputs are quantised by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
+    fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
 static void print_shortlist(FILE *out, const ferry_transformer *transformer)
@@ -279,7 +279,7 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
         fprintf(out, "  SHA-256 %.*s  %.*s\n", printable(origin->hashes[i]), origin->hashes[i].data,
                 printable(origin->files[i]), origin->files[i].data);
-    if (origin->licence.size > 0) fprintf(out, "licence: %.*s\n", (int)origin->licence.size, origin->licence.data);
+    if (origin->license.size > 0) fprintf(out, "license: %.*s\n", (int)origin->license.size, origin->license.data);
 }
 
 static void print_model(FILE *out, const ferry_model *model)

@@ -40,11 +40,11 @@ static float spread(int64_t n)
     return sqrtf(3.0f / (float)n);
 }
 
-static ferry_status make_vector(maker *m, size_t n, float centre, float width, const float **data, ferry_error *error)
+static ferry_status make_vector(maker *m, size_t n, float center, float width, const float **data, ferry_error *error)
 {
     float *values = ferry_arena_alloc(&m->file->arena, n, sizeof *values);
     if (values == NULL) return ferry_fail_memory(error, "weights", n * sizeof *values);
-    for (size_t i = 0; i < n; i++) values[i] = width > 0.0f ? centre + width * draw(&m->random) : centre;
+    for (size_t i = 0; i < n; i++) values[i] = width > 0.0f ? center + width * draw(&m->random) : center;
     m->file->parameters += (int64_t)n;
     *data = values;
     return FERRY_OK;

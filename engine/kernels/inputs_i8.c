@@ -1,4 +1,4 @@
-/* Inputs of products with int8 matrices (linear.h), quantised: compiled once per ISA (isa.h), with equal results. */
+/* Inputs of products with int8 matrices (linear.h), quantized: compiled once per ISA (isa.h), with equal results. */
 #include "product_i8.h"
 
 INLINE int_vec larger(int_vec a, int_vec b)
@@ -55,7 +55,7 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
 }
 
 /* 16 codes of x·factor. Adding 1.5·2^23 rounds to an integer, to the nearest even one, that stands in the low bits. */
-INLINE void quantise_lanes(int8_t *codes, const float *x, float factor, int_vec *sums)
+INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, int_vec *sums)
 {
     typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
     const float shift = 0x1.8p23f;
@@ -69,13 +69,13 @@ INLINE void quantise_lanes(int8_t *codes, const float *x, float factor, int_vec 
 }
 
 /* The last 16 codes, from fewer inputs, and their sum; zeros behind them. */
-static int32_t quantise_edge(int8_t *codes, const float *x, int32_t count, float factor)
+static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor)
 {
     float edge[FERRY_LANES] = {0};
     int_vec unused = {0};
     int32_t sum = 0;
     memcpy(edge, x, (size_t)count * sizeof *edge);
-    quantise_lanes(codes, edge, factor, &unused);
+    quantize_lanes(codes, edge, factor, &unused);
     for (int32_t l = 0; l < FERRY_LANES; l++) {
         codes[l] = l < count ? codes[l] : 0; /* 0·factor is no number where the factor is infinite */
         sum += codes[l];
@@ -91,18 +91,18 @@ INLINE int32_t add_lanes(int_vec sums)
 }
 
 /* Row x [K] of a block of several, whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantise_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
 {
     int_vec sums = {0};
     int32_t k = 0, sum = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
-        quantise_lanes(lanes, x + k, factor, &sums);
+        quantize_lanes(lanes, x + k, factor, &sums);
         for (int l = 0; l < FERRY_LANES; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
-        sum = quantise_edge(lanes, x + k, K - k, factor);
+        sum = quantize_edge(lanes, x + k, K - k, factor);
         for (int l = 0; l < K - k; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
     return sum + add_lanes(sums);
@@ -110,19 +110,19 @@ static int32_t quantise_groups(int8_t *codes, size_t stride, const float *x, int
 
 /* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. What stands behind K does not matter: the codes that
  * it meets are 0. */
-static int32_t quantise_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
 {
     int_vec sums = {0};
     int32_t k = 0, sum = 0;
     for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride) {
-        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantise_lanes(codes + l, x + k + l, factor, &sums);
+        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, &sums);
     }
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantise_lanes(codes, x + k, factor, &sums);
-    if (k < K) sum = quantise_edge(codes, x + k, K - k, factor);
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, &sums);
+    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor);
     return sum + add_lanes(sums);
 }
 
-void FERRY_KERNEL(quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
+void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
     const int32_t rows = inputs->rows, K = inputs->K;
     const float factor = inputs->factors[row];
@@ -133,12 +133,12 @@ void FERRY_KERNEL(quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t
 #endif
     int32_t sum;
     if (pieces || rows == 1) {
-        sum = quantise_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor);
+        sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor);
     } else {
         const block part = block_of_row(rows, row);
         const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
         int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
-        sum = quantise_groups(codes, (size_t)part.rows * GROUP, x, K, factor);
+        sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor);
     }
     inputs->sums[row] = sum;
 }

@@ -24,7 +24,7 @@
 
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
     KERNEL(isa, largest)                                                                                               \
-    KERNEL(isa, quantise)                                                                                              \
+    KERNEL(isa, quantize)                                                                                              \
     KERNEL(isa, product_i8)
 
 #define FERRY_KERNEL_LIST(KERNEL, isa)                                                                                 \

@@ -28,7 +28,7 @@ typedef enum ferry_activation {
     FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
-/* Quantised inputs of products (linear.h). The memory is the caller's. */
+/* Quantized inputs of products (linear.h). The memory is the caller's. */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
     float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
@@ -88,7 +88,7 @@ typedef struct ferry_kernels {
     /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
     /* Fills in the sum and the codes of one row from x [K] and the row's factor. */
-    void (*quantise)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
+    void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,

@@ -12,9 +12,9 @@ enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FER
 
 /* ---- products ---- */
 
-/* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantised while it is in
+/* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantized while it is in
  * the cache. */
-static void quantise(const ferry_context *context, const ferry_rows_i8 *inputs, const float *x,
+static void quantize(const ferry_context *context, const ferry_rows_i8 *inputs, const float *x,
                      const ferry_matrix *matrix)
 {
     const size_t K = (size_t)inputs->K;
@@ -28,7 +28,7 @@ static void quantise(const ferry_context *context, const ferry_rows_i8 *inputs, 
         }
         for (; row < end; row++) {
             inputs->factors[row] = factor;
-            context->kernels->quantise(inputs, x + (size_t)row * K, row);
+            context->kernels->quantize(inputs, x + (size_t)row * K, row);
         }
     }
 }
@@ -36,18 +36,18 @@ static void quantise(const ferry_context *context, const ferry_rows_i8 *inputs, 
 ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_t rows, const ferry_matrix *matrix,
                                   ferry_inputs *inputs, ferry_error *error)
 {
-    ferry_rows_i8 *quantised = &inputs->quantised;
+    ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.x = x, .rows = rows};
     if (matrix->codes == NULL) return FERRY_OK;
     const size_t K = ferry_round_up((size_t)matrix->K, 64);
-    quantised->rows = rows;
-    quantised->K = matrix->K;
-    quantised->factors = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantised->factors);
-    quantised->sums = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantised->sums);
-    quantised->codes = ferry_arena_alloc(&context->arena, (size_t)rows, K);
-    if (quantised->factors == NULL || quantised->sums == NULL || quantised->codes == NULL)
-        return ferry_fail_memory(error, "quantised inputs", (size_t)rows * K);
-    quantise(context, quantised, x, matrix);
+    quantized->rows = rows;
+    quantized->K = matrix->K;
+    quantized->factors = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantized->factors);
+    quantized->sums = ferry_arena_alloc(&context->arena, (size_t)rows, sizeof *quantized->sums);
+    quantized->codes = ferry_arena_alloc(&context->arena, (size_t)rows, K);
+    if (quantized->factors == NULL || quantized->sums == NULL || quantized->codes == NULL)
+        return ferry_fail_memory(error, "quantized inputs", (size_t)rows * K);
+    quantize(context, quantized, x, matrix);
     return FERRY_OK;
 }
 
@@ -75,7 +75,7 @@ static void multiply_columns(const products *p, int32_t m, int32_t first, int32_
     float *y = p->y[m] + first;
     const size_t ldy = (size_t)p->matrices[m]->N;
     if (columns.codes != NULL)
-        p->kernels->product_i8(y, ldy, &inputs->quantised, columns.codes, count, columns.scales, columns.multiplier,
+        p->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales, columns.multiplier,
                                columns.bias);
     else
         p->kernels->product(y, ldy, inputs->x, (size_t)columns.K, inputs->rows, columns.panels, columns.K, count,
@@ -300,7 +300,7 @@ static float largest_size(const float *x, int32_t K)
     return most[0];
 }
 
-void ferry_codes_quantise(const float *x, int32_t K, int8_t *codes, float *scale)
+void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)
 {
     const float shift = 0x1.8p23f; /* what is added to it is rounded to an integer, to the nearest even one */
     const float divisor = largest_size(x, K) / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */

@@ -1,7 +1,7 @@
 /* Every product with weights goes through ferry_linear: the graph never sees how a weight is stored nor who multiplies.
  *
- * int8. A quantised matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
- * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantised,
+ * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
+ * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized,
  * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
  * (1 when all are 0) over the row, or over the rows of the row's group (ferry_context). Sums are exact in int32:
  *
@@ -55,12 +55,12 @@ typedef struct ferry_context {
 ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
-/* Inputs that are ready for products: quantised if a matrix wants it. For many products with the same x, such as parts
+/* Inputs that are ready for products: quantized if a matrix wants it. For many products with the same x, such as parts
  * of the columns of one matrix. They live in the context's arena, and as long as x. */
 typedef struct ferry_inputs {
     const float *x; /* [rows, K] */
     int32_t rows;
-    ferry_rows_i8 quantised; /* codes: NULL for a matrix of floats */
+    ferry_rows_i8 quantized; /* codes: NULL for a matrix of floats */
 } ferry_inputs;
 
 /* For `matrix`, or any columns of it. Errors: MEMORY. */
@@ -69,7 +69,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_
 /* y [rows, N] = x·Wᵀ + b. */
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
 
-/* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantised once if they can be. */
+/* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantized once if they can be. */
 enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
@@ -89,7 +89,7 @@ ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int
 size_t ferry_codes_size(int32_t N, int32_t K);
 /* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; rows that are missing become zeros. */
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
-/* Quantises row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
-void ferry_codes_quantise(const float *x, int32_t K, int8_t *codes, float *scale);
+/* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
+void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale);
 
 #endif

@@ -1,4 +1,4 @@
-/* Products of quantised rows with int8 matrices on AMX tiles (Intel SDM volume 1, chapter 18). The bytes are those of
+/* Products of quantized rows with int8 matrices on AMX tiles (Intel SDM volume 1, chapter 18). The bytes are those of
  * product_i8.c, for there is only one exact sum.
  *
  *     A  [R, 64] of inputs    R rows, 64 inputs of each

@@ -1,4 +1,4 @@
-/* Products of quantised rows with int8 matrices (linear.h): compiled once per ISA (isa.h). The integer sums are exact
+/* Products of quantized rows with int8 matrices (linear.h): compiled once per ISA (isa.h). The integer sums are exact
  * everywhere, so that they may be added in any order; what follows in float32 is the same operations everywhere.
  *
  * Inputs lie in blocks of rows (product_i8.h), in the order in which a tile reads them:

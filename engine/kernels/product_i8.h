@@ -1,4 +1,4 @@
-/* What inputs_i8.c, product_i8.c and product_amx.c share: where quantised inputs lie, and what becomes of the sums. */
+/* What inputs_i8.c, product_i8.c and product_amx.c share: where quantized inputs lie, and what becomes of the sums. */
 #ifndef FERRY_KERNELS_PRODUCT_I8_H
 #define FERRY_KERNELS_PRODUCT_I8_H
 

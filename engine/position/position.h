@@ -93,7 +93,7 @@ struct ferry_position_scheme {
     /* Once, at load: checks parameters and shapes, derives what depends on weights alone (products by `kernels`). */
     ferry_status (*bind)(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
                          ferry_error *error);
-    /* Makes rows for positions 0 … count - 1 exist. Amortised; called before a sentence and then once per step. */
+    /* Makes rows for positions 0 … count - 1 exist. Amortized; called before a sentence and then once per step. */
     ferry_status (*extend)(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
                            int32_t count, ferry_error *error);
     /* Adds to `count` scaled embedding rows x [count, D] that stand at positions first, first + 1, … */

@@ -17,7 +17,7 @@ static void log_softmax(const ferry_kernels *kernels, float *values, int32_t cou
     for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
 }
 
-/* The rules leave a token the log-probability value - normaliser:
+/* The rules leave a token the log-probability value - normalizer:
  *   with penalty   log-softmax, penalty, masks
  *   renormalize    ... , and the log of what the masks leave
  *   else           the log-softmax before the masks: masked tokens keep their share. */

@@ -250,7 +250,7 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Whether the product for the sentence's logits cannot be shared: it has its own words, or inputs that are quantised
+/* Whether the product for the sentence's logits cannot be shared: it has its own words, or inputs that are quantized
  * together. */
 static bool stands_alone(const generation *g, int32_t i)
 {
@@ -351,7 +351,7 @@ static ferry_status take_columns(generation *g, const row_group *group, const fe
         };
         if (group->screened) {
             const ferry_top *top = ferry_search_screen(slot->search, kernels, &logits);
-            const float factor = inputs->quantised.factors[row - group->row];
+            const float factor = inputs->quantized.factors[row - group->row];
             if (last) FERRY_TRY(take_largest(g, i, row, factor, top, next, error));
         } else if (last) {
             step(g, slot, &logits, row, next);

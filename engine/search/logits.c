@@ -23,7 +23,7 @@ int32_t ferry_logits_place(const ferry_logits *logits, int32_t id)
 void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
                            float *before)
 {
-    /* All values are read before any is written: a token that occurs twice is penalised once. */
+    /* All values are read before any is written: a token that occurs twice is penalized once. */
     for (int32_t i = 0; i < length; i++) {
         int32_t place = ferry_logits_place(logits, ids[i]);
         before[i] = place >= 0 ? row[place] : 0;

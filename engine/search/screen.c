@@ -42,7 +42,7 @@ static void measure_panel(const float *panel, size_t K, float *most, double *nor
 
 /* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. Whatever a weight is, its code
  * is from -127 to 127. */
-static void quantise_steps(const float *panel, const float *inverse, int8_t *codes)
+static void quantize_steps(const float *panel, const float *inverse, int8_t *codes)
 {
     const float shift = 0x1.8p23f; /* what is added to it is rounded to an integer, in its lowest bits */
     uint32_t words[FERRY_LANES] = {0};
@@ -60,7 +60,7 @@ static void quantise_steps(const float *panel, const float *inverse, int8_t *cod
 }
 
 /* One panel of W [K][16] into codes [⌈K/4⌉][16][4] and scales. */
-static void quantise_panel(ferry_screen *screen, const float *panel, int8_t *codes, float *scales)
+static void quantize_panel(ferry_screen *screen, const float *panel, int8_t *codes, float *scales)
 {
     const size_t K = (size_t)screen->exact->K, whole = K / 4 * 4;
     double norms[FERRY_LANES] = {0};
@@ -72,10 +72,10 @@ static void quantise_panel(ferry_screen *screen, const float *panel, int8_t *cod
         screen->norm = larger(screen->norm, norms[l]);
         screen->scale = larger(screen->scale, (double)scales[l]);
     }
-    for (size_t k = 0; k < whole; k += 4) quantise_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
+    for (size_t k = 0; k < whole; k += 4) quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
     if (whole == K) return;
     memcpy(rest, panel + whole * FERRY_LANES, (K - whole) * FERRY_LANES * sizeof *rest);
-    quantise_steps(rest, inverse, codes + whole * FERRY_LANES);
+    quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
 }
 
 ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen, ferry_error *error)
@@ -90,7 +90,7 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen
     screen->coarse =
         (ferry_matrix){.N = exact->N, .K = exact->K, .codes = codes, .scales = scales, .bias = exact->bias};
     for (size_t p = 0; p < panels; p++)
-        quantise_panel(screen, exact->panels + p * K * FERRY_LANES, codes + p * size, scales + p * FERRY_LANES);
+        quantize_panel(screen, exact->panels + p * K * FERRY_LANES, codes + p * size, scales + p * FERRY_LANES);
     for (size_t n = 0; exact->bias != NULL && n < N; n++)
         screen->bias = larger(screen->bias, fabs((double)exact->bias[n]));
     return FERRY_OK;
@@ -111,12 +111,12 @@ static double bound(const ferry_screen *screen, const float *x, float factor)
     const double slack = 1 + 1e-4;          /* x·a is rounded before it becomes an integer, and so were the norms */
     if (!(factor < 1e20f)) return INFINITY; /* the coarse product's factors would be too small to be exact */
     const double delta = sqrt(K) / (2 * (double)factor), size = norm(x, screen->exact->K) + delta;
-    const double quantised = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
+    const double quantized = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
      * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
     const double rounded = (K + 8) * unit * (size * screen->norm + screen->bias);
     const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
-    return slack * (quantised + 2 * rounded) + underflow;
+    return slack * (quantized + 2 * rounded) + underflow;
 }
 
 bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kernels, const float *x, float factor,

@@ -30,7 +30,7 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen
 void ferry_screen_destroy(ferry_screen *screen);
 
 /* The column of the largest logit of x [K], the lowest one among equals, and its logit: among the columns of `top`,
- * which have the largest coarse logits of x, quantised with `factor`; a column that is out of the question has
+ * which have the largest coarse logits of x, quantized with `factor`; a column that is out of the question has
  * -INFINITY. -1 when there is none. False when there are too few to tell. */
 bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kernels, const float *x, float factor,
                           const ferry_top *top, int32_t *column, float *logit);

@@ -27,7 +27,7 @@
  * Scores are (sum - word_penalty·n) / n^length_penalty, n being the number of generated tokens, eos included (0 when n
  * is 0). The sum is in float32, of each token's log-probability
  * - CTranslate2: of the logits as the rules have changed them, the repetition penalty among them;
- * - beam search: as the rules have changed it (and not renormalised, unless `renormalize` is set);
+ * - beam search: as the rules have changed it (and not renormalized, unless `renormalize` is set);
  * - greedy search: as the network gave it, or as the rules have changed it when `renormalize` is set (the rules work on
  *   logits here, and decide the choice in both cases).
  * A forced token adds 0.

@@ -36,7 +36,7 @@ typedef struct ferry_best {
 
 /* What has been seen, since the last step, of the logits that follow a row. */
 typedef struct ferry_seen {
-    ferry_log_sum log_sum; /* of what the score's normaliser is taken of, if it needs one */
+    ferry_log_sum log_sum; /* of what the score's normalizer is taken of, if it needs one */
     ferry_top top;         /* the best columns, as the rules have changed them: of beams, and of coarse logits */
     ferry_best best;       /* greedy */
 } ferry_seen;

@@ -80,7 +80,7 @@ typedef struct ferry_import_plan {
     bool tied_output;
     bool output_bias;
     ferry_model_text text;
-    ferry_view licence;
+    ferry_view license;
 
     ferry_weights weights;
     ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */
@@ -111,8 +111,8 @@ ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_
 /* The same for a file that may be missing: json->object is NULL then. */
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json,
                                         ferry_error *error);
-/* The licence, if the source has one. */
-ferry_status ferry_import_licence(ferry_import_plan *plan, ferry_error *error);
+/* The license, if the source has one. */
+ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 /* The one file whose name begins with `start` and ends with `end` ("model.", ".bin"); *name is NULL when there is none.
  * Several: UNSUPPORTED, with their names. */
 ferry_status ferry_import_find_file(ferry_import_plan *plan, const char *start, const char *end, const char **name,

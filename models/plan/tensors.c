@@ -154,7 +154,7 @@ static void read_numbers(const ferry_tensor *source, int64_t first, int64_t step
 }
 
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
- * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbours. */
+ * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbors. */
 static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
 {
     const ferry_tensor *source = &tensor->source->tensor;
@@ -261,12 +261,12 @@ static ferry_status write_panels(converter *state, const ferry_import_tensor *te
     return append(state, state->panel, count * sizeof *state->panel, error);
 }
 
-/* What quantising did, over a whole matrix. */
+/* What quantizing did, over a whole matrix. */
 typedef struct loss {
     double largest, squares, errors;
 } loss;
 
-static ferry_status quantise_panel(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
+static ferry_status quantize_panel(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
                                    loss *sum, ferry_error *error)
 {
     const size_t K = (size_t)tensor->K;
@@ -277,7 +277,7 @@ static ferry_status quantise_panel(converter *state, const ferry_import_tensor *
         for (size_t k = 0; k < K; k++) {
             if (!isfinite(row[k])) return fail_tensor(tensor, "a value is not finite: i8 cannot hold it", error);
         }
-        ferry_codes_quantise(row, tensor->K, codes, &state->scales[n + r]);
+        ferry_codes_quantize(row, tensor->K, codes, &state->scales[n + r]);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k], difference = w - (double)codes[k] * (double)state->scales[n + r];
             if (fabs(w) > sum->largest) sum->largest = fabs(w);
@@ -327,7 +327,7 @@ static ferry_status write_codes(converter *state, const ferry_import_tensor *ten
     if (is_codes(tensor)) {
         FERRY_TRY(copy_panel(state, tensor, n, rows, error));
     } else {
-        FERRY_TRY(quantise_panel(state, tensor, n, rows, sum, error));
+        FERRY_TRY(quantize_panel(state, tensor, n, rows, sum, error));
     }
     ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
     return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
@@ -346,9 +346,9 @@ static ferry_status write_matrix(converter *state, const ferry_import_tensor *te
         release_read(state, tensor, at + rows);
     }
     if (type != FERRY_I8) return FERRY_OK;
-    if (!is_codes(tensor) && options->quantised != NULL) {
+    if (!is_codes(tensor) && options->quantized != NULL) {
         const double count = (double)tensor->N * (double)tensor->K;
-        options->quantised(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
+        options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
     }
     return write_scales(state, tensor, error);

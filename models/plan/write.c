@@ -313,7 +313,7 @@ static ferry_status put_origin(ferry_gguf_writer *writer, const ferry_import_pla
     uint64_t *sizes = calloc(count + 1, sizeof *sizes);
     ferry_gguf_put_string(writer, "ferry.origin.kind", plan->kind);
     ferry_gguf_put_string(writer, "ferry.origin.name", plan->name);
-    if (plan->licence.size > 0) ferry_gguf_put_text(writer, "ferry.origin.licence", plan->licence);
+    if (plan->license.size > 0) ferry_gguf_put_text(writer, "ferry.origin.licence", plan->license);
     const ferry_status status = files != NULL && hashes != NULL && sizes != NULL
                                     ? put_files(writer, plan, files, hashes, sizes, count, error)
                                     : ferry_fail_memory(error, "a list of files", count * sizeof *files);

@@ -1,5 +1,5 @@
 /* Generation with a vocabulary so large that searches take their logits in parts, and that idle threads help with them:
- * the same work again asks the system for nothing, and parts, neighbours, helpers and the room for ids change neither
+ * the same work again asks the system for nothing, and parts, neighbors, helpers and the room for ids change neither
  * what is chosen nor its score. */
 #include "tests/support/small_model.h"
 
@@ -210,7 +210,7 @@ static void confuse(ferry_screen *screen)
 
 /* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a screen can
  * tell, or cannot. */
-static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, bool shortlist)
+static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bool shortlist)
 {
     enum { NONE, TELLS, DOES_NOT_TELL };
     static const struct {
@@ -240,15 +240,15 @@ static void check_parts_and_neighbours(const ferry_model *model, int32_t beam, b
     free(expected);
 }
 
-static void test_parts_and_neighbours_change_nothing(void **state)
+static void test_parts_and_neighbors_change_nothing(void **state)
 {
     (void)state;
     static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
         for (int shortlist = 0; shortlist < 2; shortlist++) {
-            check_parts_and_neighbours(model, 1, shortlist != 0);
-            check_parts_and_neighbours(model, MOST_BEAM, shortlist != 0);
+            check_parts_and_neighbors(model, 1, shortlist != 0);
+            check_parts_and_neighbors(model, MOST_BEAM, shortlist != 0);
         }
         ferry_model_close(model);
     }
@@ -303,7 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
-        cmocka_unit_test(test_parts_and_neighbours_change_nothing),
+        cmocka_unit_test(test_parts_and_neighbors_change_nothing),
         cmocka_unit_test(test_one_sentence_on_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* What the literature says of each positional encoding, and what a decoder may ask of all: scores that beam search
- * sums up are those of its own ids computed from scratch, neighbours change nothing, and length has no end. */
+ * sums up are those of its own ids computed from scratch, neighbors change nothing, and length has no end. */
 #include "tests/support/support.h"
 
 #include "engine/position/position.h"
@@ -503,7 +503,7 @@ static void test_beam_scores_are_those_of_the_ids(void **state)
     }
 }
 
-static void test_neighbours_change_no_byte(void **state)
+static void test_neighbors_change_no_byte(void **state)
 {
     (void)state;
     int32_t ids[56];
@@ -574,7 +574,7 @@ int main(void)
         cmocka_unit_test(test_slopes_of_heads),
         cmocka_unit_test(test_clipped_distances_are_constant),
         cmocka_unit_test(test_beam_scores_are_those_of_the_ids),
-        cmocka_unit_test(test_neighbours_change_no_byte),
+        cmocka_unit_test(test_neighbors_change_no_byte),
         cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,16 +1,16 @@
-/* What int8 products read: inputs as every ISA quantises them, codes, and rows of matrices. */
-#include "tests/support/quantised.h"
+/* What int8 products read: inputs as every ISA quantizes them, codes, and rows of matrices. */
+#include "tests/support/quantized.h"
 
 /* ---- inputs ---- */
 
-/* The unit matrix [K, K] shows how its inputs are quantised. */
-static quantised new_unit(int32_t K, float input_multiplier)
+/* The unit matrix [K, K] shows how its inputs are quantized. */
+static quantized new_unit(int32_t K, float input_multiplier)
 {
-    quantised w = new_quantised(K, K, false, false, input_multiplier);
+    quantized w = new_quantized(K, K, false, false, input_multiplier);
     w.matrix.multiplier = 1.0f;
     memset(w.q, 0, (size_t)K * (size_t)K);
     for (int32_t k = 0; k < K; k++) w.q[k * K + k] = 1;
-    pack_quantised(&w);
+    pack_quantized(&w);
     return w;
 }
 
@@ -25,7 +25,7 @@ static void inputs_are_rounded_and_clamped(void **state)
     enum { K = sizeof x / sizeof *x, ROWS = 20 };
     float repeated[ROWS][K], y[ROWS][K];
     for (int i = 0; i < ROWS; i++) memcpy(repeated[i], x, sizeof x);
-    quantised once = new_unit(K, 1.0f), twice = new_unit(K, 2.0f);
+    quantized once = new_unit(K, 1.0f), twice = new_unit(K, 2.0f);
     EACH_ISA(k)
     {
         for (int32_t rows = 1; rows <= ROWS; rows++) {
@@ -35,8 +35,8 @@ static void inputs_are_rounded_and_clamped(void **state)
         run(*k, y[0], (const float[K]){63.25f, 63.75f, -63.25f, 100.0f}, 1, &twice.matrix);
         assert_true(y[0][0] == 63.0f && y[0][1] == 63.5f && y[0][2] == -63.0f && y[0][3] == 63.5f && y[0][4] == 0.0f);
     }
-    destroy_quantised(&once);
-    destroy_quantised(&twice);
+    destroy_quantized(&once);
+    destroy_quantized(&twice);
 }
 
 static void largest_sees_every_number(void **state)
@@ -130,7 +130,7 @@ static void rows_are_read_and_selected(void **state)
 {
     (void)state;
     enum { N = 45, K = 13 };
-    quantised scaled = new_quantised(N, K, true, true, 0), whole = new_quantised(N, K, false, false, 33.0f);
+    quantized scaled = new_quantized(N, K, true, true, 0), whole = new_quantized(N, K, false, false, 33.0f);
     float *weight = new_floats(N * K, -1.0f, 1.0f), *panels = new_floats(ferry_panels_count(N, K), 0, 0);
     ferry_panels_pack(panels, weight, N, K);
     ferry_matrix floats = {.N = N, .K = K, .panels = panels, .bias = scaled.bias};
@@ -150,8 +150,8 @@ static void rows_are_read_and_selected(void **state)
     }
     free(weight);
     free(panels);
-    destroy_quantised(&scaled);
-    destroy_quantised(&whole);
+    destroy_quantized(&scaled);
+    destroy_quantized(&whole);
 }
 
 static void codes_of_a_row(void **state)
@@ -170,7 +170,7 @@ static void codes_of_a_row(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int8_t codes[4];
         float scale;
-        ferry_codes_quantise(rows[i].x, 4, codes, &scale);
+        ferry_codes_quantize(rows[i].x, 4, codes, &scale);
         assert_true(scale == rows[i].scale);
         assert_memory_equal(codes, rows[i].codes, 4);
     }
@@ -192,7 +192,7 @@ static void codes_are_rounded_quotients(void **state)
         int8_t *codes = new_memory((size_t)K);
         for (int32_t k = 0; k < K; k++) x[k] *= ldexpf(1.0f, K - 100);
         for (int32_t k = 0; k < K; k++) largest = fmaxf(largest, fabsf(x[k]));
-        ferry_codes_quantise(x, K, codes, &scale);
+        ferry_codes_quantize(x, K, codes, &scale);
         assert_true(scale == largest / 127);
         for (int32_t k = 0; k < K; k++) assert_true((float)codes[k] == nearbyintf(x[k] / scale));
         free(x);

@@ -1,6 +1,6 @@
 /* int8 products of every ISA that runs here: against plain arithmetic, and against each other byte by byte. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "tests/support/quantised.h"
+#include "tests/support/quantized.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ typedef struct shape {
 
 static void check_shape(shape s, bool with_scales, bool with_bias, float input_multiplier)
 {
-    quantised w = new_quantised(s.N, s.K, with_scales, with_bias, input_multiplier);
+    quantized w = new_quantized(s.N, s.K, with_scales, with_bias, input_multiplier);
     size_t size = (size_t)s.rows * (size_t)s.N;
     float *x = new_floats((size_t)s.rows * (size_t)s.K, -3.0f, 3.0f), *first = NULL;
     EACH_ISA(k)
@@ -39,7 +39,7 @@ static void check_shape(shape s, bool with_scales, bool with_bias, float input_m
     }
     free(first);
     free(x);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 static void products_are_right(void **state)
@@ -62,7 +62,7 @@ static void a_row_depends_on_itself_alone(void **state)
 {
     (void)state;
     enum { N = 83, K = 70 };
-    quantised w = new_quantised(N, K, false, true, 0);
+    quantized w = new_quantized(N, K, false, true, 0);
     float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
     float *all = new_floats(MAX_ROWS * N, 0, 0), *y = new_floats(MAX_ROWS * N, 0, 0);
     EACH_ISA(k)
@@ -77,7 +77,7 @@ static void a_row_depends_on_itself_alone(void **state)
     free(x);
     free(all);
     free(y);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 /* ---- integers ---- */
@@ -88,7 +88,7 @@ static void nothing_overflows_or_saturates(void **state)
     (void)state;
     enum { N = 20, K = 65536, KINDS = 3, ROWS = 2 * KINDS };
     static const int ends[] = {127, -127, -128}; /* the last is no code that we write, but a file may hold it */
-    quantised w = new_quantised(N, K, false, false, 1.0f);
+    quantized w = new_quantized(N, K, false, false, 1.0f);
     float *x = new_floats((size_t)ROWS * K, 0, 0);
     float y[KINDS * N], y_twice[ROWS * N];
     w.matrix.multiplier = 1.0f;
@@ -101,7 +101,7 @@ static void nothing_overflows_or_saturates(void **state)
     for (int e = 0; e < 3; e++) {
         memset(w.q, ends[e], (size_t)N * K);
         for (size_t k = 0; k < K; k += 2) w.q[k] = (int8_t)-w.q[k + 1] < 0 ? -127 : 127; /* row 0 alternates */
-        pack_quantised(&w);
+        pack_quantized(&w);
         EACH_ISA(k)
         {
             run(*k, y, x, KINDS, &w.matrix);
@@ -118,7 +118,7 @@ static void nothing_overflows_or_saturates(void **state)
         }
     }
     free(x);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 /* Every pair of an input and a code, in every place of a group. */
@@ -126,7 +126,7 @@ static void every_product_of_bytes(void **state)
 {
     (void)state;
     enum { N = 256, K = 5, ROWS = 255 };
-    quantised w = new_quantised(N, K, true, false, 1.0f);
+    quantized w = new_quantized(N, K, true, false, 1.0f);
     float *x = new_floats(ROWS * K, 0, 0), *y = new_floats(ROWS * N, 0, 0);
     for (int32_t n = 0; n < N; n++) w.scales[n] = 1.0f;
     for (int32_t place = 0; place < K; place++) {
@@ -134,7 +134,7 @@ static void every_product_of_bytes(void **state)
         memset(x, 0, ROWS * K * sizeof *x);
         for (int32_t n = 0; n < N; n++) w.q[n * K + place] = (int8_t)(n - 128);
         for (int32_t i = 0; i < ROWS; i++) x[i * K + place] = (float)(i - 127);
-        pack_quantised(&w);
+        pack_quantized(&w);
         EACH_ISA(k)
         {
             run(*k, y, x, ROWS, &w.matrix);
@@ -145,7 +145,7 @@ static void every_product_of_bytes(void **state)
     }
     free(x);
     free(y);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 static void groups_share_a_factor(void **state)
@@ -154,7 +154,7 @@ static void groups_share_a_factor(void **state)
     enum { ROWS = 40, N = 35, K = 19 };
     static const int32_t ends[] = {1, 4, 4, 25, ROWS};
     const ferry_context settings = {.group_ends = ends, .group_count = 5};
-    quantised w = new_quantised(N, K, true, true, 0), fixed = new_quantised(N, K, false, true, 12.5f);
+    quantized w = new_quantized(N, K, true, true, 0), fixed = new_quantized(N, K, false, true, 12.5f);
     float *x = new_floats(ROWS * K, -3.0f, 3.0f), *y = new_floats(ROWS * N, 0, 0), *alone = new_floats(ROWS * N, 0, 0);
     const ferry_matrix *matrix = &w.matrix, *with_factor = &fixed.matrix;
     for (int32_t i = 0; i < K; i++) x[10 * K + i] *= 50.0f; /* rounds the rest of its group coarsely */
@@ -172,15 +172,15 @@ static void groups_share_a_factor(void **state)
     free(x);
     free(y);
     free(alone);
-    destroy_quantised(&w);
-    destroy_quantised(&fixed);
+    destroy_quantized(&w);
+    destroy_quantized(&fixed);
 }
 
 static void odd_rows(void **state)
 {
     (void)state;
     enum { N = 18, K = 21, ROWS = 4 };
-    quantised w = new_quantised(N, K, true, true, 0);
+    quantized w = new_quantized(N, K, true, true, 0);
     float x[ROWS * K] = {0}, y[ROWS * N], zeros[ROWS * N], first[ROWS * N];
     x[K] = 1e-40f; /* so small that its factor is infinite */
     x[2 * K + 3] = INFINITY;
@@ -197,7 +197,7 @@ static void odd_rows(void **state)
         if (*k == ferry_kernels_available()[0]) memcpy(first, zeros, sizeof first);
         assert_memory_equal(zeros, first, 2 * N * sizeof *zeros); /* the signs of zeros, too */
     }
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 /* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
@@ -223,8 +223,8 @@ static void many_are_like_one_by_one(void **state)
 {
     (void)state;
     enum { ROWS = 20, K = 37 };
-    quantised a = new_quantised(16, K, true, true, 0), b = new_quantised(40, K, false, false, 20.0f),
-              c = new_quantised(5, K, false, true, 0);
+    quantized a = new_quantized(16, K, true, true, 0), b = new_quantized(40, K, false, false, 20.0f),
+              c = new_quantized(5, K, false, true, 0);
     float *x = new_floats(ROWS * K, -3.0f, 3.0f), *weight = new_floats(30 * K, -1.0f, 1.0f);
     float *panels = new_floats(ferry_panels_count(30, K), 0, 0);
     ferry_panels_pack(panels, weight, 30, K);
@@ -249,15 +249,15 @@ static void many_are_like_one_by_one(void **state)
     free(x);
     free(weight);
     free(panels);
-    destroy_quantised(&a);
-    destroy_quantised(&b);
-    destroy_quantised(&c);
+    destroy_quantized(&a);
+    destroy_quantized(&b);
+    destroy_quantized(&c);
 }
 
 /* ---- division by a multiplier ---- */
 
 /* Every sum by every unit: one row [ROWS] of outputs has one unit, a·multiplier. */
-static void check_unit(quantised *w, const float *x, float a, float multiplier)
+static void check_unit(quantized *w, const float *x, float a, float multiplier)
 {
     enum { ROWS = 8 };
     const int32_t N = w->matrix.N;
@@ -297,12 +297,12 @@ static void quotients_are_rounded_once(void **state)
                                         INFINITY,
                                         0x1.234568p-140f};
     enum { N = 48, K = 40, ROWS = 8 };
-    quantised w = new_quantised(N, K, false, false, 0);
+    quantized w = new_quantized(N, K, false, false, 0);
     float *x = new_floats((size_t)ROWS * K, -90.0f, 90.0f);
     for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) check_unit(&w, x, 1.0f, multipliers[i]);
     for (int i = 0; i < 300; i++) check_unit(&w, x, random_between(0.5f, 2.0f), random_between(0.01f, 3000.0f));
     free(x);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 /* ---- memory ---- */
@@ -327,7 +327,7 @@ static void free_at_wall(void *data, size_t n)
 /* The kernels themselves, with every one of their buffers at a wall. */
 static void check_walls(shape s, bool with_scales)
 {
-    quantised w = new_quantised(s.N, s.K, with_scales, true, 0);
+    quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
     const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
     const size_t inputs_size = rows * ((K + 63) / 64 * 64), x_size = rows * K * sizeof(float);
     const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
@@ -347,7 +347,7 @@ static void check_walls(shape s, bool with_scales)
         memset(inputs.codes, 0x55, inputs_size);
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
-            (*k)->quantise(&inputs, x_at + (size_t)i * K, i);
+            (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
         (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
         assert_memory_equal(y, expected, y_size);
@@ -362,7 +362,7 @@ static void check_walls(shape s, bool with_scales)
     free_at_wall(inputs.codes, inputs_size);
     free(x);
     free(expected);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 static void nothing_behind_the_buffers_is_touched(void **state)
@@ -405,7 +405,7 @@ static void run_job(void *user, int32_t worker, size_t item)
 static void threads_do_not_meet(void **state)
 {
     (void)state;
-    quantised w = new_quantised(JOB_N, JOB_K, true, true, 0);
+    quantized w = new_quantized(JOB_N, JOB_K, true, true, 0);
     float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
           *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
     ferry_pool *pool;
@@ -421,7 +421,7 @@ static void threads_do_not_meet(void **state)
     ferry_pool_destroy(pool);
     free(x);
     free(expected);
-    destroy_quantised(&w);
+    destroy_quantized(&w);
 }
 
 /* ---- tables ---- */

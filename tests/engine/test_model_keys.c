@@ -522,7 +522,7 @@ static void test_description(void **state)
         "int8: 35 matrices, 35 with one multiplier, 35 with a multiplier for their inputs",
         "2 layers of SSRU and cross-attention",
         "ffn 19 (gated relu), post-RMS-norm",
-        "embeddings normalised, a norm at the end",
+        "embeddings normalized, a norm at the end",
         "alignment: layer 1, head 2",
         "shortlist: the first 4 words and 0.8 more for each source word; off by default",
         "pieces with blanks between them",

@@ -87,16 +87,16 @@ static void test_nothing_is_counted_unasked(void **state)
     ferry_translator *translator = create(1, 1);
     translate(translator);
     assert_true(sum_of_phases(translator) == 0);
-    assert_int_equal(find(translator, "tokenising").calls, 0);
+    assert_int_equal(find(translator, "tokenizing").calls, 0);
     ferry_translator_destroy(translator);
 }
 
 static void test_phases_fit_into_the_time_that_passed(void **state)
 {
     (void)state;
-    static const char *const busy[] = {"tokenising",      "encoder",      "source_keys",  "self_attention",
+    static const char *const busy[] = {"tokenizing",      "encoder",      "source_keys",  "self_attention",
                                        "cross_attention", "feed_forward", "decoder_rest", "output_layer",
-                                       "search",          "detokenising", "other"};
+                                       "search",          "detokenizing", "other"};
     for (int beam = 1; beam <= 2; beam++) {
         ferry_translator *translator = create(1, beam);
         ferry_inspect_profile_start(translator);
@@ -119,8 +119,8 @@ static void test_calls_count_what_was_done(void **state)
         for (int round = 0; round < 2; round++) {
             ferry_inspect_profile_start(translator);
             translate(translator);
-            assert_int_equal(find(translator, "tokenising").calls, LINES);
-            assert_int_equal(find(translator, "detokenising").calls, WITH_WORDS);
+            assert_int_equal(find(translator, "tokenizing").calls, LINES);
+            assert_int_equal(find(translator, "detokenizing").calls, WITH_WORDS);
             assert_in_range(find(translator, "other").calls, 1, threads);
             const int64_t steps = find(translator, "decoder_rest").calls;
             const int64_t layers = find(translator, "self_attention").calls;
@@ -129,7 +129,7 @@ static void test_calls_count_what_was_done(void **state)
             assert_int_equal(find(translator, "feed_forward").calls, layers);
         }
         translate(translator); /* goes on where the last one ended */
-        assert_int_equal(find(translator, "tokenising").calls, 2 * LINES);
+        assert_int_equal(find(translator, "tokenizing").calls, 2 * LINES);
         ferry_translator_destroy(translator);
     }
 }

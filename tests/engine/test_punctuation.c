@@ -36,7 +36,7 @@ static void test_substitutions(void **state)
     }
 }
 
-/* Their neighbours among the code points, and quotation marks that the script does not know. */
+/* Their neighbors among the code points, and quotation marks that the script does not know. */
 static void test_what_stays(void **state)
 {
     (void)state;

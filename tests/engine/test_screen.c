@@ -83,7 +83,7 @@ static answer ask(const ferry_kernels *k, const world *w, ferry_context *context
         k->add_top(&top, logits, count, first);
     }
     answer a;
-    a.told = ferry_screen_resolve(screen, k, w->x, inputs.quantised.factors[0], &top, &a.column, &a.logit);
+    a.told = ferry_screen_resolve(screen, k, w->x, inputs.quantized.factors[0], &top, &a.column, &a.logit);
     free(logits);
     return a;
 }

@@ -320,7 +320,7 @@ static void test_min_length(void **state)
     }
 }
 
-/* Log-probabilities keep the share of suppressed tokens unless they are renormalised. Probabilities ½, ¼, ⅛, ⅛. */
+/* Log-probabilities keep the share of suppressed tokens unless they are renormalized. Probabilities ½, ¼, ⅛, ⅛. */
 static void test_suppressed_share(void **state)
 {
     (void)state;

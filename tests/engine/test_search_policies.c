@@ -185,7 +185,7 @@ static void test_ctranslate2_more_than_beam(void **state)
     CHECK_HYPOTHESIS(result, 1, -1.0 / 3, 1, 2, 0);
 }
 
-/* Probabilities ½, ¼, ⅛, ⅛; token 3 was forced and is penalised as a logit, then all are normalised. A start token does
+/* Probabilities ½, ¼, ⅛, ⅛; token 3 was forced and is penalized as a logit, then all are normalized. A start token does
  * not count, though the same one counts for Hugging Face. */
 static void test_ctranslate2_penalty(void **state)
 {
@@ -238,7 +238,7 @@ static void test_ctranslate2_forced(void **state)
 
 /* ---- a start without a token ---- */
 
-/* -1 repeats nothing: nothing is penalised or masked at the first step, with columns for all tokens or for some. */
+/* -1 repeats nothing: nothing is penalized or masked at the first step, with columns for all tokens or for some. */
 static void test_zero_start(void **state)
 {
     (void)state;

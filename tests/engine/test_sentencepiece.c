@@ -95,7 +95,7 @@ static void put_piece(proto_writer *writer, ferry_view piece, uint8_t type)
     put(writer, (const uint8_t[]){3 << 3, type}, 2);
 }
 
-/* A proto of <unk>, "a", `piece` of `type`, and a normalisation table of units [count], replacement "b". */
+/* A proto of <unk>, "a", `piece` of `type`, and a normalization table of units [count], replacement "b". */
 static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *units, size_t count, ferry_error *error)
 {
     proto_writer *proto = calloc(1, sizeof *proto);
@@ -147,7 +147,7 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
     }
 }
 
-static void test_normalisation_tables(void **state)
+static void test_normalization_tables(void **state)
 {
     (void)state;
     enum { COUNT = 256 * 36 };
@@ -159,7 +159,7 @@ static void test_normalisation_tables(void **state)
     assert_int_equal(try_proto(VIEW(""), 0, units, 256 * 33, &error), FERRY_ERROR_FORMAT);
     units[256 * 33] = 1u << 31 | 2; /* the replacements have bytes 0 and 1 */
     assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "model: normalisation table leads out of its 36864 bytes");
+    assert_string_equal(error.message, "model: normalization table leads out of its 36864 bytes");
 
     chain(units, COUNT, 33);
     assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED);
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(test_random_bytes_are_refused),
         cmocka_unit_test(test_damaged_models),
         cmocka_unit_test(test_odd_pieces),
-        cmocka_unit_test(test_normalisation_tables),
+        cmocka_unit_test(test_normalization_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

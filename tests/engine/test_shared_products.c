@@ -1,5 +1,5 @@
 /* Products whose columns threads share: the same bytes as of one thread. */
-#include "tests/support/quantised.h"
+#include "tests/support/quantized.h"
 
 #include <sched.h>
 
@@ -84,13 +84,13 @@ static void compare_rows_and_isas(ferry_pool *pool, const ferry_matrix *const *m
 static void check_sizes(ferry_pool *pool, const int32_t *N, int32_t floats)
 {
     static const float input_multipliers[] = {0, 0, 20.0f, 20.0f};
-    quantised w[MATRICES];
+    quantized w[MATRICES];
     float *panels[MATRICES] = {NULL};
     ferry_matrix changed[MATRICES];
     const ferry_matrix *matrices[MATRICES];
     int32_t count = 0;
     for (; count < MATRICES && N[count] > 0; count++) {
-        w[count] = new_quantised(N[count], K, count % 2 == 0, count != 1, input_multipliers[count]);
+        w[count] = new_quantized(N[count], K, count % 2 == 0, count != 1, input_multipliers[count]);
         changed[count] = w[count].matrix;
         if (count < floats) {
             panels[count] = new_floats(ferry_panels_count(N[count], K), -1.0f, 1.0f);
@@ -101,7 +101,7 @@ static void check_sizes(ferry_pool *pool, const int32_t *N, int32_t floats)
     compare_rows_and_isas(pool, matrices, count);
     for (int32_t m = 0; m < count; m++) {
         free(panels[m]);
-        destroy_quantised(&w[m]);
+        destroy_quantized(&w[m]);
     }
 }
 

@@ -302,8 +302,8 @@ static void test_softmax_over_the_list(void **state)
     ferry_model_close(opened);
 }
 
-/* The output matrix in int8, inputs quantised from their values. */
-static int8_t *quantise_output(ferry_transformer *model, float *scales)
+/* The output matrix in int8, inputs quantized from their values. */
+static int8_t *quantize_output(ferry_transformer *model, float *scales)
 {
     enum { MAX_WIDTH = 64 };
     const ferry_matrix from = model->output;
@@ -317,7 +317,7 @@ static int8_t *quantise_output(ferry_transformer *model, float *scales)
         for (int32_t r = 0; r < count; r++) {
             float values[MAX_WIDTH];
             ferry_matrix_row(&from, first + r, values);
-            ferry_codes_quantise(values, from.K, rows + r * from.K, &scales[first + r]);
+            ferry_codes_quantize(values, from.K, rows + r * from.K, &scales[first + r]);
         }
         ferry_codes_pack(codes + (size_t)(first / FERRY_LANES) * panel, rows, count, from.K);
     }
@@ -342,7 +342,7 @@ static void check_batch_is_alone(const ferry_transformer *model, const ferry_ker
     free(alone);
 }
 
-/* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantised by the sentence. */
+/* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */
 static void test_batch_is_alone(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_batch_is_alone(void **state)
     make_shortlist(&made, VOCAB, 4, true);
     model.shortlist = made.shortlist;
     check_batch_is_alone(&model, opened->kernels);
-    int8_t *codes = quantise_output(&model, scales);
+    int8_t *codes = quantize_output(&model, scales);
     check_batch_is_alone(&model, opened->kernels);
     model.sentence_inputs = true;
     check_batch_is_alone(&model, opened->kernels);

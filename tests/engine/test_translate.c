@@ -18,7 +18,7 @@ static const char *const lines[] = {
     "I",
     "No.",
     ("This sentence is a good deal longer than the others, because batches of equal lengths prove too little about "
-     "neighbours, and because a longer target has to cross the end of a block of cached keys and values."),
+     "neighbors, and because a longer target has to cross the end of a block of cached keys and values."),
 };
 enum { LINES = sizeof lines / sizeof lines[0] };
 

@@ -1,4 +1,4 @@
-/* Importers: how a source is recognised, named and refused, and what a caller hears of the work. */
+/* Importers: how a source is recognized, named and refused, and what a caller hears of the work. */
 #define _XOPEN_SOURCE 700 /* symlink */
 #include "tests/support/import_support.h"
 
@@ -24,7 +24,7 @@ static void test_sources_that_are_no_model(void **state)
     free(empty);
 }
 
-/* Lexicons and the states of optimisers are no models. */
+/* Lexicons and the states of optimizers are no models. */
 static void test_several_weights(void **state)
 {
     (void)state;
@@ -41,20 +41,20 @@ static void test_several_weights(void **state)
     free(directory);
 }
 
-static void test_name_licence_and_hashes(void **state)
+static void test_name_license_and_hashes(void **state)
 {
     (void)state;
     ferry_error error;
     ferry_model_file file;
     char *source = data_path("positions/none-post"), *path = scratch_path("named.gguf");
-    const edit licence = {"LICENSE", NULL, "abc"};
-    char *directory = variant(source, &licence, 1);
+    const edit license = {"LICENSE", NULL, "abc"};
+    char *directory = variant(source, &license, 1);
     const ferry_import_options options = {.type = FERRY_F32, .name = "opus-mt"};
     CHECK(ferry_import(directory, path, &options, &error));
     CHECK(ferry_model_file_open(path, ferry_kernels_find(NULL), &file, &error));
     assert_true(has_text(file.name, "opus-mt"));
     assert_int_equal(memcmp(file.origin.name.data, "variant-", 8), 0);
-    assert_true(has_text(file.origin.licence, "abc"));
+    assert_true(has_text(file.origin.license, "abc"));
     assert_int_equal(file.origin.file_count, 3);
     assert_int_equal(file.origin.sizes[2], 3);
     assert_true(has_text(file.origin.hashes[2], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
@@ -149,7 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sources_that_are_no_model), cmocka_unit_test(test_several_weights),
-        cmocka_unit_test(test_name_licence_and_hashes),   cmocka_unit_test(test_forms_of_a_source),
+        cmocka_unit_test(test_name_license_and_hashes),   cmocka_unit_test(test_forms_of_a_source),
         cmocka_unit_test(test_progress_and_cancelling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ static void test_given_targets(void **state)
 
 /* Integers widened to float32; and int8 products of inputs that are rounded by the row, which round otherwise where an
  * input lies near k + 1/2. (CTranslate2 itself cuts the inputs of models of this age.) */
-static void test_quantised(void **state)
+static void test_quantized(void **state)
 {
     (void)state;
     static const double i16[] = {-0.10708, -0.06553, -0.05656, -0.44399, -0.22912, -0.09362, -0.06410};
@@ -250,7 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_given_targets), cmocka_unit_test(test_quantised),
+        cmocka_unit_test(test_given_targets), cmocka_unit_test(test_quantized),
         cmocka_unit_test(test_first_steps),   cmocka_unit_test(test_encoder_and_attention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

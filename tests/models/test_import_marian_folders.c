@@ -78,7 +78,7 @@ static void test_opus(void **state)
     const ferry_model_text *text = &file.text;
     const ferry_model_languages *languages = &text->languages;
     assert_true(has_text(file.origin.kind, "opus-mt"));
-    assert_true(has_text(file.origin.licence, "free"));
+    assert_true(has_text(file.origin.license, "free"));
     assert_int_equal(decoding->beam, 4);
     assert_true(decoding->length_penalty == 0.6f && decoding->word_penalty == 0.2f);
     assert_true(decoding->length_factor == 2.5f && decoding->length_extra == 0);

@@ -35,7 +35,7 @@ typedef struct bench {
     ferry_import_position position;
 } bench;
 
-static void recognise(bench *b, ferry_weights_entry *entry, int32_t first_row)
+static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
 {
     ferry_error error;
     char *path = data_path("positions/none-post");
@@ -81,7 +81,7 @@ static void test_formulas(void **state)
         fill(table, &row);
         table[P * D - 1] += 8e-6f;
         ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        recognise(&b, &entry, row.first_row);
+        recognize(&b, &entry, row.first_row);
         check_formula(&b, &row);
         tear_down(&b);
     }
@@ -97,7 +97,7 @@ static void test_formulas_in_half_precision(void **state)
     fill(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
     ferry_weights_entry entry = entry_of(FERRY_F16, halves);
-    recognise(&b, &entry, 0);
+    recognize(&b, &entry, 0);
     check_formula(&b, &row);
     tear_down(&b);
 }
@@ -105,7 +105,7 @@ static void test_formulas_in_half_precision(void **state)
 static void check_learned(ferry_weights_entry *entry, int32_t first_row)
 {
     bench b;
-    recognise(&b, entry, first_row);
+    recognize(&b, entry, first_row);
     assert_string_equal(b.position.type, "learned");
     assert_string_equal(b.position.parameters[0].key, "max_positions");
     assert_int_equal(b.position.parameters[0].integer, P - first_row);
@@ -141,7 +141,7 @@ static void test_refusals(void **state)
     ferry_error error;
     bench b;
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    recognise(&b, &entry, 0);
+    recognize(&b, &entry, 0);
     b.plan.model.d_model = D + 1;
     assert_int_equal(ferry_import_position_table(&b.plan, &entry, 0, true, &b.position, &error), FERRY_ERROR_FORMAT);
     assert_non_null(strstr(error.message, "test: tensor 't': expected shape [30, 13], found [30, 12]"));

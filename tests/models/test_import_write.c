@@ -338,7 +338,7 @@ static void test_sixteen_bits(void **state)
     tear_down(&b);
 }
 
-/* ---- quantising ---- */
+/* ---- quantizing ---- */
 
 typedef struct report {
     int calls;
@@ -356,7 +356,7 @@ static void note(void *user, const char *tensor, double largest, double rms, dou
     r->rms_error = rms_error;
 }
 
-static void test_quantising(void **state)
+static void test_quantizing(void **state)
 {
     (void)state;
     static float numbers[OUTPUTS * INPUTS];
@@ -366,7 +366,7 @@ static void test_quantising(void **state)
     double squares = 0, errors = 0, largest = 0;
     for (int i = 0; i < OUTPUTS * INPUTS; i++) numbers[i] = number(i) * (1 + (float)(i / INPUTS));
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, OUTPUTS, INPUTS, numbers);
-    const ferry_import_options options = {.type = FERRY_I8, .quantised = note, .user = &r};
+    const ferry_import_options options = {.type = FERRY_I8, .quantized = note, .user = &r};
     set_up(&b);
     CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
     CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
@@ -449,7 +449,7 @@ int main(void)
         cmocka_unit_test(test_codes_with_one_multiplier),
         cmocka_unit_test(test_codes_with_a_multiplier_for_each_row),
         cmocka_unit_test(test_sixteen_bits),
-        cmocka_unit_test(test_quantising),
+        cmocka_unit_test(test_quantizing),
         cmocka_unit_test(test_tensors_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

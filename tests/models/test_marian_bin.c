@@ -265,19 +265,19 @@ static void compare_codes(const ferry_weights_entry *codes, const ferry_tensor *
 
 static void check_student(const char *name, size_t count)
 {
-    opened exact, quantised;
+    opened exact, quantized;
     int compared = 0;
     if (!open_shared("models/bergamot-en-de/model.ende.bin", &exact)) {
         not_run("the Bergamot student");
         return;
     }
-    assert_true(open_shared(name, &quantised));
-    assert_int_equal(quantised.weights.count, count);
+    assert_true(open_shared(name, &quantized));
+    assert_int_equal(quantized.weights.count, count);
     for (size_t i = 0; i < exact.weights.count; i++) {
         const ferry_tensor *tensor = &exact.weights.entries[i].tensor;
         char text[100];
         snprintf(text, sizeof text, "%.*s", (int)tensor->name.size, tensor->name.data);
-        const ferry_weights_entry *other = ferry_weights_find(&quantised.weights, text);
+        const ferry_weights_entry *other = ferry_weights_find(&quantized.weights, text);
         assert_non_null(other);
         if (other->tensor.type == FERRY_I8 && tensor->type == FERRY_F32) {
             compare_codes(other, tensor);
@@ -287,7 +287,7 @@ static void check_student(const char *name, size_t count)
         }
     }
     assert_int_equal(compared, 35); /* 6 of an encoder layer, 8 of a decoder layer, Wemb */
-    close_file(&quantised);
+    close_file(&quantized);
     close_file(&exact);
 }
 

@@ -14,7 +14,7 @@ static void apply(const ferry_matrix *matrix, const double *x, double *y)
     }
 }
 
-static void normalise(const ferry_stack *stack, const ferry_norm *norm, const double *x, double *y)
+static void normalize(const ferry_stack *stack, const ferry_norm *norm, const double *x, double *y)
 {
     double mean = 0, square = 0;
     for (int i = 0; i < D; i++) mean += x[i] / D;
@@ -109,7 +109,7 @@ static void embed(const ferry_transformer *model, const ferry_stack *stack, cons
             x[i][k] += sin(angle);
             x[i][D / 2 + k] += cos(angle);
         }
-        if (stack->embedding_norm.weight != NULL) normalise(stack, &stack->embedding_norm, x[i], x[i]);
+        if (stack->embedding_norm.weight != NULL) normalize(stack, &stack->embedding_norm, x[i], x[i]);
     }
 }
 
@@ -118,7 +118,7 @@ static void enter(const ferry_stack *stack, const ferry_norm *norm, row *x, int3
 {
     for (int32_t i = 0; i < rows; i++) {
         memcpy(u[i], x[i], sizeof(row));
-        if (stack->pre_norm) normalise(stack, norm, x[i], u[i]);
+        if (stack->pre_norm) normalize(stack, norm, x[i], u[i]);
     }
 }
 
@@ -126,7 +126,7 @@ static void leave(const ferry_stack *stack, const ferry_norm *norm, row *x, int3
 {
     for (int32_t i = 0; i < rows; i++) {
         for (int d = 0; d < D; d++) x[i][d] += y[i][d];
-        if (!stack->pre_norm) normalise(stack, norm, x[i], x[i]);
+        if (!stack->pre_norm) normalize(stack, norm, x[i], x[i]);
     }
 }
 
@@ -155,7 +155,7 @@ static void run_stack(const ferry_transformer *model, const int32_t *ids, int32_
         leave(stack, &layer->ffn_norm, x, rows, y);
     }
     for (int32_t i = 0; i < rows && stack->final_norm.weight != NULL; i++)
-        normalise(stack, &stack->final_norm, x[i], x[i]);
+        normalize(stack, &stack->final_norm, x[i], x[i]);
 }
 
 void plain_logits(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,

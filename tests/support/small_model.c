@@ -46,11 +46,11 @@ static void *add(builder *b, const char *name, const char *part, ferry_type type
     return tensor->data;
 }
 
-static void add_vector(builder *b, const char *name, const char *part, int32_t n, float centre, float width)
+static void add_vector(builder *b, const char *name, const char *part, int32_t n, float center, float width)
 {
     const int64_t shape[] = {n};
     float *values = add(b, name, part, FERRY_F32, 1, shape);
-    for (int32_t i = 0; i < n; i++) values[i] = centre + draw(b, width);
+    for (int32_t i = 0; i < n; i++) values[i] = center + draw(b, width);
 }
 
 static void add_number(builder *b, const char *name, const char *part, float value)
@@ -73,7 +73,7 @@ static void add_codes(builder *b, const char *name, const float *weight, int32_t
         for (int32_t r = 0; r < count; r++) {
             const float *row = weight + (size_t)(first + r) * (size_t)K;
             int8_t *out = panel + (size_t)r * (size_t)K;
-            if (rows) ferry_codes_quantise(row, K, out, &scales[first + r]);
+            if (rows) ferry_codes_quantize(row, K, out, &scales[first + r]);
             for (int32_t k = 0; k < K && !rows; k++) out[k] = (int8_t)rintf(row[k] * multiplier);
         }
         ferry_codes_pack(codes + ferry_codes_size(first, K), panel, count, K);

@@ -3,7 +3,7 @@
 
     text TEXT                   a text
     line X,Y X,Y ...            a curve
-    cell COLUMN ROW COLOUR      a cell of a heat map
+    cell COLUMN ROW COLOR      a cell of a heat map
 """
 import re
 import sys

@@ -77,7 +77,7 @@ test_nul()
     run_with 'How are you?\nHello,\0 world!\n\0\nHow are you?\n' translate
     expect_status 0
     expect_lines out 4
-    [ "$(sed -n '1p;4p' out | uniq)" = 'Wie geht es dir?' ] || fail "neighbours of a NUL: $(cat -v out)"
+    [ "$(sed -n '1p;4p' out | uniq)" = 'Wie geht es dir?' ] || fail "neighbors of a NUL: $(cat -v out)"
     sed -n 2p out | grep -q Welt || fail "what follows a NUL is lost: $(cat -v out)"
 }
 

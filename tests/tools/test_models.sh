@@ -173,7 +173,7 @@ test_bench_profile()
     expect_silence
     cmp brief expected_text || fail "another text than translate's"
     grep -qE '^phase +ms +share +calls$' out || fail "no table: $(cat out)"
-    grep -qE '^tokenising +[0-9]+\.[0-9]+ +[0-9.]+ % +3$' out || fail "three lines were tokenised: $(cat out)"
+    grep -qE '^tokenizing +[0-9]+\.[0-9]+ +[0-9.]+ % +3$' out || fail "three lines were tokenized: $(cat out)"
     grep -qE '^threads at work +[0-9.]+ +[0-9.]+ % of 1 x ' out || fail "no sum: $(cat out)"
     run bench translate -i letter --beam 2 --threads 2 --profile --json
     expect_status 0
@@ -181,9 +181,9 @@ test_bench_profile()
     python3 - << 'END' || fail "found: $(cat out)"
 import json
 profile = json.load(open("out"))["profile"]
-for name in "encoder", "self_attention", "cross_attention", "feed_forward", "output_layer", "search", "detokenising":
+for name in "encoder", "self_attention", "cross_attention", "feed_forward", "output_layer", "search", "detokenizing":
     assert profile[name]["ms"] > 0 and profile[name]["calls"] > 0, name
-assert profile["tokenising"]["calls"] == 3 and profile["detokenising"]["calls"] == 2
+assert profile["tokenizing"]["calls"] == 3 and profile["detokenizing"]["calls"] == 2
 assert abs(sum(phase["share"] for phase in profile.values()) - 100) < 0.1
 END
     run bench translate -i letter

@@ -1,5 +1,5 @@
 /* How fast products are on one thread: each ISA's kernels and OpenBLAS against the peak of fused multiply-adds; then
- * int8 products, alone and with the quantising, against the peak of the instruction for them and the speed of reading.
+ * int8 products, alone and with the quantizing, against the peak of the instruction for them and the speed of reading.
  *
  * Warm: one weight matrix again and again. Cold: a different one in every call, out of more memory than the caches near
  * the core hold, as in decoding. OPENBLAS_CORETYPE tells OpenBLAS which CPU to take this one for.
@@ -144,12 +144,12 @@ static double reading(const bench *b, const char *isa, size_t size, bool cold)
 typedef struct bench_i8 {
     const bench *bench;
     ferry_context context;
-    ferry_rows_i8 inputs; /* of the shape, quantised */
+    ferry_rows_i8 inputs; /* of the shape, quantized */
     shape shape;
     bool cold;
 } bench_i8;
 
-/* Seconds that `count` products take: with the quantising, or without. */
+/* Seconds that `count` products take: with the quantizing, or without. */
 static double measure_i8(bench_i8 *b, bool alone, int64_t count)
 {
     const shape s = b->shape;
@@ -176,12 +176,12 @@ static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
 }
 
 /* Every row's factor is 1. */
-static void quantise_all(bench_i8 *b)
+static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
     for (int32_t i = 0; i < b->shape.rows; i++) {
         b->inputs.factors[i] = 1.0f;
-        kernels->quantise(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
+        kernels->quantize(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
     }
 }
 
@@ -205,7 +205,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
         run.context = (ferry_context){.kernels = kernels[i]};
         repeat_i8(&run, false, seconds);
         const double whole = median(seconds);
-        quantise_all(&run);
+        quantize_all(&run);
         repeat_i8(&run, true, seconds);
         const double alone = median(seconds);
         if (i == 0) best = alone;
@@ -226,7 +226,7 @@ static void print_table_i8(const bench *b)
     static const int32_t sizes[][2] = {{256, 256}, {512, 512}, {512, 2048}, {2048, 512}, {512, 58112}};
     static const int32_t rows[] = {1, 4, 16, 64, 128, 256};
     const char *best = ferry_kernels_available()[0]->isa;
-    printf("\nint8 GOP/s with the quantising and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
+    printf("\nint8 GOP/s with the quantizing and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
            "             rows ×     K ×     N",
            best);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) printf(" %17s", (*k)->isa);

@@ -138,7 +138,7 @@ static void draw_head(FILE *out, const scene *s, const axis *rows, const axis *c
     if (s->request->head >= 0) snprintf(heads, sizeof heads, "head %d", (int)s->request->head);
     snprintf(lines[0], sizeof lines[0], "%s, layer %d, %s", kinds[s->request->kind], (int)s->layer, heads);
     snprintf(lines[1], sizeof lines[1], "rows: %s; columns: %s", rows->label, columns->label);
-    snprintf(lines[2], sizeof lines[2], "colour: attention weight; each row sums to 1");
+    snprintf(lines[2], sizeof lines[2], "color: attention weight; each row sums to 1");
     ferry_svg_begin(out, width, height, lines[0]);
     for (int i = 0; i < 3; i++)
         ferry_svg_text(out, MARGIN, 28 + 20 * i, i == 0 ? 16 : 12, FERRY_SVG_START, 0,

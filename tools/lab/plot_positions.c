@@ -11,7 +11,7 @@ enum { LEFT = 80, TOP = 76, PLOT_WIDTH = 520, PLOT_HEIGHT = 280, PANEL_HEIGHT = 
 
 typedef struct panel {
     char title[128];
-    const char *across, *up; /* labels; a map: of its colours */
+    const char *across, *up; /* labels; a map: of its colors */
     bool is_map;
     bool by_head;       /* rows are heads; one row: all do the same */
     double first, last; /* across */

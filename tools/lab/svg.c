@@ -68,41 +68,41 @@ void ferry_svg_end(FILE *out)
     fputs("</svg>\n", out);
 }
 
-/* ---- colours ---- */
+/* ---- colors ---- */
 
-typedef struct colour {
+typedef struct color {
     double red, green, blue;
-} colour;
+} color;
 
-/* Linear between colours that stand at equal distances; share 0 … 1. */
-static colour blend(const colour *colours, int count, double share)
+/* Linear between colors that stand at equal distances; share 0 … 1. */
+static color blend(const color *colors, int count, double share)
 {
     const double place = fmin(fmax(share, 0), 1) * (count - 1);
     const int below = place < count - 1 ? (int)place : count - 2;
     const double rest = place - below;
-    const colour a = colours[below], b = colours[below + 1];
-    return (colour){a.red + (b.red - a.red) * rest, a.green + (b.green - a.green) * rest,
-                    a.blue + (b.blue - a.blue) * rest};
+    const color a = colors[below], b = colors[below + 1];
+    return (color){a.red + (b.red - a.red) * rest, a.green + (b.green - a.green) * rest,
+                   a.blue + (b.blue - a.blue) * rest};
 }
 
-static void write_colour(FILE *out, colour c)
+static void write_color(FILE *out, color c)
 {
     fprintf(out, "#%02x%02x%02x", (unsigned)lround(c.red), (unsigned)lround(c.green), (unsigned)lround(c.blue));
 }
 
-static colour line_colour(int32_t line, int32_t count)
+static color line_color(int32_t line, int32_t count)
 {
-    static const colour colours[] = {{68, 20, 110},  {50, 90, 180},  {20, 150, 140},
-                                     {110, 180, 40}, {235, 160, 10}, {200, 40, 40}};
-    return blend(colours, 6, count > 1 ? (double)line / (count - 1) : 0.2);
+    static const color colors[] = {{68, 20, 110},  {50, 90, 180},  {20, 150, 140},
+                                   {110, 180, 40}, {235, 160, 10}, {200, 40, 40}};
+    return blend(colors, 6, count > 1 ? (double)line / (count - 1) : 0.2);
 }
 
-/* `level` 0 … LEVELS - 1: so few that cells of one colour can be one path, too many to be seen as steps. */
+/* `level` 0 … LEVELS - 1: so few that cells of one color can be one path, too many to be seen as steps. */
 enum { LEVELS = 65 };
-static colour level_colour(ferry_svg_scale scale, int32_t level)
+static color level_color(ferry_svg_scale scale, int32_t level)
 {
-    static const colour sequential[] = {{255, 255, 255}, {198, 219, 239}, {66, 146, 198}, {8, 48, 107}};
-    static const colour diverging[] = {{33, 60, 150}, {120, 170, 215}, {250, 250, 250}, {235, 150, 110}, {165, 15, 40}};
+    static const color sequential[] = {{255, 255, 255}, {198, 219, 239}, {66, 146, 198}, {8, 48, 107}};
+    static const color diverging[] = {{33, 60, 150}, {120, 170, 215}, {250, 250, 250}, {235, 150, 110}, {165, 15, 40}};
     const double share = (double)level / (LEVELS - 1);
     return scale == FERRY_SVG_SEQUENTIAL ? blend(sequential, 4, share) : blend(diverging, 5, share);
 }
@@ -191,10 +191,10 @@ void ferry_svg_frame(FILE *out, const ferry_svg_plot *plot, bool grid)
 /* ---- lines ---- */
 
 static void write_line(FILE *out, const ferry_svg_plot *plot, const float *values, int32_t count, double first,
-                       colour stroke)
+                       color stroke)
 {
     fputs("<polyline fill=\"none\" stroke-width=\"1.6\" stroke-linejoin=\"round\" stroke=\"", out);
-    write_colour(out, stroke);
+    write_color(out, stroke);
     fputs("\" points=\"", out);
     for (int32_t i = 0; i < count; i++) {
         const double across = (first + i - plot->across.first) / (plot->across.last - plot->across.first);
@@ -210,12 +210,12 @@ void ferry_svg_lines(FILE *out, const ferry_svg_plot *plot, const ferry_svg_line
 {
     const double x = plot->x + plot->width + 12, distance = fmin(17, plot->height / line_count);
     for (int32_t i = 0; i < line_count; i++) {
-        const colour stroke = line_colour(i, line_count);
+        const color stroke = line_color(i, line_count);
         const double y = plot->y + (i + 0.5) * distance;
         write_line(out, plot, lines[i].values, count, first, stroke);
         if (lines[i].name[0] == '\0') continue;
         fprintf(out, "<path d=\"M%.6g %.6gh20\" stroke-width=\"3\" stroke=\"", x, y);
-        write_colour(out, stroke);
+        write_color(out, stroke);
         fputs("\"/>\n", out);
         ferry_svg_text(out, x + 26, y + 4, fmin(11, distance), FERRY_SVG_START, 0, literal(lines[i].name));
     }
@@ -232,7 +232,7 @@ static int32_t level_of(float value, ferry_svg_scale scale, double limit)
 static void write_fill(FILE *out, ferry_svg_scale scale, int32_t level)
 {
     fputs("<path fill=\"", out);
-    write_colour(out, level_colour(scale, level));
+    write_color(out, level_color(scale, level));
     fputs("\" d=\"", out);
 }
 
@@ -254,8 +254,8 @@ static void write_level(FILE *out, const float *values, int32_t rows, int32_t co
     if (open) fputs("\"/>\n", out);
 }
 
-static void write_colour_bar(FILE *out, const ferry_svg_plot *plot, ferry_svg_scale scale, double limit,
-                             const char *label)
+static void write_color_bar(FILE *out, const ferry_svg_plot *plot, ferry_svg_scale scale, double limit,
+                            const char *label)
 {
     const ferry_svg_plot bar = {.x = plot->x + plot->width + 60,
                                 .y = plot->y,
@@ -282,5 +282,5 @@ void ferry_svg_heat(FILE *out, const ferry_svg_plot *plot, const float *values, 
             plot->y, plot->width / columns, plot->height / rows);
     for (int32_t level = 0; level < LEVELS; level++) write_level(out, values, rows, columns, scale, limit, level);
     fputs("</g>\n", out);
-    write_colour_bar(out, plot, scale, limit, label);
+    write_color_bar(out, plot, scale, limit, label);
 }

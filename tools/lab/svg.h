@@ -1,4 +1,4 @@
-/* Pictures as SVG 1.1: plots with axes, lines with a legend, heat maps with a colour bar. Everything is written at once
+/* Pictures as SVG 1.1: plots with axes, lines with a legend, heat maps with a color bar. Everything is written at once
  * to a stream, whose errors the caller asks for in the end (ferror). Coordinates are pixels from the top left. */
 #ifndef FERRY_LAB_SVG_H
 #define FERRY_LAB_SVG_H
@@ -41,7 +41,7 @@ typedef struct ferry_svg_line {
     char name[32];       /* "": not in the legend */
     const float *values; /* [count], at first, first + 1, … across */
 } ferry_svg_line;
-/* Lines in the colours of an ordered scale, and a legend at the right of the area. */
+/* Lines in the colors of an ordered scale, and a legend at the right of the area. */
 void ferry_svg_lines(FILE *out, const ferry_svg_plot *plot, const ferry_svg_line *lines, int32_t line_count,
                      int32_t count, double first);
 
@@ -49,8 +49,8 @@ typedef enum ferry_svg_scale {
     FERRY_SVG_SEQUENTIAL, /* 0 … 1, from white */
     FERRY_SVG_DIVERGING   /* -1 … 1, white in the middle */
 } ferry_svg_scale;
-/* values [rows, columns], the first row on top, in equal cells over the area, and a colour bar at its right. `limit`
- * times the scale's range is what the colours stand for; values beyond it have its colour. */
+/* values [rows, columns], the first row on top, in equal cells over the area, and a color bar at its right. `limit`
+ * times the scale's range is what the colors stand for; values beyond it have its color. */
 void ferry_svg_heat(FILE *out, const ferry_svg_plot *plot, const float *values, int32_t rows, int32_t columns,
                     ferry_svg_scale scale, double limit, const char *label);
 

@@ -61,7 +61,7 @@ static ferry_status check_kind(ferry_json config, ferry_error *error)
     bool pair = true, one = false;
     if (ferry_json_get(config, "quantization_config") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: 'quantization_config': quantised weights are not supported", config.file);
+                          "%s: 'quantization_config': quantized weights are not supported", config.file);
     }
     if (ferry_json_get(config, "auto_map") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,

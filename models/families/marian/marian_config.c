@@ -158,7 +158,7 @@ static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, f
     if (stack->pre_norm && !ferry_marian_since(marian, 1, 10, 24)) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'transformer-preprocess: %s' of a version before 1.10.24, where keys and values are not "
-                          "normalised, is not supported",
+                          "normalized, is not supported",
                           config->file, ferry_printable_view((ferry_view){before.text, strlen(before.text)}).text);
     }
     const char kind = stack->pre_norm ? before.letters[0] : behind.letters[1];

@@ -42,7 +42,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
 }
 
 /* The multiplier of a product's inputs, "X_QuantMultA". Where the name holds "Wemb", Bergamot's exporter stored the
- * number itself as a quantised matrix of one element. 0: there is none. */
+ * number itself as a quantized matrix of one element. 0: there is none. */
 static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix, float *value, ferry_error *error)
 {
     const ferry_weights_entry *entry = ferry_import_find(plan, "", join(matrix, "_QuantMultA").text);
@@ -240,7 +240,7 @@ static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
     FERRY_TRY(find_matrix(plan, output_names[0], V, D, &entry, error));
     if (entry->multiplier == 0) return ferry_import_add(plan, entry, FERRY_IMPORT_MATRIX, error, "output.weight");
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: tensor '%s': a quantised output matrix of its own is not supported", entry->file,
+                      "%s: tensor '%s': a quantized output matrix of its own is not supported", entry->file,
                       output_names[0]);
 }
 
@@ -254,7 +254,7 @@ static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian 
 }
 
 /* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
- * quantise. */
+ * quantize. */
 static bool is_ignored(ferry_view name)
 {
     static const char *const starts[] = {"special:", "lsh_output_codes", "lsh_output_rotation"};

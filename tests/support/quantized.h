@@ -6,18 +6,18 @@
 #include "kernel_support.h"
 
 /* A matrix, and what it is made of. */
-typedef struct quantised {
+typedef struct quantized {
     ferry_matrix matrix;
     int8_t *q; /* [N, K] */
     int8_t *codes;
     float *scales, *bias;
-} quantised;
+} quantized;
 
 /* Random codes; scales [N], or a multiplier. */
-quantised new_quantised(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier);
+quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier);
 /* q → codes. */
-void pack_quantised(quantised *w);
-void destroy_quantised(quantised *w);
+void pack_quantized(quantized *w);
+void destroy_quantized(quantized *w);
 
 /* ferry_linear_many with the settings and an arena of its own, which must be released. */
 void run_many(const ferry_context *settings, const ferry_kernels *kernels, float *const *y, const float *x,
@@ -27,8 +27,8 @@ void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, c
 /* 127 / max|x|, or 1. */
 float factor_of(const float *x, size_t n);
 /* Σ_k x̂[k]·q[n, k] of inputs x [K] with the factor a. */
-int64_t exact_sum(const quantised *w, int32_t n, const float *x, float a);
+int64_t exact_sum(const quantized *w, int32_t n, const float *x, float a);
 /* Row y [N] of inputs x [K] with the factor a, in double precision but for the three roundings of the contract. */
-void check_row(const quantised *w, const float *y, const float *x, float a);
+void check_row(const quantized *w, const float *y, const float *x, float a);
 
 #endif

@@ -1,6 +1,6 @@
-#include "quantised.h"
+#include "quantized.h"
 
-void pack_quantised(quantised *w)
+void pack_quantized(quantized *w)
 {
     const int32_t N = w->matrix.N, K = w->matrix.K;
     for (int32_t n = 0; n < N; n += 16) {
@@ -9,9 +9,9 @@ void pack_quantised(quantised *w)
     }
 }
 
-quantised new_quantised(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
+quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
 {
-    quantised w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_codes_size(N, K))};
+    quantized w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_codes_size(N, K))};
     for (size_t i = 0; i < (size_t)N * (size_t)K; i++) w.q[i] = (int8_t)random_between(-127.99f, 127.99f);
     w.scales = new_floats((size_t)N, 0.001f, 0.01f);
     w.bias = new_floats((size_t)N, -1.0f, 1.0f);
@@ -19,11 +19,11 @@ quantised new_quantised(int32_t N, int32_t K, bool with_scales, bool with_bias, 
     w.matrix.scales = with_scales ? w.scales : NULL;
     w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
     w.matrix.bias = with_bias ? w.bias : NULL;
-    pack_quantised(&w);
+    pack_quantized(&w);
     return w;
 }
 
-void destroy_quantised(quantised *w)
+void destroy_quantized(quantized *w)
 {
     free(w->q);
     free(w->codes);
@@ -59,7 +59,7 @@ static int8_t code_of(float x, float a)
     return (int8_t)fmax(-127, fmin(127, nearbyint((double)(x * a))));
 }
 
-int64_t exact_sum(const quantised *w, int32_t n, const float *x, float a)
+int64_t exact_sum(const quantized *w, int32_t n, const float *x, float a)
 {
     int64_t sum = 0;
     const int8_t *q = w->q + (size_t)n * (size_t)w->matrix.K;
@@ -67,7 +67,7 @@ int64_t exact_sum(const quantised *w, int32_t n, const float *x, float a)
     return sum;
 }
 
-void check_row(const quantised *w, const float *y, const float *x, float a)
+void check_row(const quantized *w, const float *y, const float *x, float a)
 {
     const int32_t K = w->matrix.K;
     int8_t *codes = new_memory((size_t)K);
