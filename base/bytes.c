@@ -1,5 +1,8 @@
 #include "bytes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool ferry_view_equal(ferry_view a, ferry_view b)
@@ -33,6 +36,43 @@ bool ferry_text_ends(const char *text, const char *end)
 {
     const size_t size = strlen(text), end_size = strlen(end);
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+bool ferry_view_contains(ferry_view view, const char *part)
+{
+    const size_t size = strlen(part);
+    for (size_t at = 0; at + size <= view.size; at++)
+        if (memcmp(view.data + at, part, size) == 0) return true;
+    return false;
+}
+
+int ferry_hex_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+ferry_name ferry_name_format(const char *format, ...)
+{
+    ferry_name name;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name.text, sizeof name.text, format, arguments);
+    va_end(arguments);
+    return name;
+}
+
+void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
+{
+    size_t bytes;
+    if (count <= *capacity && data != NULL) return data;
+    const size_t doubled = *capacity > SIZE_MAX / 4 ? count : 2 * *capacity + 16;
+    const size_t room = count > doubled ? count : doubled;
+    if (!ferry_mul_size(room, size, &bytes)) return NULL;
+    void *grown = realloc(data, bytes);
+    if (grown != NULL) *capacity = room;
+    return grown;
 }
 
 /* The next `size` bytes as an unsigned little-endian number. */

@@ -22,6 +22,21 @@ ferry_view ferry_text_view(const char *text);
 bool ferry_view_is(ferry_view view, const char *text);
 bool ferry_text_begins(const char *text, const char *start);
 bool ferry_text_ends(const char *text, const char *end);
+/* Whether `part` occurs in the view. */
+bool ferry_view_contains(ferry_view view, const char *part);
+/* The value of a hexadecimal digit of either case; -1 when it is none. */
+int ferry_hex_digit(char digit);
+
+/* A name put together: of a key, a tensor, a file in a message. Cut at 255 bytes. */
+typedef struct ferry_name {
+    char text[256]; /* NUL-terminated */
+} ferry_name;
+ferry_name ferry_name_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Room for `count` elements of `size` bytes in the growing array `data` [*capacity], which came from here or is NULL:
+ * at least doubles it where it is too small. Returns the array, which may have moved; NULL when memory is out, `data`
+ * stays as it is then. free() releases it. */
+void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size);
 
 /* A position in a view. Every read checks what is left; a failed read moves nothing and returns false. */
 typedef struct ferry_cursor {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "profile.h"
+#include "system.h"
 
 /* How long a helper looks out for work before it sleeps: longer than what usually lies between two products. */
 #define LOOK_OUT_SECONDS 1e-4
@@ -122,15 +122,15 @@ static void help(ferry_pool *pool, uint64_t run)
 {
     size_t seen = 0;
     uint32_t looks = 0;
-    double since = ferry_profile_clock();
+    double since = ferry_clock();
     atomic_fetch_add(&pool->helpers, 1);
     while (atomic_load(&pool->ended) < run) {
         if (has_news(pool, run, seen)) {
             seen = help_job(&pool->job);
-            since = ferry_profile_clock();
-        } else if (looks % LOOKS == 0 && ferry_profile_clock() - since > LOOK_OUT_SECONDS) {
+            since = ferry_clock();
+        } else if (looks % LOOKS == 0 && ferry_clock() - since > LOOK_OUT_SECONDS) {
             sleep_until_news(pool, run, seen);
-            since = ferry_profile_clock();
+            since = ferry_clock();
         }
         look(&looks);
     }

@@ -1,7 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "profile.h"
 
-#include <time.h>
+#include "system.h"
 
 const char *ferry_phase_name(ferry_phase phase)
 {
@@ -23,16 +22,9 @@ const char *ferry_phase_name(ferry_phase phase)
     return names[phase];
 }
 
-double ferry_profile_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void ferry_profile_switch(ferry_profile *profile, ferry_phase phase)
 {
-    const double now = ferry_profile_clock();
+    const double now = ferry_clock();
     if (profile->phase != FERRY_PHASE_IDLE) profile->seconds[profile->phase] += now - profile->since;
     profile->phase = phase;
     profile->since = now;

@@ -33,8 +33,6 @@ typedef struct ferry_profile {
 
 /* The phase's name, static. */
 const char *ferry_phase_name(ferry_phase phase);
-/* A clock that only goes forward. */
-double ferry_profile_clock(void);
 /* The phase that was ends; `phase` begins. */
 void ferry_profile_switch(ferry_profile *profile, ferry_phase phase);
 

@@ -22,27 +22,12 @@ struct ferry_tokenizer {
 
 /* ---- results that grow ---- */
 
-/* Room for `extra` more elements of `size` bytes behind `count` of them. */
-static ferry_status grow(void **data, size_t count, size_t *capacity, size_t extra, size_t size, ferry_error *error)
-{
-    size_t needed, bytes;
-    if (!ferry_add_size(count, extra, &needed)) needed = SIZE_MAX;
-    if (needed <= *capacity) return FERRY_OK;
-    size_t wanted = needed > SIZE_MAX / 2 ? needed : needed + needed / 2 + 16;
-    if (!ferry_mul_size(wanted, size, &bytes)) bytes = SIZE_MAX;
-    void *grown = realloc(*data, bytes);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", bytes);
-    *data = grown;
-    *capacity = wanted;
-    return FERRY_OK;
-}
-
 static ferry_status reserve_ids(ferry_ids *ids, size_t extra, ferry_error *error)
 {
-    void *data = ids->ids;
-    ferry_status status = grow(&data, ids->count, &ids->capacity, extra, sizeof *ids->ids, error);
-    ids->ids = data;
-    return status;
+    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + extra, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + extra);
+    ids->ids = grown;
+    return FERRY_OK;
 }
 
 static ferry_status append_ids(ferry_ids *ids, const int32_t *more, size_t count, ferry_error *error)
@@ -65,10 +50,12 @@ ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error
 
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error)
 {
-    void *data = text->data;
-    ferry_status status = grow(&data, text->size, &text->capacity, extra, 1, error);
-    text->data = data;
-    return status;
+    size_t size;
+    char *grown = NULL;
+    if (ferry_add_size(text->size, extra, &size)) grown = ferry_array_grow(text->data, &text->capacity, size, 1);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", extra);
+    text->data = grown;
+    return FERRY_OK;
 }
 
 /* ---- creation ---- */
@@ -244,18 +231,12 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
 
 /* ---- ids → text ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The byte that a piece like <0xE2> stands for, -1 when it is another piece. */
+/* The byte that a piece like <0xE2> stands for, -1 when it is another piece: SentencePiece writes capitals. */
 static int byte_of(ferry_view piece)
 {
     if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
-    int high = hex_digit(piece.data[3]), low = hex_digit(piece.data[4]);
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
+    const int high = ferry_hex_digit(piece.data[3]), low = ferry_hex_digit(piece.data[4]);
+    return high < 0 || low < 0 || piece.data[3] > 'F' || piece.data[4] > 'F' ? -1 : high * 16 + low;
 }
 
 /* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte alone as SentencePiece does. */

@@ -7,7 +7,7 @@
 #define FERRY_FILE_GGUF_H
 
 #include "base/arena.h"
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "base/tensor.h"
 
 #define FERRY_GGUF_VERSION 3

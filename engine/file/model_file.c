@@ -1,9 +1,7 @@
-#define _GNU_SOURCE /* madvise */
 #include "model_file.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "bind.h"
 #include "model_languages.h"
@@ -11,7 +9,6 @@
 
 enum {
     FORMAT = 1,
-    HUGE_PAGE = 1 << 21,
     WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */
 };
 
@@ -210,15 +207,10 @@ static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
 
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error)
 {
-    size_t size;
-    if (!ferry_add_size(bytes, HUGE_PAGE - 1, &size)) return ferry_fail_memory(error, "the model's matrices", bytes);
-    size = size / HUGE_PAGE * HUGE_PAGE;
-    file->widened = aligned_alloc(HUGE_PAGE, size);
+    size_t size = bytes;
+    file->widened = ferry_large_alloc(&size);
     if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes);
     file->widened_bytes = bytes;
-#ifdef MADV_HUGEPAGE
-    madvise(file->widened, size, MADV_HUGEPAGE); /* advice: may be refused */
-#endif
     return FERRY_OK;
 }
 

@@ -1,13 +1,12 @@
-#define _GNU_SOURCE /* madvise */
 #include "cache.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "base/system.h"
 
-enum { SLAB_BYTES = 1 << 20, LARGE_PAGE = 1 << 21 };
+enum { SLAB_BYTES = 1 << 20 };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -65,15 +64,11 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     size_t count = cache->blocks / 8 > fit ? cache->blocks / 8 : fit;
     if (count == 0) count = 1;
     size_t bytes;
-    if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes) ||
-        bytes > SIZE_MAX - LARGE_PAGE)
+    if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
         return ferry_fail_memory(error, "keys and values", SIZE_MAX);
-    /* Every step reads nearly all of it, in pieces of a few pages: large pages spare it walks through page tables. */
-    const size_t alignment = bytes < LARGE_PAGE ? 64 : LARGE_PAGE, size = ferry_round_up(bytes, alignment);
-    ferry_cache_slab *slab = aligned_alloc(alignment, size);
+    ferry_cache_slab *slab = ferry_large_alloc(&bytes);
     if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
-    if (alignment == LARGE_PAGE) madvise(slab, size, MADV_HUGEPAGE); /* advice: may be refused */
-    count = (size - sizeof *slab) / block_bytes;                     /* the last large page has room for more */
+    count = (bytes - sizeof *slab) / block_bytes;                     /* the last large page has room for more */
     memset(slab->data, 0, count * block_bytes); /* slots that hold no key yet are read too: let them be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;

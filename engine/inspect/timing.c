@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 
-#include "base/profile.h"
+#include "base/system.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
@@ -110,9 +110,9 @@ void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
 
 ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
 {
-    const double start = ferry_profile_clock();
+    const double start = ferry_clock();
     FERRY_TRY(compute(timer, error));
-    *seconds = ferry_profile_clock() - start;
+    *seconds = ferry_clock() - start;
     return FERRY_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef FERRY_CONTAINERS_GZIP_H
 #define FERRY_CONTAINERS_GZIP_H
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 
 /* Inflates `bytes` into a temporary file without a name, mapped, so that it costs no anonymous memory. `label` stands
  * in messages. More than 64 times the bytes plus 64 MiB are refused. *file must be zeroed and stays so on failure.

@@ -4,7 +4,7 @@
 #ifndef FERRY_CONTAINERS_SAFETENSORS_H
 #define FERRY_CONTAINERS_SAFETENSORS_H
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "base/tensor.h"
 #include "weights.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/gzip.h"
 #include "models/containers/safetensors.h"
 #include "models/containers/zip.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/pool.h"
-#include "base/profile.h"
+#include "base/system.h"
 
 enum { MOST_THREADS = 4, MOST_ITEMS = 12, MOST_SHARES = 30, MOST_PARTS = 40, ROUNDS = 150 };
 
@@ -132,9 +132,9 @@ typedef struct meeting {
 /* Whether *count reached `wanted` in time. */
 static bool wait_for(atomic_int *count, int wanted)
 {
-    const double end = ferry_profile_clock() + patience;
+    const double end = ferry_clock() + patience;
     while (atomic_load(count) < wanted) {
-        if (ferry_profile_clock() > end) return false;
+        if (ferry_clock() > end) return false;
         sched_yield();
     }
     return true;
@@ -154,8 +154,8 @@ static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
     (void)worker;
     (void)item;
     meeting *m = user;
-    const double end = ferry_profile_clock() + patience;
-    while (ferry_pool_helpers(m->pool) < m->threads - 1 && ferry_profile_clock() < end) sched_yield();
+    const double end = ferry_clock() + patience;
+    while (ferry_pool_helpers(m->pool) < m->threads - 1 && ferry_clock() < end) sched_yield();
     for (; m->shares < 20 && atomic_load(&m->late) == 0; m->shares++) {
         if (m->shares % 2 == 1) sleep_for(2000);
         atomic_store(&m->present, 0);

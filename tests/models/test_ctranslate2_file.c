@@ -1,5 +1,5 @@
 /* CTranslate2's model.bin: real models of versions 1, 2 and 6, small ones made here, and what is refused. */
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/weights.h"
 #include "tests/support/support.h"
 

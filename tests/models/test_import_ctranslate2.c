@@ -1,5 +1,5 @@
 /* Converted CTranslate2 models and an Argos package against what CTranslate2 itself computed from them. */
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/convert.h"
 #include "tests/support/make_zip.h"
 

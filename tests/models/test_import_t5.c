@@ -1,7 +1,7 @@
 /* What directories of T5, mT5 and MADLAD-400 say, in every way in which they say it. */
 #include "tests/support/families.h"
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 
 /* ---- T5: which activation, which output? ---- */
 

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/lexicon.h"
 #include "tokenizer/sentencepiece_c.h"
 

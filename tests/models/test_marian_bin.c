@@ -1,7 +1,7 @@
 /* Marian's .bin: the layout to the byte, both dialects of types, the order of int8 bytes, and what is refused. */
 #include "tests/support/support.h"
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/weights.h"
 
 enum { SPACE = 2000 };

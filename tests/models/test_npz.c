@@ -1,7 +1,7 @@
 /* NumPy archives: arrays of every form, headers that lie, and Marian's own file against its .bin. */
 #include "tests/support/make_zip.h"
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/weights.h"
 
 /* An .npy file of version `major` from its dictionary's text and its data. */

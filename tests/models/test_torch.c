@@ -1,5 +1,5 @@
 /* PyTorch's files: both forms of one model against its safetensors, small pickles made here, and what is refused. */
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/weights.h"
 #include "tests/support/make_zip.h"
 

@@ -1,7 +1,7 @@
 /* Configurations and vocabularies: what is read, byte by byte, and what is refused with its line. */
 #include "tests/support/support.h"
 
-#include "base/mapped_file.h"
+#include "base/system.h"
 #include "models/containers/yaml.h"
 
 static ferry_view view(const char *text)

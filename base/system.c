@@ -1,12 +1,18 @@
 #define _GNU_SOURCE /* madvise */
-#include "mapped_file.h"
+#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
+
+/* ---- files ---- */
 
 ferry_status ferry_mapped_file_open(const char *path, ferry_mapped_file *file, ferry_error *error)
 {
@@ -45,4 +51,38 @@ void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, siz
     size_t end = (offset + size) / page * page;
     /* Advice only: a system that ignores it keeps the pages, and nothing is wrong. */
     if (begin < end) madvise((void *)(uintptr_t)(file->bytes.data + begin), end - begin, MADV_DONTNEED);
+}
+
+/* ---- memory ---- */
+
+void *ferry_large_alloc(size_t *size)
+{
+    const size_t alignment = *size >= LARGE_PAGE ? LARGE_PAGE : CACHE_LINE;
+    size_t padded;
+    if (!ferry_add_size(*size, alignment - 1, &padded)) return NULL;
+    *size = padded / alignment * alignment;
+    void *memory = aligned_alloc(alignment, *size);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, *size, MADV_HUGEPAGE); /* may be refused */
+#endif
+    return memory;
+}
+
+/* ---- clocks ---- */
+
+static double read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double ferry_clock(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double ferry_thread_clock(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
