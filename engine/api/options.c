@@ -9,7 +9,7 @@ enum { MAX_BEAM = 1024, MAX_LENGTH = 1 << 20, MAX_THREADS = 1024, MAX_BATCH = 1 
 
 void ferry_options_default(const ferry_model *model, ferry_options *options)
 {
-    const ferry_decoding *decoding = &model->file.transformer.decoding;
+    const ferry_decoding *decoding = &model->file.generation.decoding;
     memset(options, 0, sizeof *options);
     options->size = sizeof *options;
     options->policy = decoding->policy;

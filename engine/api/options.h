@@ -3,7 +3,7 @@
 #define FERRY_API_OPTIONS_H
 
 #include "base/status.h"
-#include "engine/graph/transformer.h"
+#include "engine/file/model_file.h"
 
 /* Checks every option against its range and the model; the error names the option. */
 ferry_status ferry_options_check(const ferry_options *options, const ferry_transformer *model, ferry_error *error);

@@ -236,7 +236,7 @@ static int32_t target_length(const ferry_translator *translator, size_t source_l
 static bool next_sentence(void *user, ferry_generate_sentence *sentence)
 {
     run *r = ((const worker_run *)user)->r;
-    const ferry_transformer *model = &r->translator->model->file.transformer;
+    const ferry_generation *generation = &r->translator->model->file.generation;
     const size_t index = failed(r) ? r->sentences : atomic_fetch_add(&r->taken, 1);
     if (index >= r->sentences) return false;
     const source *from = &r->sources[index];
@@ -244,9 +244,9 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
         .ids = from->ids.ids,
         .length = (int32_t)from->ids.count,
         .rules = {.decoding = r->translator->decoding,
-                  .eos_ids = model->eos_ids,
-                  .eos_count = model->eos_count,
-                  .start_id = model->start_id,
+                  .eos_ids = generation->eos_ids,
+                  .eos_count = generation->eos_count,
+                  .start_id = generation->start_id,
                   .max_length = target_length(r->translator, from->ids.count),
                   .nbest = r->translator->options.nbest,
                   .skip_scores = r->translator->options.scores == 0},
@@ -262,6 +262,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
     ferry_error error;
     worker_run w = {r, worker};
     const ferry_options *options = &r->translator->options;
+    const ferry_shortlist *shortlist = &r->translator->model->file.generation.shortlist;
     const size_t batch = (size_t)options->batch, threads = (size_t)options->threads;
     const size_t share = (r->sentences + threads - 1) / threads; /* so that no worker takes what another could begin */
     if (failed(r)) return;
@@ -270,6 +271,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
         .tokens = BATCH_TOKENS,
         .beam = options->beam,
         .max_length = target_length(r->translator, r->sources[0].ids.count),
+        .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = r->translator->screen.exact != NULL ? &r->translator->screen : NULL,
         .next = next_sentence,
         .finished = finish_sentence,
@@ -289,7 +291,7 @@ static bool wants_screen(const ferry_translator *translator)
 {
     const ferry_transformer *model = &translator->model->file.transformer;
     const ferry_decoding *decoding = &translator->decoding;
-    const bool shared = !decoding->shortlist || model->shortlist.offsets == NULL;
+    const bool shared = !decoding->shortlist || translator->model->file.generation.shortlist.offsets == NULL;
     const bool greedy = decoding->beam == 1 && decoding->repetition_penalty == 1 && translator->options.scores == 0;
     const bool suits = model->output.codes == NULL && model->output.K <= FERRY_CODES_MAX_K;
     return greedy && shared && suits && translator->model->kernels->fast_i8;

@@ -321,23 +321,26 @@ void ferry_model_tie(ferry_model_file *file)
 static ferry_status bind_ids(ferry_binder *binder, ferry_error *error)
 {
     ferry_transformer *model = &binder->file->transformer;
+    ferry_generation *generation = &binder->file->generation;
     const ferry_gguf *gguf = binder->gguf;
     const int32_t last = model->decoder.vocab_size - 1;
-    FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.start_id", -1, last, &model->start_id, error));
-    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.eos_ids", 0, last, &binder->file->arena, &model->eos_ids,
-                                  &model->eos_count, error));
-    if (model->eos_count == 0) {
+    FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.start_id", -1, last, &generation->start_id, error));
+    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.eos_ids", 0, last, &binder->file->arena, &generation->eos_ids,
+                                  &generation->eos_count, error));
+    if (generation->eos_count == 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.eos_ids': expected at least one id", gguf->file);
     }
-    return ferry_gguf_get_i32(gguf, "ferry.pad_id", -1, last, &model->pad_id, error);
+    return ferry_gguf_get_i32(gguf, "ferry.pad_id", -1, last, &generation->pad_id, error);
 }
 
-static ferry_status bind_alignment(const ferry_gguf *gguf, ferry_transformer *model, ferry_error *error)
+static ferry_status bind_alignment(const ferry_gguf *gguf, const ferry_transformer *model, ferry_generation *generation,
+                                   ferry_error *error)
 {
-    model->alignment_layer = model->alignment_head = -1;
+    generation->alignment_layer = generation->alignment_head = -1;
     FERRY_TRY(get_optional_i32(gguf, "ferry.alignment_layer", -1, model->decoder.layer_count - 1,
-                               &model->alignment_layer, error));
-    return get_optional_i32(gguf, "ferry.alignment_head", -1, model->decoder.heads - 1, &model->alignment_head, error);
+                               &generation->alignment_layer, error));
+    return get_optional_i32(gguf, "ferry.alignment_head", -1, model->decoder.heads - 1, &generation->alignment_head,
+                            error);
 }
 
 /* When max_length leaves the limit to the source's length. */
@@ -366,7 +369,8 @@ static ferry_status bind_decoding(ferry_binder *binder, ferry_error *error)
                                            [FERRY_EARLY_STOPPING_NEVER] = "never",
                                            NULL};
     ferry_transformer *model = &binder->file->transformer;
-    ferry_decoding *decoding = &model->decoding;
+    ferry_generation *generation = &binder->file->generation;
+    ferry_decoding *decoding = &generation->decoding;
     const ferry_gguf *gguf = binder->gguf;
     const int32_t last = model->decoder.vocab_size - 1;
     int32_t choice;
@@ -426,7 +430,7 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 {
     static const char first[] = "ferry.shortlist.first";
     ferry_transformer *model = &binder->file->transformer;
-    ferry_shortlist *shortlist = &model->shortlist;
+    ferry_shortlist *shortlist = &binder->file->generation.shortlist;
     const ferry_gguf *gguf = binder->gguf;
     const int32_t source_vocab = model->encoder.vocab_size, target_vocab = model->decoder.vocab_size;
     const ferry_tensor *lists = ferry_gguf_tensor(gguf, "shortlist.ids");
@@ -472,7 +476,7 @@ static ferry_status bind_everything(ferry_binder *binder, ferry_error *error)
     FERRY_TRY(bind_decoding(binder, error));
     FERRY_TRY(ferry_model_get_choice(gguf, "ferry.decoder.block", blocks, &choice, error));
     model->ssru = choice == 1;
-    FERRY_TRY(bind_alignment(gguf, model, error));
+    FERRY_TRY(bind_alignment(gguf, model, &binder->file->generation, error));
     FERRY_TRY(bind_embeddings(binder, error));
     FERRY_TRY(bind_stack(binder, &encoder_section, &model->encoder, error));
     FERRY_TRY(bind_stack(binder, &decoder_section, &model->decoder, error));

@@ -4,6 +4,7 @@
 #define FERRY_FILE_MODEL_FILE_H
 
 #include "engine/graph/transformer.h"
+#include "engine/search/generation.h"
 #include "gguf.h"
 
 /* Where a language's tag goes. */
@@ -70,6 +71,7 @@ typedef struct ferry_model_file {
     ferry_gguf gguf; /* the mapping, all keys and tensors */
     ferry_view name; /* general.name */
     ferry_transformer transformer;
+    ferry_generation generation;
     ferry_model_text text;
     ferry_model_origin origin;
     int64_t parameters;   /* numbers that were trained: weights and biases, each stored once, padding not counted */

@@ -68,8 +68,8 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
         return ferry_fail_memory(error, "keys and values", SIZE_MAX);
     ferry_cache_slab *slab = ferry_large_alloc(&bytes);
     if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
-    count = (bytes - sizeof *slab) / block_bytes;                     /* the last large page has room for more */
-    memset(slab->data, 0, count * block_bytes); /* slots that hold no key yet are read too: let them be finite */
+    count = (bytes - sizeof *slab) / block_bytes; /* the last large page has room for more */
+    memset(slab->data, 0, count * block_bytes);   /* slots that hold no key yet are read too: let them be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;
     for (size_t i = count; i-- > 0;) { /* so that they are taken in ascending order */

@@ -67,56 +67,15 @@ typedef struct ferry_stack {
     ferry_norm final_norm;     /* {s}.output_norm; NULL weight: none */
 } ferry_stack;
 
-/* How the authors want their model to be decoded. */
-typedef struct ferry_decoding {
-    ferry_policy policy;
-    int32_t beam;
-    float length_penalty;
-    float word_penalty;                  /* Marian: taken from a hypothesis' sum for each token */
-    ferry_early_stopping early_stopping; /* Hugging Face */
-    int32_t max_length;  /* target tokens, eos counted; 0: length_factor × source tokens + length_extra */
-    float length_factor; /* rounded up */
-    int32_t length_extra;
-    int32_t min_length;
-    float repetition_penalty;
-    int32_t no_repeat_ngram;
-    bool renormalize;
-    int32_t forced_first_id; /* -1: none */
-    int32_t forced_last_id;  /* -1: none */
-    const int32_t *suppressed_ids;
-    int32_t suppressed_count;
-    bool shortlist; /* restrict words to the model's shortlist, if it has one */
-} ferry_decoding;
-
-/* Target words that a source word may become: a sentence's output layer then has only the words 0 … first - 1, those of
- * its source ids' lists, and, with one vocabulary for both sides, its source ids themselves. Marian's lexical shortlist
- * (Junczys-Dowmunt et al. 2018, "Marian: Cost-effective High-Quality NMT in C++", section 4.4), for each sentence by
- * itself. */
-typedef struct ferry_shortlist {
-    int32_t first;
-    bool shared;             /* one vocabulary */
-    const uint32_t *offsets; /* [encoder V + 1]  shortlist.offsets; NULL: the model has no shortlist */
-    const int32_t *ids;      /* [offsets[V]] list of source id s: ids[offsets[s]] … ascending  shortlist.ids */
-} ferry_shortlist;
-
 typedef struct ferry_transformer {
     int32_t d_model;
     float embedding_scale;
     ferry_stack encoder;
     ferry_stack decoder;
-    bool ssru;           /* the decoder's block in place of self-attention */
-    float output_scale;  /* factor of the decoder's output before the output matrix */
-    ferry_matrix output; /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
-    bool
-        sentence_inputs; /* int8 inputs without a multiplier of the file's are quantized by the sentence, not the row */
-    ferry_shortlist shortlist;
-    int32_t start_id;       /* the decoder's first input; -1: a row of zeros in the place of an embedding */
-    const int32_t *eos_ids; /* every one ends a hypothesis; the first is used for filling */
-    int32_t eos_count;
-    int32_t pad_id; /* -1: none */
-    /* Where guided alignment was trained: the weights of this cross-attention are the model's alignment. -1: unknown */
-    int32_t alignment_layer, alignment_head;
-    ferry_decoding decoding;
+    bool ssru;            /* the decoder's block in place of self-attention */
+    float output_scale;   /* factor of the decoder's output before the output matrix */
+    ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
+    bool sentence_inputs; /* int8 inputs without a multiplier of their own are quantized by sentence, not by row */
 } ferry_transformer;
 
 #endif

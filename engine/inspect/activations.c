@@ -31,9 +31,9 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
         .decoder_layers = transformer->decoder.layer_count,
         .encoder_heads = transformer->encoder.heads,
         .decoder_heads = transformer->decoder.heads,
-        .pad_id = transformer->pad_id,
-        .start_id = transformer->start_id,
-        .eos_id = transformer->eos_ids[0],
+        .pad_id = model->file.generation.pad_id,
+        .start_id = model->file.generation.start_id,
+        .eos_id = model->file.generation.eos_ids[0],
     };
     return sizes;
 }
@@ -192,7 +192,7 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
 {
     const ferry_transformer *transformer = &model->file.transformer;
     FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
-    const int32_t least = transformer->start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
+    const int32_t least = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
     FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, least, transformer->decoder.vocab_size,
                           error));
     forced f = {

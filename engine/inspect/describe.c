@@ -170,14 +170,14 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
-static void print_shortlist(FILE *out, const ferry_transformer *transformer)
+static void print_shortlist(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
 {
-    const ferry_shortlist *shortlist = &transformer->shortlist;
+    const ferry_shortlist *shortlist = &generation->shortlist;
     if (shortlist->offsets == NULL) return;
     fprintf(out, "shortlist: the first %d words and %.1f more for each source word%s%s\n", (int)shortlist->first,
             (double)shortlist->offsets[transformer->encoder.vocab_size] / (double)transformer->encoder.vocab_size,
             shortlist->shared ? ", and the source's own" : "",
-            transformer->decoding.shortlist ? "" : "; off by default");
+            generation->decoding.shortlist ? "" : "; off by default");
 }
 
 static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t count)
@@ -188,13 +188,12 @@ static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t c
     if (count > 8) fprintf(out, " … (%d)", (int)count);
 }
 
-static void print_decoding(FILE *out, const ferry_transformer *transformer)
+static void print_decoding(FILE *out, const ferry_decoding *decoding)
 {
     static const char *const early_stopping[] = {"false", "true", "never"};
     static const char *const policies[] = {[FERRY_POLICY_HUGGINGFACE] = "Hugging Face's",
                                            [FERRY_POLICY_MARIAN] = "Marian's",
                                            [FERRY_POLICY_CTRANSLATE2] = "CTranslate2's"};
-    const ferry_decoding *decoding = &transformer->decoding;
     fprintf(out, "decoding: %s rules, beam %d, length penalty %g", policies[decoding->policy], (int)decoding->beam,
             (double)decoding->length_penalty);
     if (decoding->policy == FERRY_POLICY_HUGGINGFACE)
@@ -286,6 +285,7 @@ static void print_model(FILE *out, const ferry_model *model)
 {
     const ferry_model_file *file = &model->file;
     const ferry_transformer *transformer = &file->transformer;
+    const ferry_generation *generation = &file->generation;
     fprintf(out, "%.*s: encoder-decoder Transformer, %.2f million parameters as %s\n", printable(file->name),
             file->name.data, (double)file->parameters / 1e6, ferry_type_name(file->type));
     fprintf(out, "d_model %d; embeddings × %g; vocabulary %d → %d%s%s", (int)transformer->d_model,
@@ -301,21 +301,21 @@ static void print_model(FILE *out, const ferry_model *model)
     print_codes(out, transformer);
     print_stack(out, &file->gguf, "encoder", &transformer->encoder, false);
     print_stack(out, &file->gguf, "decoder", &transformer->decoder, transformer->ssru);
-    if (transformer->alignment_layer >= 0)
-        fprintf(out, "alignment: layer %d, head %d\n", (int)transformer->alignment_layer,
-                (int)transformer->alignment_head);
-    print_shortlist(out, transformer);
+    if (generation->alignment_layer >= 0)
+        fprintf(out, "alignment: layer %d, head %d\n", (int)generation->alignment_layer,
+                (int)generation->alignment_head);
+    print_shortlist(out, transformer, generation);
     print_text(out, &file->text);
     print_languages(out, &file->text.languages);
     fputs("ids: start ", out);
-    if (transformer->start_id < 0)
+    if (generation->start_id < 0)
         fputs("with a row of zeros", out);
     else
-        fprintf(out, "%d", (int)transformer->start_id);
-    fprintf(out, ", pad %d", (int)transformer->pad_id);
-    print_ids(out, "end", transformer->eos_ids, transformer->eos_count);
+        fprintf(out, "%d", (int)generation->start_id);
+    fprintf(out, ", pad %d", (int)generation->pad_id);
+    print_ids(out, "end", generation->eos_ids, generation->eos_count);
     fputc('\n', out);
-    print_decoding(out, transformer);
+    print_decoding(out, &generation->decoding);
     print_memory(out, file);
     print_origin(out, &file->origin);
 }

@@ -244,6 +244,8 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
         .encoder = stack_of(shape, shape->encoder_layers),
         .decoder = stack_of(shape, shape->decoder_layers),
         .output_scale = 1.0f,
+    };
+    file->generation = (ferry_generation){
         .start_id = PADDING,
         .eos_ids = eos_ids,
         .eos_count = 1,

@@ -121,11 +121,12 @@ typedef struct entry {
 } entry;
 
 /* The sentence's output layer gets the words of its shortlist only. */
-static ferry_status restrict_words(const ferry_transformer *model, const ferry_generate_sentence *sentence,
-                                   ferry_generate_slot *slot, ferry_error *error)
+static ferry_status restrict_words(const ferry_transformer *model, const ferry_shortlist *shortlist,
+                                   const ferry_generate_sentence *sentence, ferry_generate_slot *slot,
+                                   ferry_error *error)
 {
     int32_t count;
-    FERRY_TRY(ferry_shortlist_words(&model->shortlist, model->output.N, sentence->ids, sentence->length, &slot->arena,
+    FERRY_TRY(ferry_shortlist_words(shortlist, model->output.N, sentence->ids, sentence->length, &slot->arena,
                                     &slot->words, &count, error));
     return ferry_matrix_select(&model->output, slot->words, count, &slot->arena, &slot->output, error);
 }
@@ -160,9 +161,9 @@ static ferry_status enter(generation *g, ferry_error *error)
     g->tokens += sentence->length;
     fetch(g);
     FERRY_TRY(ferry_search_begin(&slot->arena, &sentence->rules, &slot->search, error));
-    if (sentence->rules.decoding.shortlist && model->shortlist.offsets != NULL) {
+    if (sentence->rules.decoding.shortlist && g->source->shortlist != NULL) {
         const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SHORTLIST);
-        FERRY_TRY(restrict_words(model, sentence, slot, error));
+        FERRY_TRY(restrict_words(model, g->source->shortlist, sentence, slot, error));
         ferry_profile_leave(&g->state->profile, around);
     }
     return ferry_sequence_begin(&slot->arena, sentence->length, &slot->sentence, error);

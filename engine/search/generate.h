@@ -20,6 +20,7 @@ typedef struct ferry_generate_source {
     int32_t tokens;     /* ids of all these sentences together, at the most; a longer sentence comes alone */
     int32_t beam;       /* no sentence's beam is larger */
     int32_t max_length; /* no sentence's max_length is larger */
+    const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL: the model has none */
     /* Of the model's output matrix, which is shared by sentences; NULL: none. What is chosen stays the same. */
     const ferry_screen *screen;
     /* Fills in the next sentence; false when there is none. */

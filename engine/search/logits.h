@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/graph/transformer.h"
+#include "generation.h"
 
 /* Columns first … first + count - 1 of rows of logits; row r starts at values + r · ld. Column c stands for token
  * ids[c], or for token c when ids is NULL. ids ascend, so that the order of columns is the order of ids. */

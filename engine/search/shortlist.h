@@ -1,10 +1,10 @@
-/* Which words a sentence may become (graph/model.h: ferry_shortlist). */
+/* Which words a sentence may become (generation.h: ferry_shortlist). */
 #ifndef FERRY_SEARCH_SHORTLIST_H
 #define FERRY_SEARCH_SHORTLIST_H
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "engine/graph/transformer.h"
+#include "generation.h"
 
 /* *words [*count], ascending, from the arena: {0 … first - 1}, the lists of the source's ids and, with one vocabulary,
  * these ids; then, as in Marian, the smallest ids from `first` on that are missing until 8 divides the count (at least

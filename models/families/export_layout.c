@@ -49,12 +49,12 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_e
         FERRY_TRY(ferry_json_require(config, keys[i], error));
         FERRY_TRY(ferry_json_integer(config, keys[i], 0, model->decoder.vocab_size - 1, &ids[i], error));
     }
-    model->pad_id = ids[1];
-    model->start_id = ids[2];
-    model->decoding.renormalize = true;
-    FERRY_TRY(ferry_import_ids(plan, &ids[0], 1, &model->eos_ids, &model->eos_count, error));
-    return ferry_import_ids(plan, &ids[1], 1, &model->decoding.suppressed_ids, &model->decoding.suppressed_count,
-                            error);
+    plan->generation.pad_id = ids[1];
+    plan->generation.start_id = ids[2];
+    plan->generation.decoding.renormalize = true;
+    FERRY_TRY(ferry_import_ids(plan, &ids[0], 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
+    return ferry_import_ids(plan, &ids[1], 1, &plan->generation.decoding.suppressed_ids,
+                            &plan->generation.decoding.suppressed_count, error);
 }
 
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
@@ -100,8 +100,9 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
         FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &target_unk, error));
     }
     text->source_count = text->target_count = V;
-    const int32_t special[] = {model->eos_ids[0], model->pad_id, model->start_id, target_unk};
-    FERRY_TRY(ferry_import_ids(plan, model->eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
+    const int32_t special[] = {plan->generation.eos_ids[0], plan->generation.pad_id, plan->generation.start_id,
+                               target_unk};
+    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
     return ferry_import_ids(plan, special, 4, &text->special_ids, &text->special_count, error);
 }
 

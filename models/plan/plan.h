@@ -74,6 +74,7 @@ typedef struct ferry_import_plan {
      * `kind` and eps count: whether a final norm or an embedding norm exists follows from the plan's tensors
      * ("enc.output_norm.weight", "enc.embd_norm.weight"), as do the biases of linear layers. */
     ferry_transformer model;
+    ferry_generation generation; /* ids, decoding defaults, shortlist */
     ferry_import_position encoder_position;
     ferry_import_position decoder_position;
     bool tied_embeddings;

@@ -117,10 +117,10 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     add_stack_features(&list, plan, false);
     add_stack_features(&list, plan, true);
     if (model->output_scale != 1) add_feature(&list, "output-scale", "");
-    if (model->start_id < 0) add_feature(&list, "start", "zero");
+    if (plan->generation.start_id < 0) add_feature(&list, "start", "zero");
     if (model->sentence_inputs) add_feature(&list, "inputs", "sentence");
     if (has_shortlist(plan)) add_feature(&list, "shortlist", "");
-    add_feature(&list, "policy", policy_name(model->decoding.policy));
+    add_feature(&list, "policy", policy_name(plan->generation.decoding.policy));
     add_feature(&list, "tokenizer", tokenizer_name(&plan->text));
     if (plan->text.opus_punctuation) add_feature(&list, "opus-punctuation", "");
     if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
@@ -199,15 +199,15 @@ static void put_graph(ferry_gguf_writer *writer, const ferry_import_plan *plan)
     put_stack(writer, plan, false);
     put_stack(writer, plan, true);
     ferry_gguf_put_string(writer, "ferry.decoder.block", model->ssru ? "ssru" : "attention");
-    ferry_gguf_put_i32(writer, "ferry.alignment_layer", model->alignment_layer);
-    ferry_gguf_put_i32(writer, "ferry.alignment_head", model->alignment_head);
+    ferry_gguf_put_i32(writer, "ferry.alignment_layer", plan->generation.alignment_layer);
+    ferry_gguf_put_i32(writer, "ferry.alignment_head", plan->generation.alignment_head);
     if (has_shortlist(plan)) {
-        ferry_gguf_put_u32(writer, "ferry.shortlist.first", (uint32_t)model->shortlist.first);
-        ferry_gguf_put_bool(writer, "ferry.shortlist.shared", model->shortlist.shared);
+        ferry_gguf_put_u32(writer, "ferry.shortlist.first", (uint32_t)plan->generation.shortlist.first);
+        ferry_gguf_put_bool(writer, "ferry.shortlist.shared", plan->generation.shortlist.shared);
     }
-    ferry_gguf_put_i32(writer, "ferry.start_id", model->start_id);
-    ferry_gguf_put_i32s(writer, "ferry.eos_ids", model->eos_ids, (size_t)model->eos_count);
-    ferry_gguf_put_i32(writer, "ferry.pad_id", model->pad_id);
+    ferry_gguf_put_i32(writer, "ferry.start_id", plan->generation.start_id);
+    ferry_gguf_put_i32s(writer, "ferry.eos_ids", plan->generation.eos_ids, (size_t)plan->generation.eos_count);
+    ferry_gguf_put_i32(writer, "ferry.pad_id", plan->generation.pad_id);
 }
 
 static void put_decoding(ferry_gguf_writer *writer, const ferry_decoding *decoding)
@@ -333,7 +333,7 @@ ferry_status ferry_import_write(const ferry_import_plan *plan, const char *outpu
     ferry_gguf_put_u32(writer, "ferry.format", FORMAT);
     put_features(writer, plan, options);
     put_graph(writer, plan);
-    put_decoding(writer, &plan->model.decoding);
+    put_decoding(writer, &plan->generation.decoding);
     put_text(writer, &plan->text);
     put_languages(writer, &plan->text.languages);
     ferry_status status = put_origin(writer, plan, error);

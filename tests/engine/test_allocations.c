@@ -17,6 +17,7 @@ typedef struct found_best {
 
 typedef struct job {
     const ferry_transformer *model;
+    const ferry_generation *generation;
     int32_t beam;
     bool skip_scores, shortlist;
     const ferry_screen *screen;
@@ -35,10 +36,10 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = source_ids[s],
         .length = 1 + s * 11 % LONGEST,
-        .rules = {.decoding = j->model->decoding,
-                  .eos_ids = j->model->eos_ids,
-                  .eos_count = j->model->eos_count,
-                  .start_id = j->model->start_id,
+        .rules = {.decoding = j->generation->decoding,
+                  .eos_ids = j->generation->eos_ids,
+                  .eos_count = j->generation->eos_count,
+                  .start_id = j->generation->start_id,
                   .max_length = MAX_LENGTH - s % 25,
                   .nbest = 1,
                   .skip_scores = j->skip_scores},
@@ -82,6 +83,7 @@ static void generate(ferry_generator *generator, job *j, int32_t width, int32_t 
 {
     generation g = {.generator = generator};
     g.source = (ferry_generate_source){
+        .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
         .width = width,
         .tokens = tokens,
         .beam = j->beam,
@@ -122,6 +124,7 @@ static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, b
     job *j = calloc(1, sizeof *j);
     assert_non_null(j);
     j->model = &model->file.transformer;
+    j->generation = &model->file.generation;
     j->beam = beam;
     j->skip_scores = skip_scores;
     j->shortlist = shortlist;

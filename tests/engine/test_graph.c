@@ -264,6 +264,7 @@ enum { SENTENCES = 11 };
 
 typedef struct queue {
     const ferry_transformer *model;
+    const ferry_generation *generation;
     int32_t ids[40];
     int next, finished;
 } queue;
@@ -274,10 +275,10 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     if (q->next % (SENTENCES + 1) == SENTENCES) return false;
     *sentence = (ferry_generate_sentence){.ids = q->ids,
                                           .length = 1 + q->next * 7 % 40,
-                                          .rules = {.decoding = q->model->decoding,
-                                                    .eos_ids = q->model->eos_ids,
-                                                    .eos_count = q->model->eos_count,
-                                                    .start_id = q->model->start_id,
+                                          .rules = {.decoding = q->generation->decoding,
+                                                    .eos_ids = q->generation->eos_ids,
+                                                    .eos_count = q->generation->eos_count,
+                                                    .start_id = q->generation->start_id,
                                                     .max_length = 20 + q->next,
                                                     .nbest = 2}};
     sentence->rules.decoding.beam = 3;
@@ -305,7 +306,7 @@ static void test_decoding_allocates_nothing_after_warm_up(void **state)
     size_t warm = 0;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     for (int round = 0; round < 6; round++) {
-        queue q = {.model = &model->file.transformer};
+        queue q = {.model = &model->file.transformer, .generation = &model->file.generation};
         for (int32_t i = 0; i < 40; i++) q.ids[i] = (i * 7) % 96;
         const ferry_generate_source source = {.width = 4,
                                               .tokens = 60,

@@ -70,8 +70,8 @@ static void test_choices_are_bound(void **state)
     sample model = make_small_sample(&small);
     open_sample(&model, &file);
     const ferry_transformer *graph = &file.transformer;
-    assert_true(graph->ssru && graph->sentence_inputs && graph->output_scale == 0.5f && graph->start_id == -1);
-    assert_true(graph->alignment_layer == 1 && graph->alignment_head == 2);
+    assert_true(graph->ssru && graph->sentence_inputs && graph->output_scale == 0.5f && file.generation.start_id == -1);
+    assert_true(file.generation.alignment_layer == 1 && file.generation.alignment_head == 2);
     for (int s = 0; s < 2; s++) {
         const ferry_stack *stack = s == 0 ? &graph->encoder : &graph->decoder;
         assert_true(stack->gated && stack->pre_norm && stack->norm == FERRY_RMS_NORM);
@@ -84,8 +84,8 @@ static void test_choices_are_bound(void **state)
     }
     assert_non_null(graph->decoder.layers[1].ssru.forget.panels);
     assert_null(graph->decoder.layers[1].self.q.panels);
-    assert_true(graph->decoding.word_penalty == 0.25f && graph->decoding.length_factor == 1.5f);
-    assert_true(graph->decoding.length_extra == 7 && !graph->decoding.shortlist);
+    assert_true(file.generation.decoding.word_penalty == 0.25f && file.generation.decoding.length_factor == 1.5f);
+    assert_true(file.generation.decoding.length_extra == 7 && !file.generation.decoding.shortlist);
     ferry_model_file_close(&file);
     free_sample(&model);
 }
@@ -98,15 +98,16 @@ static void test_defaults(void **state)
     sample model = make_small_sample(&small);
     open_sample(&model, &file);
     const ferry_transformer *graph = &file.transformer;
-    assert_true(!graph->ssru && !graph->sentence_inputs && graph->output_scale == 1.0f && graph->start_id == 0);
-    assert_true(graph->alignment_layer == -1 && graph->alignment_head == -1);
+    assert_true(!graph->ssru && !graph->sentence_inputs && graph->output_scale == 1.0f &&
+                file.generation.start_id == 0);
+    assert_true(file.generation.alignment_layer == -1 && file.generation.alignment_head == -1);
     assert_true(!graph->encoder.gated && graph->encoder.norm == FERRY_LAYER_NORM);
     assert_null(graph->encoder.embedding_norm.weight);
     assert_null(graph->encoder.final_norm.weight);
-    assert_int_equal(graph->decoding.policy, FERRY_POLICY_HUGGINGFACE);
-    assert_true(graph->decoding.word_penalty == 0 && graph->decoding.length_factor == 3);
-    assert_true(graph->decoding.length_extra == 50 && graph->decoding.shortlist);
-    assert_null(graph->shortlist.offsets);
+    assert_int_equal(file.generation.decoding.policy, FERRY_POLICY_HUGGINGFACE);
+    assert_true(file.generation.decoding.word_penalty == 0 && file.generation.decoding.length_factor == 3);
+    assert_true(file.generation.decoding.length_extra == 50 && file.generation.decoding.shortlist);
+    assert_null(file.generation.shortlist.offsets);
     assert_true(!file.text.present && file.text.languages.count == 0);
     assert_null(file.origin.hashes);
     ferry_model_file_close(&file);
@@ -149,7 +150,7 @@ static void test_policies(void **state)
         const small_model named = {.policy = names[i]};
         sample other = make_small_sample(&named);
         open_sample(&other, &file);
-        assert_int_equal(file.transformer.decoding.policy, i);
+        assert_int_equal(file.generation.decoding.policy, i);
         ferry_model_file_close(&file);
         free_sample(&other);
     }
@@ -309,7 +310,7 @@ static void test_shortlist(void **state)
     const small_model small = {.untied = true, .source_vocab = SOURCES, .shortlist = &lists};
     sample model = make_small_sample(&small);
     open_sample(&model, &file);
-    const ferry_shortlist *found = &file.transformer.shortlist;
+    const ferry_shortlist *found = &file.generation.shortlist;
     assert_true(found->first == 4 && !found->shared);
     assert_memory_equal(found->offsets, list_offsets, sizeof list_offsets);
     assert_memory_equal(found->ids, list_ids, sizeof list_ids);

@@ -131,6 +131,7 @@ typedef struct hypothesis {
 /* Sentences, and what became of them. */
 typedef struct job {
     const ferry_transformer *model;
+    const ferry_generation *generation;
     int32_t beam;
     bool restricted[SENTENCES]; /* decoding.shortlist */
     int32_t next, last;
@@ -148,10 +149,10 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = j->ids[s],
         .length = j->lengths[s],
-        .rules = {.decoding = j->model->decoding,
-                  .eos_ids = j->model->eos_ids,
-                  .eos_count = j->model->eos_count,
-                  .start_id = j->model->start_id,
+        .rules = {.decoding = j->generation->decoding,
+                  .eos_ids = j->generation->eos_ids,
+                  .eos_count = j->generation->eos_count,
+                  .start_id = j->generation->start_id,
                   .max_length = MAX_LENGTH - s % 3,
                   .nbest = j->beam},
         .tag = (size_t)s,
@@ -184,6 +185,7 @@ static void generate(ferry_generator *generator, job *j, int32_t first, int32_t 
     j->next = first;
     j->last = last;
     const ferry_generate_source source = {
+        .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
         .width = width,
         .tokens = 3 * MAX_SOURCE,
         .beam = j->beam,
@@ -195,11 +197,12 @@ static void generate(ferry_generator *generator, job *j, int32_t first, int32_t 
     CHECK(ferry_generate(generator, &source, &error));
 }
 
-static job *make_job(const ferry_transformer *model, int32_t beam)
+static job *make_job(const ferry_transformer *model, const ferry_generation *generation, int32_t beam)
 {
     job *j = calloc(1, sizeof *j);
     assert_non_null(j);
     j->model = model;
+    j->generation = generation;
     j->beam = beam;
     for (int32_t s = 0; s < SENTENCES; s++) {
         j->restricted[s] = s % 3 != 2;
@@ -233,16 +236,17 @@ static void test_no_other_words(void **state)
     static random_shortlist made;
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
+    ferry_generation generation = opened->file.generation;
     make_shortlist(&made, VOCAB, 4, false);
-    model.shortlist = made.shortlist;
-    job *j = make_job(&model, BEAM);
+    generation.shortlist = made.shortlist;
+    job *j = make_job(&model, &generation, BEAM);
     ferry_generator generator;
     ferry_generator_init(&generator, &model, opened->kernels);
     generate(&generator, j, 0, SENTENCES, 4);
     int32_t elsewhere = 0, different = 0;
     for (int32_t s = 0; s < SENTENCES; s++) {
         int32_t words[MAX_WORDS];
-        const int32_t count = naive_words(&model.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        const int32_t count = naive_words(&generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
         assert_in_range(count, 1, VOCAB - 1);
         assert_int_equal(j->counts[s], BEAM);
         for (int32_t h = 0; h < BEAM; h++) {
@@ -269,9 +273,10 @@ static void test_softmax_over_the_list(void **state)
     ferry_error error;
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
+    ferry_generation generation = opened->file.generation;
     make_shortlist(&made, VOCAB, 4, true);
-    model.shortlist = made.shortlist;
-    job *j = make_job(&model, 1);
+    generation.shortlist = made.shortlist;
+    job *j = make_job(&model, &generation, 1);
     ferry_generator generator;
     ferry_generator_init(&generator, &model, opened->kernels);
     generate(&generator, j, 0, SENTENCES, 4);
@@ -280,8 +285,8 @@ static void test_softmax_over_the_list(void **state)
     for (int32_t s = 0; s < SENTENCES; s++) {
         const hypothesis *found = &j->hypotheses[s][0];
         const int32_t offsets[] = {0, j->lengths[s]}, target_offsets[] = {0, found->length};
-        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {model.start_id};
-        int32_t count = naive_words(&model.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {generation.start_id};
+        int32_t count = naive_words(&generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
         for (int32_t v = 0; v < VOCAB && !j->restricted[s]; v++) words[v] = v;
         if (!j->restricted[s]) count = VOCAB;
         memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
@@ -325,9 +330,10 @@ static int8_t *quantize_output(ferry_transformer *model, float *scales)
     return codes;
 }
 
-static void check_batch_is_alone(const ferry_transformer *model, const ferry_kernels *kernels)
+static void check_batch_is_alone(const ferry_transformer *model, const ferry_generation *generation,
+                                 const ferry_kernels *kernels)
 {
-    job *together = make_job(model, BEAM), *alone = calloc(1, sizeof *alone);
+    job *together = make_job(model, generation, BEAM), *alone = calloc(1, sizeof *alone);
     assert_non_null(alone);
     memcpy(alone, together, sizeof *alone);
     ferry_generator generator;
@@ -350,15 +356,16 @@ static void test_batch_is_alone(void **state)
     static float scales[VOCAB];
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
+    ferry_generation generation = opened->file.generation;
     make_shortlist(&made, VOCAB, 4, true);
-    model.shortlist = made.shortlist;
-    check_batch_is_alone(&model, opened->kernels);
+    generation.shortlist = made.shortlist;
+    check_batch_is_alone(&model, &generation, opened->kernels);
     int8_t *codes = quantize_output(&model, scales);
-    check_batch_is_alone(&model, opened->kernels);
+    check_batch_is_alone(&model, &generation, opened->kernels);
     model.sentence_inputs = true;
-    check_batch_is_alone(&model, opened->kernels);
-    model.shortlist = (ferry_shortlist){0};
-    check_batch_is_alone(&model, opened->kernels);
+    check_batch_is_alone(&model, &generation, opened->kernels);
+    generation.shortlist = (ferry_shortlist){0};
+    check_batch_is_alone(&model, &generation, opened->kernels);
     free(codes);
     ferry_model_close(opened);
 }
@@ -370,9 +377,10 @@ static void test_no_allocation_after_warm_up(void **state)
     static random_shortlist made;
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
+    ferry_generation generation = opened->file.generation;
     make_shortlist(&made, VOCAB, 4, true);
-    model.shortlist = made.shortlist;
-    job *j = make_job(&model, BEAM);
+    generation.shortlist = made.shortlist;
+    job *j = make_job(&model, &generation, BEAM);
     ferry_generator generator;
     size_t warm = 0;
     ferry_generator_init(&generator, &model, opened->kernels);

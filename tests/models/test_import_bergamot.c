@@ -49,14 +49,14 @@ static void test_what_the_files_say(void **state)
         assert_int_equal(model->encoder.layer_count, 3);
         assert_int_equal(model->decoder.layer_count, 2);
         assert_int_equal(model->encoder.activation, FERRY_RELU);
-        assert_int_equal(model->alignment_layer, 1);
-        assert_int_equal(model->decoding.policy, FERRY_POLICY_MARIAN);
-        assert_int_equal(model->decoding.beam, 1);
-        assert_true(model->decoding.length_penalty == 1);
-        assert_true(model->decoding.length_factor == 2 && model->decoding.length_extra == 0);
-        assert_true(model->decoding.shortlist && model->shortlist.shared);
-        assert_int_equal(model->shortlist.first, 50);
-        assert_int_equal(model->decoding.suppressed_count, 1); /* trained by 1.9: control characters are not */
+        assert_int_equal(file.generation.alignment_layer, 1);
+        assert_int_equal(file.generation.decoding.policy, FERRY_POLICY_MARIAN);
+        assert_int_equal(file.generation.decoding.beam, 1);
+        assert_true(file.generation.decoding.length_penalty == 1);
+        assert_true(file.generation.decoding.length_factor == 2 && file.generation.decoding.length_extra == 0);
+        assert_true(file.generation.decoding.shortlist && file.generation.shortlist.shared);
+        assert_int_equal(file.generation.shortlist.first, 50);
+        assert_int_equal(file.generation.decoding.suppressed_count, 1); /* trained by 1.9: control characters are not */
         assert_int_equal(model->sentence_inputs, forms[i].by_sentence);
         const ferry_matrix *matrices[] = {&model->output, &model->encoder.layers[0].ffn_up,
                                           &model->decoder.layers[1].ssru.forget};
@@ -235,7 +235,7 @@ static void check_int8_line(const golden_model *model, ferry_translator *transla
     const int32_t offsets[] = {0, count};
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
     CHECK(ferry_translate(translator, &(ferry_text){text, strlen(text)}, 1, &texts, &error));
-    if (same_line(golden, result, texts, model->file.transformer.eos_ids[0])) {
+    if (same_line(golden, result, texts, model->file.generation.eos_ids[0])) {
         sum->equal++;
     } else {
         const ferry_text found = ferry_result_text(texts, 0, 0);
@@ -342,7 +342,7 @@ static void test_packages(void **state)
         assert_true(has_text(files[i].origin.kind, "bergamot"));
         assert_int_equal(files[i].origin.file_count, i == 0 ? 4 : 3);
         assert_int_equal(files[i].text.languages.count, 2);
-        assert_int_equal(files[i].transformer.decoding.beam, 1);
+        assert_int_equal(files[i].generation.decoding.beam, 1);
         ferry_model_file_close(&files[i]);
     }
     ferry_model_file_close(&whole);
@@ -363,8 +363,8 @@ static void test_text_lexicon(void **state)
     if (path == NULL) return;
     char *package = make_package("text-lexicon", names);
     convert(package, FERRY_F32, &file);
-    assert_int_equal(file.transformer.shortlist.first, 100);
-    assert_true(file.transformer.shortlist.offsets[8000] > 177000);
+    assert_int_equal(file.generation.shortlist.first, 100);
+    assert_true(file.generation.shortlist.offsets[8000] > 177000);
     assert_int_equal(file.text.languages.count, 0);
     ferry_model_file_close(&file);
     free(package);

@@ -84,11 +84,11 @@ static void check_export(const export_row *row, ferry_type type)
     assert_true(model->decoder.norm_eps == 1e-5f);
     assert_true(model->embedding_scale == (pre ? sqrtf(48) : 8));
     assert_true(model->encoder.attention_scale == (pre ? 1 / sqrtf(8) : 0.25f));
-    assert_int_equal(model->start_id, pre ? 60 : 96);
-    assert_int_equal(model->eos_ids[0], 0);
-    assert_int_equal(model->decoding.suppressed_ids[0], model->pad_id);
-    assert_true(model->decoding.renormalize);
-    assert_int_equal(model->decoding.beam, 1);
+    assert_int_equal(file.generation.start_id, pre ? 60 : 96);
+    assert_int_equal(file.generation.eos_ids[0], 0);
+    assert_int_equal(file.generation.decoding.suppressed_ids[0], file.generation.pad_id);
+    assert_true(file.generation.decoding.renormalize);
+    assert_int_equal(file.generation.decoding.beam, 1);
     assert_false(file.text.present);
     assert_true(has_text(file.name, name));
     assert_true(has_text(file.origin.kind, "seq2seq-export-1"));

@@ -154,12 +154,12 @@ static void test_place_of_nllb_tags(void **state)
     const ferry_model_languages *languages = &file.text.languages;
     assert_true(languages->source_tag == FERRY_TAG_SUFFIX && languages->target_tag == FERRY_TAG_FIRST);
     assert_int_equal(languages->default_target, 41);
-    assert_int_equal(file.transformer.decoding.forced_first_id, -1);
+    assert_int_equal(file.generation.decoding.forced_first_id, -1);
     ferry_model_file_close(&file);
     const edit other = {"generation_config.json", "{", "{\"forced_bos_token_id\": 7, "};
     convert_variant(source, &other, 1, &file);
     assert_int_equal(file.text.languages.default_target, -1);
-    assert_int_equal(file.transformer.decoding.forced_first_id, 7);
+    assert_int_equal(file.generation.decoding.forced_first_id, 7);
     ferry_model_file_close(&file);
     free(source);
 }
@@ -173,7 +173,7 @@ static void test_mbart(void **state)
     assert_int_equal(file.text.languages.count, 52);
     assert_int_equal(file.text.languages.target_ids[find_language(&file.text.languages, "de_DE de deu")], 1003);
     assert_true(is_special(&file.text, 1001) && is_special(&file.text, 1053) && !is_special(&file.text, 1000));
-    assert_int_equal(file.transformer.decoding.forced_last_id, 2);
+    assert_int_equal(file.generation.decoding.forced_last_id, 2);
     assert_non_null(file.transformer.encoder.embedding_norm.weight);
     ferry_model_file_close(&file);
     const edit edits[] = {{"config.json", "MBart50Tokenizer", "MBartTokenizer"},
@@ -202,14 +202,14 @@ static void test_defaults_of_classes(void **state)
     convert_variant(source, m2m, 3, &file);
     assert_true(file.transformer.embedding_scale == 8);
     assert_int_equal(file.transformer.encoder.activation, FERRY_RELU);
-    assert_int_equal(file.transformer.decoding.forced_last_id, -1);
+    assert_int_equal(file.generation.decoding.forced_last_id, -1);
     ferry_model_file_close(&file);
     free(source);
     source = small_family("mbart50");
     convert_variant(source, mbart, 4, &file);
     assert_true(file.transformer.embedding_scale == 1);
     assert_int_equal(file.transformer.encoder.activation, FERRY_GELU);
-    assert_int_equal(file.transformer.decoding.forced_last_id, 2);
+    assert_int_equal(file.generation.decoding.forced_last_id, 2);
     ferry_model_file_close(&file);
     free(source);
     source = small_family("t5");

@@ -42,7 +42,7 @@ static void test_generation_config(void **state)
 {
     (void)state;
     ferry_model_file file;
-    const ferry_decoding *decoding = &file.transformer.decoding;
+    const ferry_decoding *decoding = &file.generation.decoding;
     char *source = data_path("models/marian-separate");
     convert_generation(source,
                        "{\"num_beams\": 6, \"length_penalty\": 2, \"early_stopping\": \"never\", \"max_length\": 100,"
@@ -63,9 +63,9 @@ static void test_generation_config(void **state)
     assert_int_equal(decoding->suppressed_ids[2], 9);
     assert_int_equal(decoding->forced_first_id, 8);
     assert_int_equal(decoding->forced_last_id, -1); /* config.json's is not asked */
-    assert_int_equal(file.transformer.start_id, 6);
-    assert_int_equal(file.transformer.eos_count, 2);
-    assert_int_equal(file.transformer.eos_ids[1], 4);
+    assert_int_equal(file.generation.start_id, 6);
+    assert_int_equal(file.generation.eos_count, 2);
+    assert_int_equal(file.generation.eos_ids[1], 4);
     ferry_model_file_close(&file);
 
     convert_generation(source, "{\"max_length\": 20, \"early_stopping\": true, \"min_new_tokens\": 7}", &file);
@@ -91,8 +91,8 @@ static void test_generation_without_its_file(void **state)
                           {"config.json", "\"forced_eos_token_id\": 0,", "\"num_beams\": 3,"}};
     char *directory = variant(source, edits, 2);
     convert(directory, FERRY_F32, &file);
-    assert_int_equal(file.transformer.decoding.beam, 3);
-    assert_int_equal(file.transformer.decoding.forced_last_id, 0);
+    assert_int_equal(file.generation.decoding.beam, 3);
+    assert_int_equal(file.generation.decoding.forced_last_id, 0);
     ferry_model_file_close(&file);
     free(directory);
     free(source);

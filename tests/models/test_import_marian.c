@@ -20,15 +20,15 @@ static void test_what_the_files_say(void **state)
     if (path == NULL) return;
     convert(path, FERRY_F32, &file);
     const ferry_transformer *model = &file.transformer;
-    const ferry_decoding *decoding = &model->decoding;
+    const ferry_decoding *decoding = &file.generation.decoding;
     assert_true(has_text(file.origin.kind, "opus-mt"));
     assert_int_equal(model->d_model, 256);
     assert_true(model->embedding_scale == 16);
-    assert_int_equal(model->start_id, -1);
-    assert_int_equal(model->pad_id, -1);
-    assert_int_equal(model->eos_ids[0], 0);
-    assert_int_equal(model->alignment_layer, 2);
-    assert_int_equal(model->alignment_head, 0);
+    assert_int_equal(file.generation.start_id, -1);
+    assert_int_equal(file.generation.pad_id, -1);
+    assert_int_equal(file.generation.eos_ids[0], 0);
+    assert_int_equal(file.generation.alignment_layer, 2);
+    assert_int_equal(file.generation.alignment_head, 0);
     assert_false(model->ssru);
     for (int i = 0; i < 2; i++) {
         const ferry_stack *stack = i == 0 ? &model->encoder : &model->decoder;
@@ -105,7 +105,7 @@ static ferry_translator *create_translator(const golden_model *model, const run_
 static void check_pieces(const char *expected, const golden_model *model, const int32_t *ids, size_t count)
 {
     const char *at = expected;
-    const int32_t eos = model->file.transformer.eos_ids[0];
+    const int32_t eos = model->file.generation.eos_ids[0];
     for (size_t i = 0; i < count && ids[i] != eos; i++) {
         const ferry_view piece = model->file.text.target_pieces[ids[i]];
         if (strncmp(at, piece.data, piece.size) != 0) {
@@ -177,7 +177,7 @@ static void check_source(const golden_model *model, const json_t *line)
         at += size + (at[size] == ' ');
     }
     assert_int_equal(*at, 0);
-    assert_int_equal(ids[count - 1], model->file.transformer.eos_ids[0]);
+    assert_int_equal(ids[count - 1], model->file.generation.eos_ids[0]);
     ferry_inspect_free(ids);
 }
 

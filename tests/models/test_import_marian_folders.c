@@ -74,7 +74,7 @@ static void test_opus(void **state)
     char *folder = make_opus(decoder);
     marian_put(folder, "preprocess.sh", "sed -e 's/" FULL_WIDTH_COMMA "/,/g' | spm_encode --model source.spm\n");
     convert(folder, FERRY_F32, &file);
-    const ferry_decoding *decoding = &file.transformer.decoding;
+    const ferry_decoding *decoding = &file.generation.decoding;
     const ferry_model_text *text = &file.text;
     const ferry_model_languages *languages = &text->languages;
     assert_true(has_text(file.origin.kind, "opus-mt"));
@@ -132,7 +132,7 @@ static void check_suppressed(const char *version, const char *lines, const int32
     marian_put(folder, "decoder.yml", text);
     marian_write(path, &(marian_kind){.version = version});
     convert(folder, FERRY_F32, &file);
-    check_ids(file.transformer.decoding.suppressed_ids, file.transformer.decoding.suppressed_count, expected, count);
+    check_ids(file.generation.decoding.suppressed_ids, file.generation.decoding.suppressed_count, expected, count);
     ferry_model_file_close(&file);
     free(path);
     free(folder);
@@ -186,7 +186,7 @@ static void test_paths(void **state)
     char *other = in_directory(folder, "other.bin"); /* decoder.yml says which of two models */
     marian_write(other, &(marian_kind){.ties = MARIAN_TIED_ALL, .keys = "transformer-ffn-activation: relu\n"});
     convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.transformer.decoding.beam, 12);
+    assert_int_equal(file.generation.decoding.beam, 12);
     assert_int_equal(file.transformer.encoder.activation, FERRY_SWISH);
     ferry_model_file_close(&file);
     free(other);
@@ -203,7 +203,7 @@ static void check_old(const char *text, const char *name, int32_t eos, int32_t u
     remove_in(folder, "vocab.txt");
     marian_put(folder, name, text);
     convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.transformer.eos_ids[0], eos);
+    assert_int_equal(file.generation.eos_ids[0], eos);
     assert_int_equal(file.text.source_unk_id, unk);
     ferry_model_file_close(&file);
     free(folder);
@@ -233,7 +233,7 @@ static void test_two_vocabularies(void **state)
     assert_int_equal(file.text.target_count, MARIAN_TARGET_V);
     assert_true(has_text(file.text.source_pieces[2], "p2"));
     assert_true(has_text(file.text.target_pieces[2], "only"));
-    assert_int_equal(file.transformer.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
+    assert_int_equal(file.generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
     ferry_model_file_close(&file);
     marian_put(folder, "vocab.third.txt", "</s>\n");
     refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
@@ -296,7 +296,7 @@ static void test_selection(void **state)
     convert(other, FERRY_F32, &file);
     assert_true(has_text(file.text.languages.names[0], "de deu"));
     assert_true(has_text(file.text.source_pieces[2], "other"));
-    const ferry_shortlist *shortlist = &file.transformer.shortlist;
+    const ferry_shortlist *shortlist = &file.generation.shortlist;
     assert_int_equal(shortlist->offsets[2], 0);
     assert_int_equal(shortlist->offsets[3], 2);
     assert_int_equal(shortlist->offsets[MARIAN_V], 2);
@@ -317,13 +317,13 @@ static void test_listed_shortlist(void **state)
     char *folder = make_opus(decoder);
     marian_put(folder, "words.txt", "last I 0.5\n");
     convert(folder, FERRY_F32, &file);
-    assert_null(file.transformer.shortlist.offsets);
+    assert_null(file.generation.shortlist.offsets);
     ferry_model_file_close(&file);
     snprintf(text, sizeof text, "%sshortlist: [words.txt, 100, 100, 0]\n", decoder);
     marian_put(folder, "decoder.yml", text);
     convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.transformer.shortlist.offsets[5], 1);
-    assert_int_equal(file.transformer.shortlist.ids[0], 10);
+    assert_int_equal(file.generation.shortlist.offsets[5], 1);
+    assert_int_equal(file.generation.shortlist.ids[0], 10);
     ferry_model_file_close(&file);
     snprintf(text, sizeof text, "%sshortlist: [words.txt, 50, 50]\n", decoder);
     marian_put(folder, "decoder.yml", text);

@@ -69,9 +69,9 @@ static void test_every_tensor(void **state)
     check_numbers(decoder->cross.k.bias, "decoder_l2_context_bk", MARIAN_D);
     check_numbers(decoder->cross_norm.bias, "decoder_l2_context_Wo_ln_bias", MARIAN_D);
     check_numbers(model->output.bias, "decoder_ff_logit_out_b", MARIAN_V);
-    assert_int_equal(model->decoding.beam, 12); /* the program's own defaults */
-    assert_true(model->decoding.length_penalty == 0 && model->decoding.length_factor == 3);
-    assert_null(model->shortlist.offsets);
+    assert_int_equal(file.generation.decoding.beam, 12); /* the program's own defaults */
+    assert_true(file.generation.decoding.length_penalty == 0 && file.generation.decoding.length_factor == 3);
+    assert_null(file.generation.shortlist.offsets);
     assert_int_equal(file.text.source_model.size, 0);
     ferry_model_file_close(&file);
 }
@@ -210,10 +210,10 @@ static void test_alignment(void **state)
     (void)state;
     ferry_model_file file;
     open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: 1\n"}, &file);
-    assert_int_equal(file.transformer.alignment_layer, 0);
+    assert_int_equal(file.generation.alignment_layer, 0);
     ferry_model_file_close(&file);
     open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: last\n"}, &file);
-    assert_int_equal(file.transformer.alignment_layer, 1);
+    assert_int_equal(file.generation.alignment_layer, 1);
     ferry_model_file_close(&file);
 }
 

@@ -25,8 +25,8 @@ static void set_up(bench *b)
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.kind = "test";
     b->plan.encoder_position.type = b->plan.decoder_position.type = "none";
-    b->plan.model.eos_ids = eos;
-    b->plan.model.eos_count = 1;
+    b->plan.generation.eos_ids = eos;
+    b->plan.generation.eos_count = 1;
     free(path);
 }
 

@@ -145,16 +145,16 @@ void golden_check_alignment(const golden_hypothesis *expected, const golden_mode
                             int32_t source_count, const ferry_result *result, size_t index, golden_figures *figures)
 {
     ferry_error error;
-    const ferry_transformer *network = &model->file.transformer;
+    const ferry_generation *generation = &model->file.generation;
     const int32_t T = (int32_t)ferry_result_tokens(result, 0, index);
     const int32_t *ids = ferry_inspect_result_ids(result, 0, index);
     int32_t *inputs = malloc((size_t)T * sizeof *inputs);
     float *weights = malloc((size_t)T * (size_t)source_count * sizeof *weights);
     assert_true(inputs != NULL && weights != NULL);
-    inputs[0] = network->start_id;
+    inputs[0] = generation->start_id;
     for (int32_t t = 1; t < T; t++) inputs[t] = ids[t - 1];
-    CHECK(ferry_inspect_attention(model->model, FERRY_INSPECT_CROSS, network->alignment_layer, network->alignment_head,
-                                  source, source_count, inputs, T, weights, &error));
+    CHECK(ferry_inspect_attention(model->model, FERRY_INSPECT_CROSS, generation->alignment_layer,
+                                  generation->alignment_head, source, source_count, inputs, T, weights, &error));
     if (strchr(expected->alignment, ',') != NULL) {
         check_soft(expected->alignment, weights, source_count, T, &figures->alignment);
         figures->soft++;
@@ -174,7 +174,7 @@ void golden_check_empty(const golden_hypothesis *expected, const golden_model *m
     float *logits = malloc((size_t)V * sizeof *logits);
     double sum = 0;
     assert_non_null(logits);
-    CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file.transformer.start_id, offsets,
+    CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file.generation.start_id, offsets,
                                FERRY_INSPECT_ONE_PASS, logits, &error));
     for (int32_t i = 0; i < V; i++) sum += exp((double)logits[i] - (double)logits[eos]);
     compare("log-probability of the empty line", expected->sum, -log(sum), TOLERANCE, &figures->word);

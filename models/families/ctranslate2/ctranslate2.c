@@ -332,8 +332,8 @@ static ferry_status read_alignment(const ferry_ctranslate2 *model, ferry_error *
     FERRY_TRY(ferry_ctranslate2_number(model, scope, "alignment_heads", &heads, error));
     if (layer < 0) layer += graph->decoder.layer_count;
     if (heads != 1 || layer < 0 || layer >= graph->decoder.layer_count) return FERRY_OK; /* a mean is no head */
-    graph->alignment_layer = (int32_t)layer;
-    graph->alignment_head = 0;
+    model->plan->generation.alignment_layer = (int32_t)layer;
+    model->plan->generation.alignment_head = 0;
     return FERRY_OK;
 }
 
@@ -384,7 +384,7 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
     FERRY_TRY(ferry_import_optional_json(plan, "metadata.json", &metadata, error));
     if (model.folder[0] != 0) FERRY_TRY(ferry_import_optional_json(plan, "model/config.json", &model.config, error));
     plan->kind = metadata.object != NULL ? "argos" : "ctranslate2";
-    set_decoding(&plan->model.decoding, metadata.object != NULL);
+    set_decoding(&plan->generation.decoding, metadata.object != NULL);
     FERRY_TRY(open_model(&model, error));
     FERRY_TRY(ferry_ctranslate2_tokens(&model, error));
     FERRY_TRY(read_sizes(&model, error));

@@ -208,16 +208,16 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
     int32_t special[8] = {0}, eos;
     FERRY_TRY(require_token(&model->target, model->eos, "the end of sentence", &eos, error));
-    FERRY_TRY(ferry_import_ids(plan, &eos, 1, &plan->model.eos_ids, &plan->model.eos_count, error));
-    plan->model.start_id = -1;
+    FERRY_TRY(ferry_import_ids(plan, &eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
+    plan->generation.start_id = -1;
     if (!model->zero_start) {
-        FERRY_TRY(
-            require_token(&model->target, model->start, "the decoder's first input", &plan->model.start_id, error));
+        FERRY_TRY(require_token(&model->target, model->start, "the decoder's first input", &plan->generation.start_id,
+                                error));
     }
     special[0] = eos;
     special[1] = find_token(&model->target, model->unk);
     special[2] = find_token(&model->target, model->bos);
-    special[3] = plan->model.start_id;
+    special[3] = plan->generation.start_id;
     for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(&model->target, ferry_text_view(silent[i]));
     return ferry_import_ids(plan, special, 8, &plan->text.special_ids, &plan->text.special_count, error);
 }
@@ -342,7 +342,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
-    plan->model.decoding.forced_first_id = id;
+    plan->generation.decoding.forced_first_id = id;
     return silence(plan, &id, 1, error);
 }
 

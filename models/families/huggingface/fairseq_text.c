@@ -184,7 +184,7 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
 static void find_default_target(ferry_import_plan *plan)
 {
     ferry_model_languages *languages = &plan->text.languages;
-    int32_t *forced = &plan->model.decoding.forced_first_id;
+    int32_t *forced = &plan->generation.decoding.forced_first_id;
     for (int32_t i = 0; *forced >= 0 && i < languages->count; i++) {
         if (languages->target_ids[i] != *forced) continue;
         languages->default_target = i;
@@ -196,14 +196,15 @@ ferry_status ferry_fairseq_tags(ferry_import_plan *plan, const ferry_fairseq_lan
                                 ferry_tag_place source_tag, const int32_t *more, int32_t more_count, ferry_error *error)
 {
     const ferry_transformer *model = &plan->model;
-    const int32_t count = languages->count + more_count + model->eos_count + 2;
+    const int32_t count = languages->count + more_count + plan->generation.eos_count + 2;
     int32_t *special = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *special);
     if (special == NULL) return ferry_fail_memory(error, "special ids", (size_t)count * sizeof *special);
     memcpy(special, languages->ids, (size_t)languages->count * sizeof *special);
     if (more_count > 0) memcpy(special + languages->count, more, (size_t)more_count * sizeof *special);
-    memcpy(special + languages->count + more_count, model->eos_ids, (size_t)model->eos_count * sizeof *special);
-    special[count - 2] = model->pad_id;
-    special[count - 1] = model->start_id;
+    memcpy(special + languages->count + more_count, plan->generation.eos_ids,
+           (size_t)plan->generation.eos_count * sizeof *special);
+    special[count - 2] = plan->generation.pad_id;
+    special[count - 1] = plan->generation.start_id;
     FERRY_TRY(ferry_import_ids(plan, special, count, &plan->text.special_ids, &plan->text.special_count, error));
     FERRY_TRY(ferry_import_languages(plan, languages->tags, languages->ids, languages->count, source_tag,
                                      FERRY_TAG_FIRST, error));
@@ -267,6 +268,6 @@ ferry_status ferry_fairseq_text(ferry_import_plan *plan, const char *form, const
     const int32_t first = ferry_spm_count(plan->segmenters[0]) + SHIFT;
     FERRY_TRY(find_languages(plan, &added, form, built_in, first, &languages, error));
     FERRY_TRY(other_special(plan, &added, first + languages.count, &special, &special_count, error));
-    FERRY_TRY(ferry_import_ids(plan, plan->model.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
     return ferry_fairseq_tags(plan, &languages, source_tag, special, special_count, error);
 }

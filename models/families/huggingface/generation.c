@@ -71,12 +71,14 @@ static ferry_status read_special_ids(ferry_import_plan *plan, ferry_json config,
     ferry_transformer *model = &plan->model;
     const int32_t last = model->decoder.vocab_size - 1;
     const ferry_json sources[] = {config, generation}; /* the later one wins */
-    FERRY_TRY(ferry_json_integer(config, "pad_token_id", 0, last, &model->pad_id, error));
+    FERRY_TRY(ferry_json_integer(config, "pad_token_id", 0, last, &plan->generation.pad_id, error));
     for (int i = 0; i < 2; i++) {
-        FERRY_TRY(ferry_json_integer(sources[i], "decoder_start_token_id", 0, last, &model->start_id, error));
-        FERRY_TRY(read_ids(plan, sources[i], "eos_token_id", &model->eos_ids, &model->eos_count, error));
+        FERRY_TRY(ferry_json_integer(sources[i], "decoder_start_token_id", 0, last, &plan->generation.start_id, error));
+        FERRY_TRY(
+            read_ids(plan, sources[i], "eos_token_id", &plan->generation.eos_ids, &plan->generation.eos_count, error));
     }
-    if (model->start_id > last || model->pad_id > last || model->eos_count == 0 || model->eos_ids[0] > last) {
+    if (plan->generation.start_id > last || plan->generation.pad_id > last || plan->generation.eos_count == 0 ||
+        plan->generation.eos_ids[0] > last) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: decoder_start_token_id, eos_token_id or pad_token_id is missing or beyond the "
                           "vocabulary of %d",
@@ -113,7 +115,7 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
     }
     int32_t *ids = ferry_arena_alloc(&plan->arena, capacity, sizeof *ids);
     if (ids == NULL) return ferry_fail_memory(error, "a list of ids", capacity * sizeof *ids);
-    ids[count++] = model->pad_id;
+    ids[count++] = plan->generation.pad_id;
     for (size_t i = 0; lists != NULL && i < json_array_size(lists); i++) {
         const json_t *list = json_array_get(lists, i);
         if (!json_is_array(list) || json_array_size(list) != 1) {
@@ -123,11 +125,11 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
         }
         FERRY_TRY(
             check_id(json, "bad_words_ids", json_array_get(list, 0), model->decoder.vocab_size, &ids[count], error));
-        if (ids[count] != model->eos_ids[0]) count++;
+        if (ids[count] != plan->generation.eos_ids[0]) count++;
     }
     for (int32_t i = 0; i < more_count; i++) ids[count++] = more[i];
-    return ferry_import_ids(plan, ids, count, &plan->model.decoding.suppressed_ids,
-                            &plan->model.decoding.suppressed_count, error);
+    return ferry_import_ids(plan, ids, count, &plan->generation.decoding.suppressed_ids,
+                            &plan->generation.decoding.suppressed_count, error);
 }
 
 static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *early_stopping, ferry_error *error)
@@ -166,7 +168,7 @@ ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config,
 {
     const bool own_file = generation.object != NULL;
     const ferry_json json = own_file ? generation : config;
-    ferry_decoding *decoding = &plan->model.decoding;
+    ferry_decoding *decoding = &plan->generation.decoding;
     decoding->forced_last_id = own_file ? -1 : forced_last_id;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));

@@ -150,9 +150,9 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
 {
     ferry_transformer *model = &plan->model;
     ferry_json generation;
-    model->pad_id = pad_id;
-    model->start_id = start_id;
-    FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &model->eos_ids, &model->eos_count, error));
+    plan->generation.pad_id = pad_id;
+    plan->generation.start_id = start_id;
+    FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
     return ferry_import_generation(plan, config, generation, forced_last_id, error);
 }
@@ -271,13 +271,13 @@ ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *na
                           : ", which is missing");
 }
 
-ferry_status ferry_huggingface_check_eos(const ferry_transformer *model, ferry_json vocabulary, ferry_error *error)
+ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
 {
     FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
     const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
-    for (int32_t i = 0; i < model->eos_count; i++) {
-        if (model->eos_ids[i] == id) return FERRY_OK;
+    for (int32_t i = 0; i < plan->generation.eos_count; i++) {
+        if (plan->generation.eos_ids[i] == id) return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
-                      vocabulary.file, (int)id, (int)model->eos_ids[0]);
+                      vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
 }

@@ -44,7 +44,7 @@ ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry
 /* The SentencePiece model `name`, for both sides; its absence is an error that says what to do. */
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error);
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
-ferry_status ferry_huggingface_check_eos(const ferry_transformer *model, ferry_json vocabulary, ferry_error *error);
+ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
 
 /* ---- bart.c ---- */
 

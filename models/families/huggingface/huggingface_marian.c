@@ -18,7 +18,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
     }
     FERRY_TRY(ferry_huggingface_decoding(plan, config, 58100, 58100, 0, 0, error));
     /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
-    model->decoding.renormalize = true;
+    plan->generation.decoding.renormalize = true;
     return FERRY_OK;
 }
 
@@ -107,11 +107,12 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     FERRY_TRY(read_vocabularies(plan, tokenizer, &source, &target, error));
     FERRY_TRY(ferry_json_require(source, "<unk>", error));
     FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(model, target, error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
     text->source_unk_id = ferry_import_piece_id(source, "<unk>");
     const int32_t suffix[] = {ferry_import_piece_id(source, "</s>")};
     const int32_t special[] = {ferry_import_piece_id(target, "</s>"), ferry_import_piece_id(target, "<unk>"),
-                               ferry_import_piece_id(target, "<pad>"), model->pad_id, model->start_id};
+                               ferry_import_piece_id(target, "<pad>"), plan->generation.pad_id,
+                               plan->generation.start_id};
     FERRY_TRY(ferry_import_ids(plan, suffix, 1, &text->suffix_ids, &text->suffix_count, error));
     FERRY_TRY(ferry_import_ids(plan, special, 5, &text->special_ids, &text->special_count, error));
     return read_languages(plan, tokenizer, error);

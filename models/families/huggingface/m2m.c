@@ -28,7 +28,7 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     FERRY_TRY(ferry_huggingface_decoding(plan, config, 1, 2, 2, -1, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
-    plan->encoder_position = plan->decoder_position = position_behind(plan->model.pad_id);
+    plan->encoder_position = plan->decoder_position = position_behind(plan->generation.pad_id);
     FERRY_TRY(ferry_huggingface_embeddings(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     return ferry_huggingface_check_unused(plan, error);
@@ -65,7 +65,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
     FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(&plan->model, vocabulary, error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, vocabulary, error));
     text->source_unk_id = ferry_import_piece_id(vocabulary, "<unk>");
     FERRY_TRY(ferry_json_text(tokenizer, "language_codes", &codes, error));
     const bool wmt21 = strcmp(codes, "wmt21") == 0;
@@ -76,7 +76,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     FERRY_TRY(ferry_fairseq_list(plan, wmt21 ? wmt21_codes : m2m_codes, (int32_t)json_object_size(vocabulary.object),
                                  &languages, error));
     FERRY_TRY(check_codes(plan, vocabulary, languages.count, error));
-    FERRY_TRY(ferry_import_ids(plan, plan->model.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
     const int32_t special[] = {ferry_import_piece_id(vocabulary, "<s>"), text->source_unk_id};
     return ferry_fairseq_tags(plan, &languages, FERRY_TAG_PREFIX, special, 2, error);
 }

@@ -163,16 +163,16 @@ ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bo
     FERRY_TRY(ferry_import_own_vocabulary(plan, 0, V, &text->source_pieces, &text->source_unk_id, error));
     text->target_pieces = text->source_pieces;
     text->source_count = text->target_count = V;
-    const size_t capacity = (size_t)V + (size_t)model->eos_count + 3;
+    const size_t capacity = (size_t)V + (size_t)plan->generation.eos_count + 3;
     int32_t *special = ferry_arena_alloc(&plan->arena, capacity, sizeof *special), count = 0;
     if (special == NULL) return ferry_fail_memory(error, "special ids", capacity * sizeof *special);
-    for (int32_t i = 0; i < model->eos_count; i++) special[count++] = model->eos_ids[i];
-    special[count++] = model->pad_id;
-    special[count++] = model->start_id;
+    for (int32_t i = 0; i < plan->generation.eos_count; i++) special[count++] = plan->generation.eos_ids[i];
+    special[count++] = plan->generation.pad_id;
+    special[count++] = plan->generation.start_id;
     special[count++] = text->source_unk_id;
     FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, special, &count, error));
     FERRY_TRY(read_madlad_tags(plan, special, &count, error));
     if (text->languages.count == 0) FERRY_TRY(read_tasks(plan, config, error));
-    FERRY_TRY(ferry_import_ids(plan, model->eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
     return ferry_import_ids(plan, special, count, &text->special_ids, &text->special_count, error);
 }

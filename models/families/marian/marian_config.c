@@ -236,16 +236,16 @@ static ferry_status read_vocabulary_sizes(const ferry_yaml *config, ferry_transf
     return FERRY_OK;
 }
 
-static ferry_status read_alignment(const ferry_yaml *config, ferry_transformer *model, ferry_error *error)
+static ferry_status read_alignment(const ferry_yaml *config, ferry_import_plan *plan, ferry_error *error)
 {
     const char *layer = "last";
-    int32_t number = model->decoder.layer_count;
+    int32_t number = plan->model.decoder.layer_count;
     FERRY_TRY(ferry_yaml_text(config, "transformer-guided-alignment-layer", &layer, error));
     if (strcmp(layer, "last") != 0) {
         FERRY_TRY(ferry_yaml_integer(config, "transformer-guided-alignment-layer", 1, number, &number, error));
     }
-    model->alignment_layer = number - 1;
-    model->alignment_head = 0;
+    plan->generation.alignment_layer = number - 1;
+    plan->generation.alignment_head = 0;
     return FERRY_OK;
 }
 
@@ -275,9 +275,9 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(read_stack(marian, true, model->d_model, &model->decoder, error));
     FERRY_TRY(read_vocabulary_sizes(config, model, error));
     FERRY_TRY(read_ties(plan, config, error));
-    FERRY_TRY(read_alignment(config, model, error));
+    FERRY_TRY(read_alignment(config, plan, error));
     model->embedding_scale = (float)sqrt((double)model->d_model);
-    model->start_id = -1;
+    plan->generation.start_id = -1;
     set_positions(plan);
     return FERRY_OK;
 }
@@ -301,7 +301,7 @@ static ferry_status check_decoder(const ferry_yaml *yaml, int32_t beam, ferry_er
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     const ferry_yaml *yaml = &marian->decoder;
-    ferry_decoding *decoding = &plan->model.decoding;
+    ferry_decoding *decoding = &plan->generation.decoding;
     decoding->policy = FERRY_POLICY_MARIAN;
     decoding->beam = marian->student ? 1 : 12;
     decoding->length_penalty = marian->student ? 1 : 0;

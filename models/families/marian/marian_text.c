@@ -162,8 +162,8 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
         const bool unnamed = piece.size == 0 && i != target->eos && i != target->unk;
         if (unnamed || (i == target->unk && !unk) || (!bytes && is_control_byte(piece))) ids[count++] = i;
     }
-    plan->model.decoding.suppressed_ids = ids;
-    plan->model.decoding.suppressed_count = count;
+    plan->generation.decoding.suppressed_ids = ids;
+    plan->generation.decoding.suppressed_count = count;
     return FERRY_OK;
 }
 
@@ -178,7 +178,7 @@ static ferry_status set_text(ferry_import_plan *plan, const side *source, const 
     text->source_unk_id = source->unk;
     FERRY_TRY(ferry_import_ids(plan, &source->eos, 1, &text->suffix_ids, &text->suffix_count, error));
     FERRY_TRY(ferry_import_ids(plan, &target->eos, 1, &text->special_ids, &text->special_count, error));
-    return ferry_import_ids(plan, &target->eos, 1, &plan->model.eos_ids, &plan->model.eos_count, error);
+    return ferry_import_ids(plan, &target->eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error);
 }
 
 /* ">>fra<<" in a mapping names a target language; the tag stands before a line and is not segmented. */
@@ -236,8 +236,8 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " words are no shortlist",
                           ferry_import_source_label(plan->source, marian->lexicon), listed);
     }
-    plan->model.shortlist.first = lexicon.first;
-    plan->model.shortlist.shared = strcmp(marian->vocabularies[0], marian->vocabularies[1]) == 0;
+    plan->generation.shortlist.first = lexicon.first;
+    plan->generation.shortlist.shared = strcmp(marian->vocabularies[0], marian->vocabularies[1]) == 0;
     ferry_import_tensor tensor = {.form = FERRY_IMPORT_INTEGERS, .N = source->count + 1, .K = 1};
     tensor.integers = (const int32_t *)lexicon.offsets;
     FERRY_TRY(ferry_import_add_tensor(plan, &tensor, error, "shortlist.offsets"));
