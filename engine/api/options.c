@@ -9,30 +9,7 @@ enum { MAX_BEAM = 1024, MAX_LENGTH = 1 << 20, MAX_THREADS = 1024, MAX_BATCH = 1 
 
 void ferry_options_default(const ferry_model *model, ferry_options *options)
 {
-    const ferry_decoding *decoding = &model->file.generation.decoding;
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
-    options->policy = decoding->policy;
-    options->beam = decoding->beam;
-    options->nbest = 1;
-    options->length_penalty = decoding->length_penalty;
-    options->word_penalty = decoding->word_penalty;
-    options->early_stopping = decoding->early_stopping;
-    options->max_length = decoding->max_length;
-    options->length_factor = decoding->length_factor;
-    options->length_extra = decoding->length_extra;
-    options->min_length = decoding->min_length;
-    options->repetition_penalty = decoding->repetition_penalty;
-    options->no_repeat_ngram = decoding->no_repeat_ngram;
-    options->renormalize = decoding->renormalize;
-    options->forced_first_id = decoding->forced_first_id;
-    options->forced_last_id = decoding->forced_last_id;
-    options->suppressed_ids = decoding->suppressed_ids;
-    options->suppressed_count = (size_t)decoding->suppressed_count;
-    options->shortlist = decoding->shortlist;
-    options->scores = 1;
-    options->threads = 1;
-    options->batch = 64;
+    *options = model->file.generation.decoding;
 }
 
 static ferry_status check_range(const char *option, int32_t value, int32_t least, int32_t most, ferry_error *error)
@@ -87,28 +64,4 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_trans
     for (size_t i = 0; i < options->suppressed_count; i++)
         FERRY_TRY(check_range("suppressed_ids", options->suppressed_ids[i], 0, vocab - 1, error));
     return FERRY_OK;
-}
-
-ferry_decoding ferry_options_decoding(const ferry_options *options)
-{
-    const ferry_decoding decoding = {
-        .policy = options->policy,
-        .beam = options->beam,
-        .length_penalty = options->length_penalty,
-        .word_penalty = options->word_penalty,
-        .early_stopping = options->early_stopping,
-        .max_length = options->max_length,
-        .length_factor = options->length_factor,
-        .length_extra = options->length_extra,
-        .min_length = options->min_length,
-        .repetition_penalty = options->repetition_penalty,
-        .no_repeat_ngram = options->no_repeat_ngram,
-        .renormalize = options->renormalize != 0,
-        .forced_first_id = options->forced_first_id,
-        .forced_last_id = options->forced_last_id,
-        .suppressed_ids = options->suppressed_ids,
-        .suppressed_count = (int32_t)options->suppressed_count,
-        .shortlist = options->shortlist != 0,
-    };
-    return decoding;
 }

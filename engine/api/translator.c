@@ -19,9 +19,8 @@ enum { BATCH_TOKENS = 512 };
 
 struct ferry_translator {
     const ferry_model *model;
-    ferry_options options; /* without from and to, which are `pair` */
+    ferry_options options; /* forced_first_id as the pair wants it; suppressed_ids: a copy; from and to are `pair` */
     ferry_language_pair pair;
-    ferry_decoding decoding; /* of the options and the pair; suppressed_ids: a copy */
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
@@ -229,7 +228,7 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
 static int32_t target_length(const ferry_translator *translator, size_t source_length)
 {
     const int32_t limit = translator->model->file.transformer.decoder.position.limit;
-    const int32_t length = ferry_decoding_limit(&translator->decoding, (int32_t)source_length);
+    const int32_t length = ferry_decoding_limit(&translator->options, (int32_t)source_length);
     return limit > 0 && length > limit ? limit : length;
 }
 
@@ -243,15 +242,13 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = from->ids.ids,
         .length = (int32_t)from->ids.count,
-        .rules = {.decoding = r->translator->decoding,
+        .rules = {.options = r->translator->options,
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
-                  .start_id = generation->start_id,
-                  .max_length = target_length(r->translator, from->ids.count),
-                  .nbest = r->translator->options.nbest,
-                  .skip_scores = r->translator->options.scores == 0},
+                  .start_id = generation->start_id},
         .tag = from->line,
     };
+    sentence->rules.options.max_length = target_length(r->translator, from->ids.count);
     return true;
 }
 
@@ -290,7 +287,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
 static bool wants_screen(const ferry_translator *translator)
 {
     const ferry_transformer *model = &translator->model->file.transformer;
-    const ferry_decoding *decoding = &translator->decoding;
+    const ferry_options *decoding = &translator->options;
     const bool shared = !decoding->shortlist || translator->model->file.generation.shortlist.offsets == NULL;
     const bool greedy = decoding->beam == 1 && decoding->repetition_penalty == 1 && translator->options.scores == 0;
     const bool suits = model->output.codes == NULL && model->output.K <= FERRY_CODES_MAX_K;
@@ -400,10 +397,9 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
     if (ids > 0) memcpy(translator->suppressed_ids, options->suppressed_ids, ids * sizeof *translator->suppressed_ids);
     translator->options.suppressed_ids = translator->suppressed_ids;
-    translator->decoding = ferry_options_decoding(&translator->options);
     const int32_t first_id = ferry_languages_first_id(languages, translator->pair);
     if (first_id >= 0 && (options->to != NULL || options->forced_first_id < 0))
-        translator->decoding.forced_first_id = first_id;
+        translator->options.forced_first_id = first_id;
     return FERRY_OK;
 }
 

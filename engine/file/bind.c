@@ -344,7 +344,7 @@ static ferry_status bind_alignment(const ferry_gguf *gguf, const ferry_transform
 }
 
 /* When max_length leaves the limit to the source's length. */
-static ferry_status bind_length(const ferry_gguf *gguf, ferry_decoding *decoding, ferry_error *error)
+static ferry_status bind_length(const ferry_gguf *gguf, ferry_options *decoding, ferry_error *error)
 {
     static const char factor[] = "ferry.decoding.length_factor";
     decoding->length_factor = 3;
@@ -370,7 +370,7 @@ static ferry_status bind_decoding(ferry_binder *binder, ferry_error *error)
                                            NULL};
     ferry_transformer *model = &binder->file->transformer;
     ferry_generation *generation = &binder->file->generation;
-    ferry_decoding *decoding = &generation->decoding;
+    ferry_options *decoding = &generation->decoding;
     const ferry_gguf *gguf = binder->gguf;
     const int32_t last = model->decoder.vocab_size - 1;
     int32_t choice;
@@ -386,13 +386,21 @@ static ferry_status bind_decoding(ferry_binder *binder, ferry_error *error)
     FERRY_TRY(check_positive(gguf, "ferry.decoding.repetition_penalty", decoding->repetition_penalty, error));
     FERRY_TRY(
         ferry_gguf_get_i32(gguf, "ferry.decoding.no_repeat_ngram", 0, MAX_TARGET, &decoding->no_repeat_ngram, error));
-    FERRY_TRY(ferry_gguf_get_bool(gguf, "ferry.decoding.renormalize", &decoding->renormalize, error));
+    bool renormalize, shortlist = true;
+    FERRY_TRY(ferry_gguf_get_bool(gguf, "ferry.decoding.renormalize", &renormalize, error));
+    decoding->renormalize = renormalize;
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.decoding.forced_first_id", -1, last, &decoding->forced_first_id, error));
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.decoding.forced_last_id", -1, last, &decoding->forced_last_id, error));
-    decoding->shortlist = true;
-    FERRY_TRY(get_optional_bool(gguf, "ferry.decoding.shortlist", &decoding->shortlist, error));
-    return ferry_gguf_get_i32s(gguf, "ferry.decoding.suppressed_ids", 0, last, &binder->file->arena,
-                               &decoding->suppressed_ids, &decoding->suppressed_count, error);
+    FERRY_TRY(get_optional_bool(gguf, "ferry.decoding.shortlist", &shortlist, error));
+    decoding->shortlist = shortlist;
+    decoding->size = sizeof *decoding;
+    decoding->nbest = decoding->scores = decoding->threads = 1;
+    decoding->batch = 64;
+    int32_t suppressed = 0;
+    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.decoding.suppressed_ids", 0, last, &binder->file->arena,
+                                  &decoding->suppressed_ids, &suppressed, error));
+    decoding->suppressed_count = (size_t)suppressed;
+    return FERRY_OK;
 }
 
 /* ---- the shortlist ---- */

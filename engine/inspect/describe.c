@@ -188,7 +188,7 @@ static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t c
     if (count > 8) fprintf(out, " … (%d)", (int)count);
 }
 
-static void print_decoding(FILE *out, const ferry_decoding *decoding)
+static void print_decoding(FILE *out, const ferry_options *decoding)
 {
     static const char *const early_stopping[] = {"false", "true", "never"};
     static const char *const policies[] = {[FERRY_POLICY_HUGGINGFACE] = "Hugging Face's",
@@ -207,7 +207,7 @@ static void print_decoding(FILE *out, const ferry_decoding *decoding)
     if (decoding->repetition_penalty != 1.0f)
         fprintf(out, ", repetition penalty %g", (double)decoding->repetition_penalty);
     if (decoding->no_repeat_ngram > 0) fprintf(out, ", no %d-gram twice", (int)decoding->no_repeat_ngram);
-    print_ids(out, "never", decoding->suppressed_ids, decoding->suppressed_count);
+    print_ids(out, "never", decoding->suppressed_ids, (int32_t)decoding->suppressed_count);
     print_ids(out, "first", &decoding->forced_first_id, decoding->forced_first_id >= 0);
     print_ids(out, "last", &decoding->forced_last_id, decoding->forced_last_id >= 0);
     fputc('\n', out);

@@ -4,9 +4,9 @@
 #include "search_state.h"
 
 /* Whether the penalty is on log-probabilities, which only a whole row gives. (CTranslate2's is on logits.) */
-static bool penalizes_probabilities(const ferry_decoding *decoding)
+static bool penalizes_probabilities(const ferry_options *options)
 {
-    return decoding->repetition_penalty != 1 && decoding->policy != FERRY_POLICY_CTRANSLATE2;
+    return options->repetition_penalty != 1 && options->policy != FERRY_POLICY_CTRANSLATE2;
 }
 
 static void log_softmax(const ferry_kernels *kernels, float *values, int32_t count)
@@ -23,16 +23,16 @@ static void log_softmax(const ferry_kernels *kernels, float *values, int32_t cou
  *   else           the log-softmax before the masks: masked tokens keep their share. */
 static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
+    const ferry_options *options = &search->rules.options;
     ferry_seen *seen = &search->seen[row];
     float *values = part->values + (size_t)row * part->ld;
-    if (penalizes_probabilities(decoding))
+    if (penalizes_probabilities(options))
         log_softmax(kernels, values, part->count);
-    else if (!decoding->renormalize)
+    else if (!options->renormalize)
         kernels->add_exp(&seen->log_sum, values, part->count);
-    if (decoding->repetition_penalty != 1) ferry_search_penalize(search, part, values, row);
+    if (options->repetition_penalty != 1) ferry_search_penalize(search, part, values, row);
     ferry_search_mask(search, part, values, row);
-    if (decoding->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
+    if (options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
     kernels->add_top(&seen->top, values, part->count, part->first);
 }
 
@@ -43,8 +43,8 @@ void ferry_beam_see(ferry_search *search, const ferry_kernels *kernels, const fe
 
 static float normalizer(const ferry_search *search, int32_t row)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    if (penalizes_probabilities(decoding) && !decoding->renormalize) return 0;
+    const ferry_options *options = &search->rules.options;
+    if (penalizes_probabilities(options) && !options->renormalize) return 0;
     return ferry_log_of_sum(&search->seen[row].log_sum);
 }
 
@@ -117,21 +117,21 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
     search->next_rows = rows;
     search->live = live;
     search->generated++;
-    if (search->rules.decoding.policy == FERRY_POLICY_MARIAN) search->places = live;
+    if (search->rules.options.policy == FERRY_POLICY_MARIAN) search->places = live;
 }
 
 /* Whether the hypotheses stand, given the best living row's sum. (Marian's are not k while a row lives.) */
 static bool is_settled(const ferry_search *search)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    const bool ctranslate2 = decoding->policy == FERRY_POLICY_CTRANSLATE2;
-    if (ctranslate2 && decoding->length_penalty == 0)
-        return search->best_ended && search->finished_count >= search->rules.nbest;
-    if (search->finished_count < decoding->beam) return false;
-    if (ctranslate2 || decoding->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
-    const bool longer_may_win = decoding->early_stopping == FERRY_EARLY_STOPPING_NEVER && decoding->length_penalty > 0;
-    const int32_t length = longer_may_win ? search->rules.max_length : search->generated;
-    return !(ferry_search_score(search, search->rows[0].sum, length) > search->finished[decoding->beam - 1].score);
+    const ferry_options *options = &search->rules.options;
+    const bool ctranslate2 = options->policy == FERRY_POLICY_CTRANSLATE2;
+    if (ctranslate2 && options->length_penalty == 0)
+        return search->best_ended && search->finished_count >= search->rules.options.nbest;
+    if (search->finished_count < options->beam) return false;
+    if (ctranslate2 || options->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
+    const bool longer_may_win = options->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
+    const int32_t length = longer_may_win ? search->rules.options.max_length : search->generated;
+    return !(ferry_search_score(search, search->rows[0].sum, length) > search->finished[options->beam - 1].score);
 }
 
 int32_t ferry_beam_step(ferry_search *search, const int32_t *words, int32_t *ids, int32_t *parents)

@@ -161,7 +161,7 @@ static ferry_status enter(generation *g, ferry_error *error)
     g->tokens += sentence->length;
     fetch(g);
     FERRY_TRY(ferry_search_begin(&slot->arena, &sentence->rules, &slot->search, error));
-    if (sentence->rules.decoding.shortlist && g->source->shortlist != NULL) {
+    if (sentence->rules.options.shortlist && g->source->shortlist != NULL) {
         const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SHORTLIST);
         FERRY_TRY(restrict_words(model, g->source->shortlist, sentence, slot, error));
         ferry_profile_leave(&g->state->profile, around);

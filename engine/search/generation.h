@@ -7,27 +7,6 @@
 
 #include "base/status.h"
 
-/* How the authors want their model to be decoded. */
-typedef struct ferry_decoding {
-    ferry_policy policy;
-    int32_t beam;
-    float length_penalty;
-    float word_penalty;                  /* Marian: taken from a hypothesis' sum for each token */
-    ferry_early_stopping early_stopping; /* Hugging Face */
-    int32_t max_length;  /* target tokens, eos counted; 0: length_factor × source tokens + length_extra */
-    float length_factor; /* rounded up */
-    int32_t length_extra;
-    int32_t min_length;
-    float repetition_penalty;
-    int32_t no_repeat_ngram;
-    bool renormalize;
-    int32_t forced_first_id; /* -1: none */
-    int32_t forced_last_id;  /* -1: none */
-    const int32_t *suppressed_ids;
-    int32_t suppressed_count;
-    bool shortlist; /* restrict words to the model's shortlist, if it has one */
-} ferry_decoding;
-
 /* Target words that a source word may become: a sentence's output layer then has only the words 0 … first - 1, those of
  * its source ids' lists, and, with one vocabulary for both sides, its source ids themselves. Marian's lexical shortlist
  * (Junczys-Dowmunt et al. 2018, "Marian: Cost-effective High-Quality NMT in C++", section 4.4), for each sentence by
@@ -46,7 +25,7 @@ typedef struct ferry_generation {
     int32_t pad_id; /* -1: none */
     /* Where guided alignment was trained: the weights of this cross-attention are the model's alignment. -1: unknown */
     int32_t alignment_layer, alignment_head;
-    ferry_decoding decoding;
+    ferry_options decoding; /* how the authors want their model to be decoded: what a user gets by default */
     ferry_shortlist shortlist;
 } ferry_generation;
 

@@ -14,13 +14,13 @@ static float value_before_penalty(const ferry_search *search, int32_t id, float 
 
 void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    const bool penalized = decoding->repetition_penalty != 1, scored = !search->rules.skip_scores;
+    const ferry_options *options = &search->rules.options;
+    const bool penalized = options->repetition_penalty != 1, scored = search->rules.options.scores != 0;
     ferry_seen *seen = &search->seen[0];
-    if (scored && !decoding->renormalize) kernels->add_exp(&seen->log_sum, part->values, part->count);
+    if (scored && !options->renormalize) kernels->add_exp(&seen->log_sum, part->values, part->count);
     if (penalized) ferry_search_penalize(search, part, part->values, 0);
     ferry_search_mask(search, part, part->values, 0);
-    if (scored && decoding->renormalize) kernels->add_exp(&seen->log_sum, part->values, part->count);
+    if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, part->values, part->count);
     const int32_t place = kernels->argmax(part->values, part->count);
     const float value = part->values[place];
     if (!(value > seen->best.value)) return;
@@ -37,8 +37,8 @@ static int32_t choose(const ferry_search *search, float *log_probability)
 {
     const ferry_seen *seen = &search->seen[0];
     const ferry_best *best = &seen->best;
-    const float value = search->rules.decoding.renormalize ? best->value : best->before_penalty;
-    if (!search->rules.skip_scores && best->id >= 0) *log_probability = value - ferry_log_of_sum(&seen->log_sum);
+    const float value = search->rules.options.renormalize ? best->value : best->before_penalty;
+    if (search->rules.options.scores != 0 && best->id >= 0) *log_probability = value - ferry_log_of_sum(&seen->log_sum);
     return best->id;
 }
 

@@ -52,11 +52,11 @@ static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t
     }
 }
 
-void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_decoding *decoding, const int32_t *eos_ids,
+void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length)
 {
-    if (decoding->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, decoding->no_repeat_ngram, ids, length);
-    for (int32_t i = 0; i < decoding->suppressed_count; i++) mask_token(logits, row, decoding->suppressed_ids[i]);
-    if (length - 1 >= decoding->min_length) return;
+    if (options->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, options->no_repeat_ngram, ids, length);
+    for (size_t i = 0; i < options->suppressed_count; i++) mask_token(logits, row, options->suppressed_ids[i]);
+    if (length - 1 >= options->min_length) return;
     for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
 }

@@ -36,7 +36,7 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
 
 /* -INFINITY for every token that may not follow ids [length] (the start token and length - 1 generated ones):
  * it would complete an n-gram that occurs in ids, or is suppressed, or is one of eos_ids [eos_count] too early. */
-void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_decoding *decoding, const int32_t *eos_ids,
+void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length);
 
 #endif

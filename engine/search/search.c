@@ -8,11 +8,11 @@
 #include "screen.h"
 #include "search_state.h"
 
-int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids)
+int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
 {
-    if (decoding->max_length > 0) return decoding->max_length;
+    if (options->max_length > 0) return options->max_length;
     /* The product in float32, as in Marian: 1.2 × 5 is 6, not a little more. */
-    const double limit = (double)ceilf(decoding->length_factor * (float)source_ids) + decoding->length_extra;
+    const double limit = (double)ceilf(options->length_factor * (float)source_ids) + options->length_extra;
     if (!(limit > 1)) return 1;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
@@ -28,7 +28,7 @@ static void *take(ferry_arena *arena, size_t count, size_t size, bool *failed)
 /* tokens: k · row_size. */
 static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
 {
-    const size_t beam = (size_t)search->rules.decoding.beam;
+    const size_t beam = (size_t)search->rules.options.beam;
     const size_t candidates = beam * (size_t)search->candidate_factor;
     bool failed = false;
     int32_t *ids = take(arena, tokens, 3 * sizeof *ids, &failed);
@@ -56,8 +56,8 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
 /* How many candidates a place needs for all places to be taken again; of greedy search, how many a screen does. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
-    if (rules->decoding.beam == 1) return FERRY_SCREENED;
-    if (rules->decoding.policy == FERRY_POLICY_MARIAN) return 1;
+    if (rules->options.beam == 1) return FERRY_SCREENED;
+    if (rules->options.policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
@@ -77,12 +77,12 @@ static void forget(ferry_search *search)
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error)
 {
-    const int32_t beam = rules->decoding.beam;
-    assert(beam >= 1 && rules->nbest >= 1 && rules->nbest <= beam && rules->max_length >= 1);
+    const int32_t beam = rules->options.beam;
+    assert(beam >= 1 && rules->options.nbest >= 1 && rules->options.nbest <= beam && rules->options.max_length >= 1);
     *search = NULL;
 
     const int64_t factor = candidate_factor(rules);
-    const size_t row_size = 1 + (size_t)rules->max_length;
+    const size_t row_size = 1 + (size_t)rules->options.max_length;
     size_t tokens;
     if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &tokens)) {
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", beam);
@@ -100,8 +100,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     }
     forget(made);
     made->rows[0].ids[0] = rules->start_id;
-    if (rules->decoding.policy == FERRY_POLICY_CTRANSLATE2) {
-        made->rules.decoding.renormalize = true;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
+        made->rules.options.renormalize = true;
         made->rows[0].ids[0] = -1; /* the rules about tokens that occurred do not count the start token */
     }
     *search = made;
@@ -110,15 +110,15 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
 
 bool ferry_search_takes_parts(const ferry_search *search)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    return decoding->beam == 1 || decoding->repetition_penalty == 1 || decoding->policy == FERRY_POLICY_CTRANSLATE2;
+    const ferry_options *options = &search->rules.options;
+    return options->beam == 1 || options->repetition_penalty == 1 || options->policy == FERRY_POLICY_CTRANSLATE2;
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     assert(search->live > 0);
     if (ferry_search_forced_id(search) >= 0) return;
-    if (search->rules.decoding.beam == 1)
+    if (search->rules.options.beam == 1)
         ferry_greedy_see(search, kernels, part);
     else
         ferry_beam_see(search, kernels, part);
@@ -126,8 +126,8 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 
 bool ferry_search_takes_screens(const ferry_search *search)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    return decoding->beam == 1 && search->rules.skip_scores && decoding->repetition_penalty == 1;
+    const ferry_options *options = &search->rules.options;
+    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
 }
 
 const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
@@ -144,15 +144,15 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
                           int32_t *parents)
 {
     ferry_search_see(search, kernels, logits);
-    const int32_t live = search->rules.decoding.beam == 1 ? ferry_greedy_step(search, ids, parents)
-                                                          : ferry_beam_step(search, logits->ids, ids, parents);
+    const int32_t live = search->rules.options.beam == 1 ? ferry_greedy_step(search, ids, parents)
+                                                         : ferry_beam_step(search, logits->ids, ids, parents);
     forget(search);
     return live;
 }
 
 int32_t ferry_search_count(const ferry_search *search)
 {
-    return search->finished_count < search->rules.nbest ? search->finished_count : search->rules.nbest;
+    return search->finished_count < search->rules.options.nbest ? search->finished_count : search->rules.options.nbest;
 }
 
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
@@ -164,17 +164,17 @@ ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t ind
 
 int32_t ferry_search_forced_id(const ferry_search *search)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
-    const bool last = search->generated == search->rules.max_length - 1;
-    if (last && decoding->forced_last_id >= 0) return decoding->forced_last_id;
-    return search->generated == 0 ? decoding->forced_first_id : -1;
+    const ferry_options *options = &search->rules.options;
+    const bool last = search->generated == search->rules.options.max_length - 1;
+    if (last && options->forced_last_id >= 0) return options->forced_last_id;
+    return search->generated == 0 ? options->forced_first_id : -1;
 }
 
 bool ferry_search_ends(const ferry_search *search, int32_t id)
 {
     const ferry_search_rules *rules = &search->rules;
-    if (search->generated + 1 == rules->max_length) return true;
-    if (rules->decoding.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
+    if (search->generated + 1 == rules->options.max_length) return true;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
     for (int32_t i = 0; i < rules->eos_count; i++) {
         if (rules->eos_ids[i] == id) return true;
     }
@@ -183,26 +183,26 @@ bool ferry_search_ends(const ferry_search *search, int32_t id)
 
 float ferry_search_score(const ferry_search *search, float sum, int32_t n)
 {
-    const ferry_decoding *decoding = &search->rules.decoding;
+    const ferry_options *options = &search->rules.options;
     if (n == 0) return 0;
-    return (sum - decoding->word_penalty * (float)n) / (float)pow(n, decoding->length_penalty);
+    return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
 }
 
 void ferry_search_penalize(ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
-    ferry_logits_penalize(logits, values, search->rules.decoding.repetition_penalty, search->rows[row].ids,
+    ferry_logits_penalize(logits, values, search->rules.options.repetition_penalty, search->rows[row].ids,
                           1 + search->generated, search->before_penalty);
 }
 
 void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
-    ferry_logits_mask(logits, values, &search->rules.decoding, search->rules.eos_ids, search->rules.eos_count,
+    ferry_logits_mask(logits, values, &search->rules.options, search->rules.eos_ids, search->rules.eos_count,
                       search->rows[row].ids, 1 + search->generated);
 }
 
 void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate)
 {
-    const int32_t beam = search->rules.decoding.beam;
+    const int32_t beam = search->rules.options.beam;
     const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
     const float score = ferry_search_score(search, candidate->sum, length);
     const ferry_path *row = &search->rows[candidate->row];

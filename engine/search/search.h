@@ -44,14 +44,11 @@
 #include "logits.h"
 
 typedef struct ferry_search_rules {
-    ferry_decoding decoding; /* max_length, length_factor, length_extra and shortlist are not read;
-                              * min_length: tokens that come before eos at the earliest */
+    ferry_options options; /* max_length ≥ 1: of this sentence (ferry_decoding_limit), eos counted; the fields of the
+                            * search alone are read. scores 0: greedy search leaves scores 0, and omits their sums */
     const int32_t *eos_ids;
     int32_t eos_count;
-    int32_t start_id;   /* -1: a row of zeros, no token */
-    int32_t max_length; /* target tokens, eos counted, ≥ 1 */
-    int32_t nbest;      /* 1…beam */
-    bool skip_scores;   /* nobody asks for scores: greedy search leaves them 0 and spares itself their sums */
+    int32_t start_id; /* -1: a row of zeros, no token */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
@@ -65,7 +62,7 @@ typedef struct ferry_search ferry_search;
 
 /* Target tokens that a sentence of source_ids may have by the model's or the user's wish: max_length, or where it is 0
  * ⌈length_factor × source_ids⌉ + length_extra, from 1 to INT32_MAX. (Positions may end earlier.) */
-int32_t ferry_decoding_limit(const ferry_decoding *decoding, int32_t source_ids);
+int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
 
 /* *search and all that it will need come from the arena, and live until the caller releases them there. The rules are
  * copied; the ids that they point to are not. Out of memory: MEMORY; a beam that cannot be represented: ARGUMENT. */

@@ -1,4 +1,4 @@
-/* What one search holds, for the files of this folder. k is decoding.beam; K how many candidates a step considers. */
+/* What one search holds, for the files of this folder. k is options.beam; K how many candidates a step considers. */
 #ifndef FERRY_SEARCH_SEARCH_STATE_H
 #define FERRY_SEARCH_SEARCH_STATE_H
 

@@ -53,8 +53,7 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_e
     plan->generation.start_id = ids[2];
     plan->generation.decoding.renormalize = true;
     FERRY_TRY(ferry_import_ids(plan, &ids[0], 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
-    return ferry_import_ids(plan, &ids[1], 1, &plan->generation.decoding.suppressed_ids,
-                            &plan->generation.decoding.suppressed_count, error);
+    return ferry_import_suppress(plan, &ids[1], 1, error);
 }
 
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)

@@ -208,6 +208,8 @@ bool ferry_import_has_form(ferry_view text, const char *form);
 /* A list of ids without -1 and repetitions, in the plan's memory. */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);
+/* The same for the ids that are never generated: plan->generation.decoding.suppressed_ids. */
+ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 
 /* generation.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
  * generation_config.json; `forced_last_id` is the family's default for the latter case (-1: none). Start, eos and pad

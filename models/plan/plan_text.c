@@ -107,3 +107,12 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
     *list_count = kept;
     return FERRY_OK;
 }
+
+ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error)
+{
+    ferry_options *decoding = &plan->generation.decoding;
+    int32_t suppressed = 0;
+    FERRY_TRY(ferry_import_ids(plan, ids, count, &decoding->suppressed_ids, &suppressed, error));
+    decoding->suppressed_count = (size_t)suppressed;
+    return FERRY_OK;
+}

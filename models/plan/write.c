@@ -210,7 +210,7 @@ static void put_graph(ferry_gguf_writer *writer, const ferry_import_plan *plan)
     ferry_gguf_put_i32(writer, "ferry.pad_id", plan->generation.pad_id);
 }
 
-static void put_decoding(ferry_gguf_writer *writer, const ferry_decoding *decoding)
+static void put_decoding(ferry_gguf_writer *writer, const ferry_options *decoding)
 {
     static const char *const stopping[] = {[FERRY_EARLY_STOPPING_FALSE] = "false",
                                            [FERRY_EARLY_STOPPING_TRUE] = "true",

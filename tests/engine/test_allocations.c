@@ -36,18 +36,17 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = source_ids[s],
         .length = 1 + s * 11 % LONGEST,
-        .rules = {.decoding = j->generation->decoding,
+        .rules = {.options = j->generation->decoding,
                   .eos_ids = j->generation->eos_ids,
                   .eos_count = j->generation->eos_count,
-                  .start_id = j->generation->start_id,
-                  .max_length = MAX_LENGTH - s % 25,
-                  .nbest = 1,
-                  .skip_scores = j->skip_scores},
+                  .start_id = j->generation->start_id},
         .tag = (size_t)s,
     };
-    sentence->rules.decoding.beam = j->beam;
-    sentence->rules.decoding.shortlist = j->shortlist;
-    sentence->rules.decoding.no_repeat_ngram = 2;
+    sentence->rules.options.max_length = MAX_LENGTH - s % 25;
+    sentence->rules.options.scores = !j->skip_scores;
+    sentence->rules.options.beam = j->beam;
+    sentence->rules.options.shortlist = j->shortlist;
+    sentence->rules.options.no_repeat_ngram = 2;
     return true;
 }
 

@@ -275,13 +275,13 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     if (q->next % (SENTENCES + 1) == SENTENCES) return false;
     *sentence = (ferry_generate_sentence){.ids = q->ids,
                                           .length = 1 + q->next * 7 % 40,
-                                          .rules = {.decoding = q->generation->decoding,
+                                          .rules = {.options = q->generation->decoding,
                                                     .eos_ids = q->generation->eos_ids,
                                                     .eos_count = q->generation->eos_count,
-                                                    .start_id = q->generation->start_id,
-                                                    .max_length = 20 + q->next,
-                                                    .nbest = 2}};
-    sentence->rules.decoding.beam = 3;
+                                                    .start_id = q->generation->start_id}};
+    sentence->rules.options.beam = 3;
+    sentence->rules.options.max_length = 20 + q->next;
+    sentence->rules.options.nbest = 2;
     q->next++;
     return true;
 }

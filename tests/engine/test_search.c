@@ -27,7 +27,7 @@ static void test_example(void **state)
     static const int32_t steps[] = {3, 3, 4};
     for (int i = 0; i < 3; i++) {
         ferry_search_rules rules = plain_rules(2, 7);
-        rules.decoding.early_stopping = variants[i];
+        rules.options.early_stopping = variants[i];
         outcome result = run_scripted(&rules, &example);
         assert_int_equal(result.steps, steps[i]);
         assert_int_equal(result.count, 2);
@@ -44,7 +44,7 @@ static void test_nbest(void **state)
 {
     (void)state;
     ferry_search_rules rules = plain_rules(2, 7);
-    rules.nbest = 1;
+    rules.options.nbest = 1;
     outcome result = run_scripted(&rules, &example);
     assert_int_equal(result.count, 1);
     CHECK_HYPOTHESIS(result, 0, -1.4 / 3, 1, 1, 0);
@@ -57,19 +57,19 @@ static void test_length_penalty(void **state)
     static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5, -0.05f, -4, -5};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = plain_rules(2, 3);
-    rules.decoding.length_penalty = 1;
+    rules.options.length_penalty = 1;
     outcome average = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(average, 0, -1.05 / 3, 1, 1, 0);
     CHECK_HYPOTHESIS(average, 1, -0.9, 0);
-    rules.decoding.length_penalty = 0;
+    rules.options.length_penalty = 0;
     outcome sum = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(sum, 0, -0.9, 0);
     CHECK_HYPOTHESIS(sum, 1, -1.05, 1, 1, 0);
-    rules.decoding.length_penalty = -1;
+    rules.options.length_penalty = -1;
     outcome product = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(product, 0, -0.9, 0);
     CHECK_HYPOTHESIS(product, 1, -1.05 * 3, 1, 1, 0);
-    rules.decoding.length_penalty = 0.5f;
+    rules.options.length_penalty = 0.5f;
     outcome root = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(root, 0, -1.05 / sqrt(3), 1, 1, 0);
     CHECK_HYPOTHESIS(root, 1, -0.9, 0);
@@ -98,17 +98,17 @@ static void test_several_eos(void **state)
     ferry_search_rules rules = plain_rules(2, 3);
     rules.eos_ids = eos;
     rules.eos_count = 2;
-    rules.decoding.early_stopping = FERRY_EARLY_STOPPING_NEVER;
+    rules.options.early_stopping = FERRY_EARLY_STOPPING_NEVER;
     outcome result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 3);
     CHECK_HYPOTHESIS(result, 0, -1, 0);
     CHECK_HYPOTHESIS(result, 1, -4.2 / 3, 1, 1, 1);
-    rules.decoding.early_stopping = FERRY_EARLY_STOPPING_TRUE;
+    rules.options.early_stopping = FERRY_EARLY_STOPPING_TRUE;
     result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 1);
     CHECK_HYPOTHESIS(result, 0, -1, 0);
     CHECK_HYPOTHESIS(result, 1, -1.5, 3);
-    rules.decoding.min_length = 1; /* neither may end */
+    rules.options.min_length = 1; /* neither may end */
     result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 2);
     CHECK_HYPOTHESIS(result, 0, -3.25 / 2, 1, 0);
@@ -125,7 +125,7 @@ static void test_low_ranked_eos_is_lost(void **state)
     ferry_search_rules rules = plain_rules(2, 2);
     rules.eos_ids = eos;
     rules.eos_count = 2;
-    rules.decoding.length_penalty = 0;
+    rules.options.length_penalty = 0;
     outcome result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 2);
     CHECK_HYPOTHESIS(result, 0, -1, 0);
@@ -159,8 +159,8 @@ static void test_tiny_vocabulary(void **state)
     assert_int_equal(result.count, 2);
     CHECK_HYPOTHESIS(result, 0, -0.5, 1);
     CHECK_HYPOTHESIS(result, 1, -1, 0);
-    rules.max_length = 3;
-    rules.decoding.length_penalty = 0;
+    rules.options.max_length = 3;
+    rules.options.length_penalty = 0;
     result = run_scripted(&rules, &network);
     assert_int_equal(result.count, 4);
     CHECK_HYPOTHESIS(result, 0, -1, 0);
@@ -177,14 +177,14 @@ static void test_everything_masked(void **state)
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 4);
-        rules.decoding.no_repeat_ngram = 1;
-        rules.decoding.min_length = 4;
+        rules.options.no_repeat_ngram = 1;
+        rules.options.min_length = 4;
         outcome result = run_scripted(&rules, &network);
         assert_int_equal(result.steps, 3);
         CHECK_HYPOTHESIS(result, 0, -2.5 / 2, 1, 2);
         static const int32_t all[] = {0, 1, 2};
-        rules.decoding.suppressed_ids = all;
-        rules.decoding.suppressed_count = 3;
+        rules.options.suppressed_ids = all;
+        rules.options.suppressed_count = 3;
         result = run_scripted(&rules, &network);
         assert_int_equal(result.count, 1);
         assert_int_equal(result.length[0], 0);
@@ -235,7 +235,7 @@ static void test_penalize(void **state)
 }
 
 /* Which of the 8 columns are masked, as bits. */
-static unsigned masked(const ferry_decoding *decoding, const int32_t *ids, int32_t length)
+static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_t length)
 {
     float row[8] = {0};
     ferry_logits logits = {row, 8, NULL, 8, 0};
@@ -251,20 +251,20 @@ static void test_mask(void **state)
 {
     (void)state;
     const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2};
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 1}, ids, 10), 0x3e);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, ids, 10), 1 << 3 | 1 << 5);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 1}, ids, 1), 1 << 4); /* the start token counts */
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, ids, 1), 0);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 3}, ids, 2), 0);
-    assert_int_equal(masked(&(ferry_decoding){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 1}, ids, 10), 0x3e);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, ids, 10), 1 << 3 | 1 << 5);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 1}, ids, 1), 1 << 4); /* the start token counts */
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, ids, 1), 0);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 3}, ids, 2), 0);
+    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
 
     const int32_t suppressed[] = {5, 100, -1};
-    ferry_decoding suppress = {.suppressed_ids = suppressed, .suppressed_count = 3};
+    ferry_options suppress = {.suppressed_ids = suppressed, .suppressed_count = 3};
     assert_int_equal(masked(&suppress, ids, 10), 1 << 5);
 
-    ferry_decoding minimum = {.min_length = 3};
+    ferry_options minimum = {.min_length = 3};
     assert_int_equal(masked(&minimum, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
     assert_int_equal(masked(&minimum, ids, 4), 0);
 }
@@ -276,17 +276,17 @@ static void test_forced(void **state)
     scripted network = table_of(table, 4);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 3);
-        rules.decoding.forced_first_id = 3;
-        rules.decoding.forced_last_id = 0;
-        rules.decoding.min_length = 3; /* a forced token overrides the masks */
+        rules.options.forced_first_id = 3;
+        rules.options.forced_last_id = 0;
+        rules.options.min_length = 3; /* a forced token overrides the masks */
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, -0.5 / 3, 3, 1, 0);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, -1.0 / 3, 3, 2, 0);
-        rules.max_length = 1; /* the last rule wins */
+        rules.options.max_length = 1; /* the last rule wins */
         result = run_scripted(&rules, &network);
         assert_int_equal(result.count, 1);
         CHECK_HYPOTHESIS(result, 0, 0, 0);
-        rules.decoding.forced_last_id = -1;
+        rules.options.forced_last_id = -1;
         result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, 0, 3);
     }
@@ -300,7 +300,7 @@ static void test_forced_outside_shortlist(void **state)
     scripted network = table_of(table, 4);
     network.columns = 1 << 0 | 1 << 2;
     ferry_search_rules rules = plain_rules(2, 2);
-    rules.decoding.forced_first_id = 3;
+    rules.options.forced_first_id = 3;
     outcome result = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(result, 0, -0.25, 3, 0);
     CHECK_HYPOTHESIS(result, 1, -0.75, 3, 2);
@@ -313,8 +313,8 @@ static void test_min_length(void **state)
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 4);
-        rules.decoding.min_length = 2;
-        rules.decoding.length_penalty = 0;
+        rules.options.min_length = 2;
+        rules.options.length_penalty = 0;
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, -4.1, 1, 1, 0);
     }
@@ -332,12 +332,12 @@ static void test_suppressed_share(void **state)
     network.kernels = &normalizing;
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = plain_rules(beam, 1);
-        rules.decoding.suppressed_ids = suppressed;
-        rules.decoding.suppressed_count = 1;
+        rules.options.suppressed_ids = suppressed;
+        rules.options.suppressed_count = 1;
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, log(0.25), 1);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.125), 2);
-        rules.decoding.renormalize = true;
+        rules.options.renormalize = true;
         result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, log(0.5), 1);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.25), 2);
@@ -357,30 +357,30 @@ static void test_repetition_penalty(void **state)
 
     ferry_search_rules rules = plain_rules(1, 1);
     rules.start_id = 3;
-    rules.decoding.repetition_penalty = 2;
+    rules.options.repetition_penalty = 2;
     outcome greedy = run_scripted(&rules, &network); /* 3 ln 2 + 1.5 → 1.79 < 2 ln 2 + 1.5 = 2.89 */
     CHECK_HYPOTHESIS(greedy, 0, log(0.25), 0);
-    rules.decoding.repetition_penalty = 1.2f; /* 2.98 > 2.89: chosen, and scored as the network saw it */
+    rules.options.repetition_penalty = 1.2f; /* 2.98 > 2.89: chosen, and scored as the network saw it */
     greedy = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(greedy, 0, log(0.5), 3);
-    rules.decoding.renormalize = true;
+    rules.options.renormalize = true;
     greedy = run_scripted(&rules, &network);
     double changed = (3 * log(2) + 1.5) / 1.2;
     CHECK_HYPOTHESIS(greedy, 0, changed - log(exp(changed) + 8 * exp(1.5)), 3);
 
     rules = plain_rules(4, 1);
     rules.start_id = 3;
-    rules.decoding.repetition_penalty = 1.5f;
+    rules.options.repetition_penalty = 1.5f;
     outcome beams = run_scripted(&rules, &network); /* ln ½ · 1.5 = -1.04 > ln ¼ */
     CHECK_HYPOTHESIS(beams, 0, 1.5 * log(0.5), 3);
     CHECK_HYPOTHESIS(beams, 1, log(0.25), 0);
-    rules.decoding.repetition_penalty = 4; /* ln ½ · 4 = -2.77 */
+    rules.options.repetition_penalty = 4; /* ln ½ · 4 = -2.77 */
     beams = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(beams, 0, log(0.25), 0);
     CHECK_HYPOTHESIS(beams, 1, log(0.125), 1);
     CHECK_HYPOTHESIS(beams, 2, log(0.125), 2);
     CHECK_HYPOTHESIS(beams, 3, 4 * log(0.5), 3);
-    rules.decoding.renormalize = true; /* ¼ + ⅛ + ⅛ + 1/16 = 9/16 */
+    rules.options.renormalize = true; /* ¼ + ⅛ + ⅛ + 1/16 = 9/16 */
     beams = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(beams, 0, log(4.0 / 9), 0);
     CHECK_HYPOTHESIS(beams, 3, log(1.0 / 9), 3);
@@ -396,7 +396,7 @@ static void test_greedy(void **state)
     assert_int_equal(result.count, 1);
     assert_int_equal(result.steps, 3);
     CHECK_HYPOTHESIS(result, 0, -2.25 / 3, 1, 1, 0);
-    rules.max_length = 2;
+    rules.options.max_length = 2;
     result = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(result, 0, -1.25 / 2, 1, 1);
 }

@@ -33,14 +33,14 @@ static void log_softmax(float *row, int32_t vocab)
 /* Processors in their order on row [vocab] behind ids [cur], which begin with the start token. */
 static void process(const ferry_search_rules *rules, int32_t vocab, const int32_t *ids, int32_t cur, float *row)
 {
-    const ferry_decoding *decoding = &rules->decoding;
+    const ferry_options *decoding = &rules->options;
     int32_t forced = cur == 1 ? decoding->forced_first_id : -1;
-    if (cur == rules->max_length && decoding->forced_last_id >= 0) forced = decoding->forced_last_id;
+    if (cur == rules->options.max_length && decoding->forced_last_id >= 0) forced = decoding->forced_last_id;
     for (int32_t v = 0; v < vocab; v++) {
         float penalty = decoding->repetition_penalty;
         if (contains(ids, cur, v)) row[v] = row[v] < 0 ? row[v] * penalty : row[v] / penalty;
         if (repeats(ids, cur, decoding->no_repeat_ngram, v)) row[v] = -INFINITY;
-        if (contains(decoding->suppressed_ids, decoding->suppressed_count, v)) row[v] = -INFINITY;
+        if (contains(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, v)) row[v] = -INFINITY;
         if (contains(rules->eos_ids, rules->eos_count, v) && cur - 1 < decoding->min_length) row[v] = -INFINITY;
         if (forced >= 0) row[v] = v == forced ? 0 : -INFINITY;
     }
@@ -85,7 +85,7 @@ static void keep_best(reference_row *rows, int32_t count, int32_t keep, referenc
 static int32_t reference_candidates(const ferry_search_rules *rules, const scripted *network, int32_t cur,
                                     const reference_row *running, reference_row *candidates)
 {
-    const int32_t beam = rules->decoding.beam;
+    const int32_t beam = rules->options.beam;
     const int32_t vocab = network->vocab;
     static float sums[MAX_BEAM * MAX_VOCAB];
     for (int32_t b = 0; b < beam; b++) {
@@ -116,7 +116,7 @@ static int32_t reference_candidates(const ferry_search_rules *rules, const scrip
  * them; returns whether one of them became a hypothesis. Without: they are dropped. */
 static bool reference_beam(const ferry_search_rules *rules, const scripted *network, bool phantoms, outcome *result)
 {
-    const ferry_decoding *decoding = &rules->decoding;
+    const ferry_options *decoding = &rules->options;
     const int32_t k = decoding->beam;
     const float empty = -1e9f;
     const float dead = phantoms ? empty : -INFINITY;
@@ -147,7 +147,7 @@ static bool reference_beam(const ferry_search_rules *rules, const scripted *netw
             break;
         }
         for (int32_t i = 0; i < count; i++) {
-            hit[i] = contains(rules->eos_ids, rules->eos_count, c[i].ids[n]) || n == rules->max_length;
+            hit[i] = contains(rules->eos_ids, rules->eos_count, c[i].ids[n]) || n == rules->options.max_length;
             if (i < k && hit[i]) {
                 merged[merged_count] = c[i];
                 merged[merged_count].finished = true;
@@ -165,7 +165,7 @@ static bool reference_beam(const ferry_search_rules *rules, const scripted *netw
             if (finished[i].finished && finished[i].sum < -1e7f) phantom_finished = true;
         }
         bool to_the_end = decoding->early_stopping == FERRY_EARLY_STOPPING_NEVER && decoding->length_penalty > 0;
-        float best = running[0].sum / power(to_the_end ? rules->max_length : n, decoding->length_penalty);
+        float best = running[0].sum / power(to_the_end ? rules->options.max_length : n, decoding->length_penalty);
         bool open = best > (full ? finished[k - 1].sum : -1e9f);
         if (!open || (decoding->early_stopping == FERRY_EARLY_STOPPING_TRUE && full) || all_hit) break;
     }
@@ -194,15 +194,15 @@ static void reference_greedy(const ferry_search_rules *rules, const scripted *ne
         result->steps = cur;
         int32_t id = plain_argmax(row, network->vocab);
         if (row[id] == -INFINITY) break;
-        bool forced = (cur == 1 && rules->decoding.forced_first_id >= 0) ||
-                      (cur == rules->max_length && rules->decoding.forced_last_id >= 0);
-        sum += rules->decoding.renormalize || forced ? row[id] : raw[id];
+        bool forced = (cur == 1 && rules->options.forced_first_id >= 0) ||
+                      (cur == rules->options.max_length && rules->options.forced_last_id >= 0);
+        sum += rules->options.renormalize || forced ? row[id] : raw[id];
         ids[cur++] = id;
-        done = contains(rules->eos_ids, rules->eos_count, id) || cur - 1 == rules->max_length;
+        done = contains(rules->eos_ids, rules->eos_count, id) || cur - 1 == rules->options.max_length;
     }
     result->count = 1;
     result->length[0] = cur - 1;
-    result->score[0] = cur > 1 ? sum / power(cur - 1, rules->decoding.length_penalty) : 0;
+    result->score[0] = cur > 1 ? sum / power(cur - 1, rules->options.length_penalty) : 0;
     memcpy(result->ids[0], ids + 1, (size_t)(cur - 1) * sizeof *ids);
 }
 
@@ -211,11 +211,11 @@ static void reference_greedy(const ferry_search_rules *rules, const scripted *ne
 static void check_parts(const ferry_search_rules *rules, scripted network, const outcome *expected)
 {
     ferry_search_rules unscored = *rules;
-    unscored.skip_scores = true;
+    unscored.options.scores = 0;
     for (network.part = 1; network.part < network.vocab; network.part++) {
         const outcome found = run_scripted(rules, &network);
         assert_memory_equal(&found, expected, sizeof found);
-        if (rules->decoding.beam > 1) continue;
+        if (rules->options.beam > 1) continue;
         const outcome ids = run_scripted(&unscored, &network);
         assert_int_equal(ids.length[0], expected->length[0]);
         assert_memory_equal(ids.ids[0], expected->ids[0], sizeof ids.ids[0]);
@@ -244,7 +244,7 @@ static void test_against_definition(void **state)
         rules.eos_ids = eos;
         rules.eos_count = 1 + random_below(2);
         rules.start_id = random_below(vocab);
-        ferry_decoding *decoding = &rules.decoding;
+        ferry_options *decoding = &rules.options;
         decoding->length_penalty = penalties[random_below(7)];
         decoding->early_stopping = (ferry_early_stopping)random_below(3);
         decoding->repetition_penalty = repetition[random_below(5)];
@@ -253,7 +253,7 @@ static void test_against_definition(void **state)
          * equal in exact arithmetic may then differ in their last bit: equal ones are left to the other models. */
         network.coarse = random_below(2) == 0 && (!decoding->renormalize || decoding->repetition_penalty != 1);
         decoding->suppressed_ids = suppressed;
-        decoding->suppressed_count = random_below(3);
+        decoding->suppressed_count = (size_t)random_below(3);
         if (random_below(3) == 0) decoding->no_repeat_ngram = random_below(4);
         if (random_below(3) == 0) decoding->min_length = random_below(4);
         if (random_below(4) == 0 && network.columns == 0) decoding->forced_first_id = random_below(vocab);

@@ -5,7 +5,7 @@
 static ferry_search_rules policy_rules(ferry_policy policy, int32_t beam, int32_t max_length)
 {
     ferry_search_rules rules = plain_rules(beam, max_length);
-    rules.decoding.policy = policy;
+    rules.options.policy = policy;
     rules.start_id = -1;
     return rules;
 }
@@ -37,9 +37,9 @@ static void test_limit(void **state)
         {0, NAN, 0, 1, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const ferry_decoding decoding = {.max_length = rows[i].max_length,
-                                         .length_factor = rows[i].factor,
-                                         .length_extra = rows[i].extra};
+        const ferry_options decoding = {.max_length = rows[i].max_length,
+                                        .length_factor = rows[i].factor,
+                                        .length_extra = rows[i].extra};
         assert_int_equal(ferry_decoding_limit(&decoding, rows[i].source), rows[i].limit);
     }
 }
@@ -71,8 +71,8 @@ static void test_marian_goes_on(void **state)
     static const float table[] = {-0.1f, -3, -9, -4, -3, -3.5f, -4, -3, -3.5f, -4, -3, -3.5f};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, 2, 4);
-    rules.decoding.early_stopping = FERRY_EARLY_STOPPING_TRUE;
-    rules.decoding.length_penalty = 0;
+    rules.options.early_stopping = FERRY_EARLY_STOPPING_TRUE;
+    rules.options.length_penalty = 0;
     outcome result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 4);
     CHECK_HYPOTHESIS(result, 0, -0.1, 0);
@@ -85,17 +85,17 @@ static void test_marian_word_penalty(void **state)
     static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, 2, 3);
-    rules.decoding.length_penalty = 0;
-    rules.decoding.word_penalty = 0.25f;
+    rules.options.length_penalty = 0;
+    rules.options.word_penalty = 0.25f;
     outcome sum = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(sum, 0, -0.9 - 0.25, 0);
     CHECK_HYPOTHESIS(sum, 1, -1.05 - 0.75, 1, 1, 0);
-    rules.decoding.length_penalty = 1;
+    rules.options.length_penalty = 1;
     outcome average = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(average, 0, -1.05 / 3 - 0.25, 1, 1, 0);
     CHECK_HYPOTHESIS(average, 1, -0.9 - 0.25, 0);
-    rules.decoding.word_penalty = -1; /* a reward turns the sums round */
-    rules.decoding.length_penalty = 0.5f;
+    rules.options.word_penalty = -1; /* a reward turns the sums round */
+    rules.options.length_penalty = 0.5f;
     outcome reward = run_scripted(&rules, &network);
     CHECK_HYPOTHESIS(reward, 0, 1.95 / sqrt(3), 1, 1, 0);
     CHECK_HYPOTHESIS(reward, 1, 0.1, 0);
@@ -112,12 +112,12 @@ static void test_share_of_suppressed(void **state)
     network.kernels = &normalizing;
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, beam, 1);
-        rules.decoding.suppressed_ids = suppressed;
-        rules.decoding.suppressed_count = 1;
+        rules.options.suppressed_ids = suppressed;
+        rules.options.suppressed_count = 1;
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, log(0.25), 1);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.125), 2);
-        rules.decoding.policy = FERRY_POLICY_CTRANSLATE2;
+        rules.options.policy = FERRY_POLICY_CTRANSLATE2;
         result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, log(0.5), 1);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.25), 2);
@@ -141,12 +141,12 @@ static void test_ctranslate2_refills_and_stops(void **state)
     CHECK_HYPOTHESIS(result, 0, -1.31 / 4, 1, 1, 1, 0);
     CHECK_HYPOTHESIS(result, 1, -0.7 / 2, 1, 0);
     /* Sums: the best candidate ends at step 1 (-0.7) and one hypothesis is enough, or two are asked for. */
-    rules.decoding.length_penalty = 0;
-    rules.nbest = 1;
+    rules.options.length_penalty = 0;
+    rules.options.nbest = 1;
     result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 2);
     CHECK_HYPOTHESIS(result, 0, -0.7, 1, 0);
-    rules.nbest = 2;
+    rules.options.nbest = 2;
     result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 4);
     CHECK_HYPOTHESIS(result, 0, -0.7, 1, 0);
@@ -160,12 +160,12 @@ static void test_ctranslate2_best_must_end(void **state)
     static const float table[] = {-1, -0.1f, -9, -1, -0.1f, -9, -1, -0.1f, -9, -0.5f, -1, -9, -0.1f, -2, -9};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 5);
-    rules.decoding.length_penalty = 0;
-    rules.nbest = 1;
+    rules.options.length_penalty = 0;
+    rules.options.nbest = 1;
     outcome result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 4);
     CHECK_HYPOTHESIS(result, 0, -0.8, 1, 1, 1, 0);
-    rules.decoding.length_penalty = 1e-30f; /* almost sums, but two hypotheses stop */
+    rules.options.length_penalty = 1e-30f; /* almost sums, but two hypotheses stop */
     result = run_scripted(&rules, &network);
     assert_int_equal(result.steps, 2);
     CHECK_HYPOTHESIS(result, 0, -1, 0);
@@ -196,15 +196,15 @@ static void test_ctranslate2_penalty(void **state)
     network.kernels = &normalizing;
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, beam, 2);
-        rules.decoding.length_penalty = 0;
-        rules.decoding.forced_first_id = 3;
-        rules.decoding.repetition_penalty = 3; /* 8 → 2 */
+        rules.options.length_penalty = 0;
+        rules.options.forced_first_id = 3;
+        rules.options.repetition_penalty = 3; /* 8 → 2 */
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, log(0.4), 3, 0);
         if (beam == 2) CHECK_HYPOTHESIS(result, 1, log(0.2), 3, 1);
-        rules.decoding.forced_first_id = -1;
+        rules.options.forced_first_id = -1;
         rules.start_id = 3;
-        rules.max_length = 1;
+        rules.options.max_length = 1;
         scripted second = table_of(table + 4, 4);
         second.kernels = &normalizing;
         result = run_scripted(&rules, &second);
@@ -220,17 +220,17 @@ static void test_ctranslate2_forced(void **state)
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
         ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, beam, 3);
-        rules.decoding.forced_first_id = 0;
-        rules.decoding.min_length = 1;
+        rules.options.forced_first_id = 0;
+        rules.options.min_length = 1;
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, -0.25, 0, 0);
         assert_true(result.token_scores[0][0] == 0);
         assert_true(result.token_scores[0][1] == -0.5f);
-        rules.decoding.policy = FERRY_POLICY_HUGGINGFACE;
+        rules.options.policy = FERRY_POLICY_HUGGINGFACE;
         result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, 0, 0);
-        rules.decoding.policy = FERRY_POLICY_CTRANSLATE2;
-        rules.max_length = 1; /* a prefix that is cut */
+        rules.options.policy = FERRY_POLICY_CTRANSLATE2;
+        rules.options.max_length = 1; /* a prefix that is cut */
         result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, 0, 0);
     }
@@ -248,9 +248,9 @@ static void test_zero_start(void **state)
         scripted network = table_of(table, 4);
         if (i % 2 == 1) network.columns = 1 << 1 | 1 << 2 | 1 << 3;
         ferry_search_rules rules = policy_rules(policies[i / 4], 1 + i / 2 % 2, 2);
-        rules.decoding.length_penalty = 0;
-        rules.decoding.repetition_penalty = 100;
-        rules.decoding.no_repeat_ngram = 1;
+        rules.options.length_penalty = 0;
+        rules.options.repetition_penalty = 100;
+        rules.options.no_repeat_ngram = 1;
         outcome result = run_scripted(&rules, &network);
         CHECK_HYPOTHESIS(result, 0, -0.3, 3, 1);
     }
@@ -283,8 +283,8 @@ static bool completes_ngram(const path *p, int32_t size, int32_t id)
 /* What may not follow. */
 static bool forbidden(const ferry_search_rules *rules, const path *p, int32_t id)
 {
-    const ferry_decoding *decoding = &rules->decoding;
-    return occurs(decoding->suppressed_ids, decoding->suppressed_count, id) ||
+    const ferry_options *decoding = &rules->options;
+    return occurs(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, id) ||
            completes_ngram(p, decoding->no_repeat_ngram, id) ||
            (occurs(rules->eos_ids, rules->eos_count, id) && p->n < decoding->min_length);
 }
@@ -298,7 +298,7 @@ static void normalize(float *row, int32_t vocab)
 /* log P(v | p), -INFINITY for what may not follow. */
 static void row_of(const ferry_search_rules *rules, const scripted *network, const path *p, float *row)
 {
-    const ferry_decoding *decoding = &rules->decoding;
+    const ferry_options *decoding = &rules->options;
     const int32_t vocab = network->vocab;
     network->row(network, p->ids, p->n, row);
     for (int32_t v = 0; v < vocab; v++)
@@ -328,7 +328,7 @@ static int32_t best_continuations(const ferry_search_rules *rules, const scripte
     static path all[MAX_BEAM * MAX_VOCAB];
     int32_t found = 0, kept = 0;
     for (int32_t p = 0; p < count; p++) {
-        const int32_t forced = paths[p].n == 0 ? rules->decoding.forced_first_id : -1;
+        const int32_t forced = paths[p].n == 0 ? rules->options.forced_first_id : -1;
         float row[MAX_VOCAB];
         row_of(rules, network, &paths[p], row);
         if (forced >= 0) all[found++] = continued(&paths[p], forced, 0);
@@ -356,7 +356,7 @@ static bool ends_with_eos(const ferry_search_rules *rules, const path *p)
 static int32_t marian(const ferry_search_rules *rules, const scripted *network, path *finished, outcome *result)
 {
     path live[MAX_BEAM] = {{0}}, best[MAX_BEAM];
-    int32_t live_count = 1, k = rules->decoding.beam, count = 0;
+    int32_t live_count = 1, k = rules->options.beam, count = 0;
     while (k > 0) {
         const int32_t found = best_continuations(rules, network, live, live_count, k, best);
         if (found == 0 && count == 0)
@@ -364,7 +364,7 @@ static int32_t marian(const ferry_search_rules *rules, const scripted *network, 
         live_count = 0;
         result->steps++;
         for (int32_t i = 0; i < found; i++) {
-            if (ends_with_eos(rules, &best[i]) || result->steps == rules->max_length)
+            if (ends_with_eos(rules, &best[i]) || result->steps == rules->options.max_length)
                 finished[count++] = best[i];
             else
                 live[live_count++] = best[i];
@@ -378,14 +378,14 @@ static int32_t marian(const ferry_search_rules *rules, const scripted *network, 
  * end and is not used yet. */
 static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *network, path *finished, outcome *result)
 {
-    const ferry_decoding *decoding = &rules->decoding;
+    const ferry_options *decoding = &rules->options;
     const int32_t k = decoding->beam;
     path live[MAX_BEAM] = {{0}}, best[MAX_CANDIDATES];
     int32_t live_count = 1, count = 0;
     bool best_ended = false;
     for (int32_t t = 0; live_count > 0; t++) {
         const int32_t found = best_continuations(rules, network, live, live_count, 2 * k, best);
-        const bool last = t == rules->max_length - 1, prefix = t == 0 && decoding->forced_first_id >= 0;
+        const bool last = t == rules->options.max_length - 1, prefix = t == 0 && decoding->forced_first_id >= 0;
         int32_t reserve = k;
         if (found == 0 && count == 0)
             for (int32_t i = 0; i < live_count; i++) finished[count++] = live[i];
@@ -403,14 +403,14 @@ static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *netw
         }
         result->steps++;
         if (last) break;
-        if (decoding->length_penalty != 0 ? count >= k : best_ended && count >= rules->nbest) break;
+        if (decoding->length_penalty != 0 ? count >= k : best_ended && count >= rules->options.nbest) break;
     }
     return count;
 }
 
 static void spell_out(const ferry_search_rules *rules, const scripted *network, outcome *result)
 {
-    const ferry_decoding *decoding = &rules->decoding;
+    const ferry_options *decoding = &rules->options;
     path finished[MAX_BEAM * MAX_TOKENS];
     const int32_t count = decoding->policy == FERRY_POLICY_MARIAN ? marian(rules, network, finished, result)
                                                                   : ctranslate2(rules, network, finished, result);
@@ -419,7 +419,7 @@ static void spell_out(const ferry_search_rules *rules, const scripted *network, 
         const float length = (float)pow(p->n, decoding->length_penalty);
         p->score = p->n > 0 ? (p->sum - decoding->word_penalty * (float)p->n) / length : 0;
     }
-    for (; result->count < rules->nbest && result->count < count; result->count++) {
+    for (; result->count < rules->options.nbest && result->count < count; result->count++) {
         path *best = NULL;
         for (int32_t i = 0; i < count; i++)
             if (finished[i].n >= 0 && (best == NULL || finished[i].score > best->score)) best = &finished[i];
@@ -445,15 +445,15 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
         const int32_t suppressed[] = {random_below(vocab), random_below(vocab)};
         if (random_below(4) == 0) network.columns = 3u | (uint32_t)random_below(1 << vocab);
         ferry_search_rules rules = policy_rules(policy, 1 + random_below(5), 1 + random_below(8));
-        ferry_decoding *decoding = &rules.decoding;
+        ferry_options *decoding = &rules.options;
         rules.eos_ids = eos;
         if (policy == FERRY_POLICY_MARIAN) rules.eos_count = 1 + random_below(2);
         if (policy == FERRY_POLICY_CTRANSLATE2) rules.start_id = random_below(vocab);
-        rules.nbest = 1 + random_below(decoding->beam);
+        rules.options.nbest = 1 + random_below(decoding->beam);
         decoding->length_penalty = penalties[random_below(7)];
         decoding->early_stopping = (ferry_early_stopping)random_below(3);
         decoding->suppressed_ids = suppressed;
-        decoding->suppressed_count = random_below(3);
+        decoding->suppressed_count = (size_t)random_below(3);
         if (policy == FERRY_POLICY_MARIAN) decoding->word_penalty = (float)random_below(3) * 0.25f;
         if (random_below(3) == 0) decoding->no_repeat_ngram = random_below(4);
         if (random_below(2) == 0) decoding->min_length = random_below(4);

@@ -149,16 +149,16 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = j->ids[s],
         .length = j->lengths[s],
-        .rules = {.decoding = j->generation->decoding,
+        .rules = {.options = j->generation->decoding,
                   .eos_ids = j->generation->eos_ids,
                   .eos_count = j->generation->eos_count,
-                  .start_id = j->generation->start_id,
-                  .max_length = MAX_LENGTH - s % 3,
-                  .nbest = j->beam},
+                  .start_id = j->generation->start_id},
         .tag = (size_t)s,
     };
-    sentence->rules.decoding.beam = j->beam;
-    sentence->rules.decoding.shortlist = j->restricted[s];
+    sentence->rules.options.max_length = MAX_LENGTH - s % 3;
+    sentence->rules.options.nbest = j->beam;
+    sentence->rules.options.beam = j->beam;
+    sentence->rules.options.shortlist = j->restricted[s];
     return true;
 }
 

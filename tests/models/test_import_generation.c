@@ -42,7 +42,7 @@ static void test_generation_config(void **state)
 {
     (void)state;
     ferry_model_file file;
-    const ferry_decoding *decoding = &file.generation.decoding;
+    const ferry_options *decoding = &file.generation.decoding;
     char *source = data_path("models/marian-separate");
     convert_generation(source,
                        "{\"num_beams\": 6, \"length_penalty\": 2, \"early_stopping\": \"never\", \"max_length\": 100,"

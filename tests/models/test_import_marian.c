@@ -20,7 +20,7 @@ static void test_what_the_files_say(void **state)
     if (path == NULL) return;
     convert(path, FERRY_F32, &file);
     const ferry_transformer *model = &file.transformer;
-    const ferry_decoding *decoding = &file.generation.decoding;
+    const ferry_options *decoding = &file.generation.decoding;
     assert_true(has_text(file.origin.kind, "opus-mt"));
     assert_int_equal(model->d_model, 256);
     assert_true(model->embedding_scale == 16);

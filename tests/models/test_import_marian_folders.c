@@ -74,7 +74,7 @@ static void test_opus(void **state)
     char *folder = make_opus(decoder);
     marian_put(folder, "preprocess.sh", "sed -e 's/" FULL_WIDTH_COMMA "/,/g' | spm_encode --model source.spm\n");
     convert(folder, FERRY_F32, &file);
-    const ferry_decoding *decoding = &file.generation.decoding;
+    const ferry_options *decoding = &file.generation.decoding;
     const ferry_model_text *text = &file.text;
     const ferry_model_languages *languages = &text->languages;
     assert_true(has_text(file.origin.kind, "opus-mt"));
@@ -82,7 +82,7 @@ static void test_opus(void **state)
     assert_int_equal(decoding->beam, 4);
     assert_true(decoding->length_penalty == 0.6f && decoding->word_penalty == 0.2f);
     assert_true(decoding->length_factor == 2.5f && decoding->length_extra == 0);
-    check_ids(decoding->suppressed_ids, decoding->suppressed_count, suppressed, 4);
+    check_ids(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, suppressed, 4);
     check_ids(text->special_ids, text->special_count, eos, 1);
     check_ids(text->suffix_ids, text->suffix_count, eos, 1);
     assert_true(text->opus_punctuation && text->leading_tag);
@@ -132,7 +132,8 @@ static void check_suppressed(const char *version, const char *lines, const int32
     marian_put(folder, "decoder.yml", text);
     marian_write(path, &(marian_kind){.version = version});
     convert(folder, FERRY_F32, &file);
-    check_ids(file.generation.decoding.suppressed_ids, file.generation.decoding.suppressed_count, expected, count);
+    check_ids(file.generation.decoding.suppressed_ids, (int32_t)file.generation.decoding.suppressed_count, expected,
+              count);
     ferry_model_file_close(&file);
     free(path);
     free(folder);

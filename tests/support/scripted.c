@@ -96,13 +96,17 @@ ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
 {
     static const int32_t eos[] = {0};
     return (ferry_search_rules){
-        .decoding =
-            {.beam = beam, .length_penalty = 1, .repetition_penalty = 1, .forced_first_id = -1, .forced_last_id = -1},
+        .options = {.beam = beam,
+                    .nbest = beam,
+                    .length_penalty = 1,
+                    .max_length = max_length,
+                    .repetition_penalty = 1,
+                    .forced_first_id = -1,
+                    .forced_last_id = -1,
+                    .scores = 1},
         .eos_ids = eos,
         .eos_count = 1,
         .start_id = -7,
-        .max_length = max_length,
-        .nbest = beam,
     };
 }
 
@@ -111,8 +115,8 @@ static void check_token_scores(const ferry_search_rules *rules, const ferry_hypo
     const int32_t n = hypothesis->length;
     float sum = 0;
     for (int32_t i = 0; i < n; i++) sum += hypothesis->token_scores[i];
-    sum -= rules->decoding.word_penalty * (float)n;
-    const float score = n > 0 ? sum / (float)pow(n, rules->decoding.length_penalty) : 0;
+    sum -= rules->options.word_penalty * (float)n;
+    const float score = n > 0 ? sum / (float)pow(n, rules->options.length_penalty) : 0;
     assert_memory_equal(&score, &hypothesis->score, sizeof score);
 }
 
@@ -158,7 +162,7 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
         int32_t parents[MAX_BEAM];
         int32_t next_prefixes[MAX_BEAM][MAX_TOKENS] = {0};
         int32_t next = show_rows(search, network, &logits, ids, parents);
-        assert_in_range(next, 0, rules->decoding.beam);
+        assert_in_range(next, 0, rules->options.beam);
         for (int32_t r = 0; r < next; r++) {
             assert_in_range(parents[r], 0, live - 1);
             memcpy(next_prefixes[r], prefixes[parents[r]], sizeof next_prefixes[r]);
@@ -167,7 +171,7 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
         memcpy(prefixes, next_prefixes, sizeof prefixes);
         live = next;
         result.live[result.steps++] = live;
-        assert_true(result.steps <= rules->max_length);
+        assert_true(result.steps <= rules->options.max_length);
     }
     assert_int_equal(arena.used, used);
     result.count = ferry_search_count(search);

@@ -351,7 +351,7 @@ static ferry_status read_decoder(ferry_ctranslate2 *model, ferry_error *error)
 }
 
 /* The defaults of its translate_batch, or of the program that runs Argos packages. */
-static void set_decoding(ferry_decoding *decoding, bool argos)
+static void set_decoding(ferry_options *decoding, bool argos)
 {
     decoding->policy = FERRY_POLICY_CTRANSLATE2;
     decoding->beam = argos ? 4 : 2;

@@ -128,8 +128,7 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
         if (ids[count] != plan->generation.eos_ids[0]) count++;
     }
     for (int32_t i = 0; i < more_count; i++) ids[count++] = more[i];
-    return ferry_import_ids(plan, ids, count, &plan->generation.decoding.suppressed_ids,
-                            &plan->generation.decoding.suppressed_count, error);
+    return ferry_import_suppress(plan, ids, count, error);
 }
 
 static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *early_stopping, ferry_error *error)
@@ -149,7 +148,7 @@ static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *e
 
 /* The library counts the start token and Ferry does not; its default of 20 is a default in both senses, and allows 20
  * new ones. Without any limit the model file says 0: a limit that follows the source. */
-static ferry_status read_lengths(ferry_json json, ferry_decoding *decoding, ferry_error *error)
+static ferry_status read_lengths(ferry_json json, ferry_options *decoding, ferry_error *error)
 {
     int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = 0;
     FERRY_TRY(ferry_json_integer(json, "max_length", 2, MAX_TARGET, &max_length, error));
@@ -168,7 +167,7 @@ ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config,
 {
     const bool own_file = generation.object != NULL;
     const ferry_json json = own_file ? generation : config;
-    ferry_decoding *decoding = &plan->generation.decoding;
+    ferry_options *decoding = &plan->generation.decoding;
     decoding->forced_last_id = own_file ? -1 : forced_last_id;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
@@ -178,7 +177,9 @@ ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config,
     FERRY_TRY(read_lengths(json, decoding, error));
     FERRY_TRY(ferry_json_float(json, "repetition_penalty", &decoding->repetition_penalty, error));
     FERRY_TRY(ferry_json_integer(json, "no_repeat_ngram_size", 0, MAX_TARGET, &decoding->no_repeat_ngram, error));
-    FERRY_TRY(ferry_json_bool(json, "renormalize_logits", &decoding->renormalize, error));
+    bool renormalize = false;
+    FERRY_TRY(ferry_json_bool(json, "renormalize_logits", &renormalize, error));
+    decoding->renormalize = renormalize;
     FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->forced_first_id, error));
     FERRY_TRY(read_forced(plan, json, "forced_eos_token_id", &decoding->forced_last_id, error));
     return read_suppressed(plan, json, error);

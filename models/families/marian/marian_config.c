@@ -301,7 +301,7 @@ static ferry_status check_decoder(const ferry_yaml *yaml, int32_t beam, ferry_er
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     const ferry_yaml *yaml = &marian->decoder;
-    ferry_decoding *decoding = &plan->generation.decoding;
+    ferry_options *decoding = &plan->generation.decoding;
     decoding->policy = FERRY_POLICY_MARIAN;
     decoding->beam = marian->student ? 1 : 12;
     decoding->length_penalty = marian->student ? 1 : 0;

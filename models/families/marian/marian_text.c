@@ -163,7 +163,7 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
         if (unnamed || (i == target->unk && !unk) || (!bytes && is_control_byte(piece))) ids[count++] = i;
     }
     plan->generation.decoding.suppressed_ids = ids;
-    plan->generation.decoding.suppressed_count = count;
+    plan->generation.decoding.suppressed_count = (size_t)count;
     return FERRY_OK;
 }
 
