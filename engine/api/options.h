@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "engine/file/model_file.h"
 
-/* Checks every option against its range and the model; the error names the option. */
-ferry_status ferry_options_check(const ferry_options *options, const ferry_transformer *model, ferry_error *error);
+/* Checks every option against its row of the schema and the model; the error names the option. */
+ferry_status ferry_options_check(const ferry_options *options, const ferry_model_file *file, ferry_error *error);
 
 #endif

@@ -427,7 +427,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
         ferry_options_default(model, &defaults);
         options = &defaults;
     }
-    FERRY_TRY(ferry_options_check(options, &model->file.transformer, error));
+    FERRY_TRY(ferry_options_check(options, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = model;

@@ -1,8 +1,9 @@
-/* From keys and tensors of a model file to the graph's structs. For model_file.c and model_languages.c. */
+/* From keys and tensors of a model file to the graph's structs. For model_file.c. */
 #ifndef FERRY_FILE_BIND_H
 #define FERRY_FILE_BIND_H
 
 #include "model_file.h"
+#include "schema.h"
 
 /* A matrix that the graph cannot use where it lies: `*panels` is to receive it as float32. */
 typedef struct ferry_widening {
@@ -10,14 +11,11 @@ typedef struct ferry_widening {
     const float **panels;
 } ferry_widening;
 
-/* Fills file->transformer, parameters and type from file->gguf, checking every key, shape and id, and that no tensor is
- * left over. Float32 and int8 matrices point into the mapping; those of f16 are listed in *widenings, [*count], in the
- * order of their use, which belongs to the caller even after a failure. Tied output: ferry_model_tie. */
-ferry_status ferry_model_bind(ferry_model_file *file, const ferry_kernels *kernels, ferry_widening **widenings,
-                              size_t *count, ferry_error *error);
-/* A text key that must be one of `choices`, NULL-terminated: *choice is its index. Errors: FORMAT, UNSUPPORTED. */
-ferry_status ferry_model_get_choice(const ferry_gguf *gguf, const char *key, const char *const *choices,
-                                    int32_t *choice, ferry_error *error);
+/* Fills *values (of `file`), parameters and type from file->gguf, checking every key, shape and id, and that no tensor
+ * is left over. Float32 and int8 matrices point into the mapping; those of f16 are listed in *widenings, [*count], in
+ * the order of their use, which belongs to the caller even after a failure. Tied output: ferry_model_tie. */
+ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
+                              ferry_widening **widenings, size_t *count, ferry_error *error);
 /* Once all matrices are there: gives ties their second use. */
 void ferry_model_tie(ferry_model_file *file);
 

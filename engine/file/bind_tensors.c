@@ -2,34 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/printable.h"
 
 enum { CODES_GROUP = 4 }; /* inputs that stand side by side in int8 codes (kernels/linear.h) */
-
-ferry_bind_name ferry_bind_tensor_name(const ferry_bind_section *section, int32_t layer, const char *what,
-                                       const char *part)
-{
-    ferry_bind_name result;
-    const char *dot = part != NULL ? "." : "";
-    if (part == NULL) part = "";
-    if (layer < 0) {
-        snprintf(result.text, sizeof result.text, "%s.%s%s%s", section->tensors, what, dot, part);
-    } else {
-        snprintf(result.text, sizeof result.text, "%s.blk.%" PRId32 ".%s%s%s", section->tensors, layer, what, dot,
-                 part);
-    }
-    return result;
-}
-
-static ferry_bind_name part_name(const char *name, const char *part)
-{
-    ferry_bind_name result;
-    snprintf(result.text, sizeof result.text, "%s.%s", name, part);
-    return result;
-}
 
 static ferry_status find_any(ferry_binder *binder, const char *name, const ferry_tensor **tensor, ferry_error *error)
 {
@@ -129,8 +106,8 @@ static ferry_status bind_multiplier(ferry_binder *binder, const char *name, floa
 /* What codes mean: a scale for each row or one multiplier, and perhaps a multiplier of the inputs. */
 static ferry_status bind_code_scales(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
-    const ferry_bind_name scale = part_name(name, "scale"), multiplier = part_name(name, "multiplier");
-    const ferry_bind_name input = part_name(name, "input_multiplier");
+    const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);
+    const ferry_name input = ferry_name_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL)) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
@@ -150,7 +127,7 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
     const int64_t panels = (N + FERRY_LANES - 1) / FERRY_LANES;
     const int64_t groups = (K + CODES_GROUP - 1) / CODES_GROUP;
     const int64_t shape[] = {panels, K, FERRY_LANES}, codes_shape[] = {panels, groups, FERRY_LANES * CODES_GROUP};
-    const ferry_bind_name weight = part_name(name, "weight");
+    const ferry_name weight = ferry_name_format("%s.weight", name);
     const ferry_tensor *tensor;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
     const bool codes = tensor->type == FERRY_I8;
@@ -177,23 +154,23 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
     }
 }
 
-ferry_status ferry_bind_matrix(ferry_binder *binder, const ferry_bind_section *section, int32_t layer, const char *what,
-                               bool bias, int32_t N, int32_t K, ferry_matrix *matrix, ferry_error *error)
+ferry_status ferry_bind_row(ferry_binder *binder, const ferry_tensor_row *row, const char *prefix,
+                            const ferry_stack *stack, void *owner, ferry_error *error)
 {
-    FERRY_TRY(ferry_bind_weight(binder, ferry_bind_tensor_name(section, layer, what, NULL).text, N, K, matrix, error));
-    if (!bias) return FERRY_OK;
-    return ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "bias").text, N, &matrix->bias,
-                             error);
-}
-
-ferry_status ferry_bind_norm(ferry_binder *binder, const ferry_bind_section *section, int32_t layer, const char *what,
-                             ferry_norm_kind kind, ferry_norm *norm, ferry_error *error)
-{
-    const int32_t D = binder->file->transformer.d_model;
-    FERRY_TRY(ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "weight").text, D, &norm->weight,
-                                error));
-    if (kind == FERRY_RMS_NORM) return FERRY_OK;
-    return ferry_bind_vector(binder, ferry_bind_tensor_name(section, layer, what, "bias").text, D, &norm->bias, error);
+    const ferry_transformer *model = &binder->file->transformer;
+    const int32_t N = ferry_tensor_size(row->N, model, stack);
+    const ferry_name name = ferry_name_format("%s%s", prefix, row->name);
+    const ferry_name bias_name = ferry_name_format("%s.bias", name.text);
+    if (row->form == FERRY_TENSOR_NORM) {
+        ferry_norm *norm = ferry_tensor_place(row, owner);
+        FERRY_TRY(ferry_bind_vector(binder, ferry_name_format("%s.weight", name.text).text, N, &norm->weight, error));
+        if (stack->norm == FERRY_RMS_NORM) return FERRY_OK;
+        return ferry_bind_vector(binder, bias_name.text, N, &norm->bias, error);
+    }
+    ferry_matrix *matrix = ferry_tensor_place(row, owner);
+    FERRY_TRY(ferry_bind_weight(binder, name.text, N, ferry_tensor_size(row->K, model, stack), matrix, error));
+    if (!stack->linear_bias || row->form == FERRY_TENSOR_UNBIASED) return FERRY_OK;
+    return ferry_bind_vector(binder, bias_name.text, N, &matrix->bias, error);
 }
 
 ferry_status ferry_bind_check_leftovers(const ferry_binder *binder, ferry_error *error)

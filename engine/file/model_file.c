@@ -4,59 +4,13 @@
 #include <string.h>
 
 #include "bind.h"
-#include "model_languages.h"
+#include "read_keys.h"
 #include "base/printable.h"
 
 enum {
     FORMAT = 1,
     WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */
 };
-
-/* What this build can run; positions are the business of engine/position. */
-static const char *const known_features[] = {
-    "encoder-decoder",
-    "panels16",
-    "type:f32",
-    "type:f16",
-    "type:i8",
-    "norm:layernorm",
-    "norm:rms",
-    "norm-position:post",
-    "norm-position:pre",
-    "final-norm:post",
-    "final-norm:none",
-    "embedding-norm",
-    "activation:relu",
-    "activation:gelu",
-    "activation:gelu_tanh",
-    "activation:gelu_sigmoid",
-    "activation:swish",
-    "ffn:gated",
-    "decoder:attention",
-    "decoder:ssru",
-    "output-scale",
-    "start:zero",
-    "shortlist",
-    "inputs:sentence",
-    "policy:huggingface",
-    "policy:marian",
-    "policy:ctranslate2",
-    "tokenizer:none",
-    "tokenizer:pieces",
-    "tokenizer:sentencepiece",
-    "opus-punctuation",
-    "languages",
-};
-
-static bool is_known_feature(ferry_view feature)
-{
-    static const char prefix[] = "position:";
-    if (feature.size >= sizeof prefix - 1 && memcmp(feature.data, prefix, sizeof prefix - 1) == 0) return true;
-    for (size_t i = 0; i < sizeof known_features / sizeof known_features[0]; i++) {
-        if (ferry_view_equal(feature, ferry_text_view(known_features[i]))) return true;
-    }
-    return false;
-}
 
 static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 {
@@ -76,7 +30,7 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     }
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
-        if (!is_known_feature(features[i])) {
+        if (!ferry_schema_knows_feature(features[i])) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: feature '%s' is not supported by this build",
                               gguf->file, ferry_printable_view(features[i]).text);
         }
@@ -86,95 +40,55 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 
 /* ---- texts ---- */
 
-static ferry_status read_pieces(const ferry_gguf *gguf, const char *key, int32_t expected, const ferry_view **pieces,
-                                int32_t *count, ferry_error *error)
+static ferry_status read_text(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
-    size_t found = 0;
-    FERRY_TRY(ferry_gguf_get_texts(gguf, key, pieces, &found, error));
-    if (found != (size_t)expected) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %d pieces, found %zu", gguf->file, key,
-                          (int)expected, found);
-    }
-    *count = expected;
-    return FERRY_OK;
-}
-
-static ferry_status read_segmenters(const ferry_gguf *gguf, ferry_model_text *text, ferry_error *error)
-{
-    FERRY_TRY(ferry_gguf_get_bytes(gguf, "ferry.tokenizer.source.model", &text->source_model, error));
-    if (text->source_model.size == 0) {
+    const ferry_gguf *gguf = &file->gguf;
+    ferry_model_text *text = &file->text;
+    FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_TOKENIZER_KIND, values, &file->arena, error));
+    if (text->kind == FERRY_TOKENIZER_NONE) return FERRY_OK;
+    text->source_count = file->transformer.encoder.vocab_size;
+    text->target_count = file->transformer.decoder.vocab_size;
+    FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_TOKENIZER, values, &file->arena, error));
+    if (text->kind == FERRY_TOKENIZER_SENTENCEPIECE && text->source_model.size == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.source.model' is empty", gguf->file);
-    }
-    text->target_model = text->source_model;
-    if (ferry_gguf_find(gguf, "ferry.tokenizer.target.model") == NULL) return FERRY_OK;
-    return ferry_gguf_get_bytes(gguf, "ferry.tokenizer.target.model", &text->target_model, error);
-}
-
-static ferry_status read_tables(const ferry_gguf *gguf, const ferry_transformer *model, ferry_model_text *text,
-                                ferry_error *error)
-{
-    FERRY_TRY(read_pieces(gguf, "ferry.tokenizer.source.pieces", model->encoder.vocab_size, &text->source_pieces,
-                          &text->source_count, error));
-    const char *pieces = "ferry.tokenizer.target.pieces";
-    if (ferry_gguf_find(gguf, pieces) == NULL && model->encoder.vocab_size == model->decoder.vocab_size) {
-        pieces = "ferry.tokenizer.source.pieces";
-    }
-    return read_pieces(gguf, pieces, model->decoder.vocab_size, &text->target_pieces, &text->target_count, error);
-}
-
-static ferry_status read_ids(ferry_model_file *file, ferry_error *error)
-{
-    const ferry_gguf *gguf = &file->gguf;
-    ferry_model_text *text = &file->text;
-    const int32_t last_source = text->source_count - 1, last_target = text->target_count - 1;
-    FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.tokenizer.source.unk_id", 0, last_source, &text->source_unk_id, error));
-    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.tokenizer.source.prefix_ids", 0, last_source, &file->arena,
-                                  &text->prefix_ids, &text->prefix_count, error));
-    FERRY_TRY(ferry_gguf_get_i32s(gguf, "ferry.tokenizer.source.suffix_ids", 0, last_source, &file->arena,
-                                  &text->suffix_ids, &text->suffix_count, error));
-    return ferry_gguf_get_i32s(gguf, "ferry.tokenizer.target.special_ids", 0, last_target, &file->arena,
-                               &text->special_ids, &text->special_count, error);
-}
-
-static ferry_status read_text(ferry_model_file *file, ferry_error *error)
-{
-    static const char *const kinds[] = {"none", "pieces", "sentencepiece", NULL};
-    static const char opus[] = "ferry.tokenizer.source.opus_punctuation";
-    const ferry_gguf *gguf = &file->gguf;
-    ferry_model_text *text = &file->text;
-    int32_t kind;
-    FERRY_TRY(ferry_model_get_choice(gguf, "ferry.tokenizer.kind", kinds, &kind, error));
-    if (kind == 0) return FERRY_OK;
-    if (kind == 2) FERRY_TRY(read_segmenters(gguf, text, error));
-    FERRY_TRY(read_tables(gguf, &file->transformer, text, error));
-    FERRY_TRY(read_ids(file, error));
-    FERRY_TRY(ferry_gguf_get_bool(gguf, "ferry.tokenizer.source.leading_tag", &text->leading_tag, error));
-    if (ferry_gguf_find(gguf, opus) != NULL) FERRY_TRY(ferry_gguf_get_bool(gguf, opus, &text->opus_punctuation, error));
-    FERRY_TRY(ferry_model_read_languages(file, error));
+    if (text->target_model.size == 0) text->target_model = text->source_model;
+    if (text->target_pieces == NULL && text->source_count != text->target_count)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.target.pieces' is missing", gguf->file);
+    if (text->target_pieces == NULL) text->target_pieces = text->source_pieces;
     text->present = true;
     return FERRY_OK;
 }
 
-static ferry_status read_optional(const ferry_gguf *gguf, const char *key, ferry_view *text, ferry_error *error)
+static ferry_status check_default(const ferry_gguf *gguf, const ferry_model_languages *languages, const char *key,
+                                  int32_t index, int32_t role, ferry_error *error)
 {
-    if (ferry_gguf_find(gguf, key) == NULL) return FERRY_OK;
-    return ferry_gguf_get_text(gguf, key, text, error);
+    if (index < 0 || (languages->roles[index] & role) != 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.languages.%s': language %d does not have this role",
+                      gguf->file, key, (int)index);
 }
 
-static ferry_status read_hashes(const ferry_gguf *gguf, ferry_model_origin *origin, ferry_error *error)
+static ferry_status read_languages(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
+{
+    const ferry_gguf *gguf = &file->gguf;
+    ferry_model_languages *languages = &file->text.languages;
+    if (!file->text.present || ferry_gguf_find(gguf, "ferry.languages.names") == NULL) return FERRY_OK;
+    FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_LANGUAGES, values, &file->arena, error));
+    if (languages->source_tag == FERRY_TAG_FIRST)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: key 'ferry.languages.source_tag': only a target's tag can be the first target token",
+                          gguf->file);
+    FERRY_TRY(
+        check_default(gguf, languages, "default_source", languages->default_source, FERRY_LANGUAGE_SOURCE, error));
+    return check_default(gguf, languages, "default_target", languages->default_target, FERRY_LANGUAGE_TARGET, error);
+}
+
+static ferry_status check_hashes(const ferry_gguf *gguf, const ferry_model_origin *origin, ferry_error *error)
 {
     enum { DIGITS = 64 };
-    size_t count;
-    FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.origin.hashes", &origin->hashes, &count, error));
-    if (count != origin->file_count) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.origin: %zu files but %zu hashes", gguf->file,
-                          origin->file_count, count);
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
         const ferry_view hash = origin->hashes[i];
         size_t digits = 0;
-        while (digits < hash.size && strchr("0123456789abcdef", hash.data[digits]) != NULL && hash.data[digits] != 0)
-            digits++;
+        while (digits < hash.size && ferry_hex_digit(hash.data[digits]) >= 0) digits++;
         if (hash.size == DIGITS && digits == DIGITS) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: key 'ferry.origin.hashes': expected %d hexadecimal digits, found '%s'", gguf->file,
@@ -183,24 +97,12 @@ static ferry_status read_hashes(const ferry_gguf *gguf, ferry_model_origin *orig
     return FERRY_OK;
 }
 
-static ferry_status read_origin(ferry_model_file *file, ferry_error *error)
+static ferry_status read_origin(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
-    const ferry_gguf *gguf = &file->gguf;
-    ferry_model_origin *origin = &file->origin;
-    size_t sizes;
-    FERRY_TRY(read_optional(gguf, "general.name", &file->name, error));
-    FERRY_TRY(read_optional(gguf, "ferry.origin.kind", &origin->kind, error));
-    FERRY_TRY(read_optional(gguf, "ferry.origin.name", &origin->name, error));
-    FERRY_TRY(read_optional(gguf, "ferry.origin.licence", &origin->license, error));
-    if (ferry_gguf_find(gguf, "ferry.origin.files") == NULL) return FERRY_OK;
-    FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.origin.files", &origin->files, &origin->file_count, error));
-    FERRY_TRY(ferry_gguf_get_u64s(gguf, "ferry.origin.sizes", &file->arena, &origin->sizes, &sizes, error));
-    if (sizes != origin->file_count) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.origin: %zu files but %zu sizes", gguf->file,
-                          origin->file_count, sizes);
-    }
-    if (ferry_gguf_find(gguf, "ferry.origin.hashes") == NULL) return FERRY_OK;
-    return read_hashes(gguf, origin, error);
+    if (ferry_gguf_find(&file->gguf, "general.name") != NULL)
+        FERRY_TRY(ferry_gguf_get_text(&file->gguf, "general.name", &file->name, error));
+    FERRY_TRY(ferry_read_keys(&file->gguf, FERRY_KEYS_ORIGIN, values, &file->arena, error));
+    return check_hashes(&file->gguf, &file->origin, error);
 }
 
 /* ---- weights ---- */
@@ -239,11 +141,12 @@ static void widen(const ferry_model_file *file, const ferry_kernels *kernels, co
     }
 }
 
-static ferry_status load_weights(ferry_model_file *file, const ferry_kernels *kernels, ferry_error *error)
+static ferry_status load_weights(ferry_model_file *file, const ferry_schema_values *values,
+                                 const ferry_kernels *kernels, ferry_error *error)
 {
     ferry_widening *widenings = NULL;
     size_t count = 0;
-    ferry_status status = ferry_model_bind(file, kernels, &widenings, &count, error);
+    ferry_status status = ferry_model_bind(file, values, kernels, &widenings, &count, error);
     if (status == FERRY_OK) status = allocate_widened(file, widenings, count, error);
     if (status == FERRY_OK) {
         float *out = file->widened;
@@ -263,10 +166,19 @@ ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernel
 {
     memset(file, 0, sizeof *file);
     ferry_status status = ferry_gguf_open(path, &file->gguf, error);
+    const ferry_schema_values values = {
+        .transformer = &file->transformer,
+        .generation = &file->generation,
+        .text = &file->text,
+        .origin = &file->origin,
+        .shortlist = status == FERRY_OK && ferry_gguf_find(&file->gguf, "ferry.shortlist.first") != NULL,
+    };
+    ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
-    if (status == FERRY_OK) status = load_weights(file, kernels, error);
-    if (status == FERRY_OK) status = read_text(file, error);
-    if (status == FERRY_OK) status = read_origin(file, error);
+    if (status == FERRY_OK) status = load_weights(file, &values, kernels, error);
+    if (status == FERRY_OK) status = read_text(file, &values, error);
+    if (status == FERRY_OK) status = read_languages(file, &values, error);
+    if (status == FERRY_OK) status = read_origin(file, &values, error);
     if (status != FERRY_OK) ferry_model_file_close(file);
     return status;
 }

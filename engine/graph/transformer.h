@@ -59,6 +59,8 @@ typedef struct ferry_stack {
     bool pre_norm; /* x + f(norm(x)); false: norm(x + f(x)) */
     float norm_eps;
     float attention_scale; /* factor of q in self- and cross-attention */
+    bool linear_bias;      /* a layer's matrices have biases */
+    bool has_embedding_norm, has_final_norm;
     ferry_position position;
     int32_t vocab_size;        /* V */
     ferry_matrix embedding;    /* [V, D]  {s}.token_embd; one matrix when the file ties them: token_embd; no bias */
@@ -70,6 +72,9 @@ typedef struct ferry_stack {
 typedef struct ferry_transformer {
     int32_t d_model;
     float embedding_scale;
+    bool tied_embeddings; /* one matrix embeds source and target */
+    bool tied_output;     /* the decoder's embedding is the output matrix */
+    bool output_bias;
     ferry_stack encoder;
     ferry_stack decoder;
     bool ssru;            /* the decoder's block in place of self-attention */

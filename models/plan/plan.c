@@ -7,27 +7,16 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "engine/file/schema.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "base/printable.h"
 
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source)
 {
-    *plan = (ferry_import_plan){.source = source,
-                                .name = ferry_import_source_base(source),
-                                .prefix = "",
-                                .model = {.embedding_scale = 1, .output_scale = 1},
-                                .generation = {.pad_id = -1,
-                                               .alignment_layer = -1,
-                                               .alignment_head = -1,
-                                               .decoding = {.beam = 1,
-                                                            .length_penalty = 1,
-                                                            .length_factor = 3,
-                                                            .length_extra = 50,
-                                                            .repetition_penalty = 1,
-                                                            .forced_first_id = -1,
-                                                            .forced_last_id = -1,
-                                                            .shortlist = true}},
-                                .text = {.languages = {.default_source = -1, .default_target = -1}}};
+    ferry_model_origin origin = {0}; /* the writer's */
+    *plan = (ferry_import_plan){.source = source, .name = ferry_import_source_base(source), .prefix = ""};
+    ferry_schema_defaults(&(ferry_schema_values){
+        .transformer = &plan->model, .generation = &plan->generation, .text = &plan->text, .origin = &origin});
 }
 
 void ferry_import_plan_destroy(ferry_import_plan *plan)

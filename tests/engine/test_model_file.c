@@ -63,7 +63,7 @@ static void test_sizes_and_ids(void **state)
     refuse_number(&model, "ferry.decoding.suppressed_ids", 97, format, "'ferry.decoding.suppressed_ids'");
     refuse_number(&model, "ferry.decoding.forced_last_id", 97, format, "'ferry.decoding.forced_last_id'");
     refuse_number(&model, "ferry.decoding.beam", 0, format, "'ferry.decoding.beam': expected 1 to 1024, found 0");
-    refuse_number(&model, "ferry.decoding.repetition_penalty", 0, format, "expected a positive number");
+    refuse_number(&model, "ferry.decoding.repetition_penalty", 0, format, "expected a number from 0.001 to 1000, found 0");
     free_sample(&model);
 }
 
@@ -101,7 +101,7 @@ static void test_text(void **state)
     unsigned char *target = memmem(model.data, model.size, "target.pieces", 13);
     memcpy(source, "target", 6);
     memcpy(target, "source", 6);
-    refuse(&model, FERRY_ERROR_FORMAT, "key 'ferry.tokenizer.source.pieces': expected 901 pieces, found 701");
+    refuse(&model, FERRY_ERROR_FORMAT, "key 'ferry.tokenizer.source.pieces': expected 901 texts, found 701");
     free_sample(&model);
 }
 

@@ -173,8 +173,8 @@ static void test_bad_choices(void **state)
     refuse_number(&model, "ferry.start_id", (uint32_t)-2, format, "'ferry.start_id': expected -1 to 20, found -2");
     refuse_number(&model, "ferry.alignment_layer", 2, format, "'ferry.alignment_layer': expected -1 to 1, found 2");
     refuse_number(&model, "ferry.alignment_head", 3, format, "'ferry.alignment_head': expected -1 to 2, found 3");
-    refuse_number(&model, "ferry.decoding.length_factor", 0, format, "expected a number above 0, up to 1024, found 0");
-    refuse_number(&model, "ferry.decoding.length_factor", 0x45000000, format, "up to 1024, found 2048");
+    refuse_number(&model, "ferry.decoding.length_factor", 0xbf800000, format, "expected a number from 0 to 1024, found -1");
+    refuse_number(&model, "ferry.decoding.length_factor", 0x45000000, format, "from 0 to 1024, found 2048");
     refuse_number(&model, "ferry.decoding.length_extra", 1u << 21, format, "'ferry.decoding.length_extra': expected");
     free_sample(&model);
 }
@@ -485,7 +485,7 @@ static void test_hashes(void **state)
     free_sample(&model);
     hash_count = 2;
     model = make_small_sample(&small);
-    refuse(&model, format, "ferry.origin: 1 files but 2 hashes");
+    refuse(&model, format, "key 'ferry.origin.hashes': expected 1 texts, found 2");
     free_sample(&model);
 }
 

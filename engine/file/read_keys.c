@@ -1,0 +1,148 @@
+#include "read_keys.h"
+
+#include <string.h>
+
+#include "base/printable.h"
+
+/* One key: where it is, and where its value goes. */
+typedef struct reader {
+    const ferry_gguf *gguf;
+    const ferry_schema_values *values;
+    ferry_arena *arena;
+    const ferry_key *key;
+    const char *name; /* with its prefix */
+    char *group;
+} reader;
+
+static ferry_status read_integer(const reader *r, ferry_error *error)
+{
+    int64_t number = 0;
+    const int64_t most = (int64_t)ferry_key_most(r->key, r->values);
+    FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)r->key->least, most, &number, error));
+    ferry_key_set_integer(r->key, r->group, number);
+    return FERRY_OK;
+}
+
+static ferry_status read_real(const reader *r, ferry_error *error)
+{
+    float number = 0;
+    const double most = ferry_key_most(r->key, r->values);
+    FERRY_TRY(ferry_gguf_get_f32(r->gguf, r->name, &number, error));
+    if (!ferry_key_admits(r->key, (double)number, most))
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %s, found %g", r->gguf->file, r->name,
+                          ferry_key_range(r->key, most).text, (double)number);
+    memcpy(r->group + r->key->place, &number, sizeof number);
+    return FERRY_OK;
+}
+
+static ferry_status read_bool(const reader *r, ferry_error *error)
+{
+    bool truth = false;
+    FERRY_TRY(ferry_gguf_get_bool(r->gguf, r->name, &truth, error));
+    ferry_key_set_integer(r->key, r->group, truth);
+    return FERRY_OK;
+}
+
+static ferry_status read_choice(const reader *r, ferry_error *error)
+{
+    ferry_view text;
+    FERRY_TRY(ferry_gguf_get_text(r->gguf, r->name, &text, error));
+    for (int32_t i = 0; r->key->choices[i] != NULL; i++) {
+        if (!ferry_view_is(text, r->key->choices[i])) continue;
+        ferry_key_set_integer(r->key, r->group, i);
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build",
+                      r->gguf->file, r->name, ferry_printable_view(text).text);
+}
+
+static ferry_status read_view(const reader *r, ferry_error *error)
+{
+    ferry_view view;
+    FERRY_TRY(
+        (r->key->kind == FERRY_KEY_BYTES ? ferry_gguf_get_bytes : ferry_gguf_get_text)(r->gguf, r->name, &view, error));
+    memcpy(r->group + r->key->place, &view, sizeof view);
+    return FERRY_OK;
+}
+
+/* The pointers to elements have one size, whatever they point to. */
+static ferry_status read_array(const reader *r, ferry_error *error)
+{
+    const ferry_key *key = r->key;
+    size_t count = 0;
+    const void *elements = NULL;
+    if (key->kind == FERRY_KEY_IDS) {
+        const int32_t *ids;
+        int32_t found = 0;
+        FERRY_TRY(ferry_gguf_get_i32s(r->gguf, r->name, (int32_t)key->least, (int32_t)ferry_key_most(key, r->values),
+                                      r->arena, &ids, &found, error));
+        count = (size_t)found;
+        elements = ids;
+    } else if (key->kind == FERRY_KEY_TEXTS) {
+        const ferry_view *texts;
+        FERRY_TRY(ferry_gguf_get_texts(r->gguf, r->name, &texts, &count, error));
+        elements = texts;
+    } else {
+        const uint64_t *sizes;
+        FERRY_TRY(ferry_gguf_get_u64s(r->gguf, r->name, r->arena, &sizes, &count, error));
+        elements = sizes;
+    }
+    const size_t expected = key->matches ? ferry_key_count(key, r->group) : count;
+    if (count != expected || count > INT32_MAX)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %zu %s, found %zu", r->gguf->file, r->name,
+                          expected, key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers", count);
+    ferry_key_set_count(key, r->group, count);
+    memcpy(r->group + key->place, &elements, sizeof elements);
+    return FERRY_OK;
+}
+
+static ferry_status read_key(const reader *r, ferry_error *error)
+{
+    switch (r->key->kind) {
+    case FERRY_KEY_SIZE:
+    case FERRY_KEY_ID: return read_integer(r, error);
+    case FERRY_KEY_REAL: return read_real(r, error);
+    case FERRY_KEY_BOOL: return read_bool(r, error);
+    case FERRY_KEY_CHOICE: return read_choice(r, error);
+    case FERRY_KEY_TEXT:
+    case FERRY_KEY_BYTES: return read_view(r, error);
+    case FERRY_KEY_IDS:
+    case FERRY_KEY_TEXTS:
+    case FERRY_KEY_SIZES: break;
+    }
+    return read_array(r, error);
+}
+
+/* A key that need not be there, and is not. */
+static bool is_left_out(const reader *r)
+{
+    const ferry_key *key = r->key;
+    if (!key->optional && !(key->matches && ferry_key_count(key, r->group) == 0)) return false;
+    return ferry_gguf_find(r->gguf, r->name) == NULL;
+}
+
+static ferry_status read_row(const ferry_gguf *gguf, const char *prefix, const ferry_key *key, void *group,
+                             const ferry_schema_values *values, ferry_arena *arena, ferry_error *error)
+{
+    const ferry_name name = ferry_name_format("%s%s", prefix, key->name);
+    const reader r = {gguf, values, arena, key, name.text, group};
+    /* An optional key is looked for: whether it applies is known only once it has been read. */
+    if (key->when == FERRY_WHEN_NEVER || (!key->optional && !ferry_key_applies(key, values)) || is_left_out(&r))
+        return FERRY_OK;
+    return read_key(&r, error);
+}
+
+ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, const ferry_schema_values *values,
+                             ferry_arena *arena, ferry_error *error)
+{
+    const ferry_key_table table = ferry_schema_keys(group);
+    const ferry_key *last = NULL; /* its range depends on a key that follows it */
+    void *into = ferry_schema_group(values, group);
+    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+        if (key->bound == FERRY_BOUND_TAG_ID)
+            last = key;
+        else
+            FERRY_TRY(read_row(gguf, table.prefix, key, into, values, arena, error));
+    }
+    return last != NULL ? read_row(gguf, table.prefix, last, into, values, arena, error) : FERRY_OK;
+}

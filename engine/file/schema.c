@@ -1,0 +1,458 @@
+#include "schema.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Limits of sizes: what a model file can hold, and what a product of two of them does not overflow. */
+enum {
+    MAX_LAYERS = 1024,
+    MAX_HEADS = 4096,
+    MAX_WIDTH = 1 << 16,
+    MAX_FFN_WIDTH = 1 << 20,
+    MAX_VOCABULARY = 1 << 24,
+    MAX_LENGTH = 1 << 20,
+    MAX_BEAM = 1024,
+    MAX_THREADS = 1024,
+    MAX_BATCH = 1 << 16
+};
+
+/* ---- names ---- */
+
+const char *const ferry_policy_names[] = {[FERRY_POLICY_HUGGINGFACE] = "huggingface",
+                                          [FERRY_POLICY_MARIAN] = "marian",
+                                          [FERRY_POLICY_CTRANSLATE2] = "ctranslate2",
+                                          NULL};
+const char *const ferry_early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] = "false",
+                                                  [FERRY_EARLY_STOPPING_TRUE] = "true",
+                                                  [FERRY_EARLY_STOPPING_NEVER] = "never",
+                                                  NULL};
+const char *const ferry_activation_names[] = {[FERRY_RELU] = "relu",
+                                              [FERRY_GELU] = "gelu",
+                                              [FERRY_SWISH] = "swish",
+                                              [FERRY_GELU_TANH] = "gelu_tanh",
+                                              [FERRY_GELU_SIGMOID] = "gelu_sigmoid",
+                                              NULL};
+const char *const ferry_tag_place_names[] = {[FERRY_TAG_NONE] = "none",
+                                             [FERRY_TAG_PREFIX] = "prefix",
+                                             [FERRY_TAG_SUFFIX] = "suffix",
+                                             [FERRY_TAG_FIRST] = "first",
+                                             NULL};
+const char *const ferry_norm_names[] = {[FERRY_LAYER_NORM] = "layernorm", [FERRY_RMS_NORM] = "rms", NULL};
+const char *const ferry_norm_position_names[] = {"post", "pre", NULL};
+const char *const ferry_block_names[] = {"attention", "ssru", NULL};
+const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
+                                             [FERRY_TOKENIZER_PIECES] = "pieces",
+                                             [FERRY_TOKENIZER_SENTENCEPIECE] = "sentencepiece",
+                                             NULL};
+const char *const ferry_matrix_type_names[] = {"f32", "f16", "i8", NULL};
+
+static const ferry_feature features[] = {
+    {"encoder-decoder", NULL},
+    {"panels16", NULL},
+    {"type", ferry_matrix_type_names},
+    {"norm", ferry_norm_names},
+    {"norm-position", ferry_norm_position_names},
+    {"activation", ferry_activation_names},
+    {"decoder", ferry_block_names},
+    {"policy", ferry_policy_names},
+    {"tokenizer", ferry_tokenizer_names},
+    {"ffn:gated", NULL},
+    {"embedding-norm", NULL},
+    {"final-norm:post", NULL}, /* a post-norm stack with a final norm */
+    {"final-norm:none", NULL}, /* a pre-norm stack without */
+    {"output-scale", NULL},
+    {"start:zero", NULL},
+    {"shortlist", NULL},
+    {"inputs:sentence", NULL},
+    {"opus-punctuation", NULL},
+    {"languages", NULL},
+};
+
+const ferry_feature *ferry_schema_feature(size_t index)
+{
+    return index < sizeof features / sizeof features[0] ? &features[index] : NULL;
+}
+
+static bool is_word(ferry_view word, const ferry_feature *feature)
+{
+    if (feature->choices == NULL) return ferry_view_is(word, feature->prefix);
+    for (size_t i = 0; feature->choices[i] != NULL; i++)
+        if (ferry_view_is(word, ferry_name_format("%s:%s", feature->prefix, feature->choices[i]).text)) return true;
+    return false;
+}
+
+bool ferry_schema_knows_feature(ferry_view word)
+{
+    static const char positions[] = "position:";
+    if (word.size >= sizeof positions - 1 && memcmp(word.data, positions, sizeof positions - 1) == 0) return true;
+    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++)
+        if (is_word(word, &features[i])) return true;
+    return false;
+}
+
+/* ---- keys ---- */
+
+#define PLACE(type, member) .place = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define COUNT(type, member) .count_place = offsetof(type, member), .count_size = sizeof(((type *)NULL)->member)
+#define COUNT_KEYS(keys) keys, sizeof keys / sizeof keys[0]
+#define ANY_REAL .least = -INFINITY, .most = INFINITY
+#define POSITIVE .above = true, .most = INFINITY
+#define TARGET_ID_OR_NONE .least = -1, .bound = FERRY_BOUND_TARGET_ID
+
+static const ferry_key graph_keys[] = {
+    {"d_model", FERRY_KEY_SIZE, PLACE(ferry_transformer, d_model), .least = 1, .most = MAX_WIDTH},
+    {"embedding_scale", FERRY_KEY_REAL, PLACE(ferry_transformer, embedding_scale), ANY_REAL, .usual = 1},
+    {"output_scale", FERRY_KEY_REAL, PLACE(ferry_transformer, output_scale), ANY_REAL, .optional = true, .usual = 1},
+    {"tied_embeddings", FERRY_KEY_BOOL, PLACE(ferry_transformer, tied_embeddings)},
+    {"tied_output", FERRY_KEY_BOOL, PLACE(ferry_transformer, tied_output)},
+    {"output_bias", FERRY_KEY_BOOL, PLACE(ferry_transformer, output_bias)},
+    {"inputs_by_sentence", FERRY_KEY_BOOL, PLACE(ferry_transformer, sentence_inputs), .optional = true},
+};
+
+static const ferry_key stack_keys[] = {
+    {"layers", FERRY_KEY_SIZE, PLACE(ferry_stack, layer_count), .least = 1, .most = MAX_LAYERS},
+    {"heads", FERRY_KEY_SIZE, PLACE(ferry_stack, heads), .least = 1, .most = MAX_HEADS},
+    {"head_width", FERRY_KEY_SIZE, PLACE(ferry_stack, head_width), .least = 1, .most = MAX_WIDTH},
+    {"ffn_width", FERRY_KEY_SIZE, PLACE(ferry_stack, ffn_width), .least = 1, .most = MAX_FFN_WIDTH},
+    {"vocab_size", FERRY_KEY_SIZE, PLACE(ferry_stack, vocab_size), .least = 1, .most = MAX_VOCABULARY},
+    {"activation", FERRY_KEY_CHOICE, PLACE(ferry_stack, activation), .choices = ferry_activation_names},
+    {"ffn_gated", FERRY_KEY_BOOL, PLACE(ferry_stack, gated), .optional = true},
+    {"norm", FERRY_KEY_CHOICE, PLACE(ferry_stack, norm), .choices = ferry_norm_names},
+    {"norm_position", FERRY_KEY_CHOICE, PLACE(ferry_stack, pre_norm), .choices = ferry_norm_position_names},
+    {"norm_eps", FERRY_KEY_REAL, PLACE(ferry_stack, norm_eps), POSITIVE},
+    {"embedding_norm", FERRY_KEY_BOOL, PLACE(ferry_stack, has_embedding_norm), .optional = true},
+    {"final_norm", FERRY_KEY_BOOL, PLACE(ferry_stack, has_final_norm)},
+    {"linear_bias", FERRY_KEY_BOOL, PLACE(ferry_stack, linear_bias)},
+    {"attention_scale", FERRY_KEY_REAL, PLACE(ferry_stack, attention_scale), ANY_REAL},
+};
+
+static const ferry_key block_keys[] = {
+    {"block", FERRY_KEY_CHOICE, PLACE(ferry_transformer, ssru), .choices = ferry_block_names},
+};
+
+static const ferry_key generation_keys[] = {
+    {"alignment_layer", FERRY_KEY_ID, PLACE(ferry_generation, alignment_layer), .optional = true, .usual = -1,
+     .least = -1, .bound = FERRY_BOUND_LAYER},
+    {"alignment_head", FERRY_KEY_ID, PLACE(ferry_generation, alignment_head), .optional = true, .usual = -1,
+     .least = -1, .bound = FERRY_BOUND_HEAD},
+    {"shortlist.first", FERRY_KEY_SIZE, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.first),
+     .bound = FERRY_BOUND_TARGET_COUNT},
+    {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.shared)},
+    {"start_id", FERRY_KEY_ID, PLACE(ferry_generation, start_id), TARGET_ID_OR_NONE},
+    {"eos_ids", FERRY_KEY_IDS, PLACE(ferry_generation, eos_ids), COUNT(ferry_generation, eos_count),
+     .bound = FERRY_BOUND_TARGET_ID},
+    {"pad_id", FERRY_KEY_ID, PLACE(ferry_generation, pad_id), TARGET_ID_OR_NONE, .usual = -1},
+};
+
+/* A search option is a field of ferry_options and a row here. */
+static const ferry_key decoding_keys[] = {
+    {"policy", FERRY_KEY_CHOICE, PLACE(ferry_options, policy), .choices = ferry_policy_names,
+     .help = "whose rules of search"},
+    {"beam", FERRY_KEY_SIZE, PLACE(ferry_options, beam), .least = 1, .most = MAX_BEAM, .usual = 1,
+     .help = "hypotheses kept; 1 is greedy search"},
+    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, nbest), .least = 1, .bound = FERRY_BOUND_BEAM,
+     .most = MAX_BEAM, .usual = 1, .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
+    {"length_penalty", FERRY_KEY_REAL, PLACE(ferry_options, length_penalty), .least = -1000, .most = 1000, .usual = 1,
+     .help = "score = sum of log-probabilities / length^X"},
+    {"word_penalty", FERRY_KEY_REAL, PLACE(ferry_options, word_penalty), .least = -1000, .most = 1000, .optional = true,
+     .help = "taken from the sum for each token; 0 is none"},
+    {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_options, early_stopping), .choices = ferry_early_stopping_names,
+     .help = "when a beam search ends (see `generate` of Hugging Face)"},
+    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = MAX_LENGTH,
+     .help = "at most N target tokens; 0: by the source's length"},
+    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024, .optional = true, .usual = 3},
+    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = MAX_LENGTH, .optional = true,
+     .usual = 50},
+    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_options, min_length), .most = MAX_LENGTH,
+     .help = "at least N target tokens"},
+    {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_options, repetition_penalty), .least = 1e-3, .most = 1000,
+     .usual = 1, .help = "1 is none"},
+    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_options, no_repeat_ngram), .most = MAX_LENGTH,
+     .help = "no N tokens in a row come twice; 0 is off"},
+    {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_options, renormalize)},
+    {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_options, forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"forced_last_id", FERRY_KEY_ID, PLACE(ferry_options, forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"suppressed_ids", FERRY_KEY_IDS, PLACE(ferry_options, suppressed_ids), COUNT(ferry_options, suppressed_count),
+     .bound = FERRY_BOUND_TARGET_ID},
+    {"shortlist", FERRY_KEY_BOOL, PLACE(ferry_options, shortlist), .optional = true, .usual = 1},
+    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, scores), .usual = 1},
+    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, threads), .least = 1, .most = MAX_THREADS,
+     .usual = 1, .help = "threads that translate"},
+    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, batch), .least = 1, .most = MAX_BATCH, .usual = 64,
+     .help = "lines decoded together"},
+};
+
+static const ferry_key tokenizer_kind_keys[] = {
+    {"kind", FERRY_KEY_CHOICE, PLACE(ferry_model_text, kind), .choices = ferry_tokenizer_names},
+};
+
+static const ferry_key tokenizer_keys[] = {
+    {"source.unk_id", FERRY_KEY_SIZE, PLACE(ferry_model_text, source_unk_id), .bound = FERRY_BOUND_SOURCE_ID},
+    {"source.leading_tag", FERRY_KEY_BOOL, PLACE(ferry_model_text, leading_tag)},
+    {"source.opus_punctuation", FERRY_KEY_BOOL, PLACE(ferry_model_text, opus_punctuation), .optional = true},
+    {"source.prefix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, prefix_ids), COUNT(ferry_model_text, prefix_count),
+     .bound = FERRY_BOUND_SOURCE_ID},
+    {"source.suffix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, suffix_ids), COUNT(ferry_model_text, suffix_count),
+     .bound = FERRY_BOUND_SOURCE_ID},
+    {"target.special_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, special_ids), COUNT(ferry_model_text, special_count),
+     .bound = FERRY_BOUND_TARGET_ID},
+    {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, PLACE(ferry_model_text, source_model)},
+    {"target.model", FERRY_KEY_BYTES, FERRY_WHEN_TWO_MODELS, PLACE(ferry_model_text, target_model), .optional = true},
+    {"source.pieces", FERRY_KEY_TEXTS, PLACE(ferry_model_text, source_pieces), COUNT(ferry_model_text, source_count),
+     .matches = true},
+    {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, PLACE(ferry_model_text, target_pieces),
+     COUNT(ferry_model_text, target_count), .matches = true, .optional = true},
+};
+
+#define LANGUAGES(member) PLACE(ferry_model_languages, member)
+#define FOR_EACH_LANGUAGE COUNT(ferry_model_languages, count), .matches = true
+#define FOR_EACH_PROMPT COUNT(ferry_model_languages, prompt_count), .matches = true
+
+/* All of them are there, or none. */
+static const ferry_key language_keys[] = {
+    {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count)},
+    {"roles", FERRY_KEY_IDS, LANGUAGES(roles), FOR_EACH_LANGUAGE, .least = FERRY_LANGUAGE_SOURCE,
+     .most = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
+    {"source_ids", FERRY_KEY_IDS, LANGUAGES(source_ids), FOR_EACH_LANGUAGE, .least = -1,
+     .bound = FERRY_BOUND_SOURCE_ID},
+    {"target_ids", FERRY_KEY_IDS, LANGUAGES(target_ids), FOR_EACH_LANGUAGE, .least = -1, .bound = FERRY_BOUND_TAG_ID},
+    {"source_tag", FERRY_KEY_CHOICE, LANGUAGES(source_tag), .choices = ferry_tag_place_names},
+    {"target_tag", FERRY_KEY_CHOICE, LANGUAGES(target_tag), .choices = ferry_tag_place_names},
+    {"prompts", FERRY_KEY_TEXTS, LANGUAGES(prompts), COUNT(ferry_model_languages, prompt_count), .optional = true},
+    {"prompt_sources", FERRY_KEY_IDS, LANGUAGES(prompt_sources), FOR_EACH_PROMPT, .least = -1,
+     .bound = FERRY_BOUND_LANGUAGE},
+    {"prompt_targets", FERRY_KEY_IDS, LANGUAGES(prompt_targets), FOR_EACH_PROMPT, .least = -1,
+     .bound = FERRY_BOUND_LANGUAGE},
+    {"default_source", FERRY_KEY_ID, LANGUAGES(default_source), .least = -1, .bound = FERRY_BOUND_LANGUAGE,
+     .usual = -1},
+    {"default_target", FERRY_KEY_ID, LANGUAGES(default_target), .least = -1, .bound = FERRY_BOUND_LANGUAGE,
+     .usual = -1},
+};
+
+#define FOR_EACH_FILE COUNT(ferry_model_origin, file_count), .matches = true
+
+static const ferry_key origin_keys[] = {
+    {"kind", FERRY_KEY_TEXT, PLACE(ferry_model_origin, kind), .optional = true},
+    {"name", FERRY_KEY_TEXT, PLACE(ferry_model_origin, name), .optional = true},
+    {"licence", FERRY_KEY_TEXT, FERRY_WHEN_LICENSE, PLACE(ferry_model_origin, license), .optional = true},
+    {"files", FERRY_KEY_TEXTS, PLACE(ferry_model_origin, files), COUNT(ferry_model_origin, file_count),
+     .optional = true},
+    {"sizes", FERRY_KEY_SIZES, PLACE(ferry_model_origin, sizes), FOR_EACH_FILE},
+    {"hashes", FERRY_KEY_TEXTS, PLACE(ferry_model_origin, hashes), FOR_EACH_FILE, .optional = true},
+};
+
+ferry_key_table ferry_schema_keys(ferry_key_group group)
+{
+    static const ferry_key_table tables[FERRY_KEY_GROUPS] = {
+        [FERRY_KEYS_GRAPH] = {"ferry.", COUNT_KEYS(graph_keys)},
+        [FERRY_KEYS_ENCODER] = {"ferry.encoder.", COUNT_KEYS(stack_keys)},
+        [FERRY_KEYS_DECODER] = {"ferry.decoder.", COUNT_KEYS(stack_keys)},
+        [FERRY_KEYS_BLOCK] = {"ferry.decoder.", COUNT_KEYS(block_keys)},
+        [FERRY_KEYS_GENERATION] = {"ferry.", COUNT_KEYS(generation_keys)},
+        [FERRY_KEYS_DECODING] = {"ferry.decoding.", COUNT_KEYS(decoding_keys)},
+        [FERRY_KEYS_TOKENIZER_KIND] = {"ferry.tokenizer.", COUNT_KEYS(tokenizer_kind_keys)},
+        [FERRY_KEYS_TOKENIZER] = {"ferry.tokenizer.", COUNT_KEYS(tokenizer_keys)},
+        [FERRY_KEYS_LANGUAGES] = {"ferry.languages.", COUNT_KEYS(language_keys)},
+        [FERRY_KEYS_ORIGIN] = {"ferry.origin.", COUNT_KEYS(origin_keys)},
+    };
+    return tables[group];
+}
+
+/* ---- values ---- */
+
+void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group)
+{
+    switch (group) {
+    case FERRY_KEYS_GRAPH:
+    case FERRY_KEYS_BLOCK: return values->transformer;
+    case FERRY_KEYS_ENCODER: return &values->transformer->encoder;
+    case FERRY_KEYS_DECODER: return &values->transformer->decoder;
+    case FERRY_KEYS_GENERATION: return values->generation;
+    case FERRY_KEYS_DECODING: return &values->generation->decoding;
+    case FERRY_KEYS_TOKENIZER_KIND:
+    case FERRY_KEYS_TOKENIZER: return values->text;
+    case FERRY_KEYS_LANGUAGES: return &values->text->languages;
+    case FERRY_KEYS_ORIGIN: return values->origin;
+    case FERRY_KEY_GROUPS: break;
+    }
+    return NULL;
+}
+
+bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
+{
+    const ferry_model_text *text = values->text;
+    switch (key->when) {
+    case FERRY_WHEN_ALWAYS: return true;
+    case FERRY_WHEN_NEVER: return false;
+    case FERRY_WHEN_SHORTLIST: return values->shortlist;
+    case FERRY_WHEN_SENTENCEPIECE: return text->kind == FERRY_TOKENIZER_SENTENCEPIECE;
+    case FERRY_WHEN_TWO_MODELS:
+        return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
+    case FERRY_WHEN_TWO_TABLES: break;
+    case FERRY_WHEN_LICENSE: return values->origin->license.size > 0;
+    }
+    if (text->source_count != text->target_count) return true;
+    for (int32_t i = 0; i < text->source_count; i++)
+        if (!ferry_view_equal(text->source_pieces[i], text->target_pieces[i])) return true;
+    return false;
+}
+
+double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
+{
+    const ferry_stack *decoder = &values->transformer->decoder;
+    const int32_t source = values->transformer->encoder.vocab_size, target = decoder->vocab_size;
+    switch (key->bound) {
+    case FERRY_BOUND_FIXED: break;
+    case FERRY_BOUND_SOURCE_ID: return source - 1;
+    case FERRY_BOUND_TARGET_ID: return target - 1;
+    case FERRY_BOUND_TARGET_COUNT: return target;
+    case FERRY_BOUND_TAG_ID: return (values->text->languages.target_tag == FERRY_TAG_FIRST ? target : source) - 1;
+    case FERRY_BOUND_LAYER: return decoder->layer_count - 1;
+    case FERRY_BOUND_HEAD: return decoder->heads - 1;
+    case FERRY_BOUND_LANGUAGE: return values->text->languages.count - 1;
+    case FERRY_BOUND_BEAM: return values->generation->decoding.beam;
+    }
+    return key->most;
+}
+
+bool ferry_key_admits(const ferry_key *key, double value, double most)
+{
+    return (key->above ? value > key->least : value >= key->least) && value <= most;
+}
+
+ferry_name ferry_key_range(const ferry_key *key, double most)
+{
+    if (!key->above) return ferry_name_format("a number from %.10g to %.10g", key->least, most);
+    if (most == INFINITY && key->least == 0) return ferry_name_format("a positive number");
+    return ferry_name_format("a number above %.10g, up to %.10g", key->least, most);
+}
+
+/* Fields are bool, int32_t or size_t; enumerations have the size of int32_t. */
+static int64_t load(const void *field, size_t size)
+{
+    bool truth = false;
+    int32_t number = 0;
+    size_t count = 0;
+    memcpy(size == sizeof truth    ? (void *)&truth
+           : size == sizeof number ? (void *)&number
+                                   : (void *)&count,
+           field, size);
+    return size == sizeof truth ? truth : size == sizeof number ? number : (int64_t)count;
+}
+
+static void store(void *field, size_t size, int64_t value)
+{
+    const bool truth = value != 0;
+    const int32_t number = (int32_t)value;
+    const size_t count = (size_t)value;
+    memcpy(field,
+           size == sizeof truth    ? (const void *)&truth
+           : size == sizeof number ? (const void *)&number
+                                   : &count,
+           size);
+}
+
+int64_t ferry_key_integer(const ferry_key *key, const void *group)
+{
+    return load((const char *)group + key->place, key->size);
+}
+
+void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value)
+{
+    store((char *)group + key->place, key->size, value);
+}
+
+size_t ferry_key_count(const ferry_key *key, const void *group)
+{
+    return (size_t)load((const char *)group + key->count_place, key->count_size);
+}
+
+void ferry_key_set_count(const ferry_key *key, void *group, size_t count)
+{
+    store((char *)group + key->count_place, key->count_size, (int64_t)count);
+}
+
+void ferry_schema_defaults(const ferry_schema_values *values)
+{
+    for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
+        const ferry_key_table table = ferry_schema_keys(group);
+        void *into = ferry_schema_group(values, group);
+        for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+            const float real = (float)key->usual;
+            if (key->kind == FERRY_KEY_REAL)
+                memcpy((char *)into + key->place, &real, sizeof real);
+            else if (key->kind <= FERRY_KEY_CHOICE)
+                ferry_key_set_integer(key, into, (int64_t)key->usual);
+        }
+    }
+    values->generation->decoding.size = sizeof(ferry_options);
+}
+
+/* ---- tensors ---- */
+
+#define LAYER(member) offsetof(ferry_layer, member)
+
+static const ferry_tensor_row layer_tensors[] = {
+    {"attn_q", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.q)},
+    {"attn_k", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.k)},
+    {"attn_v", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.v)},
+    {"attn_o", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'D', 'A', LAYER(self.out)},
+    {"ssru_input", FERRY_TENSOR_UNBIASED, FERRY_TENSOR_SSRU, 'D', 'D', LAYER(ssru.input)},
+    {"ssru_forget", FERRY_TENSOR_MATRIX, FERRY_TENSOR_SSRU, 'D', 'D', LAYER(ssru.forget)},
+    {"attn_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_ALWAYS, 'D', 0, LAYER(self_norm)},
+    {"cross_attn_q", FERRY_TENSOR_MATRIX, FERRY_TENSOR_CROSS, 'A', 'D', LAYER(cross.q)},
+    {"cross_attn_k", FERRY_TENSOR_MATRIX, FERRY_TENSOR_CROSS, 'A', 'D', LAYER(cross.k)},
+    {"cross_attn_v", FERRY_TENSOR_MATRIX, FERRY_TENSOR_CROSS, 'A', 'D', LAYER(cross.v)},
+    {"cross_attn_o", FERRY_TENSOR_MATRIX, FERRY_TENSOR_CROSS, 'D', 'A', LAYER(cross.out)},
+    {"cross_attn_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_CROSS, 'D', 0, LAYER(cross_norm)},
+    {"ffn_up", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ALWAYS, 'F', 'D', LAYER(ffn_up)},
+    {"ffn_gate", FERRY_TENSOR_MATRIX, FERRY_TENSOR_GATED, 'F', 'D', LAYER(ffn_gate)},
+    {"ffn_down", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ALWAYS, 'D', 'F', LAYER(ffn_down)},
+    {"ffn_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_ALWAYS, 'D', 0, LAYER(ffn_norm)},
+};
+
+static const ferry_tensor_row stack_tensors[] = {
+    {"embd_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_EMBEDDING_NORM, 'D', 0, offsetof(ferry_stack, embedding_norm)},
+    {"output_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_FINAL_NORM, 'D', 0, offsetof(ferry_stack, final_norm)},
+};
+
+const ferry_tensor_row *ferry_schema_layer_tensors(size_t *count)
+{
+    *count = sizeof layer_tensors / sizeof layer_tensors[0];
+    return layer_tensors;
+}
+
+const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count)
+{
+    *count = sizeof stack_tensors / sizeof stack_tensors[0];
+    return stack_tensors;
+}
+
+bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack)
+{
+    const bool decoder = stack == &model->decoder, ssru = decoder && model->ssru;
+    switch (row->when) {
+    case FERRY_TENSOR_ALWAYS: return true;
+    case FERRY_TENSOR_ATTENTION: return !ssru;
+    case FERRY_TENSOR_SSRU: return ssru;
+    case FERRY_TENSOR_CROSS: return decoder;
+    case FERRY_TENSOR_GATED: return stack->gated;
+    case FERRY_TENSOR_EMBEDDING_NORM: return stack->has_embedding_norm;
+    case FERRY_TENSOR_FINAL_NORM: return stack->has_final_norm;
+    }
+    return false;
+}
+
+int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const ferry_stack *stack)
+{
+    switch (letter) {
+    case 'A': return stack->heads * stack->head_width;
+    case 'F': return stack->ffn_width;
+    default: return model->d_model;
+    }
+}
+
+void *ferry_tensor_place(const ferry_tensor_row *row, void *owner)
+{
+    return (char *)owner + row->place;
+}

@@ -1,0 +1,177 @@
+/* The model file, described once: every key and every tensor as a row of a table.
+ *
+ * The loader reads and checks by these rows, the writer writes them in their order, untrained models and descriptions
+ * go by them, and docs/model-file.md is checked against them. The rows of the search's options are also what the
+ * library checks ferry_options against, and what the command line offers. Keys and tensors of positional encodings are
+ * declared by the encodings themselves (engine/position). */
+#ifndef FERRY_FILE_SCHEMA_H
+#define FERRY_FILE_SCHEMA_H
+
+#include "engine/graph/transformer.h"
+#include "engine/search/generation.h"
+#include "model_text.h"
+
+/* ---- keys ---- */
+
+typedef enum ferry_key_kind {
+    FERRY_KEY_SIZE,   /* int32_t; u32 in the file */
+    FERRY_KEY_ID,     /* int32_t; i32 in the file */
+    FERRY_KEY_REAL,   /* float; f32 in the file */
+    FERRY_KEY_BOOL,   /* bool, or an int32_t that is 0 or 1; bool in the file */
+    FERRY_KEY_CHOICE, /* an enumeration, a bool or an int32_t that counts in `choices`; text in the file */
+    FERRY_KEY_TEXT,   /* ferry_view; text in the file */
+    FERRY_KEY_BYTES,  /* ferry_view; array of u8 in the file */
+    FERRY_KEY_IDS,    /* const int32_t *; array of i32 in the file */
+    FERRY_KEY_TEXTS,  /* const ferry_view *; array of texts in the file */
+    FERRY_KEY_SIZES   /* const uint64_t *; array of u64 in the file */
+} ferry_key_kind;
+
+/* When a key is in the file. */
+typedef enum ferry_key_when {
+    FERRY_WHEN_ALWAYS,
+    FERRY_WHEN_NEVER, /* an option of the user alone */
+    FERRY_WHEN_SHORTLIST,
+    FERRY_WHEN_SENTENCEPIECE,
+    FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */
+    FERRY_WHEN_TWO_TABLES, /* a table of pieces for each side */
+    FERRY_WHEN_LICENSE
+} ferry_key_when;
+
+/* Upper limits that follow from other values. */
+typedef enum ferry_key_bound {
+    FERRY_BOUND_FIXED, /* `most` */
+    FERRY_BOUND_SOURCE_ID,
+    FERRY_BOUND_TARGET_ID,
+    FERRY_BOUND_TARGET_COUNT, /* as many as there are target ids */
+    FERRY_BOUND_TAG_ID,       /* the side that has the target language's tag */
+    FERRY_BOUND_LAYER,        /* of the decoder */
+    FERRY_BOUND_HEAD,
+    FERRY_BOUND_LANGUAGE, /* index of the last one */
+    FERRY_BOUND_BEAM
+} ferry_key_bound;
+
+typedef struct ferry_key {
+    const char *name; /* after the prefix of its group */
+    ferry_key_kind kind;
+    ferry_key_when when;
+    bool optional;      /* may be missing where it could be: the value is `usual` then, or empty */
+    size_t place, size; /* of the value in the struct of its group */
+    size_t count_place; /* of an array: of its count, in the same struct */
+    size_t count_size;
+    bool matches; /* the array has as many elements as its count says already, and may be missing if that is 0 */
+    double least, most;
+    bool above; /* `least` itself is excluded */
+    ferry_key_bound bound;
+    const char *const *choices; /* NULL-terminated */
+    double usual;
+    const char *help; /* of the command line's option of that name; NULL: it has none */
+} ferry_key;
+
+/* In the order of the file. */
+typedef enum ferry_key_group {
+    FERRY_KEYS_GRAPH,
+    FERRY_KEYS_ENCODER,
+    FERRY_KEYS_DECODER,
+    FERRY_KEYS_BLOCK, /* of the decoder */
+    FERRY_KEYS_GENERATION,
+    FERRY_KEYS_DECODING, /* of ferry_options */
+    FERRY_KEYS_TOKENIZER_KIND,
+    FERRY_KEYS_TOKENIZER, /* unless the kind is none */
+    FERRY_KEYS_LANGUAGES, /* if the model names any */
+    FERRY_KEYS_ORIGIN,
+    FERRY_KEY_GROUPS
+} ferry_key_group;
+
+typedef struct ferry_key_table {
+    const char *prefix; /* "ferry.encoder." */
+    const ferry_key *keys;
+    size_t count;
+} ferry_key_table;
+
+ferry_key_table ferry_schema_keys(ferry_key_group group);
+
+/* What keys speak of. */
+typedef struct ferry_schema_values {
+    ferry_transformer *transformer;
+    ferry_generation *generation;
+    ferry_model_text *text;
+    ferry_model_origin *origin;
+    bool shortlist; /* the model has one */
+} ferry_schema_values;
+
+/* The struct that a group's places count in. */
+void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group);
+/* The `usual` values of all keys; everything else stays as it is. */
+void ferry_schema_defaults(const ferry_schema_values *values);
+/* Whether the key is in a file of these values. */
+bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values);
+/* The largest value that the key may have. */
+double ferry_key_most(const ferry_key *key, const ferry_schema_values *values);
+/* Whether least … most admits `value`; NaN is never admitted. */
+bool ferry_key_admits(const ferry_key *key, double value, double most);
+/* "a number from 0 to 1024", for messages. */
+ferry_name ferry_key_range(const ferry_key *key, double most);
+
+/* A value of a number, bool or choice in the struct that its place counts in, and of an array's count. */
+int64_t ferry_key_integer(const ferry_key *key, const void *group);
+void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
+size_t ferry_key_count(const ferry_key *key, const void *group);
+void ferry_key_set_count(const ferry_key *key, void *group, size_t count);
+
+/* ---- names ---- */
+
+extern const char *const ferry_policy_names[],
+    *const ferry_early_stopping_names[],
+        *const ferry_activation_names[], *const ferry_tag_place_names[],
+                                             *const ferry_norm_names[], *const ferry_norm_position_names[],
+                                                                            *const ferry_block_names[],
+                                                                                *const ferry_tokenizer_names[],
+                                                                                    *const ferry_matrix_type_names[];
+
+/* Words of ferry.features: "prefix:choice", or a prefix alone where choices is NULL. `position:` is the encodings'. */
+typedef struct ferry_feature {
+    const char *prefix;
+    const char *const *choices;
+} ferry_feature;
+/* NULL past the end. */
+const ferry_feature *ferry_schema_feature(size_t index);
+bool ferry_schema_knows_feature(ferry_view word);
+
+/* ---- tensors ---- */
+
+typedef enum ferry_tensor_form {
+    FERRY_TENSOR_MATRIX, /* NAME.weight [N, K] in panels, with NAME.bias [N] where the stack's matrices have biases */
+    FERRY_TENSOR_UNBIASED,
+    FERRY_TENSOR_NORM /* NAME.weight [D], and NAME.bias [D] of a layer norm */
+} ferry_tensor_form;
+
+/* Which layers or stacks have it. */
+typedef enum ferry_tensor_when {
+    FERRY_TENSOR_ALWAYS,
+    FERRY_TENSOR_ATTENTION, /* not in a decoder whose block is an SSRU */
+    FERRY_TENSOR_SSRU,
+    FERRY_TENSOR_CROSS, /* decoder */
+    FERRY_TENSOR_GATED,
+    FERRY_TENSOR_EMBEDDING_NORM,
+    FERRY_TENSOR_FINAL_NORM
+} ferry_tensor_when;
+
+/* Sizes: D d_model, A heads × head width, F ffn width. */
+typedef struct ferry_tensor_row {
+    const char *name; /* after "enc.blk.N." of a layer, "enc." of a stack */
+    ferry_tensor_form form;
+    ferry_tensor_when when;
+    char N, K;
+    size_t place; /* of the ferry_matrix or ferry_norm in ferry_layer, or in ferry_stack */
+} ferry_tensor_row;
+
+/* Those of a layer, and of a stack beside its layers, in the order in which they are bound; *count. */
+const ferry_tensor_row *ferry_schema_layer_tensors(size_t *count);
+const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count);
+bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack);
+/* The size that the letter stands for. */
+int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const ferry_stack *stack);
+/* Where the row's matrix or norm is in a layer or stack. */
+void *ferry_tensor_place(const ferry_tensor_row *row, void *owner);
+
+#endif
