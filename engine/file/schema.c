@@ -258,6 +258,14 @@ ferry_key_table ferry_schema_keys(ferry_key_group group)
     return tables[group];
 }
 
+const ferry_key *ferry_schema_find(ferry_key_group group, const char *name)
+{
+    const ferry_key_table table = ferry_schema_keys(group);
+    for (size_t i = 0; i < table.count; i++)
+        if (strcmp(table.keys[i].name, name) == 0) return &table.keys[i];
+    return NULL;
+}
+
 /* ---- values ---- */
 
 void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group)

@@ -89,6 +89,8 @@ typedef struct ferry_key_table {
 } ferry_key_table;
 
 ferry_key_table ferry_schema_keys(ferry_key_group group);
+/* NULL if the group has no such key. */
+const ferry_key *ferry_schema_find(ferry_key_group group, const char *name);
 
 /* What keys speak of. */
 typedef struct ferry_schema_values {

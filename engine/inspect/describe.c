@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/ferry_inspect.h"
+#include "engine/file/schema.h"
 #include "engine/graph/state.h"
 #include "engine/api/model.h"
 
@@ -59,18 +60,6 @@ static void print_cost(FILE *out, const ferry_position *position, const char *st
             cost.key_operations);
 }
 
-static const char *activation_name(ferry_activation activation)
-{
-    switch (activation) {
-    case FERRY_RELU: return "relu";
-    case FERRY_GELU: return "gelu";
-    case FERRY_SWISH: return "swish";
-    case FERRY_GELU_TANH: return "gelu, tanh form";
-    case FERRY_GELU_SIGMOID: return "gelu, sigmoid form";
-    }
-    return "?";
-}
-
 /* What is unusual at a stack's end: pre-norm stacks have a norm there, post-norm stacks none. */
 static const char *end_norm(const ferry_stack *stack)
 {
@@ -83,7 +72,7 @@ static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, con
     fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n", name,
             (int)stack->layer_count, ssru ? " of SSRU and cross-attention" : "", (int)stack->heads,
             (int)stack->head_width, (int)stack->ffn_width, stack->gated ? "gated " : "",
-            activation_name(stack->activation), stack->pre_norm ? "pre" : "post",
+            ferry_activation_names[stack->activation], stack->pre_norm ? "pre" : "post",
             stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
             stack->embedding_norm.weight != NULL ? ", embeddings normalized" : "", end_norm(stack));
     char prefix[64];
@@ -129,20 +118,15 @@ static void count_codes(const ferry_matrix *matrix, code_count *counts)
     if (matrix->input_multiplier > 0) counts[2].matrices++;
 }
 
-static void count_layer(const ferry_layer *layer, code_count *counts)
+static void count_layers(const ferry_transformer *model, const ferry_stack *stack, code_count *counts)
 {
-    const ferry_attention_weights *const attention[] = {&layer->self, &layer->cross};
-    for (int i = 0; i < 2; i++) {
-        count_codes(&attention[i]->q, counts);
-        count_codes(&attention[i]->k, counts);
-        count_codes(&attention[i]->v, counts);
-        count_codes(&attention[i]->out, counts);
+    size_t rows;
+    const ferry_tensor_row *row = ferry_schema_layer_tensors(&rows);
+    for (const ferry_tensor_row *end = row + rows; row < end; row++) {
+        if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
+        for (int32_t i = 0; i < stack->layer_count; i++)
+            count_codes(ferry_tensor_place(row, &stack->layers[i]), counts);
     }
-    count_codes(&layer->ssru.input, counts);
-    count_codes(&layer->ssru.forget, counts);
-    count_codes(&layer->ffn_up, counts);
-    count_codes(&layer->ffn_gate, counts);
-    count_codes(&layer->ffn_down, counts);
 }
 
 static bool same_weights(const ferry_matrix *a, const ferry_matrix *b)
@@ -156,9 +140,8 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     code_count counts[] = {{"with a scale for each row", 0},
                            {"with one multiplier", 0},
                            {"with a multiplier for their inputs", 0}};
-    const ferry_stack *const stacks[] = {&transformer->encoder, &transformer->decoder};
-    for (int s = 0; s < 2; s++)
-        for (int32_t i = 0; i < stacks[s]->layer_count; i++) count_layer(&stacks[s]->layers[i], counts);
+    count_layers(transformer, &transformer->encoder, counts);
+    count_layers(transformer, &transformer->decoder, counts);
     count_codes(&transformer->decoder.embedding, counts);
     if (!same_weights(&transformer->encoder.embedding, &transformer->decoder.embedding))
         count_codes(&transformer->encoder.embedding, counts);
@@ -188,28 +171,46 @@ static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t c
     if (count > 8) fprintf(out, " … (%d)", (int)count);
 }
 
+/* "beam 4": the key's words and its value. */
+static void print_key(FILE *out, const char *before, const ferry_key *key, const void *group)
+{
+    fputs(before, out);
+    for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
+    if (key->kind == FERRY_KEY_REAL) {
+        float real;
+        memcpy(&real, (const char *)group + key->place, sizeof real);
+        fprintf(out, " %g", (double)real);
+    } else if (key->kind == FERRY_KEY_CHOICE) {
+        fprintf(out, " %s", key->choices[ferry_key_integer(key, group)]);
+    } else {
+        fprintf(out, " %" PRId64, ferry_key_integer(key, group));
+    }
+}
+
+static bool is_usual(const ferry_key *key, const void *group)
+{
+    float real;
+    memcpy(&real, (const char *)group + key->place, sizeof real);
+    return key->kind == FERRY_KEY_REAL ? real == (float)key->usual
+                                       : (double)ferry_key_integer(key, group) == key->usual;
+}
+
+/* Choices, beam, length penalty, and what differs from the usual. */
 static void print_decoding(FILE *out, const ferry_options *decoding)
 {
-    static const char *const early_stopping[] = {"false", "true", "never"};
-    static const char *const policies[] = {[FERRY_POLICY_HUGGINGFACE] = "Hugging Face's",
-                                           [FERRY_POLICY_MARIAN] = "Marian's",
-                                           [FERRY_POLICY_CTRANSLATE2] = "CTranslate2's"};
-    fprintf(out, "decoding: %s rules, beam %d, length penalty %g", policies[decoding->policy], (int)decoding->beam,
-            (double)decoding->length_penalty);
-    if (decoding->policy == FERRY_POLICY_HUGGINGFACE)
-        fprintf(out, ", early stopping %s", early_stopping[decoding->early_stopping]);
-    if (decoding->word_penalty != 0.0f) fprintf(out, ", word penalty %g", (double)decoding->word_penalty);
-    if (decoding->max_length > 0)
-        fprintf(out, ", at most %d tokens", (int)decoding->max_length);
-    else
+    const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
+    const char *before = "decoding: ";
+    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+        const bool always = key->kind == FERRY_KEY_CHOICE || key->place == offsetof(ferry_options, beam) ||
+                            key->place == offsetof(ferry_options, length_penalty);
+        if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
+        if (!always && is_usual(key, decoding)) continue;
+        print_key(out, before, key, decoding);
+        before = ", ";
+    }
+    if (decoding->max_length == 0)
         fprintf(out, ", at most %g × source + %d tokens", (double)decoding->length_factor, (int)decoding->length_extra);
-    if (decoding->min_length > 0) fprintf(out, ", at least %d", (int)decoding->min_length);
-    if (decoding->repetition_penalty != 1.0f)
-        fprintf(out, ", repetition penalty %g", (double)decoding->repetition_penalty);
-    if (decoding->no_repeat_ngram > 0) fprintf(out, ", no %d-gram twice", (int)decoding->no_repeat_ngram);
     print_ids(out, "never", decoding->suppressed_ids, (int32_t)decoding->suppressed_count);
-    print_ids(out, "first", &decoding->forced_first_id, decoding->forced_first_id >= 0);
-    print_ids(out, "last", &decoding->forced_last_id, decoding->forced_last_id >= 0);
     fputc('\n', out);
 }
 
@@ -249,18 +250,14 @@ static void print_default(FILE *out, const ferry_model_languages *languages, con
 
 static void print_languages(FILE *out, const ferry_model_languages *languages)
 {
-    static const char *const places[] = {[FERRY_TAG_NONE] = "no tag",
-                                         [FERRY_TAG_PREFIX] = "a tag before the source",
-                                         [FERRY_TAG_SUFFIX] = "a tag behind the source",
-                                         [FERRY_TAG_FIRST] = "a tag as the first target token"};
     int32_t sources = 0, targets = 0;
     if (languages->count == 0) return;
     for (int32_t i = 0; i < languages->count; i++) {
         sources += (languages->roles[i] & FERRY_LANGUAGE_SOURCE) != 0;
         targets += (languages->roles[i] & FERRY_LANGUAGE_TARGET) != 0;
     }
-    fprintf(out, "languages: from %d (%s), into %d (%s)", (int)sources, places[languages->source_tag], (int)targets,
-            places[languages->target_tag]);
+    fprintf(out, "languages: from %d (tag: %s), into %d (tag: %s)", (int)sources,
+            ferry_tag_place_names[languages->source_tag], (int)targets, ferry_tag_place_names[languages->target_tag]);
     if (languages->prompt_count > 0) fprintf(out, "; %d prompts", (int)languages->prompt_count);
     print_default(out, languages, "from", languages->default_source);
     print_default(out, languages, "into", languages->default_target);

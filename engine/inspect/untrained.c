@@ -1,25 +1,19 @@
-/* A model that is made, not read: random weights, everything else as in the Transformer of Vaswani et al. 2017. */
+/* A synthetic model: random weights, everything else as in the Transformer of Vaswani et al. 2017. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ferry_inspect.h"
 #include "engine/api/model.h"
+#include "engine/ferry_inspect.h"
+#include "engine/file/schema.h"
 
-enum {
-    MAX_LAYERS = 1024,
-    MAX_WIDTH = 1 << 16,
-    MAX_FFN_WIDTH = 1 << 20,
-    MAX_VOCABULARY = 1 << 24,
-    END = 0, /* ids */
-    PADDING = 1
-};
+enum { END = 0, PADDING = 1 }; /* ids */
 
 typedef struct maker {
     ferry_model_file *file;
     const ferry_kernels *kernels;
     uint64_t random;
-    float *panels; /* rest of file->widened */
+    float *panels; /* the unused rest of file->widened */
 } maker;
 
 /* ---- numbers ---- */
@@ -79,37 +73,27 @@ static ferry_status make_norm(maker *m, ferry_norm *norm, ferry_error *error)
 
 /* ---- stacks ---- */
 
-static ferry_status make_attention(maker *m, ferry_attention_weights *weights, ferry_error *error)
+static ferry_status make_row(maker *m, const ferry_tensor_row *row, const ferry_stack *stack, void *owner,
+                             ferry_error *error)
 {
-    const int32_t D = m->file->transformer.d_model;
-    FERRY_TRY(make_matrix(m, D, D, &weights->q, error));
-    FERRY_TRY(make_matrix(m, D, D, &weights->k, error));
-    FERRY_TRY(make_matrix(m, D, D, &weights->v, error));
-    return make_matrix(m, D, D, &weights->out, error);
-}
-
-static ferry_status make_layer(maker *m, bool decoder, int32_t ffn_width, ferry_layer *layer, ferry_error *error)
-{
-    const int32_t D = m->file->transformer.d_model;
-    memset(layer, 0, sizeof *layer);
-    FERRY_TRY(make_attention(m, &layer->self, error));
-    FERRY_TRY(make_norm(m, &layer->self_norm, error));
-    if (decoder) {
-        FERRY_TRY(make_attention(m, &layer->cross, error));
-        FERRY_TRY(make_norm(m, &layer->cross_norm, error));
-    }
-    FERRY_TRY(make_matrix(m, ffn_width, D, &layer->ffn_up, error));
-    FERRY_TRY(make_matrix(m, D, ffn_width, &layer->ffn_down, error));
-    return make_norm(m, &layer->ffn_norm, error);
+    const ferry_transformer *model = &m->file->transformer;
+    if (!ferry_tensor_applies(row, model, stack)) return FERRY_OK;
+    void *place = ferry_tensor_place(row, owner);
+    if (row->form == FERRY_TENSOR_NORM) return make_norm(m, place, error);
+    return make_matrix(m, ferry_tensor_size(row->N, model, stack), ferry_tensor_size(row->K, model, stack), place,
+                       error);
 }
 
 static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 {
-    const bool decoder = stack == &m->file->transformer.decoder;
     const size_t count = (size_t)stack->layer_count;
+    size_t rows;
+    const ferry_tensor_row *tensors = ferry_schema_layer_tensors(&rows);
     stack->layers = ferry_arena_alloc(&m->file->arena, count, sizeof *stack->layers);
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count * sizeof *stack->layers);
-    for (size_t i = 0; i < count; i++) FERRY_TRY(make_layer(m, decoder, stack->ffn_width, &stack->layers[i], error));
+    memset(stack->layers, 0, count * sizeof *stack->layers);
+    for (size_t i = 0; i < count; i++)
+        for (size_t r = 0; r < rows; r++) FERRY_TRY(make_row(m, &tensors[r], stack, &stack->layers[i], error));
     return FERRY_OK;
 }
 
@@ -185,21 +169,24 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
 
 /* ---- the whole ---- */
 
-static ferry_status check_size(const char *name, int32_t value, int32_t least, int32_t most, ferry_error *error)
+/* A size of the shape, against the limit of the stack's key, or d_model's. */
+static ferry_status check_size(const char *name, const char *key, int32_t value, int32_t least, ferry_error *error)
 {
+    const ferry_key *found = ferry_schema_find(FERRY_KEYS_ENCODER, key);
+    const double most = (found != NULL ? found : ferry_schema_find(FERRY_KEYS_GRAPH, key))->most;
     if (value >= least && value <= most) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %d, found %d", name, (int)least, (int)most,
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", name, (int)least, most,
                       (int)value);
 }
 
 static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *error)
 {
-    FERRY_TRY(check_size("d_model", shape->d_model, 1, MAX_WIDTH, error));
-    FERRY_TRY(check_size("heads", shape->heads, 1, shape->d_model, error));
-    FERRY_TRY(check_size("ffn_width", shape->ffn_width, 1, MAX_FFN_WIDTH, error));
-    FERRY_TRY(check_size("encoder_layers", shape->encoder_layers, 1, MAX_LAYERS, error));
-    FERRY_TRY(check_size("decoder_layers", shape->decoder_layers, 1, MAX_LAYERS, error));
-    FERRY_TRY(check_size("vocab", shape->vocab, PADDING + 2, MAX_VOCABULARY, error));
+    FERRY_TRY(check_size("d_model", "d_model", shape->d_model, 1, error));
+    FERRY_TRY(check_size("heads", "heads", shape->heads, 1, error));
+    FERRY_TRY(check_size("ffn_width", "ffn_width", shape->ffn_width, 1, error));
+    FERRY_TRY(check_size("encoder_layers", "layers", shape->encoder_layers, 1, error));
+    FERRY_TRY(check_size("decoder_layers", "layers", shape->decoder_layers, 1, error));
+    FERRY_TRY(check_size("vocab", "vocab_size", shape->vocab, PADDING + 2, error));
     if (shape->d_model % shape->heads == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model %d, found %d",
                       (int)shape->d_model, (int)shape->heads);
@@ -227,6 +214,7 @@ static ferry_stack stack_of(const ferry_inspect_shape *shape, int32_t layers)
         .activation = FERRY_RELU,
         .norm_eps = 1e-5f,
         .attention_scale = 1.0f / sqrtf((float)head_width),
+        .linear_bias = true,
         .vocab_size = shape->vocab,
     };
 }
@@ -238,6 +226,10 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
     static const int32_t eos_ids[] = {END}, never[] = {END, PADDING};
     file->name = (ferry_view){name, sizeof name - 1};
     file->type = FERRY_F32;
+    ferry_schema_defaults(&(ferry_schema_values){.transformer = &file->transformer,
+                                                 .generation = &file->generation,
+                                                 .text = &file->text,
+                                                 .origin = &file->origin});
     file->transformer = (ferry_transformer){
         .d_model = shape->d_model,
         .embedding_scale = sqrtf((float)shape->d_model),
@@ -245,28 +237,11 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
         .decoder = stack_of(shape, shape->decoder_layers),
         .output_scale = 1.0f,
     };
-    file->generation = (ferry_generation){
-        .start_id = PADDING,
-        .eos_ids = eos_ids,
-        .eos_count = 1,
-        .pad_id = PADDING,
-        .alignment_layer = -1,
-        .alignment_head = -1,
-        .decoding = {.size = sizeof(ferry_options),
-                     .beam = 1,
-                     .nbest = 1,
-                     .scores = 1,
-                     .threads = 1,
-                     .batch = 64,
-                     .length_factor = 3.0f,
-                     .length_extra = 50,
-                     .length_penalty = 1.0f,
-                     .repetition_penalty = 1.0f,
-                     .forced_first_id = -1,
-                     .forced_last_id = -1,
-                     .suppressed_ids = never,
-                     .suppressed_count = 2},
-    };
+    file->generation.start_id = file->generation.pad_id = PADDING;
+    file->generation.eos_ids = eos_ids;
+    file->generation.eos_count = 1;
+    file->generation.decoding.suppressed_ids = never;
+    file->generation.decoding.suppressed_count = 2;
 }
 
 static ferry_status reserve_panels(maker *m, const ferry_inspect_shape *shape, ferry_error *error)

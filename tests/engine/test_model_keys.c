@@ -173,7 +173,8 @@ static void test_bad_choices(void **state)
     refuse_number(&model, "ferry.start_id", (uint32_t)-2, format, "'ferry.start_id': expected -1 to 20, found -2");
     refuse_number(&model, "ferry.alignment_layer", 2, format, "'ferry.alignment_layer': expected -1 to 1, found 2");
     refuse_number(&model, "ferry.alignment_head", 3, format, "'ferry.alignment_head': expected -1 to 2, found 3");
-    refuse_number(&model, "ferry.decoding.length_factor", 0xbf800000, format, "expected a number from 0 to 1024, found -1");
+    refuse_number(&model, "ferry.decoding.length_factor", 0xbf800000, format,
+                  "expected a number from 0 to 1024, found -1");
     refuse_number(&model, "ferry.decoding.length_factor", 0x45000000, format, "from 0 to 1024, found 2048");
     refuse_number(&model, "ferry.decoding.length_extra", 1u << 21, format, "'ferry.decoding.length_extra': expected");
     free_sample(&model);
@@ -528,10 +529,10 @@ static void test_description(void **state)
         "shortlist: the first 4 words and 0.8 more for each source word; off by default",
         "pieces with blanks between them",
         "punctuation is cleaned first",
-        "languages: from 2 (a tag behind the source), into 1 (a tag as the first target token); 1 prompts; from "
-        "eng_Latn by default; into deu_Latn by default",
+        "languages: from 2 (tag: suffix), into 1 (tag: first); 1 prompts; from eng_Latn by default; into deu_Latn by "
+        "default",
         "start with a row of zeros",
-        "Marian's rules",
+        "policy marian",
         "word penalty 0.25",
         "at most 1.5 × source + 7 tokens",
         "states 0.3 kB for each hypothesis",
