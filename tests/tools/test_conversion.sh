@@ -120,11 +120,11 @@ test_place_of_the_cache()
     expect_silence
     HOME='' run inspect "$positions/none-post"
     expect_status 1
-    expect_message 'no place for converted models: set XDG_CACHE_HOME or HOME'
+    expect_message 'no folder for converted models: set XDG_CACHE_HOME or HOME'
     touch file
     XDG_CACHE_HOME=$PWD/file run inspect "$positions/none-post"
     expect_status 1
-    expect_message 'file/ferry: cannot make the folder: Not a directory'
+    expect_message 'file/ferry: cannot create the folder: Not a directory'
 }
 
 test_cache_refuses()

@@ -24,9 +24,9 @@ test_bench_encodings()
 
 test_bench_encodings_refuses()
 {
-    expect_usage_error "say --untrained" bench encodings
-    expect_usage_error "bench encodings: an option is given that it has no use for" bench encodings --untrained --beam 2
-    expect_usage_error "bench translate: an option is given that it has no use for" bench translate --untrained
+    expect_usage_error "add --untrained" bench encodings
+    expect_usage_error "bench encodings: does not take all of the given options" bench encodings --untrained --beam 2
+    expect_usage_error "bench translate: does not take all of the given options" bench translate --untrained
     run bench encodings --untrained --encodings none,juggling
     expect_status 1
     expect_message "positional encoding 'juggling' is not supported by this build"

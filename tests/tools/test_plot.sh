@@ -123,7 +123,7 @@ test_plot_refuses()
     expect_usage_error 'plot: expected --output FILE' plot sinusoidal
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot alibi --attention x -o picture.svg
-    expect_usage_error '--model, --from, --to, --head and --kind go with --attention' plot alibi --head 1 -o picture.svg
+    expect_usage_error '--model, --from, --to, --head and --kind require --attention' plot alibi --head 1 -o picture.svg
     expect_usage_error '--kind: expected cross|encoder|decoder' plot --attention x --kind self -o picture.svg
     echo kept > picture.svg
     run plot alibbi -o picture.svg
@@ -131,7 +131,7 @@ test_plot_refuses()
     expect_message 'alibbi: neither a positional encoding of this build nor a file'
     run plot none -o picture.svg
     expect_status 1
-    expect_message 'nothing that could be drawn'
+    expect_message 'positions have no effect that could be drawn'
     cp "$shipped" model.gguf
     run plot model.gguf -o ./model.gguf
     expect_status 1
