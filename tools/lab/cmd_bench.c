@@ -52,10 +52,8 @@ const ferry_command ferry_command_bench = {
         "--limits: the work of all products with weights, and its share of what the machine can multiply and read.\n"
         "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile,\n"
         "--limits, --json.\n"
-        "encodings: measures the encoder with sentences of 32, 512 and 2,000 tokens, a step of the decoder at 1, 64 "
-        "and\n"
-        "512 target tokens, and memory, for models with random weights that differ only by their encoding; one "
-        "thread.\n"
+        "encodings: measures the encoder with sentences of 32, 512 and 2,000 tokens, a decoder step at 1, 64 and 512\n"
+        "target tokens, and memory, on one thread, for models with random weights that differ only by their encoding.\n"
         "--max-length: only lengths up to it. --json: for each encoding name encoder_s step_s step_ratio table_bytes\n"
         "row_bytes cache_bytes thread_bytes. Options: --untrained (required), --encodings, --max-length, --json.\n",
     .options = TRANSLATE_OPTIONS | ENCODINGS_OPTIONS,

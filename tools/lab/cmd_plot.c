@@ -135,11 +135,10 @@ const ferry_command ferry_command_plot = {
     .synopsis = "[ENCODING|MODEL]",
     .summary = "draw positional encodings, or attention weights, as SVG",
     .details =
-        "For an encoding (by its name in model files; before training) or a model, draws what applies of: what is "
-        "added\n"
-        "to embeddings, by position and dimension; what is added to scores, by distance and head; the similarity of\n"
-        "positions, by distance. With --attention: the attention weights over the pieces of TEXT and of its\n"
-        "translation. Layers and heads are counted from 0; default: the last layer, the mean of its heads.\n",
+        "For an encoding (by its name in model files; before training) or a model, draws what applies of: what is\n"
+        "added to embeddings, by position and dimension; what is added to scores, by distance and head; and the\n"
+        "similarity of positions, by distance. With --attention: the attention weights over the pieces of TEXT and of\n"
+        "its translation. Layers and heads are counted from 0; default: the last layer, the mean of its heads.\n",
     .options = FERRY_TAKES(OUTPUT) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
                FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) | FERRY_TAKES(HEAD),
     .least = 0,
