@@ -30,8 +30,8 @@ declare -A floors=(
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h models/convert.h'
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models]='base models/containers models/plan models/families'
-    [tools]='engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h tools/lab'
-    [tools/lab]='tools engine/ferry.h engine/ferry_inspect.h base engine/kernels'
+    [tools]='base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
 
@@ -122,10 +122,13 @@ self_test()
         "$root"/{models/{containers,plan,families/marian},tools/lab,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
-        "$root"/models/{convert,containers/zip,plan/plan,families/marian/marian}.h
+        "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/svg}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
     echo '#include "engine/ferry.h"' > "$root/base/status.h"
+    echo '#include "base/bytes.h"' > "$root/tools/lines.c"
+    echo '#include "tools/command.h"' > "$root/tools/lab/plot.c"
+    touch "$root/tools/command.h"
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
     plant base/a.c '#include "engine/kernels/kernels.h"'
@@ -148,7 +151,8 @@ self_test()
     plant models/families/marian/a.c '#include "engine/api/model.h"'
     plant models/families/marian/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
-    plant tools/a.c '#include "base/bytes.h"'
+    plant tools/a.c '#include "tools/lab/svg.h"'
+    plant tools/a.c '#include "engine/graph/transformer.h"'
     plant tools/lab/a.c '#include "engine/graph/transformer.h"'
     plant examples/a.c '#include "models/convert.h"'
     plant engine/api/a.c '#include "missing.h"'

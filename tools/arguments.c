@@ -14,63 +14,74 @@ typedef struct description {
     const char *name;
     char letter; /* 0: none */
     kind kind;
-    const char *value; /* its name in the help; the choices, separated by '|' */
-    double least, most;
+    const char *value;  /* its name in the help; the choices, separated by '|' */
+    double least, most; /* of a number; a switch gives its field the value `most` */
+    size_t field;       /* offset in ferry_options */
     const char *help;
 } description;
 
-static const description table[FERRY_OPTION_COUNT] = {
-    [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0,
-                            "the model, of any kind; else $FERRY_MODEL, else the one that ships"},
-    [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, "read lines from FILE, not from standard input"},
-    [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, "write to FILE"},
-    [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, "translate from LANGUAGE (see 'ferry languages')"},
-    [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, "translate into LANGUAGE"},
-    [FERRY_OPTION_POLICY] = {"policy", 0, CHOICE, "huggingface|marian|ctranslate2", 0, 0, "whose rules of search"},
-    [FERRY_OPTION_BEAM] = {"beam", 0, INTEGER, "N", 1, 256, "hypotheses kept; 1 is greedy search"},
-    [FERRY_OPTION_NBEST] = {"nbest", 0, INTEGER, "N", 1, 256, "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
-    [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, NULL, 0, 0, "print each translation's score and a tab before it"},
-    [FERRY_OPTION_MAX_LENGTH] = {"max-length", 0, INTEGER, "N", 0, 1 << 20,
-                                 "at most N target tokens; 0: by the source's length"},
-    [FERRY_OPTION_MIN_LENGTH] = {"min-length", 0, INTEGER, "N", 0, 1 << 20, "at least N target tokens"},
-    [FERRY_OPTION_LENGTH_PENALTY] = {"length-penalty", 0, NUMBER, "X", -1000, 1000,
-                                     "score = sum of log-probabilities / length^X"},
-    [FERRY_OPTION_WORD_PENALTY] = {"word-penalty", 0, NUMBER, "X", -1000, 1000,
-                                   "taken from the sum for each token; 0 is none"},
-    [FERRY_OPTION_EARLY_STOPPING] = {"early-stopping", 0, CHOICE, "false|true|never", 0, 0,
-                                     "when a beam search ends (see `generate` of Hugging Face)"},
-    [FERRY_OPTION_REPETITION_PENALTY] = {"repetition-penalty", 0, NUMBER, "X", 1e-3, 1000, "1 is none"},
-    [FERRY_OPTION_NO_REPEAT_NGRAM] = {"no-repeat-ngram", 0, INTEGER, "N", 0, 1 << 20,
-                                      "no N tokens in a row come twice; 0 is off"},
-    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, NULL, 0, 0,
-                                   "choose among all words though the model has a shortlist"},
-    [FERRY_OPTION_THREADS] = {"threads", 0, INTEGER, "N", 1, 1024, "threads that translate"},
-    [FERRY_OPTION_BATCH] = {"batch", 0, INTEGER, "N", 1, 1 << 16, "lines decoded together"},
-    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, "numbers of the matrices in the file"},
-    [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, "largest difference that passes; 2e-4"},
-    [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, NULL, 0, 0, "one line at a time: latency instead of throughput"},
-    [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, NULL, 0, 0, "models of random weights, all of one size"},
-    [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0,
-                                "the positional encodings to compare; default: all"},
-    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, "print one line of JSON"},
-    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, "say where the time goes"},
-    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, NULL, 0, 0, "say what share of the machine's limits was reached"},
-    [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, "draw the attention weights of translating TEXT"},
-    [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, "whose attention"},
-    [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, "layer N, from 0"},
-    [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, "head N, from 0"},
-    [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, NULL, 0, 0, "errors only"},
-    [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, NULL, 0, 0, "print this"},
-};
+#define FIELD(name) offsetof(ferry_options, name)
+#define NO_FIELD FIELD(size)
 
-static bool is_taken(uint64_t takes, int option)
-{
-    return (takes & FERRY_TAKES(option)) != 0;
-}
+static const description table[FERRY_OPTION_COUNT] = {
+    [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0, NO_FIELD,
+                            "the model; default: $FERRY_MODEL, else the one that ships"},
+    [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, NO_FIELD,
+                            "read lines from FILE instead of standard input"},
+    [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, NO_FIELD, "write to FILE"},
+    [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, FIELD(from),
+                           "translate from LANGUAGE (see 'ferry languages')"},
+    [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
+    [FERRY_OPTION_POLICY] = {"policy", 0, CHOICE, "huggingface|marian|ctranslate2", 0, 0, FIELD(policy),
+                             "use the search rules of this system"},
+    [FERRY_OPTION_BEAM] = {"beam", 0, INTEGER, "N", 1, 256, FIELD(beam), "hypotheses kept; 1 is greedy search"},
+    [FERRY_OPTION_NBEST] = {"nbest", 0, INTEGER, "N", 1, 256, FIELD(nbest),
+                            "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
+    [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, NULL, 0, 1, FIELD(scores),
+                             "print the score and a tab before each translation"},
+    [FERRY_OPTION_MAX_LENGTH] = {"max-length", 0, INTEGER, "N", 0, 1 << 20, FIELD(max_length),
+                                 "at most N target tokens; 0: depends on the source length"},
+    [FERRY_OPTION_MIN_LENGTH] = {"min-length", 0, INTEGER, "N", 0, 1 << 20, FIELD(min_length),
+                                 "at least N target tokens"},
+    [FERRY_OPTION_LENGTH_PENALTY] = {"length-penalty", 0, NUMBER, "X", -1000, 1000, FIELD(length_penalty),
+                                     "score = sum of log-probabilities / length^X"},
+    [FERRY_OPTION_WORD_PENALTY] = {"word-penalty", 0, NUMBER, "X", -1000, 1000, FIELD(word_penalty),
+                                   "subtracted from the sum for each token; 0 is off"},
+    [FERRY_OPTION_EARLY_STOPPING] = {"early-stopping", 0, CHOICE, "false|true|never", 0, 0, FIELD(early_stopping),
+                                     "when beam search ends (as in Hugging Face's `generate`)"},
+    [FERRY_OPTION_REPETITION_PENALTY] = {"repetition-penalty", 0, NUMBER, "X", 1e-3, 1000, FIELD(repetition_penalty),
+                                         "penalty for tokens that occurred; 1 is off"},
+    [FERRY_OPTION_NO_REPEAT_NGRAM] = {"no-repeat-ngram", 0, INTEGER, "N", 0, 1 << 20, FIELD(no_repeat_ngram),
+                                      "no sequence of N tokens occurs twice; 0 is off"},
+    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, NULL, 0, 0, FIELD(shortlist),
+                                   "ignore the model's shortlist of target words"},
+    [FERRY_OPTION_THREADS] = {"threads", 0, INTEGER, "N", 1, 1024, FIELD(threads), "number of threads"},
+    [FERRY_OPTION_BATCH] = {"batch", 0, INTEGER, "N", 1, 1 << 16, FIELD(batch), "lines decoded together"},
+    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
+    [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, NO_FIELD,
+                                "largest difference that passes; default: 2e-4"},
+    [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+                             "one line at a time: latency instead of throughput"},
+    [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+                                "use models with random weights, all of one size"},
+    [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0, NO_FIELD,
+                                "the positional encodings to compare; default: all"},
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, NO_FIELD, "print one line of JSON"},
+    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, NO_FIELD, "show where the time goes"},
+    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+                             "show the share of the machine's limits that was reached"},
+    [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, NO_FIELD,
+                                "draw the attention weights while translating TEXT"},
+    [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, NO_FIELD, "which attention"},
+    [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "layer N, counted from 0"},
+    [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "head N, counted from 0"},
+    [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, NULL, 0, 0, NO_FIELD, "print errors only"},
+    [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, NULL, 0, 0, NO_FIELD, "print this help"},
+};
 
 /* ---- values ---- */
 
-/* strtol and strtod stopped at `end`: was all of the text a number, without blanks before it? */
+/* Whether all of `text` is a number, where strtol or strtod stopped at `end`. (They skip leading blanks.) */
 static bool is_number(const char *text, const char *end)
 {
     return end != text && *end == '\0' && !isspace((unsigned char)text[0]);
@@ -138,14 +149,15 @@ static bool parse_value(const description *option, const char *text, ferry_optio
 static int find_name(uint64_t takes, const char *name, size_t size)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (is_taken(takes, i) && strlen(table[i].name) == size && memcmp(table[i].name, name, size) == 0) return i;
+        if (ferry_option_is_taken(takes, i) && strlen(table[i].name) == size && memcmp(table[i].name, name, size) == 0)
+            return i;
     return -1;
 }
 
 static int find_letter(uint64_t takes, char letter)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (is_taken(takes, i) && table[i].letter == letter) return i;
+        if (ferry_option_is_taken(takes, i) && table[i].letter == letter) return i;
     return -1;
 }
 
@@ -163,7 +175,7 @@ static bool usage_mistake(const parser *p, const char *problem, const char *argu
     return false;
 }
 
-/* `attached`: the value that came in the same argument, or NULL. */
+/* `attached`: the value in the same argument; NULL if there is none. */
 static bool take_option(parser *p, int index, const char *argument, const char *attached)
 {
     ferry_option_value *value = &p->arguments->options[index];
@@ -217,11 +229,34 @@ bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int
     return true;
 }
 
+/* ---- results ---- */
+
+static void set_field(const description *option, const ferry_option_value *value, void *field)
+{
+    switch (option->kind) {
+    case SWITCH: memcpy(field, &(int32_t){(int32_t)option->most}, sizeof(int32_t)); break;
+    case TEXT: memcpy(field, &value->text, sizeof value->text); break;
+    case INTEGER:
+    case CHOICE: memcpy(field, &value->integer, sizeof value->integer); break;
+    case NUMBER: memcpy(field, &value->number, sizeof value->number); break;
+    }
+}
+
+_Static_assert(sizeof(ferry_policy) == sizeof(int32_t) && sizeof(ferry_early_stopping) == sizeof(int32_t),
+               "choices are copied as int32_t");
+
+void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
+        if (arguments->options[i].given && table[i].field != NO_FIELD)
+            set_field(&table[i], &arguments->options[i], (char *)options + table[i].field);
+}
+
 void ferry_options_print(uint64_t takes)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         const description *option = &table[i];
-        if (!is_taken(takes, i)) continue;
+        if (!ferry_option_is_taken(takes, i)) continue;
         char left[64], letter[8] = "";
         if (option->letter != 0) snprintf(letter, sizeof letter, "-%c,", option->letter);
         snprintf(left, sizeof left, "%-3s --%s %s", letter, option->name, option->value != NULL ? option->value : "");

@@ -1,11 +1,13 @@
-/* The command line: GNU-style options (--name VALUE, --name=VALUE, -n VALUE, -nVALUE, `--` ends them) among operands.
- * One table describes all options of all commands; a command says which of them it takes. */
+/* The command line: GNU-style options (--name VALUE, --name=VALUE, -n VALUE, -nVALUE; `--` ends them) mixed with
+ * operands. One table describes the options of all commands; a command says which of them it takes. */
 #ifndef FERRY_TOOLS_ARGUMENTS_H
 #define FERRY_TOOLS_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "engine/ferry.h"
 
 typedef enum ferry_option {
     FERRY_OPTION_MODEL,
@@ -44,27 +46,35 @@ typedef enum ferry_option {
     FERRY_OPTION_COUNT
 } ferry_option;
 
-#define FERRY_TAKES(option) (UINT64_C(1) << (option))
+/* Sets of options: FERRY_TAKES(MODEL) | FERRY_TAKES(BEAM). */
+#define FERRY_TAKES(name) (UINT64_C(1) << FERRY_OPTION_##name)
+static inline bool ferry_option_is_taken(uint64_t takes, int option)
+{
+    return (takes >> option & 1) != 0;
+}
 
 typedef struct ferry_option_value {
     bool given;
-    const char *text; /* as it was written; NULL for a switch */
-    int32_t integer;  /* of a whole number; of a choice, its index in the help's order */
+    const char *text; /* as it was written; NULL: a switch, or not given */
+    int32_t integer;  /* of a whole number; of a choice: its index, in the order of the help */
     float number;
 } ferry_option_value;
 
 typedef struct ferry_arguments {
     ferry_option_value options[FERRY_OPTION_COUNT];
-    char **operands; /* [operand_count], in the order in which they were given */
+    char **operands; /* [operand_count], in the order given */
     size_t operand_count;
 } ferry_arguments;
 
-/* Parses argv[0] … argv[count - 1], which it reorders: *operands points into it. `takes`: options of the command
- * `command`. On a mistake (an option that is unknown, lacks its value, or has one that is out of range) prints a
- * message that names option and value, and returns false. */
+/* Parses argv[0] … argv[count - 1], and reorders it: arguments->operands points into it. `takes`: the options of
+ * `command`. On a mistake (an unknown option, a missing value, a value out of range) prints a message that names the
+ * option and the value, and returns false. */
 bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments);
 
-/* One line for each of the options, on standard output. */
+/* Sets the fields of *options that given options name; the others stay as they are. */
+void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options);
+
+/* Prints one line for each option of `takes`. */
 void ferry_options_print(uint64_t takes);
 
 #endif

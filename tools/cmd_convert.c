@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "conversion.h"
+#include "convert_with_progress.h"
+#include "output_file.h"
 
-/* "NAME.gguf" in the current directory, NAME being the source's own, without a file's last ending. */
+/* "NAME.gguf" in the current directory, where NAME is the name of the source, without the extension if it is a file. */
 static bool derive_output(const char *source, char *output, size_t size)
 {
     char resolved[PATH_MAX];
@@ -30,18 +31,16 @@ static bool derive_output(const char *source, char *output, size_t size)
 static int run(const ferry_call *call)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8}; /* in the order of --type's choices */
-    const ferry_arguments *arguments = &call->arguments;
-    const ferry_option_value *type = &arguments->options[FERRY_OPTION_TYPE];
-    const bool quiet = arguments->options[FERRY_OPTION_QUIET].given;
-    const char *source = arguments->operands[0], *output = arguments->options[FERRY_OPTION_OUTPUT].text;
+    const ferry_option_value *type = &call->arguments.options[FERRY_OPTION_TYPE];
+    const bool quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
+    const char *source = call->arguments.operands[0], *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
     const ferry_import_options options = {.type = types[type->integer], .widen = type->given};
     char derived[PATH_MAX + 8];
     struct stat written;
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
-    } else if (ferry_same_file(source, output)) {
-        ferry_complain("%s: is the source, too", output);
+    } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
     if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
@@ -52,14 +51,15 @@ static int run(const ferry_call *call)
 const ferry_command ferry_command_convert = {
     .name = "convert",
     .synopsis = "SOURCE",
-    .summary = "make a model file of what others publish",
+    .summary = "make a model file from a model of another system",
     .details =
-        "SOURCE is a directory, an archive or a file of weights with what lies beside it: a model of Hugging Face,\n"
-        "Marian (OPUS-MT, Bergamot) or CTranslate2, or a seq2seq-export-1 (docs/model-file.md).\n"
-        "Without --output the file is named after it, in the current directory, and must not exist yet.\n"
-        "Without --type numbers become float32, and matrices of int8 stay so; f32 makes them float32, too; f16 takes\n"
-        "half the space of f32, int8 a quarter, and the error of each matrix that it rounds is printed.\n",
-    .options = FERRY_TAKES(FERRY_OPTION_OUTPUT) | FERRY_TAKES(FERRY_OPTION_TYPE) | FERRY_TAKES(FERRY_OPTION_QUIET),
+        "SOURCE is a directory, a zip archive, or a file of weights with the other files of the model beside it: a\n"
+        "model of Hugging Face, Marian (OPUS-MT, Bergamot) or CTranslate2, or a seq2seq-export-1 "
+        "(docs/model-file.md).\n"
+        "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
+        "Without --type, matrices become float32, but int8 matrices stay int8. f32 makes those float32, too; f16\n"
+        "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n",
+    .options = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(QUIET),
     .least = 1,
     .most = 1,
     .run = run,

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "engine/ferry_inspect.h"
-#include "session.h"
+#include "open_model.h"
 
 static int run(const ferry_call *call)
 {
@@ -10,20 +10,17 @@ static int run(const ferry_call *call)
     ferry_model *model = ferry_open_model(call, call->arguments.operands[0]);
     if (model == NULL) return FERRY_EXIT_FAILED;
     const ferry_status status = ferry_inspect_describe(model, &text, &error);
-    if (status == FERRY_OK)
-        fwrite(text.data, 1, text.size, stdout);
-    else
-        ferry_complain("%s", error.message);
+    if (ferry_succeeded(status, &error)) fwrite(text.data, 1, text.size, stdout);
     ferry_inspect_free(text.data);
     ferry_model_close(model);
-    return status == FERRY_OK ? ferry_finish_output(FERRY_EXIT_OK) : FERRY_EXIT_FAILED;
+    return ferry_finish_output(status == FERRY_OK ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
 const ferry_command ferry_command_inspect = {
     .name = "inspect",
     .synopsis = "FILE",
-    .summary = "say what is in a model",
-    .details = "Sizes, positional encodings, vocabulary, memory, decoding defaults, origin.\n",
+    .summary = "describe a model",
+    .details = "Prints its sizes, positional encodings, vocabulary, memory, decoding defaults and origin.\n",
     .least = 1,
     .most = 1,
     .run = run,

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "session.h"
+#include "open_model.h"
 
 static void print_role(int roles, ferry_language_role role, ferry_language_role by_default, const char *name)
 {
@@ -24,7 +24,7 @@ static int run(const ferry_call *call)
     if (model == NULL) return FERRY_EXIT_FAILED;
     const size_t count = ferry_model_language_count(model);
     for (size_t i = 0; i < count; i++) print_language(model, i);
-    if (count == 0 && !call->arguments.options[FERRY_OPTION_QUIET].given)
+    if (count == 0 && !ferry_is_given(call, FERRY_OPTION_QUIET))
         ferry_complain("the model does not say which languages it translates");
     ferry_model_close(model);
     return ferry_finish_output(FERRY_EXIT_OK);
@@ -33,11 +33,11 @@ static int run(const ferry_call *call)
 const ferry_command ferry_command_languages = {
     .name = "languages",
     .synopsis = "",
-    .summary = "list what --from and --to may name",
-    .details =
-        "One language a line: its tag, a tab, other names for it with blanks between them, a tab, 'from' and 'to'\n"
-        "as it can be translated from or into. A * marks what is meant without --from or --to.\n",
-    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_QUIET),
+    .summary = "list the languages that --from and --to accept",
+    .details = "Prints one language per line: its tag, a tab, other names for it separated by blanks, a tab, and "
+               "'from', 'to'\n"
+               "or both: the model translates from or into it. A * marks the default of --from or --to.\n",
+    .options = FERRY_TAKES(MODEL) | FERRY_TAKES(QUIET),
     .least = 0,
     .most = 0,
     .run = run,

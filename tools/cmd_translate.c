@@ -1,19 +1,19 @@
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/system.h"
 #include "engine/ferry_inspect.h"
-#include "lines.h"
-#include "session.h"
+#include "line_reader.h"
+#include "output_file.h"
+#include "translator_session.h"
 
-/* Lines go to the library in groups: one batch a thread at first, so that output comes early; larger ones as long as
- * they take little time, since the translator then finds more sentences of one length. */
+/* Lines go to the library in groups: at first one batch per thread, so that output comes early; then larger groups, as
+ * long as they take little time, since the translator batches sentences of similar length. */
 enum { MOST_BATCHES = 16 };
 static const double patience = 0.5; /* seconds */
 
 typedef struct job {
-    const ferry_arguments *arguments;
+    const ferry_call *call;
     ferry_session session;
     ferry_lines lines;
     FILE *out;
@@ -22,14 +22,9 @@ typedef struct job {
     bool failed; /* some line was not translated */
 } job;
 
-static bool is_given(const job *j, ferry_option option)
-{
-    return j->arguments->options[option].given;
-}
-
 /* ---- output ---- */
 
-/* What a line of output says. */
+/* What a line of output contains. */
 typedef struct entry {
     ferry_text text;
     float sum, score;
@@ -45,17 +40,18 @@ static entry entry_of(const ferry_result *result, size_t i, size_t h)
 
 static void write_entry(job *j, size_t i, const entry *e)
 {
-    /* Marian's form. */
-    if (is_given(j, FERRY_OPTION_NBEST)) fprintf(j->out, "%zu ||| ", j->lines.first + i);
-    if (is_given(j, FERRY_OPTION_SCORES) && !is_given(j, FERRY_OPTION_NBEST))
+    const bool nbest = ferry_is_given(j->call, FERRY_OPTION_NBEST); /* Marian's format */
+    if (nbest)
+        fprintf(j->out, "%zu ||| ", j->lines.first + i);
+    else if (ferry_is_given(j->call, FERRY_OPTION_SCORES))
         fprintf(j->out, "%.6g\t", (double)e->score);
-    ferry_write_text(j->out, e->text);
-    if (is_given(j, FERRY_OPTION_NBEST)) fprintf(j->out, " ||| F0= %.6g ||| %.6g", (double)e->sum, (double)e->score);
+    ferry_output_text(j->out, e->text);
+    if (nbest) fprintf(j->out, " ||| F0= %.6g ||| %.6g", (double)e->sum, (double)e->score);
     if (j->lines.returns[i]) fputc('\r', j->out);
     fputc('\n', j->out);
 }
 
-/* A line that failed is an empty one, of probability 0. */
+/* The output for a line that failed is an empty line, with the score of probability 0. */
 static void write_failure(job *j, size_t i)
 {
     j->failed = true;
@@ -64,7 +60,7 @@ static void write_failure(job *j, size_t i)
 
 static void warn_once(job *j, size_t i, const char *warning)
 {
-    if (warning == NULL || j->warned || is_given(j, FERRY_OPTION_QUIET)) return;
+    if (warning == NULL || j->warned || ferry_is_given(j->call, FERRY_OPTION_QUIET)) return;
     ferry_complain("line %zu: %s (reported once)", j->lines.first + i + 1, warning);
     j->warned = true;
 }
@@ -98,9 +94,7 @@ static bool translate_lines(job *j)
             write_failure(j, i);
     }
     ferry_result_destroy(result);
-    if (fflush(j->out) == 0 && !ferror(j->out)) return true;
-    ferry_complain("%s: cannot write: %s", j->out_name, strerror(errno));
-    return false;
+    return fflush(j->out) == 0 && !ferror(j->out); /* the message: ferry_output_close */
 }
 
 static bool translate_all(job *j)
@@ -109,57 +103,45 @@ static bool translate_all(job *j)
     const size_t least = (size_t)options->batch * (size_t)options->threads;
     size_t most = least;
     while (ferry_lines_next(&j->lines, most)) {
-        const double start = ferry_seconds();
+        const double start = ferry_clock();
         if (!translate_lines(j)) return false;
-        if (most < least * MOST_BATCHES && ferry_seconds() - start < patience) most *= 2;
+        if (most < least * MOST_BATCHES && ferry_clock() - start < patience) most *= 2;
     }
     return !j->lines.failed;
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening files ---- */
 
 static bool open_input(job *j)
 {
-    const ferry_option_value *input = &j->arguments->options[FERRY_OPTION_INPUT];
-    if (j->arguments->operand_count > 0)
-        return ferry_lines_from_arguments(&j->lines, j->arguments->operands, j->arguments->operand_count);
-    return ferry_lines_open(&j->lines, input->text);
+    const ferry_arguments *arguments = &j->call->arguments;
+    if (arguments->operand_count > 0)
+        return ferry_lines_from_arguments(&j->lines, arguments->operands, arguments->operand_count);
+    return ferry_lines_open(&j->lines, ferry_option_text(j->call, FERRY_OPTION_INPUT));
 }
 
 static bool open_output(job *j)
 {
-    const char *input = j->arguments->options[FERRY_OPTION_INPUT].text;
-    j->out_name = j->arguments->options[FERRY_OPTION_OUTPUT].text;
+    j->out_name = ferry_option_text(j->call, FERRY_OPTION_OUTPUT);
     if (j->out_name == NULL) {
         j->out_name = "standard output";
         j->out = stdout;
         return true;
     }
-    if (input != NULL && ferry_same_file(input, j->out_name)) {
-        ferry_complain("%s: is the input, too", j->out_name);
-        return false;
-    }
-    j->out = fopen(j->out_name, "wb");
-    if (j->out == NULL) ferry_complain("%s: cannot open: %s", j->out_name, strerror(errno));
+    if (ferry_output_is_input(j->out_name, ferry_option_text(j->call, FERRY_OPTION_INPUT), "input")) return false;
+    j->out = ferry_output_open(j->out_name);
     return j->out != NULL;
-}
-
-static bool close_output(job *j)
-{
-    if (j->out == NULL || j->out == stdout || fclose(j->out) == 0) return true;
-    ferry_complain("%s: cannot write: %s", j->out_name, strerror(errno));
-    return false;
 }
 
 static int run(const ferry_call *call)
 {
-    job j = {.arguments = &call->arguments};
-    if (call->arguments.operand_count > 0 && is_given(&j, FERRY_OPTION_INPUT)) {
+    job j = {.call = call};
+    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
         ferry_complain("translate: expected TEXT or --input, found both");
         return FERRY_EXIT_USAGE;
     }
     bool done = open_input(&j) && ferry_session_open(call, &j.session) && open_output(&j) && translate_all(&j);
-    if (!close_output(&j)) done = false;
+    if (!ferry_output_close(j.out, j.out_name)) done = false;
     ferry_session_close(&j.session);
     ferry_lines_close(&j.lines);
     return done && !j.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
@@ -170,19 +152,16 @@ const ferry_command ferry_command_translate = {
     .synopsis = "[TEXT…]",
     .summary = "translate the arguments, or the lines of standard input",
     .details =
-        "One line out for each line in, in order; a line is one sentence for the model. A blank line stays as it is,\n"
-        "a line that ends in CR LF gets them back. A line that cannot be translated gives an empty line, a message "
-        "with\n"
-        "its number, and exit status 1. Without an option for it, decoding is what the model's authors chose.\n"
-        "--nbest N without --beam widens the beam to N where needed; its lines count from 0.\n",
-    .options = FERRY_TAKES(FERRY_OPTION_MODEL) | FERRY_TAKES(FERRY_OPTION_INPUT) | FERRY_TAKES(FERRY_OPTION_OUTPUT) |
-               FERRY_TAKES(FERRY_OPTION_FROM) | FERRY_TAKES(FERRY_OPTION_TO) | FERRY_TAKES(FERRY_OPTION_POLICY) |
-               FERRY_TAKES(FERRY_OPTION_BEAM) | FERRY_TAKES(FERRY_OPTION_NBEST) | FERRY_TAKES(FERRY_OPTION_SCORES) |
-               FERRY_TAKES(FERRY_OPTION_MAX_LENGTH) | FERRY_TAKES(FERRY_OPTION_MIN_LENGTH) |
-               FERRY_TAKES(FERRY_OPTION_LENGTH_PENALTY) | FERRY_TAKES(FERRY_OPTION_WORD_PENALTY) |
-               FERRY_TAKES(FERRY_OPTION_NO_SHORTLIST) | FERRY_TAKES(FERRY_OPTION_EARLY_STOPPING) |
-               FERRY_TAKES(FERRY_OPTION_REPETITION_PENALTY) | FERRY_TAKES(FERRY_OPTION_NO_REPEAT_NGRAM) |
-               FERRY_TAKES(FERRY_OPTION_THREADS) | FERRY_TAKES(FERRY_OPTION_BATCH) | FERRY_TAKES(FERRY_OPTION_QUIET),
+        "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
+        "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
+        "with its number, and exit status 1. Search options default to what the model's authors chose.\n"
+        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+    .options = FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
+               FERRY_TAKES(POLICY) | FERRY_TAKES(BEAM) | FERRY_TAKES(NBEST) | FERRY_TAKES(SCORES) |
+               FERRY_TAKES(MAX_LENGTH) | FERRY_TAKES(MIN_LENGTH) | FERRY_TAKES(LENGTH_PENALTY) |
+               FERRY_TAKES(WORD_PENALTY) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(EARLY_STOPPING) |
+               FERRY_TAKES(REPETITION_PENALTY) | FERRY_TAKES(NO_REPEAT_NGRAM) | FERRY_TAKES(THREADS) |
+               FERRY_TAKES(BATCH) | FERRY_TAKES(QUIET),
     .least = 0,
     .most = SIZE_MAX,
     .run = run,

@@ -1,11 +1,11 @@
-/* The engine against recorded activations, all sentences in one call and each alone. */
+/* Compares the engine with recorded activations: all sentences in one call, and each alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden.h"
-#include "session.h"
+#include "golden_activations.h"
+#include "open_model.h"
 
 #define DEFAULT_TOLERANCE 2e-4f
 
@@ -13,9 +13,9 @@ enum { ENCODER_OUTPUT, ONE_PASS, STEP_BY_STEP, MEASURES };
 
 typedef enum agreement { EQUAL, NEAR_TIE, DIFFERENT } agreement;
 
-/* Of all sentences together, or of the worst one alone. */
+/* For all sentences together, or for the worst one alone. */
 typedef struct findings {
-    float worst[MEASURES]; /* largest absolute differences; infinite where something is not a number */
+    float worst[MEASURES]; /* largest absolute differences; infinite if something is NaN */
     agreement greedy;
 } findings;
 
@@ -25,7 +25,7 @@ typedef struct verification {
     ferry_golden golden;
     float tolerance;
     int32_t *ids;                      /* source ids without padding */
-    int32_t *offsets, *target_offsets; /* [R + 1] of the sentences in hand */
+    int32_t *offsets, *target_offsets; /* [R + 1] of the current sentences */
     float *output;                     /* [R * S, D] or [R * T, V] from the engine */
     float *forced;                     /* [G, V] logits along a row of greedy_ids */
     int32_t *forced_ids;               /* [G] */
@@ -39,12 +39,6 @@ static float worst_difference(const float *found, const float *expected, size_t 
         if (difference > worst) worst = difference;
     }
     return worst;
-}
-
-static bool succeeded(ferry_status status, const ferry_error *error)
-{
-    if (status != FERRY_OK) ferry_complain("%s", error->message);
-    return status == FERRY_OK;
 }
 
 /* ---- one set of sentences: rows first … first + count - 1 ---- */
@@ -65,7 +59,8 @@ static bool compare_encoder(verification *v, int32_t first, int32_t count, findi
     const ferry_golden *g = &v->golden;
     const size_t D = (size_t)g->D;
     ferry_error error;
-    if (!succeeded(ferry_inspect_encode(v->model, v->ids, v->offsets, count, v->output, &error), &error)) return false;
+    if (!ferry_succeeded(ferry_inspect_encode(v->model, v->ids, v->offsets, count, v->output, &error), &error))
+        return false;
     for (int32_t r = 0; r < count; r++)
         f->worst[ENCODER_OUTPUT] = worst_difference(v->output + (size_t)v->offsets[r] * D,
                                                     g->encoder_output + (size_t)((first + r) * g->S) * D,
@@ -81,14 +76,14 @@ static bool compare_logits(verification *v, int32_t first, int32_t count, ferry_
     const ferry_status status =
         ferry_inspect_logits(v->model, v->ids, v->offsets, count, g->decoder_input_ids + first * g->T,
                              v->target_offsets, pass, v->output, &error);
-    if (!succeeded(status, &error)) return false;
+    if (!ferry_succeeded(status, &error)) return false;
     *worst = worst_difference(v->output, g->logits + (size_t)first * row, (size_t)count * row, *worst);
     return true;
 }
 
 /* ---- greedy search ---- */
 
-/* How far apart the logits of two tokens are where the row's recorded ids lead to `position`. */
+/* The difference between the logits of two tokens at `position`, after the recorded ids of the row. */
 static bool measure_gap(verification *v, int32_t row, int32_t position, int32_t expected, int32_t found, float *gap)
 {
     const ferry_golden *g = &v->golden;
@@ -100,10 +95,10 @@ static bool measure_gap(verification *v, int32_t row, int32_t position, int32_t 
     const ferry_status status = ferry_inspect_logits(v->model, g->source_ids + row * g->S, offsets, 1, v->forced_ids,
                                                      target_offsets, FERRY_INSPECT_ONE_PASS, v->forced, &error);
     *gap = fabsf(logits[expected] - logits[found]);
-    return succeeded(status, &error);
+    return ferry_succeeded(status, &error);
 }
 
-/* ids [length] are what the engine generated; behind their end, the row holds the end of sentence. */
+/* ids [length] are what the engine generated; after them, the recorded row is padded with eos. */
 static bool compare_row(verification *v, int32_t row, const int32_t *ids, int32_t length, findings *f)
 {
     const ferry_golden *g = &v->golden;
@@ -127,7 +122,7 @@ static bool compare_greedy(verification *v, int32_t first, int32_t count, findin
 {
     ferry_error error;
     ferry_result *result;
-    if (!succeeded(ferry_inspect_generate(v->translator, v->ids, v->offsets, count, &result, &error), &error))
+    if (!ferry_succeeded(ferry_inspect_generate(v->translator, v->ids, v->offsets, count, &result, &error), &error))
         return false;
     bool done = true;
     for (int32_t r = 0; done && r < count; r++)
@@ -178,21 +173,21 @@ static bool verify(verification *v)
     return report(v, &together, &alone);
 }
 
-/* ---- beginning and end ---- */
+/* ---- set-up and clean-up ---- */
 
 static bool create_translator(verification *v)
 {
     ferry_error error;
     ferry_options options;
     ferry_options_default(v->model, &options);
-    options.from = options.to = ""; /* the golden ids have their tags */
+    options.from = options.to = ""; /* the recorded ids include the language tags */
     options.beam = 1;
     options.max_length = v->golden.G;
     options.min_length = 0;
     options.repetition_penalty = 1;
     options.no_repeat_ngram = 0;
     options.forced_first_id = options.forced_last_id = -1;
-    return succeeded(ferry_translator_create(v->model, &options, &v->translator, &error), &error);
+    return ferry_succeeded(ferry_translator_create(v->model, &options, &v->translator, &error), &error);
 }
 
 static bool reserve(verification *v)
@@ -241,13 +236,13 @@ static int run(const ferry_call *call)
 const ferry_command ferry_command_verify = {
     .name = "verify",
     .synopsis = "MODEL GOLDEN.safetensors",
-    .summary = "compare a model's numbers with recorded ones",
+    .summary = "compare a model's activations with recorded ones",
     .details =
         "The golden file holds source_ids, source_lengths, encoder_output, decoder_input_ids, logits, greedy_ids.\n"
-        "Compared are the encoder's output, the logits in one pass and step by step, and the ids of a greedy\n"
-        "search, all sentences in one call and each alone. Exit status 1 above the tolerance. Tokens whose\n"
-        "logits are closer than twice the tolerance may change places: such a near-tie is named and passes.\n",
-    .options = FERRY_TAKES(FERRY_OPTION_TOLERANCE),
+        "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
+        "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
+        "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n",
+    .options = FERRY_TAKES(TOLERANCE),
     .least = 2,
     .most = 2,
     .run = run,

@@ -1,12 +1,20 @@
-#define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
+#include <stdlib.h>
+
+#include "output_file.h"
+
+bool ferry_is_given(const ferry_call *call, ferry_option option)
+{
+    return call->arguments.options[option].given;
+}
+
+const char *ferry_option_text(const ferry_call *call, ferry_option option)
+{
+    return call->arguments.options[option].text;
+}
 
 void ferry_complain(const char *format, ...)
 {
@@ -18,23 +26,20 @@ void ferry_complain(const char *format, ...)
     va_end(arguments);
 }
 
+bool ferry_succeeded(ferry_status status, const ferry_error *error)
+{
+    if (status != FERRY_OK) ferry_complain("%s", error->message);
+    return status == FERRY_OK;
+}
+
+void *ferry_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (memory == NULL) ferry_complain("out of memory");
+    return memory;
+}
+
 int ferry_finish_output(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    ferry_complain("standard output: cannot write: %s", strerror(errno));
-    return FERRY_EXIT_FAILED;
-}
-
-double ferry_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-bool ferry_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+    return ferry_output_close(stdout, "standard output") ? status : FERRY_EXIT_FAILED;
 }

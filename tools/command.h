@@ -1,21 +1,23 @@
-/* A command of the program, and what all of them use. Messages go to standard error; exit statuses: */
+/* A command of the program, and what all commands use. Messages go to standard error. */
 #ifndef FERRY_TOOLS_COMMAND_H
 #define FERRY_TOOLS_COMMAND_H
 
+#include "engine/ferry.h"
 #include "arguments.h"
 
+/* Exit statuses. */
 enum { FERRY_EXIT_OK = 0, FERRY_EXIT_FAILED = 1, FERRY_EXIT_USAGE = 2 };
 
 /* One run of the program. */
 typedef struct ferry_call {
     const char *program; /* argv[0] */
-    double started;      /* ferry_seconds() when main began */
+    double started;      /* when main began, by ferry_clock() */
     ferry_arguments arguments;
 } ferry_call;
 
 typedef struct ferry_command {
     const char *name;
-    const char *synopsis;               /* what follows the name */
+    const char *synopsis;               /* the operands */
     const char *summary;                /* one line */
     const char *details;                /* paragraphs for `ferry help NAME`, each line ended; "" */
     uint64_t options;                   /* FERRY_TAKES(…) | … */
@@ -26,14 +28,17 @@ typedef struct ferry_command {
 extern const ferry_command ferry_command_translate, ferry_command_convert, ferry_command_inspect, ferry_command_verify,
     ferry_command_bench, ferry_command_plot, ferry_command_languages;
 
+bool ferry_is_given(const ferry_call *call, ferry_option option);
+/* The option's value as it was written; NULL if it was not given. */
+const char *ferry_option_text(const ferry_call *call, ferry_option option);
+
 /* Prints "ferry: ", the message and a newline. */
 void ferry_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Flushes standard output. Returns `status`, or FERRY_EXIT_FAILED with a message when something could not be written.
- */
+/* Whether a call of the library succeeded; prints its message if not. */
+bool ferry_succeeded(ferry_status status, const ferry_error *error);
+/* calloc that prints a message on failure. */
+void *ferry_allocate(size_t count, size_t size);
+/* Flushes standard output. Returns `status`, or FERRY_EXIT_FAILED after a message if anything could not be written. */
 int ferry_finish_output(int status);
-/* The monotonic clock. */
-double ferry_seconds(void);
-/* Both exist and are one file. */
-bool ferry_same_file(const char *a, const char *b);
 
 #endif

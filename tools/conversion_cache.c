@@ -1,5 +1,7 @@
-/* The cache of conversions: $XDG_CACHE_HOME/ferry or ~/.cache/ferry, one file for each state of a source. */
+/* The cache is $XDG_CACHE_HOME/ferry or ~/.cache/ferry. It holds one file for each state of a source. */
 #define _XOPEN_SOURCE 700 /* realpath */
+#include "conversion_cache.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,22 +12,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "command.h"
-#include "conversion.h"
+#include "convert_with_progress.h"
 
-enum { FOLDERS = 1 }; /* below a source's own, that hold files of a model */
+enum { DEPTH = 1 }; /* of the folders below the source that may hold files of a model */
 
 static bool is_model_file(const char *path)
 {
     char magic[4] = "";
     FILE *file = fopen(path, "rb");
-    if (file == NULL) return true; /* opening will say why */
+    if (file == NULL) return true; /* opening the model will say why */
     const size_t size = fread(magic, 1, sizeof magic, file);
     fclose(file);
     return size == sizeof magic && memcmp(magic, "GGUF", sizeof magic) == 0;
 }
 
-/* ---- what a source's state is ---- */
+/* ---- the state of a source ---- */
 
 /* FNV-1a. */
 static uint64_t add_bytes(uint64_t hash, const void *data, size_t size)
@@ -42,20 +45,14 @@ static uint64_t add_file(uint64_t hash, const char *name, const struct stat *fil
     return add_bytes(hash, numbers, sizeof numbers);
 }
 
-static bool ends(const char *name, const char *ending)
-{
-    const size_t size = strlen(name), length = strlen(ending);
-    return size > length && strcmp(name + size - length, ending) == 0;
-}
-
-/* Files that models are made of. Others come and go beside them, translations among them. */
+/* Whether a model may consist of such files. Others beside them, such as translations, come and go. */
 static bool belongs_to_model(const char *name)
 {
     static const char *const endings[] = {".bin", ".gz",   ".json", ".model", ".npz", ".pt",
                                           ".spm", ".yaml", ".yml",  ".vocab", ".sh",  ".safetensors"};
     if (strstr(name, "vocab") != NULL) return true;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends(name, endings[i])) return true;
+        if (ferry_text_ends(name, endings[i])) return true;
     return false;
 }
 
@@ -64,7 +61,7 @@ static int not_hidden(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* The files of a folder and of those in it, by name. false: cannot be listed. */
+/* Adds the files of a folder and of its subfolders, sorted by name. Returns false if it cannot be listed. */
 static bool add_folder(uint64_t *hash, const char *folder, int depth)
 {
     struct dirent **entries;
@@ -77,7 +74,7 @@ static bool add_folder(uint64_t *hash, const char *folder, int depth)
         const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
         if (length > 0 && (size_t)length < sizeof path && stat(path, &file) == 0) {
             if (S_ISREG(file.st_mode) && belongs_to_model(name)) *hash = add_file(*hash, path, &file);
-            if (S_ISDIR(file.st_mode) && depth < FOLDERS) add_folder(hash, path, depth + 1);
+            if (S_ISDIR(file.st_mode) && depth < DEPTH) add_folder(hash, path, depth + 1);
         }
         free(entries[i]);
     }
@@ -85,8 +82,8 @@ static bool add_folder(uint64_t *hash, const char *folder, int depth)
     return true;
 }
 
-/* Of the source's path, and of the names, sizes and times of its files: those of a directory, an archive itself, or a
- * file and those beside it. */
+/* Hashes the path of the source, and the names, sizes and times of its files: those of a directory, an archive itself,
+ * or a file and those beside it. */
 static bool find_state(const char *source, const struct stat *status, uint64_t *hash)
 {
     char folder[PATH_MAX];
@@ -94,10 +91,10 @@ static bool find_state(const char *source, const struct stat *status, uint64_t *
     *hash = add_bytes(*hash, source, strlen(source) + 1);
     if (S_ISDIR(status->st_mode)) return add_folder(hash, source, 0);
     *hash = add_file(*hash, source, status);
-    if (ends(source, ".zip")) return true;
+    if (ferry_text_ends(source, ".zip")) return true;
     snprintf(folder, sizeof folder, "%s", source);
     *strrchr(folder, '/') = '\0';
-    return add_folder(hash, folder[0] != '\0' ? folder : "/", FOLDERS);
+    return add_folder(hash, folder[0] != '\0' ? folder : "/", DEPTH);
 }
 
 /* ---- the cache ---- */
@@ -105,7 +102,7 @@ static bool find_state(const char *source, const struct stat *status, uint64_t *
 static bool make_folder(const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
-    ferry_complain("%s: cannot make the folder: %s", path, strerror(errno));
+    ferry_complain("%s: cannot create the folder: %s", path, strerror(errno));
     return false;
 }
 
@@ -118,7 +115,7 @@ static bool find_cache(char *folder, size_t size)
     } else if (home != NULL && home[0] == '/') {
         length = snprintf(folder, size, "%s/.cache", home);
     } else {
-        ferry_complain("no place for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
+        ferry_complain("no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
         return false;
     }
     if (length < 0 || (size_t)length + sizeof "/ferry" > size) {
@@ -130,7 +127,7 @@ static bool find_cache(char *folder, size_t size)
     return make_folder(folder);
 }
 
-/* Under a name of its own first: another process may be at the same. */
+/* Writes under a name of its own first, since another process may be making the same file. */
 static bool convert_into_cache(const char *path, const char *file, bool quiet)
 {
     const ferry_import_options options = {.type = FERRY_F32};

@@ -1,8 +1,9 @@
-/* The program: a table of commands. */
+/* The program: finds the command and parses its options. */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/ferry.h"
+#include "base/system.h"
 #include "command.h"
 
 static const ferry_command *const commands[] = {
@@ -27,8 +28,8 @@ static void print_overview(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     fputs("  help         explain a command: ferry help COMMAND\n"
           "\n"
-          "ferry --version prints the version. Exit status: 0 done, 1 something failed, 2 wrong usage.\n"
-          "FERRY_MODEL names the model to use without -m; FERRY_ISA the kernels (plain, avx2, avxvnni, avx512, "
+          "ferry --version prints the version. Exit status: 0 success, 1 failure, 2 wrong usage.\n"
+          "FERRY_MODEL names the model to use without -m, FERRY_ISA the kernels (plain, avx2, avxvnni, avx512, "
           "avx512vnni,\namx, neon, neon_dotprod).\n",
           out);
 }
@@ -37,7 +38,7 @@ static int print_help(const ferry_command *command)
 {
     printf("usage: ferry %s [OPTION…] %s\n\n%s.\n%s\n", command->name, command->synopsis, command->summary,
            command->details);
-    ferry_options_print(command->options | FERRY_TAKES(FERRY_OPTION_HELP));
+    ferry_options_print(command->options | FERRY_TAKES(HELP));
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 
@@ -56,10 +57,9 @@ static int help(int count, char **names)
 static int run_command(const ferry_command *command, ferry_call *call, char **argv, int count)
 {
     ferry_arguments *arguments = &call->arguments;
-    if (!ferry_arguments_parse(command->name, command->options | FERRY_TAKES(FERRY_OPTION_HELP), argv, count,
-                               arguments))
+    if (!ferry_arguments_parse(command->name, command->options | FERRY_TAKES(HELP), argv, count, arguments))
         return FERRY_EXIT_USAGE;
-    if (arguments->options[FERRY_OPTION_HELP].given) return print_help(command);
+    if (ferry_is_given(call, FERRY_OPTION_HELP)) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
         ferry_complain("%s: expected %s, found %zu arguments; try 'ferry help %s'", command->name,
                        command->synopsis[0] != '\0' ? command->synopsis : "no arguments", arguments->operand_count,
@@ -71,7 +71,7 @@ static int run_command(const ferry_command *command, ferry_call *call, char **ar
 
 int main(int argc, char **argv)
 {
-    ferry_call call = {.started = ferry_seconds(), .program = argc > 0 ? argv[0] : ""};
+    ferry_call call = {.started = ferry_clock(), .program = argc > 0 ? argv[0] : ""};
     if (argc < 2) {
         print_overview(stderr);
         return FERRY_EXIT_USAGE;

@@ -1,6 +1,6 @@
 """add_languages.py MODEL.gguf OUTPUT.gguf PLACE NAME=ROLES=ID...: the model with languages whose target tags (ids of
-the source's vocabulary, for PLACE prefix or suffix) stand at PLACE. New keys go before the old ones, and are filled up
-to the alignment, so that everything behind them moves by whole blocks."""
+the source's vocabulary, for PLACE prefix or suffix) stand at PLACE. The new keys go before the old ones and are padded
+to the alignment, so that everything after them moves by whole blocks."""
 import struct
 import sys
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tests of the program as a user meets it: run.sh FERRY SOURCE_DIR [NAME…]
-# FERRY is the program, SOURCE_DIR the tree with the shipped model and the test data, NAME a test (default: all of them).
+# FERRY is the program, SOURCE_DIR the tree with the shipped model and the test data, NAME a test (default: all).
 # shellcheck disable=SC2034 # the tests use the variables
 set -uo pipefail
 if [ $# -lt 2 ]; then
@@ -26,14 +26,13 @@ done
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-cli.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-export XDG_CACHE_HOME=$scratch/cache
 
 tests=$*
 [ -n "$tests" ] || tests=$(declare -F | sed -n 's/^declare -f \(test_\)/\1/p')
 failed=0
 for name in $tests; do
     mkdir "$scratch/$name"
-    if (cd "$scratch/$name" && "$name") > "$scratch/log" 2>&1; then
+    if (cd "$scratch/$name" && export XDG_CACHE_HOME=$PWD/cache && "$name") > "$scratch/log" 2>&1; then
         echo "ok   $name"
         sed -n 's/^not run/     &/p' "$scratch/log"
     else

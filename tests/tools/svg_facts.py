@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is drawn in an SVG file, as lines of text: svg_facts.py FILE
+"""Lists the contents of an SVG file as lines of text: svg_facts.py FILE
 
     text TEXT                   a text
     line X,Y X,Y ...            a curve

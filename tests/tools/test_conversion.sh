@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# Models that are not model files: converted once, into the user's cache; and the types of `ferry convert`.
+# Models of other systems are converted once, into the user's cache; and the types of `ferry convert`.
 
 # The only file in the cache.
 cached()
@@ -12,30 +12,26 @@ cached()
 
 test_cache()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     cp -r "$positions/sinusoidal-post" 'my model'
-    run inspect 'my model/'
-    expect_status 0
+    expect_success inspect 'my model/'
     grep -q '^sinusoidal-post\|^my model' out || fail "$(cat out)"
     local file made
     file=$(cached)
     expect_message "my model/: converted to $file"
     [[ $file == */cache/ferry/'my model'-*.gguf ]] || fail "found $file"
     made=$(stat -c %i:%y "$file")
-    # It is found again by every name, and whatever lies beside the model's files.
+    # It is found again by every name of the folder, whatever other files are added to it.
     echo text > 'my model/translation'
     ln -s 'my model' link
     local name
     for name in 'my model' link "$PWD/my model"; do
-        run verify "$name" "$positions/sinusoidal-post/golden.safetensors"
-        expect_status 0
+        expect_success verify "$name" "$positions/sinusoidal-post/golden.safetensors"
         expect_silence
     done
     [ "$(stat -c %i:%y "$(cached)")" = "$made" ] || fail "converted again"
-    # A change of its files is another model.
+    # If one of its files changes, it is converted again.
     touch -d '2001-01-01' 'my model/config.json'
-    run inspect 'my model'
-    expect_status 0
+    expect_success inspect 'my model'
     expect_message 'my model: converted to '
     [ "$(find cache -type f | wc -l)" -eq 2 ] || fail "$(find cache)"
     run inspect 'my model'
@@ -44,28 +40,19 @@ test_cache()
 
 test_cache_for_every_command()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     cp -r "$positions/sinusoidal-post" model
-    run languages -m model --quiet
-    expect_status 0
-    expect_silence
+    expect_quiet_success languages -m model --quiet
     cached > /dev/null
-    # A model without a tokenizer: the line fails, not the opening.
-    run translate -m model x
-    expect_status 1
-    expect_message 'the model has no tokenizer'
-    FERRY_MODEL=model run translate x
-    expect_status 1
-    expect_message 'the model has no tokenizer'
+    # The model has no tokenizer: opening it succeeds, the line fails.
+    expect_failure 'the model has no tokenizer' translate -m model x
+    FERRY_MODEL=model expect_failure 'the model has no tokenizer' translate x
     cached > /dev/null
 }
 
 test_cache_of_a_file()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     cp -r "$positions/sinusoidal-post" model
-    run inspect model/model.safetensors
-    expect_status 0
+    expect_success inspect model/model.safetensors
     expect_message "model/model.safetensors: converted to $(cached)"
     run inspect model/model.safetensors
     expect_silence
@@ -74,29 +61,24 @@ test_cache_of_a_file()
     expect_message 'converted to'
 }
 
-# What lies beside an archive is none of its business.
+# Files beside an archive do not matter.
 test_cache_of_an_archive()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     cp -r "$positions/sinusoidal-post" model
     (cd model && python3 -m zipfile -c ../model.zip ./*) || fail "zipfile"
-    run inspect model.zip
-    expect_status 0
+    expect_success inspect model.zip
     expect_message "model.zip: converted to $(cached)"
     touch other.bin
     run inspect model.zip
     expect_silence
-    run convert model.zip
-    expect_status 0
+    expect_success convert model.zip
     [ -s model.gguf ] || fail "$(ls)"
-    run verify model.gguf "$positions/sinusoidal-post/golden.safetensors"
-    expect_status 0
+    expect_success verify model.gguf "$positions/sinusoidal-post/golden.safetensors"
 }
 
-# Two at once: each gets a whole model.
+# Processes that convert the same model at once each get a complete one.
 test_cache_shared_by_processes()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     local number processes=()
     for number in 1 2 3 4; do
         "$ferry" verify "$positions/sinusoidal-post" "$positions/sinusoidal-post/golden.safetensors" > "out$number" 2>&1 &
@@ -112,36 +94,23 @@ test_place_of_the_cache()
 {
     unset XDG_CACHE_HOME
     mkdir home
-    HOME=$PWD/home run inspect "$positions/none-post"
-    expect_status 0
+    HOME=$PWD/home expect_success inspect "$positions/none-post"
     expect_message "converted to $PWD/home/.cache/ferry/none-post-"
-    XDG_CACHE_HOME=relative HOME=$PWD/home run inspect "$positions/none-post"
-    expect_status 0
-    expect_silence
-    HOME='' run inspect "$positions/none-post"
-    expect_status 1
-    expect_message 'no place for converted models: set XDG_CACHE_HOME or HOME'
+    XDG_CACHE_HOME=relative HOME=$PWD/home expect_quiet_success inspect "$positions/none-post"
+    HOME='' expect_failure 'no folder for converted models: set XDG_CACHE_HOME or HOME' inspect "$positions/none-post"
     touch file
-    XDG_CACHE_HOME=$PWD/file run inspect "$positions/none-post"
-    expect_status 1
-    expect_message 'file/ferry: cannot make the folder: Not a directory'
+    XDG_CACHE_HOME=$PWD/file \
+        expect_failure 'file/ferry: cannot create the folder: Not a directory' inspect "$positions/none-post"
 }
 
 test_cache_refuses()
 {
-    export XDG_CACHE_HOME=$PWD/cache
     mkdir empty
-    run translate -m empty x
-    expect_status 1
-    expect_message 'empty: '
+    expect_failure 'empty: ' translate -m empty x
     echo 'no model' > letter
-    run translate -m letter x
-    expect_status 1
-    expect_message 'letter: '
+    expect_failure 'letter: ' translate -m letter x
     : > nothing
-    run translate -m nothing x
-    expect_status 1
-    expect_message 'nothing: '
+    expect_failure 'nothing: ' translate -m nothing x
     [ -z "$(find cache -type f)" ] || fail "a failed conversion leaves a file: $(find cache)"
 }
 
@@ -149,19 +118,15 @@ test_types()
 {
     local last=100000000 type
     for type in f32 f16 int8; do
-        run convert "$positions/sinusoidal-post" --type "$type" -o "$type.gguf"
-        expect_status 0
+        expect_success convert "$positions/sinusoidal-post" --type "$type" -o "$type.gguf"
         [ "$(stat -c %s "$type.gguf")" -lt "$last" ] || fail "$type is not smaller"
         last=$(stat -c %s "$type.gguf")
         [ "$type" = int8 ] || expect_silence
     done
     grep -qE '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error [0-9.e-]+, [0-9.]+ % of the weights. [0-9.e-]+; largest weight [0-9.e-]+$' \
         err || fail "$(cat err)"
-    run convert "$positions/sinusoidal-post" --type int8 -o int8.gguf --quiet
-    expect_status 0
-    expect_silence
-    run inspect int8.gguf
-    expect_status 0
+    expect_quiet_success convert "$positions/sinusoidal-post" --type int8 -o int8.gguf --quiet
+    expect_success inspect int8.gguf
     run convert "$positions/sinusoidal-post" -o plain.gguf
     cmp plain.gguf f32.gguf || fail "the default is not f32"
 }
@@ -169,26 +134,24 @@ test_types()
 test_convert_a_file()
 {
     cp -r "$positions/sinusoidal-post" v1.5
-    run convert v1.5/model.safetensors
-    expect_status 0
+    expect_success convert v1.5/model.safetensors
     [ -s model.gguf ] || fail "$(ls)"
-    run convert v1.5
-    expect_status 0
+    expect_success convert v1.5
     [ -s v1.5.gguf ] || fail "$(ls)"
 }
 
-# One line that is rewritten and gone in the end, and only on a terminal.
+# Progress is one line, shown only on a terminal, and erased at the end.
 test_progress_on_a_terminal()
 {
     if ! script -qec true /dev/null > seen 2>&1 < /dev/null; then
         [ "${CI:-}" != true ] || fail "no terminal to show progress on: $(cat seen)"
-        echo "not run: progress, for want of a terminal: $(cat seen)"
+        echo "not run: progress, because there is no terminal: $(cat seen)"
         return 0
     fi
     script -qec "'$ferry' convert '$positions/sinusoidal-post' -o model.gguf" /dev/null > seen 2>&1 < /dev/null
     [ -s model.gguf ] || fail "$(cat seen)"
     grep -qE $'\rconverting: [0-9]+ % of [0-9.]+ MB\x1b\[K' seen || fail "no progress: $(od -c seen | head -20)"
-    grep -q $'\r\x1b\[Kmodel.gguf: ' seen || fail "the line stays: $(od -c seen | head -20)"
+    grep -q $'\r\x1b\[Kmodel.gguf: ' seen || fail "the line is not erased: $(od -c seen | head -20)"
     script -qec "'$ferry' convert --quiet '$positions/sinusoidal-post' -o model.gguf" /dev/null > seen 2>&1 < /dev/null
     [ ! -s seen ] || fail "not quiet: $(od -c seen | head -20)"
 }

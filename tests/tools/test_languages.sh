@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
 # shellcheck disable=SC2016 # the backquotes of messages
-# Languages, and the rules of search.
+# Languages, policies, shortlists.
 
-# The shipped model with tags that mean nothing to it: pieces of its vocabulary.
+# The shipped model with language tags: pieces of its vocabulary that have no such meaning for it.
 make_tagged()
 {
     python3 "$source_dir/tests/tools/add_languages.py" "$shipped" tagged.gguf "$1" 'eng_Latn en=1=-1' \
@@ -13,23 +13,15 @@ make_tagged()
 test_languages()
 {
     make_tagged prefix
-    run languages -m tagged.gguf
-    expect_status 0
-    expect_silence
+    expect_quiet_success languages -m tagged.gguf
     expect_out 'eng_Latn\ten\tfrom*\ndeu_Latn\tde deu\tto\nfra_Latn\t\tfrom to\n'
-    FERRY_MODEL=tagged.gguf run languages
-    expect_status 0
+    FERRY_MODEL=tagged.gguf expect_success languages
     expect_lines out 3
-    run languages
-    expect_status 0
+    expect_success languages
     expect_out ''
     expect_message 'the model does not say which languages it translates'
-    run languages --quiet
-    expect_status 0
-    expect_silence
-    run languages -m nowhere.gguf
-    expect_status 1
-    expect_message 'nowhere.gguf: cannot open'
+    expect_quiet_success languages --quiet
+    expect_failure 'nowhere.gguf: cannot open' languages -m nowhere.gguf
     expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
 }
 
@@ -45,47 +37,38 @@ test_language_options()
     if [ "$german" = "$plain" ] || [ "$french" = "$plain" ] || [ "$german" = "$french" ]; then
         fail "no tag: $plain, $german, $french"
     fi
-    run bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
-    expect_status 0
+    expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
-    run plot -m tagged.gguf --to de --attention "$text" -o picture.svg
-    expect_status 0
-    run plot -m tagged.gguf --attention "$text" -o picture.svg
-    expect_status 1
-    expect_message 'option to: the model has to be told the language to translate into'
+    expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
+    expect_failure 'option to: the model has to be told the language to translate into' \
+        plot -m tagged.gguf --attention "$text" -o picture.svg
 }
 
 test_languages_refused()
 {
     make_tagged prefix
-    run translate -m tagged.gguf x
-    expect_status 1
-    expect_message 'option to: the model has to be told the language to translate into; `ferry languages` lists'
-    run translate -m tagged.gguf --to en x
-    expect_status 1
-    expect_message "option to: the model has no language 'en' to translate into; \`ferry languages\` lists those"
-    run translate -m tagged.gguf --from de --to fra_Latn x
-    expect_status 1
-    expect_message "option from: the model has no language 'de' to translate from"
-    run translate --to de x
-    expect_status 1
-    expect_message "option to: the model does not say which languages it translates; found 'de'"
+    expect_failure 'option to: the model has to be told the language to translate into; `ferry languages` lists' \
+        translate -m tagged.gguf x
+    expect_failure "option to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
+        translate -m tagged.gguf --to en x
+    expect_failure "option from: the model has no language 'de' to translate from" \
+        translate -m tagged.gguf --from de --to fra_Latn x
+    expect_failure "option to: the model does not say which languages it translates; found 'de'" translate --to de x
     expect_usage_error "--policy: expected huggingface|marian|ctranslate2, found 'moses'" translate --policy moses x
     expect_usage_error "--word-penalty: expected a number from -1000 to 1000, found 'x'" translate --word-penalty x y
 }
 
-# The sum of --nbest is that of the tokens; the score is made of it by the penalties.
+# The sum of --nbest is that of the tokens; the score follows from it and the penalties.
 test_policies()
 {
     local text='I thought you might want to play a game of chess.' policy
     for policy in huggingface marian ctranslate2; do
-        run translate --policy "$policy" --nbest 3 --length-penalty 1 --word-penalty 0.5 "$text"
-        expect_status 0
+        expect_success translate --policy "$policy" --nbest 3 --length-penalty 1 --word-penalty 0.5 "$text"
         expect_lines out 3
         awk -F' [|][|][|] ' '{ sub("F0= ", "", $3); n = $3 / ($4 + 0.5)
             if (n < 2 || (n - int(n + 0.5)) ^ 2 > 1e-3) exit 1 }' out || fail "$policy: sum and score: $(cat out)"
     done
-    # Wide beams show whose rules they are.
+    # With wide beams the rules give different results.
     for policy in huggingface marian ctranslate2; do
         run translate --policy "$policy" --beam 12 --nbest 12 'How are you?' \
             'Tom said nothing to them, and that was a good idea.'
@@ -107,7 +90,7 @@ test_shortlist()
         [ "${CI:-}" != true ] || fail 'not run, its data is absent (FERRY_SHARED_DATA)'
         return 0
     fi
-    # As its golden.json has it.
+    # As in its golden.json.
     run translate --quiet -m "$model" "I'm 19."
     expect_out 'Ich bin in der geboren.\n'
     run translate --quiet -m "$model" --no-shortlist "I'm 19."

@@ -5,83 +5,61 @@
 test_convert_names_its_output()
 {
     cp -r "$positions/sinusoidal-post" 'my model'
-    run convert 'my model/'
-    expect_status 0
-    expect_silence
-    grep -qE '^my model.gguf: [0-9.]+ MB$' out || fail "found: $(cat out)"
+    expect_quiet_success convert 'my model/'
+    expect_match '^my model.gguf: [0-9.]+ MB$'
     [ -s 'my model.gguf' ] || fail "my model.gguf is missing"
     cp 'my model.gguf' before
-    run convert 'my model'
-    expect_status 1
-    expect_message 'my model.gguf: exists; choose a name with --output'
-    run convert 'my model' --type f16 -o 'my model.gguf' --quiet
-    expect_status 0
-    expect_silence
+    expect_failure 'my model.gguf: exists; choose a name with --output' convert 'my model'
+    expect_quiet_success convert 'my model' --type f16 -o 'my model.gguf' --quiet
     expect_out ''
     [ "$(stat -c %s 'my model.gguf')" -lt "$(stat -c %s before)" ] || fail "f16 is not smaller than f32"
 }
 
 test_convert_refuses()
 {
-    run convert nowhere
-    expect_status 1
-    expect_message 'nowhere: '
-    run convert nowhere -o x.gguf
-    expect_status 1
-    expect_message 'nowhere'
+    expect_failure 'nowhere: ' convert nowhere
+    expect_failure 'nowhere' convert nowhere -o x.gguf
     mkdir empty
-    run convert empty -o x.gguf
-    expect_status 1
-    expect_message 'empty'
-    run convert empty -o empty
-    expect_status 1
-    expect_message 'empty: is the source, too'
+    expect_failure 'empty' convert empty -o x.gguf
+    expect_failure 'empty: is the source, too' convert empty -o empty
     [ -z "$(ls x.gguf* 2>/dev/null)" ] || fail "a failed conversion leaves a file: $(ls)"
 }
 
 test_inspect()
 {
     local word
-    run inspect "$shipped"
-    expect_status 0
-    expect_silence
+    expect_quiet_success inspect "$shipped"
     for word in 'd_model 256' 'vocabulary 8001' 'sinusoidal' 'beam 4' '3 layers' 'memory' 'origin'; do
         grep -qi -- "$word" out || fail "'$word' is missing in: $(cat out)"
     done
-    run inspect nowhere.gguf
-    expect_status 1
-    expect_message 'nowhere.gguf: cannot open'
+    expect_failure 'nowhere.gguf: cannot open' inspect nowhere.gguf
 }
 
 test_verify()
 {
     local name=sinusoidal-post golden
     golden=$positions/$name/golden.safetensors
-    "$ferry" convert --quiet "$positions/$name" -o model.gguf || fail "convert"
-    run verify model.gguf "$golden"
-    expect_status 0
-    expect_silence
-    grep -q '^passed' out || fail "$(cat out)"
-    grep -qE '^greedy ids +equal +equal$' out || fail "$(cat out)"
+    convert_sample "$name" model.gguf
+    expect_quiet_success verify model.gguf "$golden"
+    expect_match '^passed' '^greedy ids +equal +equal$'
     run verify model.gguf "$golden" --tolerance 1e-9
     expect_status 1
-    grep -q '^FAILED' out || fail "$(cat out)"
+    expect_match '^FAILED'
 }
 
-# The same sizes, other numbers.
+# The recorded activations are those of another model of the same sizes.
 test_verify_sees_a_difference()
 {
-    "$ferry" convert --quiet "$positions/sinusoidal-post" -o model.gguf || fail "convert"
+    convert_sample sinusoidal-post model.gguf
     run verify model.gguf "$positions/sinusoidal_split-post/golden.safetensors"
     expect_status 1
-    grep -q '^FAILED' out || fail "$(cat out)"
-    grep -q ': different$' out || fail "the tokens that differ are not named: $(cat out)"
+    expect_match '^FAILED' ': different$'
 }
 
 # One recorded greedy id changed, everything else equal.
 test_verify_sees_a_greedy_token()
 {
-    "$ferry" convert --quiet "$positions/sinusoidal-post" -o model.gguf || fail "convert"
+    convert_sample sinusoidal-post model.gguf
     cp "$positions/sinusoidal-post/golden.safetensors" changed.safetensors
     chmod u+w changed.safetensors
     local header offset old
@@ -90,45 +68,35 @@ test_verify_sees_a_greedy_token()
     offset=$((8 + header + ${offset%%,*}))
     old=$(od -An -tu1 -j "$offset" -N1 changed.safetensors)
     # shellcheck disable=SC2059
-    printf "\\x$(printf %02x $(((old + 1) % 64)))" | dd of=changed.safetensors bs=1 seek="$offset" conv=notrunc status=none
+    printf "\\x$(printf %02x $(((old + 1) % 64)))" |
+        dd of=changed.safetensors bs=1 seek="$offset" conv=notrunc status=none
     run verify model.gguf changed.safetensors
     expect_status 1
-    grep -q "^sentence 0, token 0: expected $(((old + 1) % 64)), found $((old)); .*: different$" out || fail "$(cat out)"
-    grep -qE '^greedy ids +different +different$' out || fail "$(cat out)"
+    expect_match "^sentence 0, token 0: expected $(((old + 1) % 64)), found $((old)); .*: different$" \
+        '^greedy ids +different +different$'
     # Within a large tolerance it is a near-tie.
-    run verify model.gguf changed.safetensors --tolerance 1000
-    expect_status 0
-    grep -q ': a near-tie$' out || fail "$(cat out)"
+    expect_success verify model.gguf changed.safetensors --tolerance 1000
+    expect_match ': a near-tie$'
 }
 
 test_verify_refuses()
 {
-    "$ferry" convert --quiet "$positions/sinusoidal-post" -o model.gguf || fail "convert"
+    convert_sample sinusoidal-post model.gguf
     local golden=$positions/sinusoidal-post/golden.safetensors
-    run verify model.gguf nowhere.safetensors
-    expect_status 1
-    expect_message 'nowhere.safetensors: cannot open'
-    run verify model.gguf "$positions/sinusoidal-post/model.safetensors"
-    expect_status 1
-    expect_message "tensor 'source_ids' is missing"
-    run verify "$shipped" "$golden"
-    expect_status 1
-    expect_message "tensor 'encoder_output': expected f32 [3, "
+    expect_failure 'nowhere.safetensors: cannot open' verify model.gguf nowhere.safetensors
+    expect_failure "tensor 'source_ids' is missing" verify model.gguf "$positions/sinusoidal-post/model.safetensors"
+    expect_failure "tensor 'encoder_output': expected f32 [3, " verify "$shipped" "$golden"
     head -c 20000 "$golden" > cut.safetensors
-    run verify model.gguf cut.safetensors
-    expect_status 1
-    expect_message 'cut.safetensors: '
+    expect_failure 'cut.safetensors: ' verify model.gguf cut.safetensors
     sed 's/greedy_ids/greasy_ids/' "$golden" > renamed.safetensors
-    run verify model.gguf renamed.safetensors
-    expect_status 1
-    expect_message "tensor 'greedy_ids' is missing"
+    expect_failure "tensor 'greedy_ids' is missing" verify model.gguf renamed.safetensors
 }
 
-# Keys of one line of JSON, in order.
+# The keys of one line of JSON, in order.
 json_keys()
 {
     expect_lines out 1
-    grep -qE '^\{("[a-z0-9_]+": [0-9]+(\.[0-9]+)?(, |\}$))+' out || fail "no JSON: $(cat out)"
+    expect_match '^\{("[a-z0-9_]+": [0-9]+(\.[0-9]+)?(, |\}$))+'
     grep -oE '"[a-z0-9_]+"' out | tr -d '"\n' | sed 's/$/\n/'
 }
 
@@ -137,46 +105,39 @@ json_value()
     sed -E "s/.*\"$1\": ([0-9.]+).*/\1/" out
 }
 
+# bench_letter OPTION…: a bench of the file `letter` translates it as `ferry translate` does.
+bench_letter()
+{
+    "$ferry" translate --beam 2 -i letter -o expected_text
+    expect_quiet_success bench translate -i letter -o brief --beam 2 "$@"
+    cmp brief expected_text || fail "the translations differ from those of ferry translate"
+}
+
 test_bench()
 {
     printf 'How are you?\nHello, world!\n\nHow are you?\n' > letter
-    "$ferry" translate --beam 2 -i letter -o expected_text
-    run bench translate -m "$shipped" -i letter -o brief --beam 2 --threads 1 --batch 2 --json
-    expect_status 0
-    expect_silence
+    bench_letter -m "$shipped" --threads 1 --batch 2 --json
     [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mb ] || fail "keys: $(cat out)"
-    cmp brief expected_text || fail "another text than translate's"
     [ "$(json_value lines)" -eq 4 ] || fail "lines: $(cat out)"
-    local tokens word
+    local tokens
     tokens=$(json_value target_tokens)
-    run bench translate -m "$shipped" -i letter -o brief --beam 2 --single --json
-    expect_status 0
+    bench_letter -m "$shipped" --single --json
     [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mbmean_msp50_msp95_ms ] ||
         fail "keys: $(cat out)"
-    cmp brief expected_text || fail "another text than translate's"
     [ "$(json_value target_tokens)" -eq "$tokens" ] || fail "tokens: expected $tokens, found $(cat out)"
     [ "$tokens" -ge 12 ] || fail "tokens: found $tokens"
-    run bench translate < letter
-    expect_status 0
-    for word in 'target tokens/s' '^kernels'; do
-        grep -q "$word" out || fail "'$word' is missing in: $(cat out)"
-    done
+    expect_success bench translate < letter
+    expect_match 'target tokens/s' '^kernels'
 }
 
-# A table; in JSON the same phases, whose shares are all of it.
+# A table; and JSON with the same phases, whose shares add up to 100 %.
 test_bench_profile()
 {
     printf 'How are you?\nHello, world!\n\n' > letter
-    "$ferry" translate --beam 2 -i letter -o expected_text
-    run bench translate -i letter -o brief --beam 2 --threads 1 --profile
-    expect_status 0
-    expect_silence
-    cmp brief expected_text || fail "another text than translate's"
-    grep -qE '^phase +ms +share +calls$' out || fail "no table: $(cat out)"
-    grep -qE '^tokenizing +[0-9]+\.[0-9]+ +[0-9.]+ % +3$' out || fail "three lines were tokenized: $(cat out)"
-    grep -qE '^threads at work +[0-9.]+ +[0-9.]+ % of 1 x ' out || fail "no sum: $(cat out)"
-    run bench translate -i letter --beam 2 --threads 2 --profile --json
-    expect_status 0
+    bench_letter --threads 1 --profile
+    expect_match '^phase +ms +share +calls$' '^tokenizing +[0-9]+\.[0-9]+ +[0-9.]+ % +3$'
+    expect_match '^threads at work +[0-9.]+ +[0-9.]+ % of 1 x '
+    expect_success bench translate -i letter --beam 2 --threads 2 --profile --json
     expect_lines out 1
     python3 - << 'END' || fail "found: $(cat out)"
 import json
@@ -187,25 +148,20 @@ assert profile["tokenizing"]["calls"] == 3 and profile["detokenizing"]["calls"] 
 assert abs(sum(phase["share"] for phase in profile.values()) - 100) < 0.1
 END
     run bench translate -i letter
-    ! grep -qE '^(phase|threads at work)' out || fail "a profile that nobody asked for"
-    expect_usage_error 'bench encodings: an option is given that it has no use for' bench encodings --untrained --profile
+    expect_no_match '^(phase|threads at work)'
+    expect_usage_error 'bench encodings: does not take all of the given options' bench encodings --untrained --profile
 }
 
-# A table; in JSON what was done is as much each time, and speeds and shares follow from it.
+# A table; and JSON, in which the work is the same in every run, and speeds and shares agree with it.
 test_bench_limits()
 {
     printf 'How are you?\nHello, world!\n\n' > letter
-    "$ferry" translate --beam 2 -i letter -o expected_text
-    run bench translate -i letter -o brief --beam 2 --threads 1 --limits
-    expect_status 0
-    expect_silence
-    cmp brief expected_text || fail "another text than translate's"
-    grep -qE '^work +10\^9 +10\^9/s +share of the limits, 1 x one thread' out || fail "no table: $(cat out)"
-    grep -qE '^float32 products +[0-9.]+ +[0-9.]+ +[0-9.]+ % of ' out || fail "no products: $(cat out)"
-    grep -qE '^bytes of weights +[0-9.]+ +[0-9.]+ +[0-9.]+ % of reading ' out || fail "no reading: $(cat out)"
-    ! grep -qE '^(int8|phase)' out || fail "what nobody asked for, or nobody did: $(cat out)"
-    run bench translate -i letter --beam 2 --threads 2 --limits --json
-    expect_status 0
+    bench_letter --threads 1 --limits
+    expect_match '^work +10\^9 +10\^9/s +share of the limits, 1 x one thread'
+    expect_match '^float32 products +[0-9.]+ +[0-9.]+ +[0-9.]+ % of '
+    expect_match '^bytes of weights +[0-9.]+ +[0-9.]+ +[0-9.]+ % of reading '
+    expect_no_match '^(int8|phase)'
+    expect_success bench translate -i letter --beam 2 --threads 2 --limits --json
     expect_lines out 1
     mv out first
     run bench translate -i letter --beam 2 --threads 2 --limits --json
@@ -225,19 +181,15 @@ reading = weights["reading"]
 assert reading["bytes_per_s"] > 0 and near(reading["share"] / 100 * reading["bytes_per_s"], weights["bytes_per_s"])
 END
     run bench translate -i letter
-    ! grep -q '^work' out || fail "limits that nobody asked for"
-    expect_usage_error 'bench encodings: an option is given that it has no use for' bench encodings --untrained --limits
+    expect_no_match '^work'
+    expect_usage_error 'bench encodings: does not take all of the given options' bench encodings --untrained --limits
 }
 
 test_bench_refuses()
 {
-    run bench translate -i /dev/null
-    expect_status 1
-    expect_message '/dev/null: expected lines to translate, found none'
-    "$ferry" convert --quiet "$positions/none-post" -o ids.gguf || fail "convert"
+    expect_failure '/dev/null: expected lines to translate, found none' bench translate -i /dev/null
+    convert_sample none-post ids.gguf
     echo Hello > letter
-    run bench translate -m ids.gguf -i letter --json
-    expect_status 1
-    expect_message 'the model has no tokenizer'
+    expect_failure 'the model has no tokenizer' bench translate -m ids.gguf -i letter --json
     [ ! -s out ] || fail "figures of lines that failed: $(cat out)"
 }

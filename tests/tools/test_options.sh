@@ -5,25 +5,21 @@
 test_version_and_help()
 {
     local name
-    run --version
-    expect_status 0
-    grep -qE '^ferry [0-9]+\.[0-9]+\.[0-9]+$' out || fail "found '$(cat out)'"
-    run help
-    expect_status 0
+    expect_success --version
+    expect_match '^ferry [0-9]+\.[0-9]+\.[0-9]+$'
+    expect_success help
     for name in translate languages convert inspect verify bench plot; do
-        grep -q "^  $name " out || fail "help does not mention $name"
+        expect_match "^  $name "
     done
     for name in translate languages convert inspect verify bench plot; do
-        run help "$name"
-        expect_status 0
-        grep -q "^usage: ferry $name" out || fail "help $name: $(cat out)"
+        expect_success help "$name"
+        expect_match "^usage: ferry $name"
         mv out first
-        run "$name" --help
-        expect_status 0
+        expect_success "$name" --help
         cmp -s first out || fail "help $name and $name --help differ"
     done
     run help translate
-    grep -q -- '--no-repeat-ngram N' out || fail "help translate does not explain its options"
+    expect_match '--no-repeat-ngram N'
 }
 
 test_wrong_usage()
@@ -54,53 +50,49 @@ test_bad_values()
     expect_usage_error "found '-1'" translate --max-length -1 x
     expect_usage_error "found '99999999999999999999'" translate --threads 99999999999999999999 x
     expect_usage_error "--batch: expected a whole number from 1 to 65536, found '2.5'" translate --batch 2.5 x
-    expect_usage_error "--length-penalty: expected a number from -1000 to 1000, found 'nan'" translate --length-penalty nan x
-    expect_usage_error "--repetition-penalty: expected a number from 0.001 to 1000, found '0'" translate --repetition-penalty 0 x
+    expect_usage_error "--length-penalty: expected a number from -1000 to 1000, found 'nan'" \
+        translate --length-penalty nan x
+    expect_usage_error "--repetition-penalty: expected a number from 0.001 to 1000, found '0'" \
+        translate --repetition-penalty 0 x
     expect_usage_error "--early-stopping: expected false|true|never, found 'maybe'" translate --early-stopping maybe x
     expect_usage_error "--early-stopping: expected false|true|never, found 'fal'" translate --early-stopping fal x
     expect_usage_error "--type: expected f32|f16|int8, found 'f64'" convert --type f64 x
     expect_usage_error "--tolerance: expected a number from 0 to 1e+06, found '-1'" verify --tolerance -1 a b
-    run translate --beam 2 --nbest 3 x
-    expect_status 1
-    expect_message '--nbest: expected at most --beam, which is 2, found 3'
+    expect_failure '--nbest: expected at most --beam, which is 2, found 3' translate --beam 2 --nbest 3 x
 }
 
 test_scores()
 {
-    run translate --scores 'How are you?' ''
-    expect_status 0
+    expect_success translate --scores 'How are you?' ''
     grep -qP '^-[0-9.]+\tWie geht es dir\?$' out || fail "found '$(cat out)'"
     [ "$(sed -n 2p out)" = $'0\t' ] || fail "a blank line: found '$(sed -n 2p out)'"
 }
 
-# Marian's form; the sum is the score times the length to the power of the penalty.
+# Marian's format; the sum is the score times length^penalty.
 test_nbest()
 {
-    run_with 'How are you?\n\nGood morning!\n' translate --nbest 3 --length-penalty 0
-    expect_status 0
+    expect_success_with 'How are you?\n\nGood morning!\n' translate --nbest 3 --length-penalty 0
     expect_lines out 7
     [ "$(sed -n 4p out)" = '1 |||  ||| F0= 0 ||| 0' ] || fail "a blank line: found '$(sed -n 4p out)'"
     [ "$(cut -d' ' -f1 out | tr -d '\n')" = 0001222 ] || fail "line numbers: $(cat out)"
-    grep -q '^0 ||| Wie geht es dir? ||| F0= -[0-9.]* ||| -[0-9.]*$' out || fail "the form: $(cat out)"
+    grep -q '^0 ||| Wie geht es dir? ||| F0= -[0-9.]* ||| -[0-9.]*$' out || fail "the format: $(cat out)"
     awk -F' [|][|][|] ' '{ sub("F0= ", "", $3); if ($3 != $4) bad = 1; if ($1 == last && $4 > score) bad = 1
         last = $1; score = $4 } END { exit bad }' out || fail "sums or order: $(cat out)"
     run translate --nbest 2 --length-penalty 1 'How are you?'
     awk -F' [|][|][|] ' '{ sub("F0= ", "", $3); n = $3 / $4; if (n < 2 || (n - int(n + 0.5)) ^ 2 > 1e-4) exit 1 }' out ||
         fail "the sum is no multiple of the score: $(cat out)"
-    run translate --nbest 6 'How are you?'
-    expect_status 0
+    expect_success translate --nbest 6 'How are you?'
     expect_lines out 6
 }
 
-# Every option of the search reaches it.
+# Every search option has an effect.
 test_search_options()
 {
     local text='I thought you might want to play a game of chess.' plain
     plain=$("$ferry" translate --scores "$text")
     differs()
     {
-        run translate --scores "$@" "$text"
-        expect_status 0
+        expect_success translate --scores "$@" "$text"
         [ "$(cat out)" != "$plain" ] || fail "$* changes nothing: $plain"
     }
     differs --length-penalty 0
@@ -113,29 +105,23 @@ test_search_options()
     [ "$(cut -f2 out)" = "$(cut -f2 <<< "$plain")" ] || fail "found $(cat out), expected $plain"
     local early
     for early in false true never; do
-        run translate --early-stopping "$early" "$text"
-        expect_status 0
+        expect_success translate --early-stopping "$early" "$text"
     done
 }
 
 test_model_option()
 {
-    FERRY_MODEL=nowhere.gguf run translate -m "$shipped" 'How are you?'
-    expect_status 0
+    FERRY_MODEL=nowhere.gguf expect_success translate -m "$shipped" 'How are you?'
     expect_out 'Wie geht es dir?\n'
-    run translate -m nowhere.gguf 'How are you?'
-    expect_status 1
-    expect_message 'nowhere.gguf: cannot open: No such file or directory'
-    FERRY_MODEL=nowhere.gguf run translate 'How are you?'
-    expect_status 1
-    expect_message 'nowhere.gguf: cannot open: No such file or directory (named by FERRY_MODEL)'
+    expect_failure 'nowhere.gguf: cannot open: No such file or directory' translate -m nowhere.gguf 'How are you?'
+    FERRY_MODEL=nowhere.gguf \
+        expect_failure 'nowhere.gguf: cannot open: No such file or directory (named by FERRY_MODEL)' \
+        translate 'How are you?'
     echo 'no model at all' > letter.gguf
-    run translate -m letter.gguf 'How are you?'
-    expect_status 1
-    expect_message 'letter.gguf: '
+    expect_failure 'letter.gguf: ' translate -m letter.gguf 'How are you?'
 }
 
-# Without -m and FERRY_MODEL: relative to the program, wherever it and the caller are.
+# Without -m and FERRY_MODEL, the model is found relative to the program, wherever it and the caller are.
 test_shipped_model()
 {
     local place
@@ -172,9 +158,6 @@ test_isa()
         expect_status 0
         expect_out 'Wie geht es dir?\nHallo, die Welt!\n'
     done
-    FERRY_ISA=nonsense run translate 'How are you?'
-    expect_status 1
-    expect_message "FERRY_ISA: kernels 'nonsense'"
-    FERRY_ISA='' run translate 'How are you?'
-    expect_status 0
+    FERRY_ISA=nonsense expect_failure "FERRY_ISA: kernels 'nonsense'" translate 'How are you?'
+    FERRY_ISA='' expect_success translate 'How are you?'
 }

@@ -1,13 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# Pictures: that they can be read, and that they show what they say.
+# Pictures: they are valid SVG, and show what their titles say.
 
-# plot ARGUMENT…: a picture in picture.svg, and what is in it in facts.
+# plot ARGUMENT…: draws picture.svg, and lists its contents in the file `facts`.
 plot()
 {
-    run plot "$@" -o picture.svg
-    expect_status 0
-    expect_silence
+    expect_quiet_success plot "$@" -o picture.svg
     python3 "$source_dir/tests/tools/svg_facts.py" picture.svg > facts || fail "not a picture: $*"
 }
 
@@ -21,7 +19,7 @@ expect_facts()
     [ "$(grep -c -- "$1" facts)" -eq "$2" ] || fail "'$1': expected $2, found $(grep -c -- "$1" facts)"
 }
 
-# Sine and cosine of position 0 in the first two cells: the middle and the end of the scale.
+# The first two cells are sine and cosine of position 0: the middle and the end of the scale.
 test_plot_map()
 {
     plot sinusoidal
@@ -40,7 +38,8 @@ test_plot_map()
     expect_facts '^cell' 8192
 }
 
-# ALiBi's bias is two straight lines for each head, highest at distance 0: the same difference from point to point.
+# The bias of ALiBi is two straight lines for each head, highest at distance 0: neighboring points have the same
+# difference.
 test_plot_bias()
 {
     plot alibi
@@ -58,7 +57,7 @@ test_plot_bias()
     expect_facts '^line' 16
 }
 
-# A rotation is the same for all heads, most like itself at distance 0, and the same on both sides.
+# A rotation is the same for all heads, most similar at distance 0, and symmetric.
 test_plot_similarity()
 {
     local name
@@ -77,20 +76,18 @@ test_plot_similarity()
     done
 }
 
-# A model's two stacks; tables that end; a layer; a name that XML has to escape.
+# Both stacks of a model; tables that end; a layer; a file name that has to be escaped in XML.
 test_plot_model()
 {
     local name=$'r<&\xff\x01.gguf'
-    "$ferry" convert --quiet "$positions/mixed-post" -o "$name" || fail "convert"
+    convert_sample mixed-post "$name"
     plot "$name"
     expect_fact $'^text r<&\xef\xbf\xbd\xef\xbf\xbd.gguf$'
     expect_fact ', encoder'
     expect_fact ', decoder'
     plot "$name" --layer 0
-    run plot "$name" --layer 99 -o picture.svg
-    expect_status 1
-    expect_message 'layer: expected 0 to '
-    "$ferry" convert --quiet "$positions/learned-post" -o learned.gguf || fail "convert"
+    expect_failure 'layer: expected 0 to ' plot "$name" --layer 99 -o picture.svg
+    convert_sample learned-post learned.gguf
     plot learned.gguf
     expect_facts '^text Position by dimension' 2
 }
@@ -104,18 +101,14 @@ test_plot_attention()
     expect_fact '^text </s>$'
     plot --attention 'I like tea.' --kind encoder --layer 1 --head 2
     expect_fact '^text Encoder self-attention, layer 1, head 2$'
-    # The decoder sees no future; its first input only itself.
+    # Inputs of the decoder do not attend to later ones; the first only attends to itself.
     plot --attention 'I like tea.' --kind decoder -m "$shipped"
     expect_fact '^text Decoder self-attention'
     expect_fact '^cell 0 0 #08306b$'
-    awk '/^cell/ && $2 > $3 && $4 != "#ffffff" { exit 1 }' facts || fail "the decoder sees the future"
-    run plot --attention 'I like tea.' --head 99 -o picture.svg
-    expect_status 1
-    expect_message 'head: expected 0 to '
-    "$ferry" convert --quiet "$positions/none-post" -o ids.gguf || fail "convert"
-    run plot --attention 'I like tea.' -m ids.gguf -o picture.svg
-    expect_status 1
-    expect_message 'the model has no tokenizer'
+    awk '/^cell/ && $2 > $3 && $4 != "#ffffff" { exit 1 }' facts || fail "an input attends to a later one"
+    expect_failure 'head: expected 0 to ' plot --attention 'I like tea.' --head 99 -o picture.svg
+    convert_sample none-post ids.gguf
+    expect_failure 'the model has no tokenizer' plot --attention 'I like tea.' -m ids.gguf -o picture.svg
 }
 
 test_plot_refuses()
@@ -123,24 +116,15 @@ test_plot_refuses()
     expect_usage_error 'plot: expected --output FILE' plot sinusoidal
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL or --attention TEXT' plot alibi --attention x -o picture.svg
-    expect_usage_error '--model, --from, --to, --head and --kind go with --attention' plot alibi --head 1 -o picture.svg
+    expect_usage_error '--model, --from, --to, --head and --kind require --attention' plot alibi --head 1 -o picture.svg
     expect_usage_error '--kind: expected cross|encoder|decoder' plot --attention x --kind self -o picture.svg
     echo kept > picture.svg
-    run plot alibbi -o picture.svg
-    expect_status 1
-    expect_message 'alibbi: neither a positional encoding of this build nor a file'
-    run plot none -o picture.svg
-    expect_status 1
-    expect_message 'nothing that could be drawn'
+    expect_failure 'alibbi: neither a positional encoding of this build nor a file' plot alibbi -o picture.svg
+    expect_failure 'positions have no effect that could be drawn' plot none -o picture.svg
     cp "$shipped" model.gguf
-    run plot model.gguf -o ./model.gguf
-    expect_status 1
-    expect_message './model.gguf: is the model, too'
-    run plot alibi -o nowhere/picture.svg
-    expect_status 1
-    expect_message 'nowhere/picture.svg: cannot open: No such file or directory'
+    expect_failure './model.gguf: is the model, too' plot model.gguf -o ./model.gguf
+    expect_failure 'nowhere/picture.svg: cannot open: No such file or directory' plot alibi -o nowhere/picture.svg
     [ "$(cat picture.svg)" = kept ] || fail "a failure replaced a file"
-    run help plot
-    expect_status 0
-    grep -q '^usage: ferry plot' out || fail "help plot: $(cat out)"
+    expect_success help plot
+    expect_match '^usage: ferry plot'
 }

@@ -1,13 +1,16 @@
-/* How fast products are on one thread: each ISA's kernels and OpenBLAS against the peak of fused multiply-adds; then
- * int8 products, alone and with the quantizing, against the peak of the instruction for them and the speed of reading.
+/* The speed of products on one thread: the kernels of each ISA and OpenBLAS, compared with the peak of fused
+ * multiply-adds; then int8 products, with and without quantizing, compared with the peak of their instruction and with
+ * the speed of reading.
  *
- * Warm: one weight matrix again and again. Cold: a different one in every call, out of more memory than the caches near
- * the core hold, as in decoding. OPENBLAS_CORETYPE tells OpenBLAS which CPU to take this one for.
+ * Warm: the same weight matrix in every call. Cold: a different one in every call, from more memory than the caches
+ * near the core hold, as in decoding. OPENBLAS_CORETYPE tells OpenBLAS which CPU to assume.
  *
  *     build/tests/bench_kernels [seconds of one measurement, default 0.01] */
 #include "engine/kernels/linear.h"
+#include "base/system.h"
 #include "bench_machine.h"
 #include "bench_openblas.h"
+#include "statistics.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -21,7 +24,7 @@ typedef struct shape {
 
 typedef struct bench {
     double seconds; /* of one measurement */
-    float *weights; /* COLD_BYTES; as codes: any bytes */
+    float *weights; /* COLD_BYTES; any bytes will do as int8 codes */
     float *x;
     float *y;
 } bench;
@@ -31,25 +34,18 @@ typedef struct contender {
     const ferry_kernels *kernels; /* NULL: OpenBLAS */
 } contender;
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values)
 {
-    qsort(values, REPETITIONS, sizeof *values, compare);
-    return values[REPETITIONS / 2];
+    return ferry_median(values, REPETITIONS);
 }
 
-/* 10⁹ operations a second, or 0 where no peak is known: a multiplication with its addition is two. */
+/* 10⁹ operations per second, or 0 if the peak is unknown. A multiplication with its addition counts as two. */
 static double giga_operations(const bench_peak *peak)
 {
     return peak->name != NULL ? 2e-9 * peak->measure() : 0;
 }
 
-/* Of multiply-adds of float32. */
+/* Of float32 multiply-adds. */
 static double peak(const char *isa)
 {
     return giga_operations(&bench_peaks_find(isa)->f32);
@@ -80,12 +76,12 @@ static void multiply(const bench *b, const contender *c, shape s, const float *w
 static double measure(const bench *b, const contender *c, shape s, bool cold, int64_t count)
 {
     size_t size = (size_t)s.N * (size_t)s.K, matrices = cold ? COLD_BYTES / sizeof(float) / size : 1;
-    double start = bench_seconds();
+    double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) multiply(b, c, s, b->weights + (size_t)i % matrices * size);
-    return bench_seconds() - start;
+    return ferry_thread_clock() - start;
 }
 
-/* A line: GFLOP/s of every contender, by medians of rounds in which each takes its turn, the peak too. */
+/* Prints a line: GFLOP/s of every contender and of the peak, as medians of rounds in which they take turns. */
 static void compare_contenders(const bench *b, const contender *contenders, int count, shape s, bool cold)
 {
     double seconds[MAX_CONTENDERS][REPETITIONS], peaks[REPETITIONS];
@@ -130,17 +126,17 @@ static void print_table(const bench *b, const contender *contenders, int count)
 
 /* ---- int8 ---- */
 
-/* GB/s of reading `size` bytes of the weights: other ones every time, or the same. */
+/* GB/s of reading `size` bytes of weights: different ones every time (cold), or the same. */
 static double reading(const bench *b, const char *isa, size_t size, bool cold)
 {
     const size_t count = COLD_BYTES / size;
-    double start = bench_seconds();
+    double start = ferry_thread_clock();
     for (size_t n = 0; n < count; n++) bench_read(isa, (const char *)b->weights + (cold ? n * size : 0), size);
-    double seconds = bench_seconds() - start;
+    double seconds = ferry_thread_clock() - start;
     return 1e-9 * (double)(count * size) / seconds;
 }
 
-/* What is multiplied by int8 matrices. */
+/* Products of a shape with int8 matrices. */
 typedef struct bench_i8 {
     const bench *bench;
     ferry_context context;
@@ -149,12 +145,12 @@ typedef struct bench_i8 {
     bool cold;
 } bench_i8;
 
-/* Seconds that `count` products take: with the quantizing, or without. */
+/* Seconds that `count` products take, with quantizing or (`alone`) without. */
 static double measure_i8(bench_i8 *b, bool alone, int64_t count)
 {
     const shape s = b->shape;
     size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
-    double start = bench_seconds();
+    double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
@@ -164,7 +160,7 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
             exit(1);
         }
     }
-    return bench_seconds() - start;
+    return ferry_thread_clock() - start;
 }
 
 /* Seconds of each of REPETITIONS products. */
@@ -175,7 +171,7 @@ static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
     for (int r = 0; r < REPETITIONS; r++) seconds[r] = measure_i8(b, alone, products) / (double)products;
 }
 
-/* Every row's factor is 1. */
+/* Quantizes all rows, each with the factor 1. */
 static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
@@ -192,9 +188,9 @@ static void compare_i8(const bench *b, shape s, bool cold)
     const double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
     const size_t size = ferry_codes_size(s.N, s.K), rows = (size_t)s.rows;
     bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
-    run.inputs.factors = aligned_alloc(64, (rows * sizeof(float) + 63) / 64 * 64);
-    run.inputs.sums = aligned_alloc(64, (rows * sizeof(int32_t) + 63) / 64 * 64);
-    run.inputs.codes = aligned_alloc(64, rows * (size_t)((s.K + 63) / 64 * 64));
+    run.inputs.factors = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
+    run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
+    run.inputs.codes = aligned_alloc(64, rows * ferry_round_up((size_t)s.K, 64));
     if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL) exit(1);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);
@@ -226,7 +222,7 @@ static void print_table_i8(const bench *b)
     static const int32_t sizes[][2] = {{256, 256}, {512, 512}, {512, 2048}, {2048, 512}, {512, 58112}};
     static const int32_t rows[] = {1, 4, 16, 64, 128, 256};
     const char *best = ferry_kernels_available()[0]->isa;
-    printf("\nint8 GOP/s with the quantizing and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
+    printf("\nint8 GOP/s with quantizing and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
            "             rows ×     K ×     N",
            best);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) printf(" %17s", (*k)->isa);

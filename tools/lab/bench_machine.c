@@ -1,9 +1,9 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "bench_machine.h"
 
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/system.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -11,25 +11,18 @@
 #include <arm_neon.h>
 #endif
 
-double bench_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- peaks: as many independent chains as hide the latency ---- */
+/* ---- peaks: with enough independent chains to hide the latency ---- */
 
 enum { CHAINS = 12, PEAK_STEPS = 100000 };
 
-/* `each`: multiplications of a STEP(acc, factor), which are added to acc. The assembly keeps sums in registers and
- * steps in the loop; `any` is its constraint for a vector register. */
+/* `each`: the multiplications of one STEP(acc, factor). The assembly keeps the sums in registers and the steps in the
+ * loop; `any` is its constraint for a vector register. */
 #define DEFINE_PEAK(name, attribute, vector, init, each, STEP, any)                                                    \
     attribute static double name(void)                                                                                 \
     {                                                                                                                  \
         vector acc[CHAINS], factor = init;                                                                             \
         _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) acc[i] = factor;                                     \
-        const double start = bench_seconds();                                                                          \
+        const double start = ferry_thread_clock();                                                                     \
         for (int n = 0; n < PEAK_STEPS; n++) {                                                                         \
             _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++)                                                  \
             {                                                                                                          \
@@ -37,7 +30,7 @@ enum { CHAINS = 12, PEAK_STEPS = 100000 };
                 __asm__ volatile("" : "+" any(acc[i]));                                                                \
             }                                                                                                          \
         }                                                                                                              \
-        return (double)(each)*PEAK_STEPS * CHAINS / (bench_seconds() - start);                                         \
+        return (double)(each)*PEAK_STEPS * CHAINS / (ferry_thread_clock() - start);                                    \
     }
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -67,7 +60,7 @@ DEFINE_PEAK(peak_maddubs_512, TARGET("avx512f,avx512bw"), __m512i, _mm512_set1_e
 DEFINE_PEAK(peak_avxvnni, TARGET("avx2,avxvnni"), __m256i, _mm256_set1_epi8(3), 32, VNNI_256, "v")
 DEFINE_PEAK(peak_vnni, TARGET("avx512f,avx512vnni"), __m512i, _mm512_set1_epi8(3), 64, VNNI_512, "v")
 
-/* Four tiles of sums, all from the same two. Whoever finds the table of kernels asks for the use of tiles. */
+/* Four tiles of sums from the same two tiles. Selecting the AMX kernels has requested permission to use tiles. */
 TARGET("amx-tile,amx-int8") static double peak_amx(void)
 {
     enum { STEPS = 20000, TILES = 4 };
@@ -82,14 +75,14 @@ TARGET("amx-tile,amx-int8") static double peak_amx(void)
     }
     __asm__ volatile("" : : "m"(shapes));
     _tile_loadconfig(&shapes); /* zeroes the tiles */
-    const double start = bench_seconds();
+    const double start = ferry_thread_clock();
     for (int n = 0; n < STEPS; n++) {
         _tile_dpbssd(0, 4, 5);
         _tile_dpbssd(1, 4, 5);
         _tile_dpbssd(2, 4, 5);
         _tile_dpbssd(3, 4, 5);
     }
-    const double seconds = bench_seconds() - start;
+    const double seconds = ferry_thread_clock() - start;
     _tile_release();
     return 1.0 * STEPS * TILES * 16 * 16 * 64 / seconds;
 }
@@ -131,7 +124,7 @@ const bench_peaks *bench_peaks_find(const char *isa)
 
 typedef uint64_t line __attribute__((vector_size(64), may_alias));
 
-/* Adds everything up, as four streams side by side. */
+/* Adds everything up, in four parallel streams. */
 static inline __attribute__((always_inline)) void read_lines(const void *data, size_t size)
 {
     const line *lines = data;

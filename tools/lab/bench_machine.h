@@ -1,31 +1,28 @@
-/* What one thread of this machine can do at the most: instructions in registers, and reading. */
+/* The limits of one thread of this machine: arithmetic in registers, and reading memory. */
 #ifndef FERRY_LAB_BENCH_MACHINE_H
 #define FERRY_LAB_BENCH_MACHINE_H
 
 #include <stddef.h>
 
-/* An instruction, or a few, that products are made of. */
+/* The instruction, or the few instructions, that a product consists of. */
 typedef struct bench_peak {
-    const char *name; /* "fma", "mul_add"; "maddubs", "vnni", "amx", "sdot"; NULL: none is known */
-    /* Multiplications, each with its addition, a second: of independent chains of them for a part of a millisecond. */
+    const char *name; /* "fma", "mul_add"; "maddubs", "vnni", "amx", "sdot"; NULL: unknown */
+    /* Multiplications (each with its addition) per second, in independent chains that run for part of a millisecond. */
     double (*measure)(void);
 } bench_peak;
 
-/* The peaks that products of the kernels `isa` can be held against, for float32 and for int8. The last one of int8 is
- * that of the kernels' own instruction; AMX may be held against VNNI, too, which every machine with AMX has. */
+/* The peaks to compare products of the kernels `isa` with, for float32 and for int8. The last one of int8 is that of
+ * the kernels' own instruction; AMX is compared with VNNI, too, which every machine with AMX has. */
 enum { BENCH_PEAKS = 2 };
 typedef struct bench_peaks {
     const char *isa;
     bench_peak f32, i8[BENCH_PEAKS];
 } bench_peaks;
 
-/* Static; without any peak where `isa` is not known. */
+/* Static; without any peak if `isa` is unknown. */
 const bench_peaks *bench_peaks_find(const char *isa);
 
-/* Reads all but the last (size modulo 256) bytes, 64-byte aligned, with the widest loads that `isa` names. */
+/* Reads all but the last (size modulo 256) bytes of 64-byte aligned memory, with the widest loads of `isa`. */
 void bench_read(const char *isa, const void *data, size_t size);
-
-/* The thread's own time in seconds, which waiting for the processor does not lengthen. */
-double bench_seconds(void);
 
 #endif

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Ferry beside its peers: the same weights, text, threads and options, alternating in one run; medians.
+"""Compares Ferry with other systems: the same weights, text, threads and options, alternating in one run; medians.
 
-    pip install sentencepiece ctranslate2 pymarian slimt    (of the last three, those that are compared)
+    pip install sentencepiece ctranslate2 pymarian slimt    (of the last three, only those to compare)
     compare.py --ferry build/ferry --model MODEL.gguf --input TEXT
                [--ct2 DIRECTORY] [--marian DIRECTORY] [--bergamot DIRECTORY] [--beam 1] [--threads 1] [--single]
 
 MODEL.gguf and the directories are conversions of one model:
-    --ct2       of `ct2-transformers-converter`; --compute-type float32, int8 … says what it computes in
-    --marian    model.npz, vocab.yml, decoder.yml, source.spm, as OPUS-MT publishes them; for pymarian
+    --ct2       of `ct2-transformers-converter`; --compute-type float32, int8 … selects its arithmetic
+    --marian    model.npz, vocab.yml, decoder.yml, source.spm, as published by OPUS-MT; for pymarian
     --bergamot  *.intgemm*.bin, vocab*.spm, lex*.bin of a student with 6 and 2 layers; for slimt, which is greedy
-    --spm       the source's segmentation for the first two; default: source.spm in the directory
+    --spm       SentencePiece model of the source for the first two; default: source.spm in the directory
 
-One process for each measurement, text in, text out: segmentation is in the time.
-    load        from the start of main (a peer: from the end of its imports) until it can translate
+One process for each measurement, from text to text: the time includes segmentation.
+    load        from the start of main (other systems: from the end of the imports) until it can translate
     first       the first line, alone, before the clock of the other columns starts
-    ms a line   all lines in one call, or with --single one by one: then p95 is the 95th percentile of a line
-    MB          the process's peak; for a peer, above what its imports take
-    same        lines whose text is Ferry's
-    ratio       speed in lines, the first row's being 1; where texts differ much, tokens/s say more
+    ms per line all lines in one call, or with --single one by one: then p95 is the 95th percentile of a line
+    MB          peak memory of the process; for other systems, without what the imports take
+    same        lines whose translation equals Ferry's
+    ratio       speed in lines, relative to the first row; if translations differ much, tokens/s say more
 """
 import argparse
 import glob
@@ -47,7 +47,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--single", action="store_true", help="one line at a time")
     parser.add_argument("--rounds", type=int, default=3)
-    # Set: be the process of one measurement of this peer.
+    # If set, this process is one measurement of that system.
     parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("--output", help=argparse.SUPPRESS)
     a = parser.parse_args()
@@ -56,7 +56,7 @@ def arguments():
     return a
 
 
-# ---- the peers: each calls ready() after its imports and returns lines -> (texts, target tokens with eos) ----
+# ---- the systems: each calls ready() after its imports and returns lines -> (texts, target tokens with eos) ----
 
 
 def source_spm(a, directory):
@@ -68,7 +68,7 @@ def open_ct2(a, ready):
     import sentencepiece
     ready()
     spm = sentencepiece.SentencePieceProcessor(model_file=source_spm(a, a.ct2))
-    # Its best throughput is a worker for each thread, its best latency all threads on a line.
+    # One worker per thread is best for throughput, all threads on one line for latency.
     inter, intra = (1, a.threads) if a.single else (a.threads, 1)
     translator = ctranslate2.Translator(a.ct2, compute_type=a.compute_type, inter_threads=inter, intra_threads=intra)
 
@@ -86,7 +86,7 @@ def open_marian(a, ready):
     ready()
     spm = sentencepiece.SentencePieceProcessor(model_file=source_spm(a, a.marian))
     sizes = "--mini-batch 1 --maxi-batch 1" if a.single else f"--mini-batch {a.batch} --maxi-batch 100"
-    # What is not said here is as the model's own decoder.yml has it.
+    # Everything else is as in the model's own decoder.yml.
     translator = pymarian.Translator(f"-c {a.marian}/decoder.yml --cpu-threads {a.threads} --beam-size {a.beam} "
                                      f"{sizes} --maxi-batch-sort src --max-length 1000 --max-length-crop --quiet "
                                      "--quiet-translation")
@@ -100,7 +100,7 @@ def open_marian(a, ready):
 
 
 def import_slimt():
-    """The extension alone: what stands around it asks the network for lists of models."""
+    """Only the extension: the package around it downloads lists of models."""
     folder = importlib.util.find_spec("slimt").submodule_search_locations[0]
     path = glob.glob(os.path.join(glob.escape(folder), "_slimt*.so"))[0]
     spec = importlib.util.spec_from_file_location("_slimt", path)
@@ -119,7 +119,7 @@ def open_bergamot(a, ready):
         if len(found) != 1:
             raise SystemExit(f"{a.bergamot}: expected one {pattern}, found {len(found)}")
         paths += found
-    spm = sentencepiece.SentencePieceProcessor(model_file=paths[1])  # slimt does not say how many tokens it made
+    spm = sentencepiece.SentencePieceProcessor(model_file=paths[1])  # slimt does not report the number of tokens
     package = slimt.Package(model=paths[0], vocabulary=paths[1], shortlist=paths[2])
     model = slimt.Model(slimt.preset.tiny(), package)
     service = slimt.Service(workers=a.threads, cache_size=0)
@@ -188,7 +188,7 @@ def main():
                 texts[system] = open(output, encoding="utf-8").read().split("\n")[:-1]
     print(f"beam {a.beam}, threads {a.threads}, {'one line at a time' if a.single else f'batches of {a.batch}'}; "
           f"{len(texts['ferry'])} lines, median of {a.rounds}")
-    print(f"{'system':10}{'tokens/s':>10}{'ms a line':>11}{'p95 ms':>9}{'load ms':>9}{'first ms':>10}{'MB':>7}"
+    print(f"{'system':10}{'tokens/s':>10}{'ms per line':>13}{'p95 ms':>9}{'load ms':>9}{'first ms':>10}{'MB':>7}"
           f"{'same':>7}{'ratio':>8}")
     medians = {s: {k: statistics.median(r[k] for r in rows[s]) for k in rows[s][0]} for s in systems}
     for system, m in medians.items():
@@ -196,7 +196,7 @@ def main():
         same = sum(x == y for x, y in zip(texts[system], texts["ferry"]))
         ratio = medians[systems[0]]["translate_s"] / m["translate_s"]
         print(f"{system:10}{m['target_tokens'] / m['translate_s']:10.0f}"
-              f"{1e3 * m['translate_s'] / m['lines']:11.2f}{p95:>9}"
+              f"{1e3 * m['translate_s'] / m['lines']:13.2f}{p95:>9}"
               f"{1e3 * m['load_s']:9.1f}{1e3 * m['first_s']:10.1f}{m['peak_rss_mb']:7.0f}{same:7}{ratio:8.2f}")
 
 

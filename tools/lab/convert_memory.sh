@@ -1,7 +1,7 @@
 #!/bin/bash
-# How long a conversion takes, and how much memory it needs at most.
+# The time and the peak memory of a conversion.
 #     convert_memory.sh FERRY SOURCE [TYPE]
-# Anonymous memory is what the program asks for; file memory are pages of the source and may be dropped at any time.
+# Anonymous memory is allocated by the program; file memory is pages of the source, which the system can drop at any time.
 set -euo pipefail
 ferry=$1 source=$2 type=${3:-f32}
 output=$(mktemp --suffix=.gguf)

@@ -1,34 +1,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/command.h"
+#include "base/bytes.h"
 #include "plot.h"
+#include "tools/command.h"
 
-/* Pixels of a cell, and those around the map. */
-enum { LEAST_CELL = 7, MOST_CELL = 26, WANTED_SIDE = 620, MARGIN = 24, TOP = 90, BAR = 110, LEAST_ROOM = 400 };
+/* Pixels: of a cell, and around the map. */
+enum { LEAST_CELL = 7, MOST_CELL = 26, WANTED_SIDE = 620, MARGIN = 24, TOP = 90, BAR = 110, LEAST_WIDTH = 400 };
 
 typedef struct scene {
     const ferry_model *model;
     const ferry_plot_request *request;
     int32_t layer;
     int32_t *source;        /* [S] */
-    int32_t *inputs;        /* [T] of the decoder: the start token, then the translation but for its last token */
-    const int32_t *outputs; /* [T] what each input gives */
+    int32_t *inputs;        /* [T] of the decoder: the start token, then the translation without its last token */
+    const int32_t *outputs; /* [T] the token that follows each input */
     int32_t S, T;
     float *weights; /* [rows, columns] */
 } scene;
-
-static bool succeeded(ferry_status status, const ferry_error *error)
-{
-    if (status != FERRY_OK) ferry_complain("%s", error->message);
-    return status == FERRY_OK;
-}
-
-static bool remember(bool available)
-{
-    if (!available) ferry_complain("out of memory");
-    return available;
-}
 
 /* ---- the weights ---- */
 
@@ -37,8 +26,9 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
     ferry_error error;
     size_t count;
     const ferry_text text = {s->request->text, strlen(s->request->text)};
-    if (!succeeded(ferry_inspect_tokenize(s->model, text, s->request->from, s->request->to, &s->source, &count, &error),
-                   &error))
+    if (!ferry_succeeded(ferry_inspect_tokenize(s->model, text, s->request->from, s->request->to, &s->source, &count,
+                                                &error),
+                         &error))
         return false;
     if (count == 0) {
         ferry_complain("--attention: the text has no pieces");
@@ -46,15 +36,16 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
     }
     s->S = (int32_t)count;
     const int32_t offsets[] = {0, s->S};
-    if (!succeeded(ferry_inspect_generate(translator, s->source, offsets, 1, result, &error), &error)) return false;
+    if (!ferry_succeeded(ferry_inspect_generate(translator, s->source, offsets, 1, result, &error), &error))
+        return false;
     if (ferry_result_hypotheses(*result, 0) == 0) {
         ferry_complain("--attention: %s", ferry_result_error(*result, 0));
         return false;
     }
     s->outputs = ferry_inspect_result_ids(*result, 0, 0);
     s->T = (int32_t)ferry_result_tokens(*result, 0, 0);
-    s->inputs = calloc((size_t)s->T + 1, sizeof *s->inputs);
-    if (!remember(s->inputs != NULL)) return false;
+    s->inputs = ferry_allocate((size_t)s->T + 1, sizeof *s->inputs);
+    if (s->inputs == NULL) return false;
     s->inputs[0] = ferry_inspect_get_sizes(s->model).start_id;
     memcpy(s->inputs + 1, s->outputs, (size_t)s->T * sizeof *s->inputs);
     return true;
@@ -63,9 +54,9 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
 static bool add_head(const scene *s, int32_t head, float factor, float *one, size_t count)
 {
     ferry_error error;
-    if (!succeeded(ferry_inspect_attention(s->model, s->request->kind, s->layer, head, s->source, s->S, s->inputs, s->T,
-                                           one, &error),
-                   &error))
+    if (!ferry_succeeded(ferry_inspect_attention(s->model, s->request->kind, s->layer, head, s->source, s->S, s->inputs,
+                                                 s->T, one, &error),
+                         &error))
         return false;
     for (size_t i = 0; i < count; i++) s->weights[i] += factor * one[i];
     return true;
@@ -76,10 +67,10 @@ static bool measure(scene *s, size_t count)
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(s->model);
     const bool encoder = s->request->kind == FERRY_INSPECT_ENCODER_SELF;
     const int32_t heads = encoder ? sizes.encoder_heads : sizes.decoder_heads, head = s->request->head;
-    float *one = calloc(count, sizeof *one);
-    s->weights = calloc(count, sizeof *s->weights);
+    float *one = ferry_allocate(count, sizeof *one);
+    s->weights = ferry_allocate(count, sizeof *s->weights);
     s->layer = s->request->layer >= 0 ? s->request->layer : (encoder ? sizes.encoder_layers : sizes.decoder_layers) - 1;
-    bool done = remember(one != NULL && s->weights != NULL);
+    bool done = one != NULL && s->weights != NULL;
     if (done && head >= 0) done = add_head(s, head, 1, one, count);
     for (int32_t h = 0; done && head < 0 && h < heads; h++) done = add_head(s, h, 1 / (float)heads, one, count);
     free(one);
@@ -95,7 +86,7 @@ typedef struct axis {
     int32_t count;
 } axis;
 
-/* The piece, or "#ID" in `number` where the vocabulary has none. */
+/* The piece, or "#ID" in `number` if the vocabulary has none. */
 static ferry_text piece_of(const scene *s, const axis *a, int32_t i, char number[16])
 {
     const ferry_text piece = ferry_inspect_piece(s->model, a->side, a->ids[i]);
@@ -103,8 +94,8 @@ static ferry_text piece_of(const scene *s, const axis *a, int32_t i, char number
     return (ferry_text){number, (size_t)snprintf(number, 16, "#%d", (int)a->ids[i])};
 }
 
-/* Pixels for the longest piece, about. */
-static double label_room(const scene *s, const axis *a, double size)
+/* Pixels for the longest piece, approximately. */
+static double label_size(const scene *s, const axis *a, double size)
 {
     char number[16];
     size_t most = 0;
@@ -134,15 +125,17 @@ static void draw_pieces(FILE *out, const scene *s, const axis *a, const ferry_sv
 static void draw_head(FILE *out, const scene *s, const axis *rows, const axis *columns, double width, double height)
 {
     static const char *const kinds[] = {"Encoder self-attention", "Decoder self-attention", "Cross-attention"};
-    char lines[3][128], heads[32] = "mean of the heads";
-    if (s->request->head >= 0) snprintf(heads, sizeof heads, "head %d", (int)s->request->head);
-    snprintf(lines[0], sizeof lines[0], "%s, layer %d, %s", kinds[s->request->kind], (int)s->layer, heads);
-    snprintf(lines[1], sizeof lines[1], "rows: %s; columns: %s", rows->label, columns->label);
-    snprintf(lines[2], sizeof lines[2], "color: attention weight; each row sums to 1");
-    ferry_svg_begin(out, width, height, lines[0]);
+    const ferry_name heads = s->request->head < 0 ? ferry_name_format("mean of the heads")
+                                                  : ferry_name_format("head %d", (int)s->request->head);
+    const ferry_name lines[] = {
+        ferry_name_format("%s, layer %d, %s", kinds[s->request->kind], (int)s->layer, heads.text),
+        ferry_name_format("rows: %s; columns: %s", rows->label, columns->label),
+        ferry_name_format("color: attention weight; each row sums to 1"),
+    };
+    ferry_svg_begin(out, width, height, lines[0].text);
     for (int i = 0; i < 3; i++)
         ferry_svg_text(out, MARGIN, 28 + 20 * i, i == 0 ? 16 : 12, FERRY_SVG_START, 0,
-                       (ferry_text){lines[i], strlen(lines[i])});
+                       (ferry_text){lines[i].text, strlen(lines[i].text)});
 }
 
 static void draw(FILE *out, const scene *s, const axis *rows, const axis *columns)
@@ -151,12 +144,12 @@ static void draw(FILE *out, const scene *s, const axis *rows, const axis *column
     const double wanted = (double)WANTED_SIDE / most;
     const double cell = wanted < LEAST_CELL ? LEAST_CELL : wanted > MOST_CELL ? MOST_CELL : wanted;
     const double size = cell < 12 ? cell : 12;
-    const ferry_svg_plot plot = {.x = MARGIN + label_room(s, rows, size),
-                                 .y = TOP + label_room(s, columns, size),
+    const ferry_svg_plot plot = {.x = MARGIN + label_size(s, rows, size),
+                                 .y = TOP + label_size(s, columns, size),
                                  .width = cell * columns->count,
                                  .height = cell * rows->count};
     const double width = plot.x + plot.width + BAR;
-    draw_head(out, s, rows, columns, width > LEAST_ROOM ? width : LEAST_ROOM, plot.y + plot.height + MARGIN);
+    draw_head(out, s, rows, columns, width > LEAST_WIDTH ? width : LEAST_WIDTH, plot.y + plot.height + MARGIN);
     ferry_svg_heat(out, &plot, s->weights, rows->count, columns->count, FERRY_SVG_SEQUENTIAL, 1, "");
     ferry_svg_border(out, &plot);
     draw_pieces(out, s, rows, &plot, cell, size, true);

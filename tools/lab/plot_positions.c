@@ -2,20 +2,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/command.h"
+#include "base/bytes.h"
 #include "plot.h"
+#include "tools/command.h"
 
-/* Positions that are measured; distances of scores go as far. Maps show the first MAP_CELLS of them. */
+/* Measured positions, and distances of scores. Maps show the first MAP_CELLS positions. */
 enum { POSITIONS = 128, MAP_CELLS = 64, MAX_PANELS = 8 };
 enum { LEFT = 80, TOP = 76, PLOT_WIDTH = 520, PLOT_HEIGHT = 280, PANEL_HEIGHT = 380, PICTURE_WIDTH = 740 };
 
 typedef struct panel {
-    char title[128];
-    const char *across, *up; /* labels; a map: of its colors */
+    ferry_name title;
+    const char *across, *up; /* labels; `up` of a map: of its colors */
     bool is_map;
-    bool by_head;       /* rows are heads; one row: all do the same */
+    bool by_head;       /* rows are heads; one row: all heads are equal */
     double first, last; /* across */
-    float *values;      /* a map: [rows, columns], else [rows, columns] lines by rows */
+    float *values;      /* [rows, columns] a map, or one line for each row */
     int32_t rows, columns;
 } panel;
 
@@ -26,7 +27,7 @@ typedef struct figure {
     int32_t count;
 } figure;
 
-/* One stack of the figure, measured. */
+/* The stack that is being measured. */
 typedef struct subject {
     figure *figure;
     ferry_inspect_stack stack;
@@ -34,22 +35,15 @@ typedef struct subject {
     int32_t D, heads, width, layers, layer;
 } subject;
 
-static bool succeeded(ferry_status status, const ferry_error *error)
-{
-    if (status != FERRY_OK) ferry_complain("%s", error->message);
-    return status == FERRY_OK;
-}
-
 static float *reserve(int32_t rows, int32_t columns)
 {
-    float *values = calloc((size_t)rows, (size_t)columns * sizeof *values);
-    if (values == NULL) ferry_complain("out of memory");
-    return values;
+    return ferry_allocate((size_t)rows, (size_t)columns * sizeof(float));
 }
 
 /* ---- panels ---- */
 
-/* The encoder's panel that shows the same in a decoder, whose keys end at the query. NULL: none. */
+/* The panel of the encoder that shows the same as panel `p` of the decoder, whose keys end at the query; NULL if there
+ * is none. */
 static panel *find_same(figure *f, const panel *p)
 {
     for (int32_t i = 0; i < f->count; i++) {
@@ -64,24 +58,24 @@ static panel *find_same(figure *f, const panel *p)
     return NULL;
 }
 
-/* Takes p->values. */
+/* Takes ownership of p.values. */
 static void add_panel(const subject *s, panel p, const char *title)
 {
     figure *f = s->figure;
-    char layer[32] = "";
+    ferry_name layer = {""};
     panel *same = s->stack == FERRY_INSPECT_DECODER ? find_same(f, &p) : NULL;
-    if (p.by_head && s->layers > 1) snprintf(layer, sizeof layer, ", layer %d", (int)s->layer);
+    if (p.by_head && s->layers > 1) layer = ferry_name_format(", layer %d", (int)s->layer);
     if (same == NULL) {
-        snprintf(p.title, sizeof p.title, "%s, %s%s", title, s->name, layer);
+        p.title = ferry_name_format("%s, %s%s", title, s->name, layer.text);
         f->panels[f->count++] = p;
         return;
     }
-    snprintf(same->title, sizeof same->title, "%s, encoder and decoder%s%s", title,
-             same->columns > p.columns ? " (left half)" : "", layer);
+    same->title = ferry_name_format("%s, encoder and decoder%s%s", title,
+                                    same->columns > p.columns ? " (left half)" : "", layer.text);
     free(p.values);
 }
 
-/* One line for all heads where they do the same. */
+/* Draws one line for all heads if they are equal. */
 static void merge_rows(panel *p)
 {
     float worst = 0;
@@ -92,7 +86,7 @@ static void merge_rows(panel *p)
 
 /* ---- what is added to embeddings ---- */
 
-/* Cosine similarity of rows a, b [D]; 0 where one of them is zero. */
+/* Cosine similarity of rows a, b [D]; 0 if one of them is zero. */
 static double cosine(const float *a, const float *b, int32_t D)
 {
     double product = 0, aa = 0, bb = 0;
@@ -106,7 +100,7 @@ static double cosine(const float *a, const float *b, int32_t D)
 
 static bool add_row_similarity(const subject *s, const float *rows, int32_t count)
 {
-    const int32_t distances = (count + 1) / 2; /* each a mean of many pairs */
+    const int32_t distances = (count + 1) / 2; /* so that each is a mean over many pairs */
     float *values = reserve(1, distances);
     if (values == NULL) return false;
     for (int32_t d = 0; d < distances; d++) {
@@ -125,7 +119,7 @@ static bool add_row_similarity(const subject *s, const float *rows, int32_t coun
     return true;
 }
 
-/* A wide model's dimensions are thinned out by pairs, since sine and cosine may stand side by side. */
+/* Of a wide model, only some pairs of dimensions are drawn. (Sine and cosine may be neighbors.) */
 static bool add_map(const subject *s, const float *rows, int32_t count)
 {
     const int32_t shown = count < MAP_CELLS ? count : MAP_CELLS, columns = s->D < MAP_CELLS ? s->D : MAP_CELLS;
@@ -159,7 +153,7 @@ static bool measure_rows(const subject *s)
         count /= 2;
         status = ferry_inspect_position_rows(s->figure->model, s->stack, count, rows, &error);
     }
-    bool done = status == FERRY_ERROR_UNSUPPORTED || succeeded(status, &error);
+    bool done = status == FERRY_ERROR_UNSUPPORTED || ferry_succeeded(status, &error);
     if (status == FERRY_OK) done = add_map(s, rows, count) && add_row_similarity(s, rows, count);
     free(rows);
     return done;
@@ -172,7 +166,7 @@ typedef struct probe {
     const subject *subject;
     int32_t count; /* positions up to the query */
     int32_t keys;
-    float *unit;                      /* [K] zeros but for one */
+    float *unit;                      /* [K] all zero except one */
     float *scores;                    /* [keys] */
     double *product, *square, *trace; /* [keys] sums over the unit vectors */
 } probe;
@@ -181,13 +175,13 @@ static bool ask(const probe *p, int32_t head, const float *q, const float *k, fl
 {
     ferry_error error;
     const subject *s = p->subject;
-    return succeeded(ferry_inspect_position_scores(s->figure->model, s->stack, s->layer, head, p->count, q, k, scores,
-                                                   &error),
-                     &error);
+    return ferry_succeeded(ferry_inspect_position_scores(s->figure->model, s->stack, s->layer, head, p->count, q, k,
+                                                         scores, &error),
+                           &error);
 }
 
-/* Sums over q = e_i, the vectors of the standard basis, of what the encoding adds to the bias when only the query is
- * there, and of the score when the key is the same vector. */
+/* Sums over q = e_i, the vectors of the standard basis: of what the encoding adds to the bias for the query alone, and
+ * of the score of the same vector as key. */
 static bool sum_over_units(const probe *p, int32_t head, const float *bias /* [keys] */)
 {
     const int32_t at = p->count - 1;
@@ -208,8 +202,8 @@ static bool sum_over_units(const probe *p, int32_t head, const float *bias /* [k
     return true;
 }
 
-/* q acts on the score at distance d as a vector r_d (terms of the query: q·r_d) or as a rotation M_d (q·M_d k). Either
- * way this is the cosine of what happens at d and at 0: r_d·r_0 / |r_d||r_0|, or tr(M_d) / tr(M_0). */
+/* The encoding changes the score at distance d by a vector r_d (terms of the query: q·r_d) or by a rotation M_d
+ * (q·M_d k). The similarity is the cosine between distances d and 0: r_d·r_0 / |r_d||r_0|, or tr(M_d) / tr(M_0). */
 static void fill_similarity(const probe *p, float *similarity /* [keys] */)
 {
     const int32_t at = p->count - 1;
@@ -220,7 +214,7 @@ static void fill_similarity(const probe *p, float *similarity /* [keys] */)
     }
 }
 
-/* `values` [heads, keys] goes into the panel, or is freed when it says nothing: all near `nothing`. */
+/* Adds a panel of `values` [heads, keys], and takes ownership; none if all values are near `nothing`. */
 static void add_scores(const probe *p, float *values, float nothing, const char *up, const char *title)
 {
     const subject *s = p->subject;
@@ -252,7 +246,7 @@ static bool fill_scores(const probe *p, float *bias, float *similarity)
     return true;
 }
 
-/* Positions that the encoding has, up to POSITIONS; 0: a message was printed. */
+/* The number of positions that the encoding has, up to POSITIONS; prints a message and returns 0 on failure. */
 static int32_t find_positions(const subject *s, float *scores)
 {
     ferry_error error;
@@ -260,7 +254,7 @@ static int32_t find_positions(const subject *s, float *scores)
         const ferry_status status =
             ferry_inspect_position_scores(s->figure->model, s->stack, s->layer, 0, count, NULL, NULL, scores, &error);
         if (status == FERRY_OK) return count;
-        if (status != FERRY_ERROR_LIMIT || count == 1) return succeeded(status, &error) ? count : 0;
+        if (status != FERRY_ERROR_LIMIT || count == 1) return ferry_succeeded(status, &error) ? count : 0;
     }
 }
 
@@ -268,7 +262,7 @@ static bool measure_scores(const subject *s)
 {
     const int32_t most = 2 * POSITIONS - 1;
     float *bias = reserve(s->heads, most), *similarity = reserve(s->heads, most);
-    double *sums = calloc(3 * (size_t)most, sizeof *sums);
+    double *sums = ferry_allocate(3 * (size_t)most, sizeof *sums);
     probe p = {.subject = s, .unit = reserve(1, s->width), .scores = reserve(1, most)};
     bool done = false;
     if (bias == NULL || similarity == NULL || sums == NULL || p.unit == NULL || p.scores == NULL) goto fail;
@@ -308,9 +302,9 @@ static void draw_lines(FILE *out, const panel *p, ferry_svg_plot *plot)
     for (int32_t i = 0; i < p->rows; i++) {
         lines[i].values = p->values + i * p->columns;
         if (p->rows > 1)
-            snprintf(lines[i].name, sizeof lines[i].name, "head %d", (int)i);
+            lines[i].name = ferry_name_format("head %d", (int)i);
         else if (p->by_head)
-            snprintf(lines[i].name, sizeof lines[i].name, "every head");
+            lines[i].name = ferry_name_format("every head");
     }
     ferry_svg_frame(out, plot, true);
     ferry_svg_lines(out, plot, lines, p->rows, p->columns, p->first);
@@ -336,7 +330,7 @@ static void draw(FILE *out, const figure *f, const char *title)
                                .y = TOP + i * PANEL_HEIGHT,
                                .width = PLOT_WIDTH,
                                .height = PLOT_HEIGHT,
-                               .title = p->title,
+                               .title = p->title.text,
                                .across = {.label = p->across, .first = p->first, .last = p->last, .whole = true}};
         if (p->is_map)
             draw_map(out, p, &plot);
@@ -371,7 +365,7 @@ bool ferry_plot_positions(FILE *out, const ferry_model *model, const char *title
     figure f = {.model = model, .layer = layer};
     bool done = measure(&f);
     if (done && f.count == 0) {
-        ferry_complain("%s: positions change nothing that could be drawn", title);
+        ferry_complain("%s: positions have no effect that could be drawn", title);
         done = false;
     }
     if (done) draw(out, &f, title);

@@ -3,38 +3,35 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* ---- text ---- */
 
-/* Bytes of the character of XML at `text`; 0: none begins here. */
-static size_t character_size(const unsigned char *text, size_t size)
+/* Code points that UTF-8 can encode but XML does not permit. (Tabs and newlines are not wanted either.) */
+static bool is_excluded(uint32_t code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char lead = text[0];
-    const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    if (length == 0 || length > size) return 0;
-    uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (text[i] >> 6 != 2) return 0;
-        code = code << 6 | (text[i] & 0x3Fu);
-    }
-    const bool excluded = code < 0x20 || (code >= 0xD800 && code < 0xE000) || code == 0xFFFE || code == 0xFFFF;
-    return code < least[length] || code > 0x10FFFF || excluded ? 0 : length;
+    return code < 0x20 || code == 0xFFFE || code == 0xFFFF;
 }
 
+/* Each byte that is not part of a valid character becomes U+FFFD. */
 static void write_escaped(FILE *out, ferry_text text)
 {
-    const unsigned char *at = (const unsigned char *)text.data, *end = at + text.size;
-    while (at < end) {
-        const size_t size = character_size(at, (size_t)(end - at));
-        switch (size == 0 ? 0 : *at) {
-        case 0: fputs("\xEF\xBF\xBD", out); break;
+    const ferry_view view = {text.data, text.size};
+    size_t at = 0;
+    while (at < view.size) {
+        uint32_t code;
+        const size_t start = at;
+        if (!ferry_utf8_next(view, &at, &code) || is_excluded(code)) {
+            for (size_t i = start; i < at; i++) fputs("\xEF\xBF\xBD", out);
+            continue;
+        }
+        switch (code) {
         case '&': fputs("&amp;", out); break;
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
-        default: fwrite(at, 1, size, out);
+        default: fwrite(view.data + start, 1, at - start, out);
         }
-        at += size == 0 ? 1 : size;
     }
 }
 
@@ -74,7 +71,7 @@ typedef struct color {
     double red, green, blue;
 } color;
 
-/* Linear between colors that stand at equal distances; share 0 … 1. */
+/* Interpolates linearly between equally spaced colors; share 0 … 1. */
 static color blend(const color *colors, int count, double share)
 {
     const double place = fmin(fmax(share, 0), 1) * (count - 1);
@@ -97,7 +94,7 @@ static color line_color(int32_t line, int32_t count)
     return blend(colors, 6, count > 1 ? (double)line / (count - 1) : 0.2);
 }
 
-/* `level` 0 … LEVELS - 1: so few that cells of one color can be one path, too many to be seen as steps. */
+/* `level` 0 … LEVELS - 1: few enough that the cells of one color can be one path, too many to be visible as steps. */
 enum { LEVELS = 65 };
 static color level_color(ferry_svg_scale scale, int32_t level)
 {
@@ -109,7 +106,7 @@ static color level_color(ferry_svg_scale scale, int32_t level)
 
 /* ---- axes ---- */
 
-/* 1, 2 or 5 times a power of ten: the least such distance that gives at most `most` ticks. */
+/* 1, 2 or 5 times a power of ten: the smallest such distance that gives at most `most` ticks. */
 static double tick_distance(double range, double most, bool whole)
 {
     const double least = range / most, power = pow(10, floor(log10(least)));
@@ -117,12 +114,12 @@ static double tick_distance(double range, double most, bool whole)
     return whole ? fmax(factor * power, 1) : factor * power;
 }
 
-/* Calls `draw` with the ticks of an axis: their share of its length, and their numbers as text. */
-static void visit_ticks(FILE *out, const ferry_svg_plot *plot, const ferry_svg_axis *axis, double length, double room,
+/* Calls `draw` for each tick of an axis, with its position as a share of the length, and its number as text. */
+static void visit_ticks(FILE *out, const ferry_svg_plot *plot, const ferry_svg_axis *axis, double length, double space,
                         void (*draw)(FILE *out, const ferry_svg_plot *plot, double share, const char *number))
 {
     const double range = axis->last - axis->first, least = fmin(axis->first, axis->last);
-    const double distance = tick_distance(fabs(range), length / room, axis->whole);
+    const double distance = tick_distance(fabs(range), length / space, axis->whole);
     for (double n = ceil(least / distance - 1e-9); n * distance <= least + fabs(range) + 1e-9 * distance; n++) {
         char number[32];
         const double value = n * distance;
@@ -170,20 +167,20 @@ void ferry_svg_border(FILE *out, const ferry_svg_plot *plot)
             plot->x, plot->y, plot->width, plot->height);
 }
 
-/* Pixels that a tick's number needs. */
-enum { ROOM_ACROSS = 60, ROOM_UP = 36 };
+/* Pixels for the number of a tick. */
+enum { SPACE_ACROSS = 60, SPACE_UP = 36 };
 
 void ferry_svg_frame(FILE *out, const ferry_svg_plot *plot, bool grid)
 {
     const double middle = plot->x + plot->width / 2, bottom = plot->y + plot->height;
     ferry_svg_text(out, middle, plot->y - 12, 14, FERRY_SVG_MIDDLE, 0, literal(plot->title));
     if (grid) {
-        visit_ticks(out, plot, &plot->across, plot->width, ROOM_ACROSS, draw_grid_across);
-        visit_ticks(out, plot, &plot->up, plot->height, ROOM_UP, draw_grid_up);
+        visit_ticks(out, plot, &plot->across, plot->width, SPACE_ACROSS, draw_grid_across);
+        visit_ticks(out, plot, &plot->up, plot->height, SPACE_UP, draw_grid_up);
     }
     ferry_svg_border(out, plot);
-    visit_ticks(out, plot, &plot->across, plot->width, ROOM_ACROSS, draw_across);
-    visit_ticks(out, plot, &plot->up, plot->height, ROOM_UP, draw_up);
+    visit_ticks(out, plot, &plot->across, plot->width, SPACE_ACROSS, draw_across);
+    visit_ticks(out, plot, &plot->up, plot->height, SPACE_UP, draw_up);
     ferry_svg_text(out, middle, bottom + 38, 12, FERRY_SVG_MIDDLE, 0, literal(plot->across.label));
     ferry_svg_text(out, plot->x - 50, plot->y + plot->height / 2, 12, FERRY_SVG_MIDDLE, -90, literal(plot->up.label));
 }
@@ -213,11 +210,11 @@ void ferry_svg_lines(FILE *out, const ferry_svg_plot *plot, const ferry_svg_line
         const color stroke = line_color(i, line_count);
         const double y = plot->y + (i + 0.5) * distance;
         write_line(out, plot, lines[i].values, count, first, stroke);
-        if (lines[i].name[0] == '\0') continue;
+        if (lines[i].name.text[0] == '\0') continue;
         fprintf(out, "<path d=\"M%.6g %.6gh20\" stroke-width=\"3\" stroke=\"", x, y);
         write_color(out, stroke);
         fputs("\"/>\n", out);
-        ferry_svg_text(out, x + 26, y + 4, fmin(11, distance), FERRY_SVG_START, 0, literal(lines[i].name));
+        ferry_svg_text(out, x + 26, y + 4, fmin(11, distance), FERRY_SVG_START, 0, literal(lines[i].name.text));
     }
 }
 
@@ -236,7 +233,7 @@ static void write_fill(FILE *out, ferry_svg_scale scale, int32_t level)
     fputs("\" d=\"", out);
 }
 
-/* One path of a level's cells, which keeps the file small: runs of them in a row, in units of cells. */
+/* Writes the cells of a level as one path, which keeps the file small: runs within a row, in units of cells. */
 static void write_level(FILE *out, const float *values, int32_t rows, int32_t columns, ferry_svg_scale scale,
                         double limit, int32_t level)
 {
@@ -271,7 +268,7 @@ static void write_color_bar(FILE *out, const ferry_svg_plot *plot, ferry_svg_sca
     }
     fputs("</g>\n", out);
     ferry_svg_border(out, &bar);
-    visit_ticks(out, &bar, &bar.up, bar.height, ROOM_UP, draw_up);
+    visit_ticks(out, &bar, &bar.up, bar.height, SPACE_UP, draw_up);
     ferry_svg_text(out, bar.x + bar.width + 16, bar.y + bar.height / 2, 12, FERRY_SVG_MIDDLE, -90, literal(label));
 }
 

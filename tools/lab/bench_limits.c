@@ -1,31 +1,33 @@
-#include "cmd_bench_limits.h"
+#include "bench_limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/system.h"
 #include "tools/command.h"
 
 /* ---- measuring ---- */
 
-static const double MEASURED_SECONDS = 0.2; /* each limit: the best of what fits */
+static const double MEASURED_SECONDS = 0.2; /* of each limit: the best run within this time counts */
 
 static double best_peak(const bench_peak *peak)
 {
     double best = 0;
     if (peak->name == NULL) return 0;
-    const double end = ferry_seconds() + MEASURED_SECONDS;
+    const double end = ferry_clock() + MEASURED_SECONDS;
     do {
         const double found = peak->measure();
         best = found > best ? found : best;
-    } while (ferry_seconds() < end);
+    } while (ferry_clock() < end);
     return best;
 }
 
-/* Bytes a second of reading the same `size` bytes again and again, as a lone hypothesis does with each step. */
+/* Bytes per second when reading the same `size` bytes repeatedly, as each step of a single hypothesis does. */
 static bool measure_reading(const char *isa, size_t size, double *speed)
 {
-    const size_t rounded = (size + 255) / 256 * 256;
+    const size_t rounded = ferry_round_up(size, 256);
     *speed = 0;
     if (size == 0) return true;
     void *data = aligned_alloc(256, rounded);
@@ -33,14 +35,14 @@ static bool measure_reading(const char *isa, size_t size, double *speed)
         ferry_complain("out of memory");
         return false;
     }
-    memset(data, 1, rounded); /* or all of it were one page of zeros */
-    const double end = ferry_seconds() + MEASURED_SECONDS;
+    memset(data, 1, rounded); /* otherwise all of it would be one page of zeros */
+    const double end = ferry_clock() + MEASURED_SECONDS;
     do {
-        const double start = bench_seconds();
+        const double start = ferry_thread_clock();
         bench_read(isa, data, rounded);
-        const double found = (double)rounded / (bench_seconds() - start);
+        const double found = (double)rounded / (ferry_thread_clock() - start);
         *speed = found > *speed ? found : *speed;
-    } while (ferry_seconds() < end);
+    } while (ferry_clock() < end);
     free(data);
     return true;
 }
@@ -74,7 +76,7 @@ static void list_products(const ferry_limits *limits, products list[KINDS])
     list[1] = (products){"float32", "float32 products", limits->work.float_products, &peaks->f32, &limits->f32, 1};
 }
 
-/* Per cent of what all threads can do; 0 where the limit is not known. */
+/* Per cent of what all threads can do; 0 if the limit is unknown. */
 static double share(const ferry_limits *limits, int64_t done, double limit)
 {
     return limit > 0 ? 100 * (double)done / limits->seconds / (limits->threads * limit) : 0;
@@ -119,8 +121,8 @@ void ferry_limits_print(const ferry_limits *limits)
            (int)limits->threads);
     for (int k = 0; k < KINDS; k++)
         if (list[k].count > 0) print_products(limits, &list[k]);
-    printf("%-16s %12.1f %12.1f   %.1f %% of reading %.1f MB again and again (%.1f)\n", "bytes of weights",
-           1e-9 * bytes, 1e-9 * bytes / limits->seconds, share(limits, limits->work.weight_bytes, limits->reading),
+    printf("%-16s %12.1f %12.1f   %.1f %% of reading %.1f MB repeatedly (%.1f)\n", "bytes of weights", 1e-9 * bytes,
+           1e-9 * bytes / limits->seconds, share(limits, limits->work.weight_bytes, limits->reading),
            limits->work.steps > 0 ? 1e-6 * bytes / (double)limits->work.steps : 0,
            1e-9 * limits->threads * limits->reading);
 }

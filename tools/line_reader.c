@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "lines.h"
+#include "line_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "command.h"
 
 enum {
     READ_SIZE = 1 << 16,
-    BATCH_BYTES = 1 << 20, /* a batch takes no further line above this */
+    BATCH_BYTES = 1 << 20, /* a batch of this size takes no further line */
 };
 
 /* ---- memory ---- */
@@ -26,29 +27,20 @@ static bool fail(ferry_lines *lines, const char *what, const char *why)
 
 static bool reserve_bytes(ferry_lines *lines, size_t extra)
 {
-    if (lines->capacity - lines->size >= extra) return true;
-    size_t capacity = lines->capacity < READ_SIZE ? READ_SIZE : lines->capacity;
-    while (capacity - lines->size < extra && capacity <= SIZE_MAX / 2) capacity *= 2;
-    char *data = capacity - lines->size >= extra ? realloc(lines->data, capacity) : NULL;
+    char *data = ferry_array_grow(lines->data, &lines->capacity, lines->size + extra, 1);
     if (data == NULL) return fail(lines, "cannot hold a line", strerror(ENOMEM));
     lines->data = data;
-    lines->capacity = capacity;
     return true;
 }
 
 static bool reserve_line(ferry_lines *lines)
 {
-    if (lines->count < lines->room) return true;
-    const size_t room = lines->room == 0 ? 64 : 2 * lines->room;
-    ferry_text *texts = realloc(lines->texts, room * sizeof *texts);
+    const size_t count = lines->count + 1;
+    ferry_text *texts = ferry_array_grow(lines->texts, &lines->texts_capacity, count, sizeof *texts);
     if (texts != NULL) lines->texts = texts;
-    bool *returns = realloc(lines->returns, room * sizeof *returns);
+    bool *returns = ferry_array_grow(lines->returns, &lines->returns_capacity, count, sizeof *returns);
     if (returns != NULL) lines->returns = returns;
-    size_t *starts = realloc(lines->starts, room * sizeof *starts);
-    if (starts != NULL) lines->starts = starts;
-    if (texts == NULL || returns == NULL || starts == NULL) return fail(lines, "cannot hold lines", strerror(ENOMEM));
-    lines->room = room;
-    return true;
+    return (texts != NULL && returns != NULL) || fail(lines, "cannot hold lines", strerror(ENOMEM));
 }
 
 /* ---- reading ---- */
@@ -59,7 +51,7 @@ static bool would_block(const ferry_lines *lines)
     return poll(&input, 1, 0) == 0;
 }
 
-/* Reads what there is, waiting if there is nothing. */
+/* Reads what is available; waits if nothing is. */
 static bool read_more(ferry_lines *lines)
 {
     if (!reserve_bytes(lines, READ_SIZE)) return false;
@@ -79,11 +71,11 @@ static bool read_more(ferry_lines *lines)
     }
 }
 
+/* Adds a line of `size` bytes, followed by `end` bytes of '\n', to the batch. */
 static bool take(ferry_lines *lines, size_t size, size_t end)
 {
     if (!reserve_line(lines)) return false;
     const bool returned = end > 0 && size > 0 && lines->data[lines->taken + size - 1] == '\r';
-    lines->starts[lines->count] = lines->taken;
     lines->texts[lines->count].size = returned ? size - 1 : size;
     lines->returns[lines->count++] = returned;
     lines->taken += size + end;
@@ -91,7 +83,7 @@ static bool take(ferry_lines *lines, size_t size, size_t end)
     return true;
 }
 
-/* Adds a line to the batch, if a whole one is there. */
+/* Adds a line to the batch if a complete one was read. */
 static bool take_line(ferry_lines *lines)
 {
     const size_t left = lines->size - lines->searched;
@@ -99,6 +91,16 @@ static bool take_line(ferry_lines *lines)
     if (end != NULL) return take(lines, (size_t)(end - lines->data) - lines->taken, 1);
     lines->searched = lines->size;
     return lines->ended && lines->size > lines->taken && take(lines, lines->size - lines->taken, 0);
+}
+
+/* The lines lie one after another in `data`, which no longer moves. */
+static void set_texts(ferry_lines *lines)
+{
+    const char *at = lines->data;
+    for (size_t i = 0; i < lines->count; i++) {
+        lines->texts[i].data = at;
+        at += lines->texts[i].size + (lines->returns[i] ? sizeof "\r\n" : sizeof "\n") - 1;
+    }
 }
 
 /* `all`: to the end of the input, however much that is and however long it takes. */
@@ -115,7 +117,7 @@ static bool read_batch(ferry_lines *lines, size_t most, bool all)
         if (!all && lines->count > 0 && would_block(lines)) break;
         if (!read_more(lines)) break;
     }
-    for (size_t i = 0; i < lines->count; i++) lines->texts[i].data = lines->data + lines->starts[i];
+    set_texts(lines);
     return lines->count > 0;
 }
 
@@ -129,7 +131,7 @@ bool ferry_lines_rest(ferry_lines *lines)
     return read_batch(lines, SIZE_MAX, true);
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 bool ferry_lines_open(ferry_lines *lines, const char *path)
 {
@@ -161,18 +163,4 @@ void ferry_lines_close(ferry_lines *lines)
     free(lines->data);
     free(lines->texts);
     free(lines->returns);
-    free(lines->starts);
-}
-
-void ferry_write_text(FILE *out, ferry_text text)
-{
-    while (text.size > 0) {
-        const char *newline = memchr(text.data, '\n', text.size);
-        const size_t part = newline != NULL ? (size_t)(newline - text.data) : text.size;
-        fwrite(text.data, 1, part, out);
-        if (newline == NULL) return;
-        fputc(' ', out);
-        text.data += part + 1;
-        text.size -= part + 1;
-    }
 }

@@ -1,17 +1,18 @@
 #define _POSIX_C_SOURCE 200809L /* isatty */
-#include "conversion.h"
+#include "convert_with_progress.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "command.h"
 
-/* Seconds between two looks of the line. */
+/* Seconds. */
 static const double pause_between_updates = 0.1;
 
 typedef struct watch {
     bool quiet, terminal;
-    bool shown; /* the line stands there */
+    bool shown; /* the line is on the screen */
     double last;
 } watch;
 
@@ -24,7 +25,7 @@ static void clear_line(watch *w)
 static int show_progress(void *user, uint64_t done, uint64_t total)
 {
     watch *w = user;
-    const double now = ferry_seconds();
+    const double now = ferry_clock();
     if (!w->terminal || now - w->last < pause_between_updates) return 0;
     w->last = now;
     w->shown = true;
@@ -52,6 +53,5 @@ bool ferry_convert(const char *source, const char *output, const ferry_import_op
     watched.user = &w;
     const ferry_status status = ferry_import(source, output, &watched, &error);
     clear_line(&w);
-    if (status != FERRY_OK) ferry_complain("%s", error.message);
-    return status == FERRY_OK;
+    return ferry_succeeded(status, &error);
 }

@@ -1,4 +1,4 @@
-#include "golden.h"
+#include "golden_activations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "models/containers/safetensors.h"
 #include "command.h"
 
-/* Copies a tensor to aligned memory. `shape` [dims]: numbers above 0 are demanded, 0 are filled in. NULL after a
- * message. */
+/* Copies a tensor to aligned memory. `shape` [dims]: sizes above 0 are required, zeros are filled in. Prints a message
+ * and returns NULL on failure. */
 static void *copy_tensor(const ferry_golden *golden, const ferry_safetensors *file, const char *name, ferry_type type,
                          int32_t dims, int32_t *const *shape)
 {
@@ -55,7 +55,7 @@ static bool copy_tensors(ferry_golden *g, const ferry_safetensors *file)
     return g->greedy_ids != NULL;
 }
 
-/* Ids that the engine is not asked about must be in range all the same: they choose rows of the logits. */
+/* Recorded ids are used as indices into the logits. */
 static bool check_numbers(const ferry_golden *g)
 {
     for (int32_t r = 0; r < g->R; r++)
@@ -78,10 +78,7 @@ bool ferry_golden_open(ferry_golden *golden, const char *path, const ferry_inspe
     ferry_safetensors file;
     ferry_error error;
     *golden = (ferry_golden){.path = path, .D = sizes->d_model, .V = sizes->target_vocab};
-    if (ferry_safetensors_open(path, &file, &error) != FERRY_OK) {
-        ferry_complain("%s", error.message);
-        return false;
-    }
+    if (!ferry_succeeded(ferry_safetensors_open(path, &file, &error), &error)) return false;
     const bool done = copy_tensors(golden, &file) && check_numbers(golden);
     ferry_safetensors_close(&file);
     if (!done) ferry_golden_close(golden);

@@ -1,21 +1,20 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
-#include "cmd_bench_encodings.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/ferry_inspect.h"
+#include "cmd_bench.h"
+#include "statistics.h"
 
-/* The base model of Vaswani et al. 2017. Its vocabulary is small: no measurement multiplies by the output matrix. */
+/* The base model of Vaswani et al. 2017, with a small vocabulary: no measurement multiplies by the output matrix. */
 static const ferry_inspect_shape shape = {
     .d_model = 512, .heads = 8, .ffn_width = 2048, .encoder_layers = 6, .decoder_layers = 6, .vocab = 1024};
 
 enum { SOURCE = 32, LONG_SOURCE = 2000, CASES = 6, FIRST_STEP = 3, MAX_ROUNDS = 21 };
 
-/* A computation that is measured: see ferry_inspect_timer_create. In every round, each encoding has its turn of `runs`
- * runs; the fastest of them counts, so that a turn's cold start does not. */
+/* A computation to measure: see ferry_inspect_timer_create. In every round, each encoding takes a turn of `runs` runs;
+ * only the fastest counts, which leaves out the cold start of a turn. */
 typedef struct bench_case {
     int32_t source, target, rounds, runs;
 } bench_case;
@@ -27,7 +26,7 @@ static const bench_case cases[CASES] = {
 typedef struct entrant {
     const char *name;
     ferry_model *model;
-    ferry_inspect_timer *timer; /* of the current case; NULL: not measured, or too long for the encoding */
+    ferry_inspect_timer *timer; /* of the current case; NULL: not measured, or longer than the encoding permits */
     double rounds[MAX_ROUNDS];  /* seconds, of the current case */
     double seconds[CASES];      /* medians; NAN: not measured */
     double ratio[CASES];        /* medians of the rounds' ratios to the first entrant */
@@ -38,8 +37,8 @@ typedef struct entrant {
 typedef struct race {
     entrant *entrants; /* [count], the first without an encoding */
     size_t count;
-    int32_t longest; /* longer cases are left out; 0: none is */
-    char *names;     /* owned text that the entrants' names point into */
+    int32_t longest; /* longer cases are left out; 0: no limit */
+    char *names;     /* owned; the names of the entrants point into it */
 } race;
 
 static bool failed(const char *name, const ferry_error *error)
@@ -50,21 +49,7 @@ static bool failed(const char *name, const ferry_error *error)
 
 /* ---- measuring ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *numbers, int32_t count)
-{
-    double sorted[MAX_ROUNDS];
-    memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
-    return sorted[count / 2];
-}
-
-/* Of the sequence that a case is about. */
+/* The length of the sequence that a case measures. */
 static int32_t length_of(const bench_case *c)
 {
     return c->target > 0 ? c->target : c->source;
@@ -116,15 +101,15 @@ static bool run_rounds(race *r, const bench_case *c)
 
 static void evaluate(race *r, size_t index)
 {
-    const int32_t rounds = cases[index].rounds;
-    for (size_t i = 0; i < r->count; i++) {
+    const size_t rounds = (size_t)cases[index].rounds;
+    for (size_t i = r->count; i-- > 0;) { /* the first one last: the others need its rounds unsorted */
         entrant *e = &r->entrants[i];
         double ratios[MAX_ROUNDS];
         e->seconds[index] = e->ratio[index] = NAN;
         if (e->timer == NULL) continue;
-        for (int32_t k = 0; k < rounds; k++) ratios[k] = e->rounds[k] / r->entrants[0].rounds[k];
-        e->seconds[index] = median(e->rounds, rounds);
-        e->ratio[index] = median(ratios, rounds);
+        for (size_t k = 0; k < rounds; k++) ratios[k] = e->rounds[k] / r->entrants[0].rounds[k];
+        e->ratio[index] = ferry_median(ratios, rounds);
+        e->seconds[index] = ferry_median(e->rounds, rounds);
     }
 }
 
@@ -173,15 +158,14 @@ static void print_table(const race *r)
     for (size_t i = FIRST_STEP; i < CASES; i++) printf(" %6d", (int)cases[i].target);
     printf(" %9s %7s %7s %7s\n", "kB", "kB", "kB", "MB");
     for (size_t i = 0; i < r->count; i++) print_row(&r->entrants[i]);
-    printf("\nencoder: one sentence of so many tokens. step: one row at that target position, the output matrix not\n"
-           "counted, over a source of %d tokens; medians. tables: of the model; row: for each position that a thread\n"
-           "has prepared; cache: keys and values of a target token; memory: what a thread needs to encode %d tokens.\n",
+    printf("\nencoder: one sentence of that many tokens. step: one row at that target position, without the output\n"
+           "matrix, over a source of %d tokens; medians. tables: of the model; row: for each position that a thread\n"
+           "has prepared; cache: keys and values of a target token; memory: of a thread that encodes %d tokens.\n",
            SOURCE, LONG_SOURCE);
 }
 
-static void print_number(const char *before, double value, const char *format)
+static void print_number(double value, const char *format)
 {
-    fputs(before, stdout);
     if (isnan(value))
         fputs("null", stdout);
     else
@@ -192,9 +176,8 @@ static void print_json_group(const char *name, size_t first, size_t end, const d
 {
     printf(", \"%s\": {", name);
     for (size_t i = first; i < end; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "%s\"%d\": ", i > first ? ", " : "", (int)length_of(&cases[i]));
-        print_number(key, values[i], format);
+        printf("%s\"%d\": ", i > first ? ", " : "", (int)length_of(&cases[i]));
+        print_number(values[i], format);
     }
     putchar('}');
 }
@@ -208,15 +191,15 @@ static void print_json(const race *r)
         print_json_group("encoder_s", 0, FIRST_STEP, e->seconds, "%.6f");
         print_json_group("step_s", FIRST_STEP, CASES, e->seconds, "%.9f");
         print_json_group("step_ratio", FIRST_STEP, CASES, e->ratio, "%.4f");
-        printf(", \"table_bytes\": %zu, \"row_bytes\": %zu, \"cache_bytes\": %zu", e->memory.tables, e->memory.row,
-               e->memory.token);
-        print_number(", \"thread_bytes\": ", e->long_thread > 0 ? (double)e->long_thread : NAN, "%.0f");
+        printf(", \"table_bytes\": %zu, \"row_bytes\": %zu, \"cache_bytes\": %zu, \"thread_bytes\": ", e->memory.tables,
+               e->memory.row, e->memory.token);
+        print_number(e->long_thread > 0 ? (double)e->long_thread : NAN, "%.0f");
         putchar('}');
     }
     puts("]}");
 }
 
-/* ---- beginning and end ---- */
+/* ---- models ---- */
 
 static bool enter(race *r, const char *name)
 {
@@ -224,44 +207,33 @@ static bool enter(race *r, const char *name)
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->entrants[i].name, name) == 0) return true;
     entrant *e = &r->entrants[r->count];
-    if (ferry_inspect_untrained(name, &shape, getenv("FERRY_ISA"), &e->model, &error) != FERRY_OK) {
-        ferry_complain("%s", error.message);
+    if (!ferry_succeeded(ferry_inspect_untrained(name, &shape, getenv("FERRY_ISA"), &e->model, &error), &error))
         return false;
-    }
     e->name = name;
     r->count++;
     return true;
-}
-
-static bool allocate(race *r, size_t most)
-{
-    r->entrants = calloc(most, sizeof *r->entrants);
-    if (r->entrants == NULL) ferry_complain("out of memory");
-    return r->entrants != NULL;
 }
 
 static bool enter_all(race *r)
 {
     size_t count = 0;
     while (ferry_inspect_encoding(count) != NULL) count++;
-    if (!allocate(r, count)) return false;
+    r->entrants = ferry_allocate(count, sizeof *r->entrants);
+    if (r->entrants == NULL) return false;
     for (size_t i = 0; i < count; i++)
         if (!enter(r, ferry_inspect_encoding(i))) return false;
     return true;
 }
 
-/* `list`: names, separated by commas. The first entrant of the table, without an encoding, is what all are compared to.
- */
+/* `list`: names, separated by commas. The encoding `none` always comes first: all are compared with it. */
 static bool enter_listed(race *r, const char *list)
 {
     size_t most = 2;
     for (const char *c = list; *c != '\0'; c++) most += *c == ',';
-    if (!allocate(r, most)) return false;
-    r->names = strdup(list);
-    if (r->names == NULL) {
-        ferry_complain("out of memory");
-        return false;
-    }
+    r->entrants = ferry_allocate(most, sizeof *r->entrants);
+    r->names = ferry_allocate(strlen(list) + 1, 1);
+    if (r->entrants == NULL || r->names == NULL) return false;
+    strcpy(r->names, list);
     if (!enter(r, ferry_inspect_encoding(0))) return false;
     for (char *name = r->names, *next = name; next != NULL; name = next + 1) {
         next = strchr(name, ',');
@@ -280,16 +252,15 @@ static void close_race(race *r)
 
 int ferry_bench_encodings(const ferry_call *call)
 {
-    const ferry_option_value *options = call->arguments.options;
-    race r = {.longest = options[FERRY_OPTION_MAX_LENGTH].integer};
-    if (!options[FERRY_OPTION_UNTRAINED].given) {
-        ferry_complain("bench encodings: models of random weights are measured, all of one size; say --untrained");
+    race r = {.longest = call->arguments.options[FERRY_OPTION_MAX_LENGTH].integer};
+    if (!ferry_is_given(call, FERRY_OPTION_UNTRAINED)) {
+        ferry_complain("bench encodings: measures only models with random weights; add --untrained");
         return FERRY_EXIT_USAGE;
     }
-    const char *list = options[FERRY_OPTION_ENCODINGS].text;
+    const char *list = ferry_option_text(call, FERRY_OPTION_ENCODINGS);
     const bool done = (list != NULL ? enter_listed(&r, list) : enter_all(&r)) && measure(&r);
-    if (done && options[FERRY_OPTION_JSON].given) print_json(&r);
-    if (done && !options[FERRY_OPTION_JSON].given) print_table(&r);
+    if (done && ferry_is_given(call, FERRY_OPTION_JSON)) print_json(&r);
+    if (done && !ferry_is_given(call, FERRY_OPTION_JSON)) print_table(&r);
     close_race(&r);
     return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }

@@ -1,0 +1,12 @@
+/* What `ferry bench` can measure. Each function returns the exit status. */
+#ifndef FERRY_LAB_CMD_BENCH_H
+#define FERRY_LAB_CMD_BENCH_H
+
+#include "tools/command.h"
+
+/* Translating a file. */
+int ferry_bench_translate(const ferry_call *call);
+/* Models with random weights that differ only by their positional encoding. */
+int ferry_bench_encodings(const ferry_call *call);
+
+#endif

@@ -1,0 +1,79 @@
+#define _POSIX_C_SOURCE 200809L
+#include "open_model.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/ferry_inspect.h"
+#include "conversion_cache.h"
+
+#define SHIPPED "tatoeba-en-de.gguf"
+
+/* `note` ends a message about the file. */
+static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
+{
+    char file[PATH_MAX];
+    ferry_model *model;
+    ferry_error error;
+    const char *isa = getenv("FERRY_ISA");
+    if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), file, sizeof file)) return NULL;
+    const ferry_status status = ferry_inspect_open(file, isa, &model, &error);
+    if (status == FERRY_ERROR_ARGUMENT)
+        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod",
+                       error.message);
+    else if (status != FERRY_OK)
+        ferry_complain("%s%s", error.message, note);
+    return model;
+}
+
+ferry_model *ferry_open_model(const ferry_call *call, const char *path)
+{
+    return open_model(call, path, "");
+}
+
+/* The directory of the executable; "" if it is unknown. */
+static void find_program_directory(const char *program, char *directory, size_t size)
+{
+    const ssize_t length = readlink("/proc/self/exe", directory, size - 1);
+    if (length >= 0)
+        directory[length] = '\0';
+    else
+        snprintf(directory, size, "%s", program);
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL) slash = directory;
+    *slash = '\0';
+}
+
+/* Looks where the shipped model lies relative to a build folder, in a source tree, or in an installation. */
+static bool find_shipped(const char *program, char *path, size_t size)
+{
+    static const char *const places[] = {"models/pretrained", "../models/pretrained", "../../models/pretrained",
+                                         "../share/ferry"};
+    const size_t count = sizeof places / sizeof *places;
+    char directory[PATH_MAX];
+    find_program_directory(program, directory, sizeof directory);
+    if (directory[0] == '\0') {
+        ferry_complain("no model: use -m FILE or set FERRY_MODEL");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int length = snprintf(path, size, "%s/%s/" SHIPPED, directory, places[i]);
+        if (length > 0 && (size_t)length < size && access(path, F_OK) == 0) return true;
+    }
+    ferry_complain("no model: use -m FILE or set FERRY_MODEL; " SHIPPED " was not found in any of");
+    for (size_t i = 0; i < count; i++) ferry_complain("  %s/%s", directory, places[i]);
+    return false;
+}
+
+ferry_model *ferry_open_wanted_model(const ferry_call *call)
+{
+    char path[PATH_MAX + 64];
+    const char *option = ferry_option_text(call, FERRY_OPTION_MODEL);
+    if (option != NULL) return ferry_open_model(call, option);
+    const char *variable = getenv("FERRY_MODEL");
+    if (variable != NULL && variable[0] != '\0') return open_model(call, variable, " (named by FERRY_MODEL)");
+    return find_shipped(call->program, path, sizeof path) ? ferry_open_model(call, path) : NULL;
+}

@@ -1,0 +1,22 @@
+/* Output files: opened without overwriting the input, closed with a message if anything could not be written. */
+#ifndef FERRY_TOOLS_OUTPUT_FILE_H
+#define FERRY_TOOLS_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/ferry.h"
+
+/* Whether `path` and `input`, which may be NULL, name the same file. If so, prints a message that calls it the
+ * `role`: "input", "model". */
+bool ferry_output_is_input(const char *path, const char *input, const char *role);
+/* Opens `path` for writing; prints a message and returns NULL when that fails. */
+FILE *ferry_output_open(const char *path);
+/* Closes a file (standard output is flushed instead). Prints a message and returns false if anything written to it was
+ * lost. `out` NULL: nothing to do. */
+bool ferry_output_close(FILE *out, const char *path);
+
+/* Writes a translation. A '\n' inside it (some vocabularies have that character) becomes a blank: a line stays one. */
+void ferry_output_text(FILE *out, ferry_text text);
+
+#endif

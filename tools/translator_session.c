@@ -1,0 +1,45 @@
+#include "translator_session.h"
+
+#include <string.h>
+
+#include "open_model.h"
+
+static void set_options(const ferry_call *call, ferry_options *options)
+{
+    const bool nbest = ferry_is_given(call, FERRY_OPTION_NBEST);
+    options->scores = nbest ? 1 : 0; /* greedy search is faster without */
+    ferry_arguments_apply(&call->arguments, options);
+    if (nbest && !ferry_is_given(call, FERRY_OPTION_BEAM) && options->beam < options->nbest)
+        options->beam = options->nbest;
+}
+
+static bool create_translator(const ferry_call *call, ferry_session *session)
+{
+    ferry_error error;
+    ferry_options *options = &session->options;
+    ferry_options_default(session->model, options);
+    set_options(call, options);
+    if (options->nbest > options->beam) {
+        ferry_complain("--nbest: expected at most --beam, which is %d, found %d", (int)options->beam,
+                       (int)options->nbest);
+        return false;
+    }
+    return ferry_succeeded(ferry_translator_create(session->model, options, &session->translator, &error), &error);
+}
+
+bool ferry_session_open(const ferry_call *call, ferry_session *session)
+{
+    memset(session, 0, sizeof *session);
+    session->model = ferry_open_wanted_model(call);
+    if (session->model == NULL) return false;
+    if (create_translator(call, session)) return true;
+    ferry_session_close(session);
+    return false;
+}
+
+void ferry_session_close(ferry_session *session)
+{
+    ferry_translator_destroy(session->translator);
+    ferry_model_close(session->model);
+    memset(session, 0, sizeof *session);
+}
