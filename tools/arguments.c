@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "command.h"
+#include "engine/file/schema.h"
 
 typedef enum kind { SWITCH, TEXT, INTEGER, NUMBER, CHOICE } kind;
 
 typedef struct description {
-    const char *name;
+    char name[32];
     char letter; /* 0: none */
     kind kind;
-    const char *value;  /* its name in the help; the choices, separated by '|' */
+    char value[64];     /* its name in the help; the choices, separated by '|' */
     double least, most; /* of a number; a switch gives its field the value `most` */
     size_t field;       /* offset in ferry_options */
     const char *help;
@@ -23,6 +24,7 @@ typedef struct description {
 #define FIELD(name) offsetof(ferry_options, name)
 #define NO_FIELD FIELD(size)
 
+/* All but the search options. */
 static const description table[FERRY_OPTION_COUNT] = {
     [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0, NO_FIELD,
                             "the model; default: $FERRY_MODEL, else the one that ships"},
@@ -32,52 +34,89 @@ static const description table[FERRY_OPTION_COUNT] = {
     [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, FIELD(from),
                            "translate from LANGUAGE (see 'ferry languages')"},
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
-    [FERRY_OPTION_POLICY] = {"policy", 0, CHOICE, "huggingface|marian|ctranslate2", 0, 0, FIELD(policy),
-                             "use the search rules of this system"},
-    [FERRY_OPTION_BEAM] = {"beam", 0, INTEGER, "N", 1, 256, FIELD(beam), "hypotheses kept; 1 is greedy search"},
-    [FERRY_OPTION_NBEST] = {"nbest", 0, INTEGER, "N", 1, 256, FIELD(nbest),
-                            "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
-    [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, NULL, 0, 1, FIELD(scores),
+    [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, "", 0, 1, FIELD(scores),
                              "print the score and a tab before each translation"},
-    [FERRY_OPTION_MAX_LENGTH] = {"max-length", 0, INTEGER, "N", 0, 1 << 20, FIELD(max_length),
-                                 "at most N target tokens; 0: depends on the source length"},
-    [FERRY_OPTION_MIN_LENGTH] = {"min-length", 0, INTEGER, "N", 0, 1 << 20, FIELD(min_length),
-                                 "at least N target tokens"},
-    [FERRY_OPTION_LENGTH_PENALTY] = {"length-penalty", 0, NUMBER, "X", -1000, 1000, FIELD(length_penalty),
-                                     "score = sum of log-probabilities / length^X"},
-    [FERRY_OPTION_WORD_PENALTY] = {"word-penalty", 0, NUMBER, "X", -1000, 1000, FIELD(word_penalty),
-                                   "subtracted from the sum for each token; 0 is off"},
-    [FERRY_OPTION_EARLY_STOPPING] = {"early-stopping", 0, CHOICE, "false|true|never", 0, 0, FIELD(early_stopping),
-                                     "when beam search ends (as in Hugging Face's `generate`)"},
-    [FERRY_OPTION_REPETITION_PENALTY] = {"repetition-penalty", 0, NUMBER, "X", 1e-3, 1000, FIELD(repetition_penalty),
-                                         "penalty for tokens that occurred; 1 is off"},
-    [FERRY_OPTION_NO_REPEAT_NGRAM] = {"no-repeat-ngram", 0, INTEGER, "N", 0, 1 << 20, FIELD(no_repeat_ngram),
-                                      "no sequence of N tokens occurs twice; 0 is off"},
-    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, NULL, 0, 0, FIELD(shortlist),
+    [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, "", 0, 0, FIELD(shortlist),
                                    "ignore the model's shortlist of target words"},
-    [FERRY_OPTION_THREADS] = {"threads", 0, INTEGER, "N", 1, 1024, FIELD(threads), "number of threads"},
-    [FERRY_OPTION_BATCH] = {"batch", 0, INTEGER, "N", 1, 1 << 16, FIELD(batch), "lines decoded together"},
     [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
     [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, NO_FIELD,
                                 "largest difference that passes; default: 2e-4"},
-    [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+    [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "one line at a time: latency instead of throughput"},
-    [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+    [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, "", 0, 0, NO_FIELD,
                                 "use models with random weights, all of one size"},
     [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0, NO_FIELD,
                                 "the positional encodings to compare; default: all"},
-    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, NULL, 0, 0, NO_FIELD, "print one line of JSON"},
-    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, NULL, 0, 0, NO_FIELD, "show where the time goes"},
-    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, NULL, 0, 0, NO_FIELD,
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print one line of JSON"},
+    [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
+    [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "show the share of the machine's limits that was reached"},
     [FERRY_OPTION_ATTENTION] = {"attention", 0, TEXT, "TEXT", 0, 0, NO_FIELD,
                                 "draw the attention weights while translating TEXT"},
     [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, NO_FIELD, "which attention"},
     [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "layer N, counted from 0"},
     [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "head N, counted from 0"},
-    [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, NULL, 0, 0, NO_FIELD, "print errors only"},
-    [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, NULL, 0, 0, NO_FIELD, "print this help"},
+    [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, "", 0, 0, NO_FIELD, "print errors only"},
+    [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, "", 0, 0, NO_FIELD, "print this help"},
 };
+
+/* Row `index` of those of the search's options that the command line has; NULL past the end. */
+static const ferry_key *search_key(int index)
+{
+    const ferry_key_table search = ferry_schema_keys(FERRY_KEYS_DECODING);
+    for (size_t i = 0; i < search.count; i++)
+        if (search.keys[i].help != NULL && index-- == 0) return &search.keys[i];
+    return NULL;
+}
+
+static description describe_key(const ferry_key *key)
+{
+    description option = {.least = key->least, .most = key->most, .field = key->place, .help = key->help};
+    for (size_t i = 0; key->name[i] != '\0' && i + 1 < sizeof option.name; i++)
+        option.name[i] = key->name[i] == '_' ? '-' : key->name[i];
+    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE : key->kind == FERRY_KEY_REAL ? NUMBER : INTEGER;
+    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : "N");
+    for (size_t i = 0, size = 0; option.kind == CHOICE && key->choices[i] != NULL; i++)
+        size += (size_t)snprintf(option.value + size, sizeof option.value - size, "%s%s", i > 0 ? "|" : "",
+                                 key->choices[i]);
+    return option;
+}
+
+/* Without a name where there is no such option. */
+static description describe(int option)
+{
+    if (option < FERRY_OPTION_SEARCH || option >= FERRY_OPTION_SEARCH_END) return table[option];
+    const ferry_key *key = search_key(option - FERRY_OPTION_SEARCH);
+    return key != NULL ? describe_key(key) : (description){.name = ""};
+}
+
+/* Whether `name` is one of the words of `list`. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *word = list; word != NULL && *word != '\0';) {
+        const size_t size = strcspn(word, " ");
+        if (size == length && memcmp(word, name, size) == 0) return true;
+        word += size + (word[size] == ' ');
+    }
+    return false;
+}
+
+bool ferry_option_is_taken(const ferry_taken *taken, int option)
+{
+    const description found = describe(option);
+    if (option < FERRY_OPTION_SEARCH || option >= FERRY_OPTION_SEARCH_END)
+        return option == FERRY_OPTION_HELP || (taken->own >> option & 1) != 0;
+    return found.name[0] != '\0' && taken->search != NULL &&
+           (strcmp(taken->search, "*") == 0 || is_listed(taken->search, found.name));
+}
+
+ferry_option ferry_search_option(const char *name)
+{
+    int option = FERRY_OPTION_SEARCH;
+    while (option + 1 < FERRY_OPTION_SEARCH_END && strcmp(describe(option).name, name) != 0) option++;
+    return (ferry_option)option;
+}
 
 /* ---- values ---- */
 
@@ -146,24 +185,26 @@ static bool parse_value(const description *option, const char *text, ferry_optio
 
 /* ---- arguments ---- */
 
-static int find_name(uint64_t takes, const char *name, size_t size)
+static int find_name(const ferry_taken *taken, const char *name, size_t size)
 {
-    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (ferry_option_is_taken(takes, i) && strlen(table[i].name) == size && memcmp(table[i].name, name, size) == 0)
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        const description option = describe(i);
+        if (ferry_option_is_taken(taken, i) && strlen(option.name) == size && memcmp(option.name, name, size) == 0)
             return i;
+    }
     return -1;
 }
 
-static int find_letter(uint64_t takes, char letter)
+static int find_letter(const ferry_taken *taken, char letter)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (ferry_option_is_taken(takes, i) && table[i].letter == letter) return i;
+        if (ferry_option_is_taken(taken, i) && describe(i).letter == letter) return i;
     return -1;
 }
 
 typedef struct parser {
     const char *command;
-    uint64_t takes;
+    const ferry_taken *taken;
     char **argv;
     int count, at; /* argv[at] is the argument after the current one */
     ferry_arguments *arguments;
@@ -179,7 +220,8 @@ static bool usage_mistake(const parser *p, const char *problem, const char *argu
 static bool take_option(parser *p, int index, const char *argument, const char *attached)
 {
     ferry_option_value *value = &p->arguments->options[index];
-    if (table[index].kind == SWITCH) {
+    const description option = describe(index);
+    if (option.kind == SWITCH) {
         value->given = true;
         return attached == NULL || usage_mistake(p, "no value is expected in", argument);
     }
@@ -187,14 +229,14 @@ static bool take_option(parser *p, int index, const char *argument, const char *
         if (p->at == p->count) return usage_mistake(p, "a value is missing after", argument);
         attached = p->argv[p->at++];
     }
-    return parse_value(&table[index], attached, value);
+    return parse_value(&option, attached, value);
 }
 
 static bool parse_long(parser *p, const char *argument)
 {
     const char *name = argument + 2, *equals = strchr(name, '=');
     const size_t size = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    const int index = find_name(p->takes, name, size);
+    const int index = find_name(p->taken, name, size);
     if (index < 0) return usage_mistake(p, "unknown option", argument);
     return take_option(p, index, argument, equals != NULL ? equals + 1 : NULL);
 }
@@ -202,17 +244,19 @@ static bool parse_long(parser *p, const char *argument)
 static bool parse_letters(parser *p, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
-        const int index = find_letter(p->takes, *letter);
+        const int index = find_letter(p->taken, *letter);
         if (index < 0) return usage_mistake(p, "unknown option", argument);
-        if (table[index].kind != SWITCH) return take_option(p, index, argument, letter[1] != '\0' ? letter + 1 : NULL);
+        if (describe(index).kind != SWITCH)
+            return take_option(p, index, argument, letter[1] != '\0' ? letter + 1 : NULL);
         p->arguments->options[index].given = true;
     }
     return true;
 }
 
-bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments)
+bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char **argv, int count,
+                           ferry_arguments *arguments)
 {
-    parser p = {.command = command, .takes = takes, .argv = argv, .count = count, .arguments = arguments};
+    parser p = {.command = command, .taken = taken, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
     arguments->operands = argv;
     bool options_ended = false;
@@ -247,19 +291,21 @@ _Static_assert(sizeof(ferry_policy) == sizeof(int32_t) && sizeof(ferry_early_sto
 
 void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options)
 {
-    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (arguments->options[i].given && table[i].field != NO_FIELD)
-            set_field(&table[i], &arguments->options[i], (char *)options + table[i].field);
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        const description option = describe(i);
+        if (arguments->options[i].given && option.field != NO_FIELD)
+            set_field(&option, &arguments->options[i], (char *)options + option.field);
+    }
 }
 
-void ferry_options_print(uint64_t takes)
+void ferry_options_print(const ferry_taken *taken)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
-        const description *option = &table[i];
-        if (!ferry_option_is_taken(takes, i)) continue;
-        char left[64], letter[8] = "";
-        if (option->letter != 0) snprintf(letter, sizeof letter, "-%c,", option->letter);
-        snprintf(left, sizeof left, "%-3s --%s %s", letter, option->name, option->value != NULL ? option->value : "");
-        printf("  %-46s %s\n", left, option->help);
+        const description option = describe(i);
+        if (!ferry_option_is_taken(taken, i)) continue;
+        char left[128], letter[8] = "";
+        if (option.letter != 0) snprintf(letter, sizeof letter, "-%c,", option.letter);
+        snprintf(left, sizeof left, "%-3s --%s %s", letter, option.name, option.value);
+        printf("  %-46s %s\n", left, option.help);
     }
 }

@@ -15,21 +15,11 @@ typedef enum ferry_option {
     FERRY_OPTION_OUTPUT,
     FERRY_OPTION_FROM,
     FERRY_OPTION_TO,
-    FERRY_OPTION_POLICY,
-    FERRY_OPTION_BEAM,
-    FERRY_OPTION_NBEST,
     FERRY_OPTION_SCORES,
-    FERRY_OPTION_MAX_LENGTH,
-    FERRY_OPTION_MIN_LENGTH,
-    FERRY_OPTION_LENGTH_PENALTY,
-    FERRY_OPTION_WORD_PENALTY,
-    FERRY_OPTION_EARLY_STOPPING,
-    FERRY_OPTION_REPETITION_PENALTY,
-    FERRY_OPTION_NO_REPEAT_NGRAM,
     FERRY_OPTION_NO_SHORTLIST,
-    FERRY_OPTION_THREADS,
-    FERRY_OPTION_BATCH,
-    FERRY_OPTION_TYPE,
+    FERRY_OPTION_SEARCH, /* the first of the search options, which the schema of the model file lists */
+    FERRY_OPTION_SEARCH_END = FERRY_OPTION_SEARCH + 24,
+    FERRY_OPTION_TYPE = FERRY_OPTION_SEARCH_END,
     FERRY_OPTION_TOLERANCE,
     FERRY_OPTION_SINGLE,
     FERRY_OPTION_UNTRAINED,
@@ -46,12 +36,16 @@ typedef enum ferry_option {
     FERRY_OPTION_COUNT
 } ferry_option;
 
-/* Sets of options: FERRY_TAKES(MODEL) | FERRY_TAKES(BEAM). */
+/* The options of a command. */
+typedef struct ferry_taken {
+    uint64_t own;       /* FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) … */
+    const char *search; /* search options by their names, separated by blanks; "*": all; NULL: none */
+} ferry_taken;
 #define FERRY_TAKES(name) (UINT64_C(1) << FERRY_OPTION_##name)
-static inline bool ferry_option_is_taken(uint64_t takes, int option)
-{
-    return (takes >> option & 1) != 0;
-}
+
+bool ferry_option_is_taken(const ferry_taken *taken, int option);
+/* The search option `name`, which exists: "max-length". */
+ferry_option ferry_search_option(const char *name);
 
 typedef struct ferry_option_value {
     bool given;
@@ -66,15 +60,16 @@ typedef struct ferry_arguments {
     size_t operand_count;
 } ferry_arguments;
 
-/* Parses argv[0] … argv[count - 1], and reorders it: arguments->operands points into it. `takes`: the options of
- * `command`. On a mistake (an unknown option, a missing value, a value out of range) prints a message that names the
- * option and the value, and returns false. */
-bool ferry_arguments_parse(const char *command, uint64_t takes, char **argv, int count, ferry_arguments *arguments);
+/* Parses argv[0] … argv[count - 1], and reorders it: arguments->operands points into it. `taken`: the options of
+ * `command`; --help is always one. On a mistake (an unknown option, a missing value, a value out of range) prints a
+ * message that names the option and the value, and returns false. */
+bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char **argv, int count,
+                           ferry_arguments *arguments);
 
 /* Sets the fields of *options that given options name; the others stay as they are. */
 void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options);
 
-/* Prints one line for each option of `takes`. */
-void ferry_options_print(uint64_t takes);
+/* Prints one line for each option. */
+void ferry_options_print(const ferry_taken *taken);
 
 #endif

@@ -59,7 +59,7 @@ const ferry_command ferry_command_convert = {
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
         "Without --type, matrices become float32, but int8 matrices stay int8. f32 makes those float32, too; f16\n"
         "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n",
-    .options = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(QUIET),
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,
     .run = run,

@@ -40,7 +40,7 @@ static entry entry_of(const ferry_result *result, size_t i, size_t h)
 
 static void write_entry(job *j, size_t i, const entry *e)
 {
-    const bool nbest = ferry_is_given(j->call, FERRY_OPTION_NBEST); /* Marian's format */
+    const bool nbest = ferry_is_given(j->call, ferry_search_option("nbest")); /* Marian's format */
     if (nbest)
         fprintf(j->out, "%zu ||| ", j->lines.first + i);
     else if (ferry_is_given(j->call, FERRY_OPTION_SCORES))
@@ -156,12 +156,9 @@ const ferry_command ferry_command_translate = {
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
-    .options = FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-               FERRY_TAKES(POLICY) | FERRY_TAKES(BEAM) | FERRY_TAKES(NBEST) | FERRY_TAKES(SCORES) |
-               FERRY_TAKES(MAX_LENGTH) | FERRY_TAKES(MIN_LENGTH) | FERRY_TAKES(LENGTH_PENALTY) |
-               FERRY_TAKES(WORD_PENALTY) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(EARLY_STOPPING) |
-               FERRY_TAKES(REPETITION_PENALTY) | FERRY_TAKES(NO_REPEAT_NGRAM) | FERRY_TAKES(THREADS) |
-               FERRY_TAKES(BATCH) | FERRY_TAKES(QUIET),
+    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                "*"},
     .least = 0,
     .most = SIZE_MAX,
     .run = run,

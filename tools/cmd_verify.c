@@ -242,7 +242,7 @@ const ferry_command ferry_command_verify = {
         "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
         "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
         "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n",
-    .options = FERRY_TAKES(TOLERANCE),
+    .options = {.own = FERRY_TAKES(TOLERANCE)},
     .least = 2,
     .most = 2,
     .run = run,

@@ -17,10 +17,10 @@ typedef struct ferry_call {
 
 typedef struct ferry_command {
     const char *name;
-    const char *synopsis;               /* the operands */
-    const char *summary;                /* one line */
-    const char *details;                /* paragraphs for `ferry help NAME`, each line ended; "" */
-    uint64_t options;                   /* FERRY_TAKES(…) | … */
+    const char *synopsis; /* the operands */
+    const char *summary;  /* one line */
+    const char *details;  /* paragraphs for `ferry help NAME`, each line ended; "" */
+    ferry_taken options;
     size_t least, most;                 /* operands */
     int (*run)(const ferry_call *call); /* returns the exit status */
 } ferry_command;

@@ -38,7 +38,7 @@ static int print_help(const ferry_command *command)
 {
     printf("usage: ferry %s [OPTION…] %s\n\n%s.\n%s\n", command->name, command->synopsis, command->summary,
            command->details);
-    ferry_options_print(command->options | FERRY_TAKES(HELP));
+    ferry_options_print(&command->options);
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 
@@ -57,8 +57,7 @@ static int help(int count, char **names)
 static int run_command(const ferry_command *command, ferry_call *call, char **argv, int count)
 {
     ferry_arguments *arguments = &call->arguments;
-    if (!ferry_arguments_parse(command->name, command->options | FERRY_TAKES(HELP), argv, count, arguments))
-        return FERRY_EXIT_USAGE;
+    if (!ferry_arguments_parse(command->name, &command->options, argv, count, arguments)) return FERRY_EXIT_USAGE;
     if (ferry_is_given(call, FERRY_OPTION_HELP)) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
         ferry_complain("%s: expected %s, found %zu arguments; try 'ferry help %s'", command->name,

@@ -6,10 +6,10 @@
 
 static void set_options(const ferry_call *call, ferry_options *options)
 {
-    const bool nbest = ferry_is_given(call, FERRY_OPTION_NBEST);
+    const bool nbest = ferry_is_given(call, ferry_search_option("nbest"));
     options->scores = nbest ? 1 : 0; /* greedy search is faster without */
     ferry_arguments_apply(&call->arguments, options);
-    if (nbest && !ferry_is_given(call, FERRY_OPTION_BEAM) && options->beam < options->nbest)
+    if (nbest && !ferry_is_given(call, ferry_search_option("beam")) && options->beam < options->nbest)
         options->beam = options->nbest;
 }
 

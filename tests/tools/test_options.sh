@@ -43,7 +43,7 @@ test_wrong_usage()
 
 test_bad_values()
 {
-    expect_usage_error "--beam: expected a whole number from 1 to 256, found '0'" translate --beam 0 x
+    expect_usage_error "--beam: expected a whole number from 1 to 1024, found '0'" translate --beam 0 x
     expect_usage_error "found '4x'" translate --beam 4x x
     expect_usage_error "found ''" translate --beam= x
     expect_usage_error "found ' 4'" translate --beam ' 4' x

@@ -252,7 +252,7 @@ static void close_race(race *r)
 
 int ferry_bench_encodings(const ferry_call *call)
 {
-    race r = {.longest = call->arguments.options[FERRY_OPTION_MAX_LENGTH].integer};
+    race r = {.longest = call->arguments.options[ferry_search_option("max-length")].integer};
     if (!ferry_is_given(call, FERRY_OPTION_UNTRAINED)) {
         ferry_complain("bench encodings: measures only models with random weights; add --untrained");
         return FERRY_EXIT_USAGE;

@@ -4,21 +4,21 @@
 
 #define TRANSLATE_OPTIONS                                                                                              \
     (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) |             \
-     FERRY_TAKES(BEAM) | FERRY_TAKES(THREADS) | FERRY_TAKES(BATCH) | FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) |         \
-     FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
-#define ENCODINGS_OPTIONS                                                                                              \
-    (FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(MAX_LENGTH) | FERRY_TAKES(JSON))
+     FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) | FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
+#define TRANSLATE_SEARCH "beam threads batch"
+#define ENCODINGS_OPTIONS (FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(JSON))
+#define ENCODINGS_SEARCH "max-length"
 
 /* What `ferry bench NAME` measures. */
 typedef struct subject {
     const char *name;
-    uint64_t options;
+    ferry_taken options;
     int (*run)(const ferry_call *call);
 } subject;
 
 static const subject subjects[] = {
-    {"translate", TRANSLATE_OPTIONS, ferry_bench_translate},
-    {"encodings", ENCODINGS_OPTIONS, ferry_bench_encodings},
+    {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH}, ferry_bench_translate},
+    {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH}, ferry_bench_encodings},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
@@ -32,7 +32,7 @@ static int run(const ferry_call *call)
         return FERRY_EXIT_USAGE;
     }
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (ferry_is_given(call, (ferry_option)i) && !ferry_option_is_taken(subjects[s].options, i)) {
+        if (ferry_is_given(call, (ferry_option)i) && !ferry_option_is_taken(&subjects[s].options, i)) {
             ferry_complain("bench %s: does not take all of the given options; try 'ferry help bench'", name);
             return FERRY_EXIT_USAGE;
         }
@@ -56,7 +56,7 @@ const ferry_command ferry_command_bench = {
         "target tokens, and memory, on one thread, for models with random weights that differ only by their encoding.\n"
         "--max-length: only lengths up to it. --json: for each encoding name encoder_s step_s step_ratio table_bytes\n"
         "row_bytes cache_bytes thread_bytes. Options: --untrained (required), --encodings, --max-length, --json.\n",
-    .options = TRANSLATE_OPTIONS | ENCODINGS_OPTIONS,
+    .options = {TRANSLATE_OPTIONS | ENCODINGS_OPTIONS, TRANSLATE_SEARCH " " ENCODINGS_SEARCH},
     .least = 1,
     .most = 1,
     .run = run,

@@ -139,8 +139,8 @@ const ferry_command ferry_command_plot = {
         "added to embeddings, by position and dimension; what is added to scores, by distance and head; and the\n"
         "similarity of positions, by distance. With --attention: the attention weights over the pieces of TEXT and of\n"
         "its translation. Layers and heads are counted from 0; default: the last layer, the mean of its heads.\n",
-    .options = FERRY_TAKES(OUTPUT) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-               FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) | FERRY_TAKES(HEAD),
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) |
+                       FERRY_TAKES(TO) | FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) | FERRY_TAKES(HEAD)},
     .least = 0,
     .most = 1,
     .run = run,
