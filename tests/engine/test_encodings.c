@@ -6,22 +6,29 @@
 
 /* ---- schemes without a model ---- */
 
+/* A text, or a number. */
+typedef struct fake_parameter {
+    const char *key; /* NULL ends a list */
+    const char *text;
+    double number;
+} fake_parameter;
+
 /* A source of parameters, and of one tensor. */
 typedef struct fake_file {
-    const ferry_position_parameter *parameters;
+    const fake_parameter *parameters;
     const float *tensor;
 } fake_file;
 
-static const ferry_position_parameter *find_parameter(const fake_file *file, const char *key)
+static const fake_parameter *find_parameter(const fake_file *file, const char *key)
 {
-    const ferry_position_parameter *parameter = file->parameters;
+    const fake_parameter *parameter = file->parameters;
     while (parameter->key != NULL && strcmp(parameter->key, key) != 0) parameter++;
     return parameter->key != NULL ? parameter : NULL;
 }
 
 static bool fake_text(void *user, const char *key, ferry_view *value)
 {
-    const ferry_position_parameter *parameter = find_parameter(user, key);
+    const fake_parameter *parameter = find_parameter(user, key);
     if (parameter == NULL || parameter->text == NULL) return false;
     *value = (ferry_view){parameter->text, strlen(parameter->text)};
     return true;
@@ -29,7 +36,7 @@ static bool fake_text(void *user, const char *key, ferry_view *value)
 
 static bool fake_real(void *user, const char *key, double *value)
 {
-    const ferry_position_parameter *parameter = find_parameter(user, key);
+    const fake_parameter *parameter = find_parameter(user, key);
     if (parameter == NULL || parameter->text != NULL) return false;
     *value = parameter->number;
     return true;
@@ -51,9 +58,8 @@ static ferry_status fake_tensor(void *user, const char *name, int32_t layer, int
     return FERRY_OK;
 }
 
-static ferry_status try_bind(const char *name, const ferry_position_stack *stack,
-                             const ferry_position_parameter *parameters, const float *tensor, ferry_position *position,
-                             ferry_error *error)
+static ferry_status try_bind(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                             const float *tensor, ferry_position *position, ferry_error *error)
 {
     fake_file file = {parameters, tensor};
     const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_tensor};
@@ -61,8 +67,8 @@ static ferry_status try_bind(const char *name, const ferry_position_stack *stack
                                error);
 }
 
-static ferry_position bind(const char *name, const ferry_position_stack *stack,
-                           const ferry_position_parameter *parameters, const float *tensor)
+static ferry_position bind(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                           const float *tensor)
 {
     ferry_position position;
     ferry_error error;
@@ -90,7 +96,7 @@ static void bias_by_key(const ferry_position *position, int32_t head, int32_t at
 static void check_sinusoids(const char *layout, const char *divisor)
 {
     enum { D = 16, COUNT = 400 };
-    const ferry_position_parameter parameters[] = {
+    const fake_parameter parameters[] = {
         {.key = "layout", .text = layout}, {.key = "exponent_divisor", .text = divisor}, {.key = "first"}, {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
     ferry_position position = bind("sinusoidal", &stack, parameters, NULL);
@@ -130,10 +136,10 @@ static void test_a_shift_rotates_sinusoids(void **state)
 
 static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
 {
-    const ferry_position_parameter parameters[] = {{.key = "layout", .text = layout},
-                                                   {.key = "theta", .number = 10000},
-                                                   {.key = dims > 0 ? "dims" : "ignored", .number = dims},
-                                                   {0}};
+    const fake_parameter parameters[] = {{.key = "layout", .text = layout},
+                                         {.key = "theta", .number = 10000},
+                                         {.key = dims > 0 ? "dims" : "ignored", .number = dims},
+                                         {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
     return bind("rope", &stack, parameters, NULL);
 }
@@ -217,10 +223,10 @@ static void test_partial_rotation_leaves_the_rest(void **state)
 
     static const double wrong[] = {0, 3, 10};
     for (int i = 0; i < 3; i++) {
-        const ferry_position_parameter parameters[] = {{.key = "layout", .text = "half"},
-                                                       {.key = "theta", .number = 10000},
-                                                       {.key = "dims", .number = wrong[i]},
-                                                       {0}};
+        const fake_parameter parameters[] = {{.key = "layout", .text = "half"},
+                                             {.key = "theta", .number = 10000},
+                                             {.key = "dims", .number = wrong[i]},
+                                             {0}};
         const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 1, .head_width = 8};
         assert_int_equal(try_bind("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT);
         assert_non_null(strstr(error.message, "position.dims"));
@@ -263,9 +269,9 @@ static void test_buckets_of_distances(void **state)
 {
     (void)state;
     enum { H = 3, AT = 200 };
-    static const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = 32},
-                                                          {.key = "max_distance", .number = 128},
-                                                          {0}};
+    static const fake_parameter parameters[] = {{.key = "num_buckets", .number = 32},
+                                                {.key = "max_distance", .number = 128},
+                                                {0}};
     float table[32 * H], scores[2 * AT + 1];
     for (int bucket = 0; bucket < 32; bucket++)
         for (int h = 0; h < H; h++) table[bucket * H + h] = (float)(bucket + 100 * h);
@@ -309,9 +315,9 @@ static void test_buckets_of_other_sizes(void **state)
     for (int32_t n = 4; n <= 16; n++)
         for (int32_t m = n / 2 + 1; m < 130; m++)
             for (int causal = 0; causal < 2; causal++) {
-                const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
-                                                               {.key = "max_distance", .number = m},
-                                                               {0}};
+                const fake_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
+                                                     {.key = "max_distance", .number = m},
+                                                     {0}};
                 const ferry_position_stack stack = {
                     .layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = causal};
                 ferry_position position = bind("t5", &stack, parameters, table);
@@ -334,9 +340,9 @@ static void test_bad_buckets_are_refused(void **state)
                 {32, 1e6, "expected a number from"}};
     const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = true};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
-                                                       {.key = "max_distance", .number = rows[i].distance},
-                                                       {0}};
+        const fake_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
+                                             {.key = "max_distance", .number = rows[i].distance},
+                                             {0}};
         ferry_position position;
         ferry_error error;
         assert_int_equal(try_bind("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT);
@@ -360,8 +366,8 @@ static double paper_slope(int32_t heads, int32_t h)
 static void test_slopes_of_heads(void **state)
 {
     (void)state;
-    static const ferry_position_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
-    static const ferry_position_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
+    static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
+    static const fake_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
     float scores[101];
     for (int32_t H = 1; H <= 20; H++) {
         const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
