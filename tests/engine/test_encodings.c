@@ -1,5 +1,5 @@
-/* What the literature says of each positional encoding, and what a decoder may ask of all: scores that beam search
- * sums up are those of its own ids computed from scratch, neighbors change nothing, and length has no end. */
+/* What the literature says of each positional encoding, and what holds for all: the scores that beam search adds up are
+ * those of its ids computed from scratch, other sentences in the batch change nothing, and length has no limit. */
 #include "tests/support/support.h"
 
 #include "engine/position/position.h"
@@ -82,13 +82,87 @@ static void extend(const ferry_position *position, ferry_position_state *state, 
     CHECK(ferry_position_extend(position, state, ferry_kernels_find(NULL), count, &error));
 }
 
-/* What the score hook adds for one query at `at` and every key, for schemes that do not look at q and k. */
+/* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */
 static void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores)
 {
     const ferry_position_tile tile = {
         .head = head, .first = at, .queries = 1, .keys = keys, .scores = scores, .ld_scores = (size_t)keys};
     memset(scores, 0, (size_t)keys * sizeof *scores);
     position->scheme->score(position, NULL, ferry_kernels_find(NULL), &tile);
+}
+
+/* ---- declarations ---- */
+
+/* The declared values pass the declared checks, and nothing is longer than its array. */
+static void test_declarations_are_consistent(void **state)
+{
+    (void)state;
+    const ferry_position_stack stack = {.layers = 2, .d_model = 16, .heads = 4, .head_width = 4};
+    const float zeros[1024 * 16] = {0}; /* as many numbers as the largest tensor */
+    fake_file file = {.tensor = zeros};
+    const ferry_position_source source = {.user = &file, .tensor = fake_tensor};
+    const ferry_position_scheme *scheme;
+    for (size_t i = 0; (scheme = ferry_position_at(i)) != NULL; i++) {
+        const ferry_position_parameter *parameter = scheme->parameters;
+        const ferry_position_tensor *tensor = scheme->tensors;
+        ferry_position position;
+        ferry_error error;
+        while (parameter != NULL && parameter->key != NULL) {
+            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->choices[0] != NULL));
+            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->least == NULL));
+            assert_true(parameter->usual != NULL || parameter->missing != NULL);
+            parameter++;
+        }
+        while (tensor != NULL && tensor->name != NULL) tensor++;
+        if (parameter != NULL) assert_in_range(parameter - scheme->parameters, 1, FERRY_POSITION_MAX_PARAMETERS);
+        if (tensor != NULL) assert_in_range(tensor - scheme->tensors, 1, FERRY_POSITION_MAX_TENSORS);
+        CHECK(ferry_position_bind(ferry_text_view(scheme->name), &stack, &source, ferry_kernels_find(NULL), &position,
+                                  &error));
+        ferry_position_unbind(&position);
+    }
+}
+
+/* The message names the parameter and what was expected, whatever was wrong. */
+static void test_bad_parameters_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme;
+        fake_parameter parameters[4];
+        const char *message;
+    } rows[] = {
+        {"sinusoidal", {{.key = "layout", .text = "woven"}}, "position.layout: expected 'interleaved' or 'split'"},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .number = 1}},
+         "position.exponent_divisor: expected 'half' or 'half_minus_one'"},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"},
+          {.key = "exponent_divisor", .text = "half"},
+          {.key = "first", .number = 65537}},
+         "position.first: expected a number from 0 to 65536"},
+        {"learned",
+         {{.key = "max_positions"}},
+         "position.max_positions: expected a number of positions from 1 to 2147"},
+        {"shaw", {{.key = "clip", .number = 65537}}, "position.clip: expected a distance from 1 to 65536"},
+        {"t5", {{.key = "num_buckets", .text = "8"}}, "position.num_buckets: expected a number from 4 to 65536"},
+        {"t5",
+         {{.key = "num_buckets", .number = 10}, {.key = "max_distance", .number = 2}},
+         "position.max_distance: expected a number from 3 to 16384"},
+        {"deberta", {{.key = "clip", .number = 1}}, "position.p2c: expected 'paper' or 'released'"},
+        {"rope", {{.key = "theta", .number = 1}}, "position.theta: expected a real number above 1, up to 1e12"},
+        {"rope",
+         {{.key = "theta", .number = 2}, {.key = "layout", .text = "half"}, {.key = "dims", .text = "4"}},
+         "position.dims: expected an even number from 2 to the head width, 4"},
+        {"alibi", {{0}}, "position.slopes: expected 'formula' or 'given'"},
+    };
+    const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ferry_position position;
+        ferry_error error;
+        assert_int_equal(try_bind(rows[i].scheme, &stack, rows[i].parameters, NULL, &position, &error),
+                         FERRY_ERROR_FORMAT);
+        if (strstr(error.message, rows[i].message) != error.message) fail_msg("found '%s'", error.message);
+    }
 }
 
 /* ---- sinusoidal ---- */
@@ -288,7 +362,7 @@ static void test_buckets_of_distances(void **state)
     }
 }
 
-/* The formula without logarithms: with e exact distances and N = n - e buckets behind them, distance d < m is in bucket
+/* The formula without logarithms: with e exact distances and N = n - e buckets after them, distance d < m is in bucket
  * e + t for the largest t with m^t·e^(N - t) ≤ d^N. */
 static int32_t bucket_by_powers(int32_t d, int32_t n, int32_t m)
 {
@@ -569,6 +643,8 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_declarations_are_consistent),
+        cmocka_unit_test(test_bad_parameters_are_refused),
         cmocka_unit_test(test_a_shift_rotates_sinusoids),
         cmocka_unit_test(test_rotations_of_worked_vectors),
         cmocka_unit_test(test_rotated_products_depend_on_distance_alone),
