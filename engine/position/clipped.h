@@ -26,7 +26,7 @@ typedef struct ferry_clipped_range {
 
 ferry_clipped_keys ferry_clipped_split(const ferry_clipped *clipped, int32_t position, int32_t keys);
 ferry_clipped_range ferry_clipped_meets(const ferry_clipped *clipped, const ferry_position_tile *tile, bool causal);
-/* Not less than the range's rows, rounded up to 16, of any tile of that size. */
+/* At least the rows, rounded up to 16, that any tile of that size needs. */
 size_t ferry_clipped_width(const ferry_clipped *clipped, int32_t queries, int32_t keys);
 
 /* scores[j] += terms[row of key j] for the keys that a query sees; terms [count]. */

@@ -3,13 +3,13 @@
  *     score(i, j) = (q_i·k_j + q_i·pos_k(P[δ(i, j)]) + k_j·pos_q(P[δ(j, i)]))/√(3K)
  *     δ(i, j) = clamp(i - j + c, 0, 2c - 1)
  *
- * P is rel_embeddings, shared by the layers. `p2c: released` takes P[δ(i, j)] in the last term, too, as the published
- * code does. δ is not symmetric: the distance c itself is in the table, -c is not.
+ * P is rel_embeddings, shared by the layers. `p2c: released` takes P[δ(i, j)] in the last term as well, like the
+ * published code. δ is not symmetric: the distance c itself is in the table, -c is not.
  *
- * pos_k(P) and pos_q(P) depend on weights alone. With the table of δ(i, j) upside down, its row is
- * clamp(j - i + c - 1, 0, 2c - 1): it ascends with j (clipped.h). The last term takes another row of pos_q for every
- * pair: 16 keys meet a tile's queries in queries + 15 rows, and those products hold the terms on diagonals.
- */
+ * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, that of δ(i, j) is
+ * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (clipped.h). The last term needs a different row of pos_q for
+ * every pair: 16 keys and a tile's queries need queries + 15 rows, and the terms lie on the diagonals of their
+ * products. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,12 +32,12 @@ static const ferry_position_tensor tensors[] = {{.name = "rel_embeddings", .shap
 typedef struct deberta {
     ferry_clipped c2p;
     int32_t direction; /* of p2c's row c + direction·(j - i): 1 paper, -1 released */
-    float *pos_k;      /* [layers][H][⌈2c/16⌉][K][16], upside down */
+    float *pos_k;      /* [layers][H][⌈2c/16⌉][K][16], rows reversed */
     float *pos_q;      /* [layers][H][2c, K], scaled */
     float score_scale; /* 1/√(3K) */
 } deberta;
 
-/* Panels of rel_embeddings [count, D] upside down. */
+/* Panels of rel_embeddings [count, D] with its rows reversed. */
 static void pack_embeddings(float *panels, const float *embeddings, int32_t count, int32_t D)
 {
     for (int32_t first = 0; first < count; first += FERRY_LANES)
@@ -165,7 +165,7 @@ static void score(const ferry_position *position, const ferry_position_state *st
     for (int32_t j = 0; j < tile->keys; j += FERRY_LANES) add_p2c(position, kernels, tile, table, j);
 }
 
-/* The weights are read by bind alone; what stays is the tables. */
+/* Only bind reads the weights; the tables remain in memory. */
 static void cost(const ferry_position *position, ferry_position_cost *result)
 {
     const deberta *own = position->derived;

@@ -1,6 +1,6 @@
 /* Learned absolute positions (Gehring et al. 2017): one trained row for each position is added to the embedding.
  *
- * The table ends where training ended, so the scheme has a limit; a longer text is refused, never cut. */
+ * Nothing continues the trained table, so the scheme has a limit; a longer text is refused, never cut. */
 #include "schemes.h"
 
 enum { WEIGHT }; /* tensor */

@@ -79,7 +79,7 @@ void ferry_position_unbind(ferry_position *position)
     memset(position, 0, sizeof *position);
 }
 
-/* Capacity for `count` rows, rounded up to a multiple of FERRY_LANES; the prepared rows are kept. */
+/* Capacity for `count` rows, rounded up to a multiple of FERRY_LANES; existing rows are kept. */
 static ferry_status reserve(ferry_position_state *state, int32_t count, size_t width, ferry_error *error)
 {
     if (count <= state->capacity) return FERRY_OK;

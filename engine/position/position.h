@@ -85,16 +85,16 @@ typedef struct ferry_position {
     void *derived; /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
 } ferry_position;
 
-/* What bind has besides: tensors of layers, and products. */
+/* What else bind needs: the tensors of layers, and kernels for products. */
 typedef struct ferry_position_binding {
     const ferry_position_source *source;
     const ferry_kernels *kernels;
 } ferry_position_binding;
 
-/* Rows by position that one thread has prepared. Zeroed: empty. */
+/* Rows by position that one thread has computed. Zeroed: empty. */
 typedef struct ferry_position_state {
     float *rows;      /* [count, row] */
-    int32_t count;    /* prepared */
+    int32_t count;    /* computed */
     int32_t capacity; /* allocated */
 } ferry_position_state;
 
@@ -116,7 +116,7 @@ typedef struct ferry_position_tile {
 /* What an encoding costs, for reports. Zeroed: nothing. */
 typedef struct ferry_position_cost {
     int64_t model_bytes;    /* tables and weights, shared by all threads */
-    int64_t position_bytes; /* rows by position: for each position that a thread has prepared */
+    int64_t position_bytes; /* rows by position: for each position that a thread has filled */
     /* Multiply-adds that all layers and heads together add to a step of the decoder (encoder: to a token): once, and
      * for each key that the step sees. */
     int64_t token_operations;
@@ -132,8 +132,8 @@ struct ferry_position_scheme {
     /* Once, when the model is opened, with everything else in *position: takes the tensors of layers and derives what
      * depends on weights alone. */
     ferry_status (*bind)(ferry_position *position, const ferry_position_binding *binding, ferry_error *error);
-    /* What depends on the position: rows of `row` floats (an expression). Computes rows first … end - 1, multiples of
-     * FERRY_LANES, of the array `rows`. */
+    /* What is computed for each position: a row of `row` floats (an expression). Fills rows[first … end - 1]; first and
+     * end are multiples of FERRY_LANES. */
     const char *row;
     void (*fill)(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end);
     /* Adds to `count` scaled embedding rows x [count, D] at positions first, first + 1, … */
@@ -161,7 +161,7 @@ const ferry_position_scheme *ferry_position_find(ferry_view name);
 /* Scheme `index` of all in this build, from 0; NULL past the end. */
 const ferry_position_scheme *ferry_position_at(size_t index);
 
-/* Finds the scheme `name`, reads its parameters and binds it. *position is filled on success; unbind it. Errors:
+/* Finds the scheme `name`, reads its parameters and binds it. *position is filled on success; unbind it later. Errors:
  * UNSUPPORTED (unknown scheme), FORMAT (bad parameters), MEMORY, and those of source->tensor. */
 ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *stack,
                                  const ferry_position_source *source, const ferry_kernels *kernels,

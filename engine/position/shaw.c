@@ -2,8 +2,8 @@
  *
  *     score(i, j) = q_i·(k_j + rel_k[r])/√K,  context_i = Σ_j a(i, j)·(v_j + rel_v[r]),  r = clamp(j - i, -L, L) + L
  *
- * Nothing is added to cached keys and values: q_i meets each row of rel_k once, and the weights of a row's keys are
- * summed before they meet rel_v. rel_k stands as panels, rel_v as values. */
+ * Nothing is added to cached keys and values: q_i is multiplied by each row of rel_k once, and the weights of a row's
+ * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
 #include "clipped.h"

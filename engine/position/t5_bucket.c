@@ -34,7 +34,7 @@ static int32_t bucket_of(int32_t d, int32_t n, int32_t m)
 {
     const int32_t e = n / 2;
     if (d < e) return d;
-    /* Where the quotient is an integer, its rounding must not lose it; no other distance comes so close to one. */
+    /* Rounding must not lose a quotient that is an integer; no other distance comes this close to one. */
     const double exact = log((double)d / (double)e) / log((double)m / (double)e) * (double)(n - e);
     const int32_t bucket = e + (int32_t)(exact + 1e-9);
     return bucket < n - 1 ? bucket : n - 1;

@@ -3,7 +3,7 @@
  *     score(i, j) = ((q_i + u)·k_j + (q_i + v)·W R[i - j])/√K
  *
  * R[t] is the sinusoidal row of distance t (sines, then cosines; angle_k = t/10000^(k/(D/2))), W is r_proj; u and v are
- * given for each head. W R depends on the distance alone: it is prepared in panels of 16 distances, which attention's
+ * given for each head. W R depends on the distance alone: it is computed in panels of 16 distances, which attention's
  * kernels read like keys, and a longer text adds panels. A group of panels in the state's rows:
  *
  *     t = 16 g + 15 - s, s = 0 … 15 (the past):      layer 0 [H·K][16] · layer 1 … · R [D][16]
@@ -84,7 +84,7 @@ static void prepare_panel(const ferry_position *position, const ferry_kernels *k
             r[(half + k) * FERRY_LANES + (size_t)s] = (float)cos(angle);
         }
     }
-    /* W as the rows and R as the panel: the product is a panel again. */
+    /* The product of W as rows and R as a panel is a panel again. */
     for (int32_t layer = 0; layer < position->stack.layers; layer++)
         kernels->product(panel + (size_t)layer * layer_floats, FERRY_LANES, own->r_proj[layer], (size_t)D, width, r, D,
                          FERRY_LANES, NULL);

@@ -109,7 +109,7 @@ static ferry_status take_tensor(const position_reader *reader, const ferry_posit
 
 /* ---- encodings ---- */
 
-/* A parameter that is not read would change what is computed. */
+/* Ignoring a parameter would change what is computed. */
 static ferry_status check_keys(const position_reader *reader, ferry_error *error)
 {
     const ferry_import_position *position = reader->position;
@@ -212,7 +212,7 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
     return true;
 }
 
-/* The first of the known formulas that the table agrees with. */
+/* The first known formula that the table agrees with. */
 static bool find_formula(const ferry_weights_entry *table, int32_t first_row, double *rates, float *row, formula *found)
 {
     const int32_t half = (int32_t)table->tensor.shape[table->tensor.dims - 1] / 2;
