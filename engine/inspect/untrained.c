@@ -99,42 +99,6 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 
 /* ---- positions ---- */
 
-typedef struct position_user {
-    maker *maker;
-    const ferry_position_parameter *usual;
-} position_user;
-
-static const ferry_position_parameter *find_usual(const position_user *user, const char *key)
-{
-    for (const ferry_position_parameter *p = user->usual; p != NULL && p->key != NULL; p++)
-        if (strcmp(p->key, key) == 0) return p;
-    return NULL;
-}
-
-static bool usual_text(void *user, const char *key, ferry_view *value)
-{
-    const ferry_position_parameter *parameter = find_usual(user, key);
-    if (parameter == NULL || parameter->text == NULL) return false;
-    *value = (ferry_view){parameter->text, strlen(parameter->text)};
-    return true;
-}
-
-static bool usual_real(void *user, const char *key, double *value)
-{
-    const ferry_position_parameter *parameter = find_usual(user, key);
-    if (parameter == NULL || parameter->text != NULL) return false;
-    *value = parameter->number;
-    return true;
-}
-
-static bool usual_integer(void *user, const char *key, int64_t *value)
-{
-    double number;
-    if (!usual_real(user, key, &number) || number != floor(number)) return false;
-    *value = (int64_t)number;
-    return true;
-}
-
 static ferry_status make_tensor(void *user, const char *name, int32_t layer, int32_t dims, const int64_t *shape,
                                 const float **data, ferry_error *error)
 {
@@ -143,15 +107,13 @@ static ferry_status make_tensor(void *user, const char *name, int32_t layer, int
     size_t count = 1;
     for (int32_t i = 0; i < dims; i++)
         if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX);
-    return make_vector(((position_user *)user)->maker, count, 0.0f, spread(shape[dims - 1]), data, error);
+    return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
 }
 
 static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)
 {
     const ferry_view name = {encoding, strlen(encoding)};
-    const ferry_position_scheme *scheme = ferry_position_find(name);
-    position_user user = {m, scheme != NULL ? scheme->usual : NULL};
-    const ferry_position_source source = {&user, usual_text, usual_integer, usual_real, make_tensor};
+    const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
     const ferry_position_stack place = {
         .layers = stack->layer_count,
         .d_model = m->file->transformer.d_model,

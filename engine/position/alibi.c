@@ -3,16 +3,16 @@
  *     score(i, j) - m_h·|i - j|
  *
  * where the paper's slopes are m_h = 2^(-8(h + 1)/H) for a power of two H; other H take the slopes of the next lower
- * power of two n, and then every second slope of 2n. `slopes` says `formula`, or `given`: the tensor `slopes` [H]. */
+ * power of two n, followed by every second slope of 2n. With `slopes: given` they are a tensor instead. */
 #include "schemes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct alibi {
-    const float *slopes; /* [H]: computed, or the file's */
-    float computed[];
-} alibi;
+enum { SLOPES };
+static const ferry_position_parameter parameters[] = {
+    {"slopes", FERRY_POSITION_CHOICE, .choices = {"formula", "given"}, .usual = "formula"}, {0}};
+static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given"}, {0}};
 
 static void compute_slopes(float *slopes, int32_t H)
 {
@@ -24,23 +24,15 @@ static void compute_slopes(float *slopes, int32_t H)
     }
 }
 
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
-                         ferry_error *error)
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
-    (void)kernels;
-    const int32_t H = position->stack.heads;
-    const int given = ferry_position_choice(source, "slopes", "formula", "given");
-    if (given < 0) return ferry_fail(error, FERRY_ERROR_FORMAT, "position.slopes: expected 'formula' or 'given'");
-    alibi *parameters = calloc(1, sizeof *parameters + (size_t)H * sizeof(float));
-    if (parameters == NULL) return ferry_fail_memory(error, "ALiBi slopes", (size_t)H * sizeof(float));
-    position->parameters = parameters;
-    if (!given) {
-        compute_slopes(parameters->computed, H);
-        parameters->slopes = parameters->computed;
-        return FERRY_OK;
-    }
-    const int64_t shape[] = {H};
-    return source->tensor(source->user, "slopes", -1, 1, shape, &parameters->slopes, error);
+    (void)binding;
+    float *computed;
+    if (position->tensors[SLOPES] != NULL) return FERRY_OK;
+    FERRY_TRY(ferry_position_allocate(position, 0, 1, (size_t)position->stack.heads, &computed, error));
+    compute_slopes(computed, position->stack.heads);
+    position->tensors[SLOPES] = computed;
+    return FERRY_OK;
 }
 
 static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
@@ -48,8 +40,7 @@ static void score(const ferry_position *position, const ferry_position_state *st
 {
     (void)state;
     (void)kernels;
-    const alibi *parameters = position->parameters;
-    const float slope = parameters->slopes[tile->head];
+    const float slope = position->tensors[SLOPES][tile->head];
     for (int32_t i = 0; i < tile->queries; i++) {
         float *row = tile->scores + (size_t)i * tile->ld_scores;
         const int32_t at = tile->first + i, keys = ferry_position_visible(position, tile, i);
@@ -64,7 +55,5 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->key_operations = (int64_t)stack->layers * stack->heads;
 }
 
-static const ferry_position_parameter usual[] = {{.key = "slopes", .text = "formula"}, {.key = NULL}};
-
 const ferry_position_scheme ferry_position_alibi = {
-    .name = "alibi", .usual = usual, .bind = bind, .score = score, .cost = cost};
+    .name = "alibi", .parameters = parameters, .tensors = tensors, .bind = bind, .score = score, .cost = cost};

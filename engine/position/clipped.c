@@ -1,34 +1,6 @@
 #include "clipped.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schemes.h"
-
-ferry_status ferry_clipped_parameter(const ferry_position_source *source, int32_t *clip, ferry_error *error)
-{
-    int64_t value;
-    if (!source->integer(source->user, "clip", &value) || value < 1 || value > FERRY_CLIP_MAX)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.clip: expected a distance from 1 to %d", FERRY_CLIP_MAX);
-    *clip = (int32_t)value;
-    return FERRY_OK;
-}
-
-ferry_status ferry_clipped_allocate(ferry_position *position, size_t head, size_t floats, float **tables,
-                                    ferry_error *error)
-{
-    size_t bytes, total;
-    if (!ferry_mul_size(floats, sizeof **tables, &bytes) || bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
-        return ferry_fail_memory(error, "tables of distances", SIZE_MAX);
-    head = ferry_round_up(head, 64);
-    total = head + ferry_round_up(bytes, 64);
-    unsigned char *block = aligned_alloc(64, total);
-    if (block == NULL) return ferry_fail_memory(error, "tables of distances", total);
-    memset(block, 0, head);
-    *tables = (float *)(void *)(block + head);
-    position->parameters = block;
-    return FERRY_OK;
-}
 
 static int32_t clamp(int32_t value, int32_t least, int32_t most)
 {
@@ -64,6 +36,15 @@ static void add_constant(float *x, float value, int32_t n)
     for (int32_t j = 0; j < n; j++) x[j] += value;
 }
 
+void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernels, const float *terms, int32_t position,
+                       int32_t keys, float *scores)
+{
+    const ferry_clipped_keys split = ferry_clipped_split(clipped, position, keys);
+    if (split.left > 0) add_constant(scores, terms[0], split.left);
+    kernels->add(scores + split.left, terms + split.first, (size_t)(split.right - split.left));
+    if (split.right < keys) add_constant(scores + split.right, terms[clipped->count - 1], keys - split.right);
+}
+
 void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const ferry_kernels *kernels,
                           const float *panels, const ferry_position_tile *tile)
 {
@@ -72,13 +53,7 @@ void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *po
     const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
     kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries, panels + (size_t)range.base * (size_t)K,
                      K, range.rows, NULL);
-    for (int32_t i = 0; i < tile->queries; i++) {
-        const int32_t keys = ferry_position_visible(position, tile, i);
-        const ferry_clipped_keys split = ferry_clipped_split(clipped, tile->first + i, keys);
-        const float *term = tile->scratch + (size_t)i * width - range.base;
-        float *scores = tile->scores + (size_t)i * tile->ld_scores;
-        if (split.left > 0) add_constant(scores, term[0], split.left);
-        kernels->add(scores + split.left, term + split.first, (size_t)(split.right - split.left));
-        if (split.right < keys) add_constant(scores + split.right, term[clipped->count - 1], keys - split.right);
-    }
+    for (int32_t i = 0; i < tile->queries; i++)
+        ferry_clipped_add(clipped, kernels, tile->scratch + (size_t)i * width - range.base, tile->first + i,
+                          ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }

@@ -32,6 +32,31 @@ const ferry_position_scheme *ferry_position_at(size_t index)
     return index < SCHEMES ? schemes[index] : NULL;
 }
 
+ferry_status ferry_position_take(const ferry_position *position, const ferry_position_binding *binding, size_t index,
+                                 int32_t layer, const float **data, ferry_error *error)
+{
+    const ferry_position_source *source = binding->source;
+    const ferry_position_tensor *tensor = &position->scheme->tensors[index];
+    int64_t shape[2];
+    const int32_t dims = ferry_position_shape(position, tensor, shape);
+    return dims > 0 ? source->tensor(source->user, tensor->name, layer, dims, shape, data, error) : FERRY_OK;
+}
+
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
+{
+    const ferry_position_scheme *scheme = position->scheme;
+    const ferry_position_tensor *tensors = scheme->tensors;
+    FERRY_TRY(ferry_position_read(position, binding->source, error));
+    if (scheme->pairs && position->stack.d_model % 2 != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s positions: d_model %d does not split into pairs", scheme->name,
+                          (int)position->stack.d_model);
+    if (scheme->limit != NULL) position->limit = (int32_t)ferry_position_evaluate(position, scheme->limit);
+    for (size_t i = 0; tensors != NULL && tensors[i].name != NULL; i++)
+        if (!tensors[i].per_layer)
+            FERRY_TRY(ferry_position_take(position, binding, i, -1, &position->tensors[i], error));
+    return scheme->bind != NULL ? scheme->bind(position, binding, error) : FERRY_OK;
+}
+
 ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *stack,
                                  const ferry_position_source *source, const ferry_kernels *kernels,
                                  ferry_position *position, ferry_error *error)
@@ -43,16 +68,34 @@ ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *st
                           (int)(name.size < 64 ? name.size : 64), name.data);
     position->scheme = scheme;
     position->stack = *stack;
-    ferry_status status = FERRY_OK;
-    if (scheme->bind != NULL) status = scheme->bind(position, source, kernels, error);
+    ferry_status status = bind(position, &(ferry_position_binding){source, kernels}, error);
     if (status != FERRY_OK) ferry_position_unbind(position);
     return status;
 }
 
 void ferry_position_unbind(ferry_position *position)
 {
-    free(position->parameters);
+    free(position->derived);
     memset(position, 0, sizeof *position);
+}
+
+/* Capacity for `count` rows, rounded up to a multiple of FERRY_LANES; existing rows are kept. */
+static ferry_status reserve(ferry_position_state *state, int32_t count, size_t width, ferry_error *error)
+{
+    if (count <= state->capacity) return FERRY_OK;
+    const size_t capacity = ferry_round_up(count > INT32_MAX / 4 ? (size_t)count : 2 * (size_t)count, FERRY_LANES);
+    size_t floats, bytes;
+    if (capacity > INT32_MAX || !ferry_mul_size(capacity, width, &floats) ||
+        !ferry_mul_size(floats, sizeof(float), &bytes))
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions of %zu numbers are more than memory can hold",
+                          (int)count, width);
+    float *rows = bytes <= SIZE_MAX - 63 ? aligned_alloc(64, ferry_round_up(bytes, 64)) : NULL;
+    if (rows == NULL) return ferry_fail_memory(error, "rows by position", bytes);
+    if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
+    free(state->rows);
+    state->rows = rows;
+    state->capacity = (int32_t)capacity;
+    return FERRY_OK;
 }
 
 ferry_status ferry_position_extend(const ferry_position *position, ferry_position_state *state,
@@ -63,8 +106,12 @@ ferry_status ferry_position_extend(const ferry_position *position, ferry_positio
                           "%s of %d tokens: the model's %s positions end at %d; split the text into shorter sentences",
                           position->stack.causal ? "a translation" : "a sentence", (int)count, position->scheme->name,
                           (int)position->limit);
-    if (position->scheme->extend == NULL || count <= state->count) return FERRY_OK;
-    return position->scheme->extend(position, state, kernels, count, error);
+    if (position->scheme->fill == NULL || count <= state->count) return FERRY_OK;
+    FERRY_TRY(reserve(state, count, (size_t)ferry_position_evaluate(position, position->scheme->row), error));
+    count = (int32_t)ferry_round_up((size_t)count, FERRY_LANES);
+    position->scheme->fill(position, kernels, state->rows, state->count, count);
+    state->count = count;
+    return FERRY_OK;
 }
 
 size_t ferry_position_scratch(const ferry_position *position, int32_t queries, int32_t keys)
@@ -72,34 +119,26 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
     return position->scheme->scratch != NULL ? position->scheme->scratch(position, queries, keys) : 0;
 }
 
-int ferry_position_choice(const ferry_position_source *source, const char *key, const char *a, const char *b)
+ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
+                                     ferry_error *error)
 {
-    ferry_view value;
-    if (!source->text(source->user, key, &value)) return -1;
-    if (ferry_view_equal(value, (ferry_view){a, strlen(a)})) return 0;
-    if (ferry_view_equal(value, (ferry_view){b, strlen(b)})) return 1;
-    return -1;
+    const ferry_name purpose = ferry_name_format("%s positions", position->scheme->name);
+    size_t floats, bytes;
+    if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
+        bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
+        return ferry_fail_memory(error, purpose.text, SIZE_MAX);
+    head = ferry_round_up(head, 64);
+    bytes = head + ferry_round_up(bytes, 64);
+    unsigned char *block = aligned_alloc(64, bytes);
+    if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
+    memset(block, 0, head);
+    *tables = (float *)(void *)(block + head);
+    position->derived = block;
+    return FERRY_OK;
 }
 
 void ferry_position_state_destroy(ferry_position_state *state)
 {
     free(state->rows);
     memset(state, 0, sizeof *state);
-}
-
-ferry_status ferry_position_state_reserve(ferry_position_state *state, int32_t count, int32_t width, ferry_error *error)
-{
-    if (count <= state->capacity) return FERRY_OK;
-    int32_t capacity = count > INT32_MAX / 2 ? count : 2 * count;
-    size_t floats, bytes;
-    if (!ferry_mul_size((size_t)capacity, (size_t)width, &floats) || !ferry_mul_size(floats, sizeof(float), &bytes))
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions of %d numbers are more than memory can hold",
-                          (int)count, (int)width);
-    float *rows = bytes <= SIZE_MAX - 63 ? aligned_alloc(64, ferry_round_up(bytes, 64)) : NULL;
-    if (rows == NULL) return ferry_fail_memory(error, "rows by position", bytes);
-    if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * (size_t)width * sizeof *rows);
-    free(state->rows);
-    state->rows = rows;
-    state->capacity = capacity;
-    return FERRY_OK;
 }

@@ -1,12 +1,13 @@
-/* The seam of the positional encodings.
+/* The interface of the positional encodings.
  *
- * A scheme is a constant struct of hooks, found by name; any hook may be NULL. A bound scheme (parameters, weights,
- * derived tables) exists for each self-attention stack; it is immutable and shared by threads. What grows with length
- * (rows by position) is a position state and belongs to one thread. Cross-attention has no position.
+ * A scheme is a constant struct: its parameters and tensors as data, and hooks, any of which may be NULL. A bound
+ * scheme (parameters, weights, derived tables) exists for each self-attention stack; it is immutable and shared by
+ * threads. What grows with the length of the text (rows by position) is a position state and belongs to one thread.
+ * Cross-attention has no positions.
  *
  * Attention's order: project, rotate, append k and v, scale q, q·kᵀ, score, mask, softmax, ·v, context, output
- * projection. Promises of every hook: a row's result depends on that row, its keys and its position alone, summed in
- * ascending key order; no allocation but in extend. */
+ * projection. Every hook guarantees: a row's result depends on that row, its keys and its position alone, summed in
+ * ascending key order; no allocation. */
 #ifndef FERRY_POSITION_POSITION_H
 #define FERRY_POSITION_POSITION_H
 
@@ -23,11 +24,12 @@ typedef struct ferry_position_stack {
     bool causal;        /* decoder */
 } ferry_position_stack;
 
-/* Where bind finds parameters and weights: the model file, seen through one stack. Names are those of
+/* Where parameters and tensors come from: the model file, seen through one stack. Names are those of
  * docs/model-file.md below `position.`. */
 typedef struct ferry_position_source {
     void *user;
-    /* false when there is no such parameter, or not of that type. */
+    /* false when there is no such parameter, or not of that type. text NULL: a model without a file, whose parameters
+     * have their usual values. */
     bool (*text)(void *user, const char *key, ferry_view *value);
     bool (*integer)(void *user, const char *key, int64_t *value);
     bool (*real)(void *user, const char *key, double *value);
@@ -37,20 +39,62 @@ typedef struct ferry_position_source {
                            const float **data, ferry_error *error);
 } ferry_position_source;
 
+/* ---- what a scheme declares ---- */
+
+enum { FERRY_POSITION_MAX_PARAMETERS = 4, FERRY_POSITION_MAX_CHOICES = 4, FERRY_POSITION_MAX_TENSORS = 4 };
+
+typedef enum ferry_position_kind {
+    FERRY_POSITION_CHOICE,  /* a text, one of `choices` */
+    FERRY_POSITION_INTEGER, /* least … most */
+    FERRY_POSITION_REAL     /* above `least`, at most `most` */
+} ferry_position_kind;
+
+/* Limits and sizes are expressions: numbers, D, H, K, `layers`, `directions` (2 in the encoder, 1 in the decoder) and
+ * integer parameters declared before, joined by * / + and computed from left to right; / rounds down. */
+typedef struct ferry_position_parameter {
+    const char *key; /* NULL ends a list */
+    ferry_position_kind kind;
+    const char *choices[FERRY_POSITION_MAX_CHOICES + 1]; /* NULL ends them */
+    const char *least, *most;
+    bool even;           /* odd integers are refused */
+    const char *unit;    /* what a message calls the number; NULL: "number" */
+    const char *missing; /* value when the model file lacks the parameter; NULL: it is required */
+    const char *usual;   /* value in a model without a file (measurements, plots); NULL: `missing` */
+} ferry_position_parameter;
+
+typedef struct ferry_position_tensor {
+    const char *name;  /* NULL ends a list */
+    const char *shape; /* one or two sizes: "2*clip+1, K" */
+    bool per_layer;    /* otherwise one for the stack */
+    const char *when;  /* "slopes=given": exists only with this choice; NULL: always */
+} ferry_position_tensor;
+
 typedef struct ferry_position_scheme ferry_position_scheme;
+
+/* ---- what a scheme becomes ---- */
 
 /* A bound scheme. */
 typedef struct ferry_position {
     const ferry_position_scheme *scheme;
     ferry_position_stack stack;
-    int32_t limit;    /* positions that can be represented; 0: any number */
-    void *parameters; /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
+    int32_t limit; /* positions that can be represented; 0: any number */
+    /* In the order of scheme->parameters: the index of a choice, or the number. */
+    double values[FERRY_POSITION_MAX_PARAMETERS];
+    /* In the order of scheme->tensors: those of the stack; NULL where the condition is not met. */
+    const float *tensors[FERRY_POSITION_MAX_TENSORS];
+    void *derived; /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
 } ferry_position;
 
-/* Rows by position that one thread has prepared. Zeroed: empty. */
+/* What else bind needs: the tensors of layers, and kernels for products. */
+typedef struct ferry_position_binding {
+    const ferry_position_source *source;
+    const ferry_kernels *kernels;
+} ferry_position_binding;
+
+/* Rows by position that one thread has computed. Zeroed: empty. */
 typedef struct ferry_position_state {
-    float *rows;      /* [count, D] */
-    int32_t count;    /* prepared */
+    float *rows;      /* [count, row] */
+    int32_t count;    /* computed */
     int32_t capacity; /* allocated */
 } ferry_position_state;
 
@@ -66,20 +110,13 @@ typedef struct ferry_position_tile {
     size_t ld_scores;
     float *context; /* [queries, K] with ld_context; set for the context hook only */
     size_t ld_context;
-    float *scratch; /* ferry_position_scratch floats, 64-byte aligned; of no meaning between hooks */
+    float *scratch; /* ferry_position_scratch floats, 64-byte aligned; undefined between hooks */
 } ferry_position_tile;
 
-/* A parameter as bind asks for it: a text, or a number. */
-typedef struct ferry_position_parameter {
-    const char *key;  /* NULL ends a list */
-    const char *text; /* NULL: a number */
-    double number;
-} ferry_position_parameter;
-
-/* What an encoding costs, for people. Zeroed: nothing. */
+/* What an encoding costs, for reports. Zeroed: nothing. */
 typedef struct ferry_position_cost {
     int64_t model_bytes;    /* tables and weights, shared by all threads */
-    int64_t position_bytes; /* rows by position: for each position that a thread has prepared */
+    int64_t position_bytes; /* rows by position: for each position that a thread has filled */
     /* Multiply-adds that all layers and heads together add to a step of the decoder (encoder: to a token): once, and
      * for each key that the step sees. */
     int64_t token_operations;
@@ -87,16 +124,19 @@ typedef struct ferry_position_cost {
 } ferry_position_cost;
 
 struct ferry_position_scheme {
-    const char *name; /* as in the model file */
-    /* What a model without a file uses (measurements, pictures): usual choices of the literature. NULL: none. */
-    const ferry_position_parameter *usual;
-    /* Once, at load: checks parameters and shapes, derives what depends on weights alone (products by `kernels`). */
-    ferry_status (*bind)(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
-                         ferry_error *error);
-    /* Makes rows for positions 0 … count - 1 exist. Amortized; called before a sentence and then once per step. */
-    ferry_status (*extend)(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
-                           int32_t count, ferry_error *error);
-    /* Adds to `count` scaled embedding rows x [count, D] that stand at positions first, first + 1, … */
+    const char *name;                           /* as in the model file */
+    const ferry_position_parameter *parameters; /* NULL: none */
+    const ferry_position_tensor *tensors;       /* NULL: none */
+    bool pairs;                                 /* refuses an odd D */
+    const char *limit;                          /* expression of position->limit; NULL: any number of positions */
+    /* Once, when the model is opened, with everything else in *position: takes the tensors of layers and derives what
+     * depends on weights alone. */
+    ferry_status (*bind)(ferry_position *position, const ferry_position_binding *binding, ferry_error *error);
+    /* What is computed for each position: a row of `row` floats (an expression). Fills rows[first … end - 1]; first and
+     * end are multiples of FERRY_LANES. */
+    const char *row;
+    void (*fill)(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end);
+    /* Adds to `count` scaled embedding rows x [count, D] at positions first, first + 1, … */
     void (*embed)(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   float *x, int32_t first, int32_t count);
     /* Changes projected queries or keys x [count, H·K] in place, before k enters the cache. */
@@ -106,7 +146,7 @@ struct ferry_position_scheme {
     float (*score_scale)(const ferry_position *position);
     /* Floats of tile->scratch that score and context need; never less for more queries or keys. */
     size_t (*scratch)(const ferry_position *position, int32_t queries, int32_t keys);
-    /* Adds to tile->scores. q arrives scaled: a term built from q is added as it is. The mask comes after. */
+    /* Adds to tile->scores. q is scaled already, so a term computed from q is added as it is. The mask comes after. */
     void (*score)(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   const ferry_position_tile *tile);
     /* Adds to tile->context from the weights in tile->scores. */
@@ -116,29 +156,46 @@ struct ferry_position_scheme {
     void (*cost)(const ferry_position *position, ferry_position_cost *cost);
 };
 
-/* NULL when there is no such scheme. */
+/* NULL if there is none. */
 const ferry_position_scheme *ferry_position_find(ferry_view name);
-/* Scheme `index` of all that this build has, from 0; NULL behind the last. */
+/* Scheme `index` of all in this build, from 0; NULL past the end. */
 const ferry_position_scheme *ferry_position_at(size_t index);
 
-/* Finds the scheme `name` and binds it. *position is filled on success; unbind it. Errors: UNSUPPORTED (unknown
- * scheme), FORMAT (bad parameters), MEMORY, and those of source->tensor. */
+/* Finds the scheme `name`, reads its parameters and binds it. *position is filled on success; unbind it later. Errors:
+ * UNSUPPORTED (unknown scheme), FORMAT (bad parameters), MEMORY, and those of source->tensor. */
 ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *stack,
                                  const ferry_position_source *source, const ferry_kernels *kernels,
                                  ferry_position *position, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_position_unbind(ferry_position *position);
 
-/* scheme->extend, if any; refuses lengths beyond position->limit (FERRY_ERROR_LIMIT, naming the limit). */
+/* Fills rows for positions 0 … count - 1, amortized: called before a sentence and then once per step. Refuses lengths
+ * beyond position->limit (FERRY_ERROR_LIMIT, naming the limit). */
 ferry_status ferry_position_extend(const ferry_position *position, ferry_position_state *state,
                                    const ferry_kernels *kernels, int32_t count, ferry_error *error);
 /* scheme->scratch, if any. */
 size_t ferry_position_scratch(const ferry_position *position, int32_t queries, int32_t keys);
 void ferry_position_state_destroy(ferry_position_state *state);
-/* For a scheme's bind: the text parameter `key` is `a` (0), `b` (1), or something else or absent (-1). */
-int ferry_position_choice(const ferry_position_source *source, const char *key, const char *a, const char *b);
-/* For a scheme's extend: room for `count` rows of `width` floats, 64-byte aligned; prepared rows are kept. */
-ferry_status ferry_position_state_reserve(ferry_position_state *state, int32_t count, int32_t width,
-                                          ferry_error *error);
+
+/* For a scheme's bind: position->derived becomes `head` bytes, zeroed, and *tables, rows·width floats, 64-byte
+ * aligned. */
+ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
+                                     ferry_error *error);
+/* For a scheme's bind: tensor `index` of its list, of one layer. */
+ferry_status ferry_position_take(const ferry_position *position, const ferry_position_binding *binding, size_t index,
+                                 int32_t layer, const float **data, ferry_error *error);
+
+/* ---- declarations (declaration.c); they read scheme, stack and values of *position ---- */
+
+/* Fills position->values. FORMAT: names the parameter and what was expected. */
+ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error);
+/* The value of an expression up to its end or a comma. */
+double ferry_position_evaluate(const ferry_position *position, const char *expression);
+/* Index of `text` among the choices; -1 if it is none of them. */
+int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_view text);
+/* "'half' or 'interleaved'" */
+ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
+/* The number of dimensions of a tensor, 1 or 2; 0 if its condition is not met. */
+int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2]);
 
 #endif

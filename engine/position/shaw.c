@@ -2,12 +2,21 @@
  *
  *     score(i, j) = q_i·(k_j + rel_k[r])/√K,  context_i = Σ_j a(i, j)·(v_j + rel_v[r]),  r = clamp(j - i, -L, L) + L
  *
- * Nothing is added to cached keys and values: q_i meets each row of rel_k once, and the weights of a row's keys are
- * summed before they meet rel_v. rel_k stands as panels, rel_v as values. */
+ * Nothing is added to cached keys and values: q_i is multiplied by each row of rel_k once, and the weights of a row's
+ * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
 #include "clipped.h"
 #include "schemes.h"
+
+enum { CLIP };         /* parameter */
+enum { REL_K, REL_V }; /* tensors */
+/* The usual value is that of the paper's experiments. */
+static const ferry_position_parameter parameters[] = {
+    {"clip", FERRY_POSITION_INTEGER, .least = "1", .most = "65536", .unit = "distance", .usual = "16"}, {0}};
+static const ferry_position_tensor tensors[] = {{.name = "rel_k", .shape = "2*clip+1, K", .per_layer = true},
+                                                {.name = "rel_v", .shape = "2*clip+1, K", .per_layer = true},
+                                                {0}};
 
 typedef struct shaw {
     ferry_clipped distances;
@@ -17,63 +26,56 @@ typedef struct shaw {
 } shaw;
 
 /* Row-major rel_v [count, K] → [blocks][4][P] at `to`, and where its blocks begin. */
-static void take_values(const shaw *parameters, const float *rel_v, size_t K, size_t P, float *to, const float **blocks)
+static void take_values(const shaw *own, const float *rel_v, size_t K, size_t P, float *to, const float **blocks)
 {
-    const size_t count = (size_t)parameters->distances.count;
-    memset(to, 0, (size_t)parameters->blocks * FERRY_BLOCK_POSITIONS * P * sizeof *to);
+    const size_t count = (size_t)own->distances.count;
+    memset(to, 0, (size_t)own->blocks * FERRY_BLOCK_POSITIONS * P * sizeof *to);
     for (size_t r = 0; r < count; r++) memcpy(to + r * P, rel_v + r * K, K * sizeof *to);
-    for (int32_t b = 0; b < parameters->blocks; b++) blocks[b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
+    for (int32_t b = 0; b < own->blocks; b++) blocks[b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
 }
 
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
-                         ferry_error *error)
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
-    (void)kernels;
     const int32_t layers = position->stack.layers, K = position->stack.head_width;
     const size_t P = ferry_round_up((size_t)K, FERRY_LANES);
-    int32_t clip;
-    FERRY_TRY(ferry_clipped_parameter(source, &clip, error));
-    const int32_t count = 2 * clip + 1, blocks = (count + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS;
+    const int32_t clip = (int32_t)position->values[CLIP], count = 2 * clip + 1;
+    const int32_t blocks = (count + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS;
     const size_t key_floats = ferry_panels_count(count, K), value_floats = (size_t)blocks * FERRY_BLOCK_POSITIONS * P;
-    size_t pointers, floats;
-    if (!ferry_mul_size((size_t)layers * (size_t)blocks, sizeof(float *), &pointers) ||
-        !ferry_mul_size((size_t)layers, key_floats + value_floats, &floats))
-        return ferry_fail_memory(error, "tables of distances", SIZE_MAX);
+    size_t pointers;
+    if (!ferry_mul_size((size_t)layers * (size_t)blocks, sizeof(float *), &pointers)) pointers = SIZE_MAX / 2;
     float *tables;
-    FERRY_TRY(ferry_clipped_allocate(position, sizeof(shaw) + pointers, floats, &tables, error));
-    shaw *parameters = position->parameters;
-    parameters->distances = (ferry_clipped){.count = count, .zero = clip};
-    parameters->blocks = blocks;
-    parameters->keys = tables;
-    parameters->values = (const float **)(void *)(parameters + 1);
+    FERRY_TRY(ferry_position_allocate(position, sizeof(shaw) + pointers, (size_t)layers, key_floats + value_floats,
+                                      &tables, error));
+    shaw *own = position->derived;
+    *own = (shaw){.distances = {.count = count, .zero = clip},
+                  .blocks = blocks,
+                  .keys = tables,
+                  .values = (const float **)(void *)(own + 1)};
     float *values = tables + (size_t)layers * key_floats;
-    const int64_t shape[] = {count, K};
     for (int32_t layer = 0; layer < layers; layer++) {
         const float *rel_k, *rel_v;
-        FERRY_TRY(source->tensor(source->user, "rel_k", layer, 2, shape, &rel_k, error));
-        FERRY_TRY(source->tensor(source->user, "rel_v", layer, 2, shape, &rel_v, error));
+        FERRY_TRY(ferry_position_take(position, binding, REL_K, layer, &rel_k, error));
+        FERRY_TRY(ferry_position_take(position, binding, REL_V, layer, &rel_v, error));
         ferry_panels_pack(tables + (size_t)layer * key_floats, rel_k, count, K);
-        take_values(parameters, rel_v, (size_t)K, P, values + (size_t)layer * value_floats,
-                    parameters->values + (size_t)layer * (size_t)blocks);
+        take_values(own, rel_v, (size_t)K, P, values + (size_t)layer * value_floats,
+                    own->values + (size_t)layer * (size_t)blocks);
     }
     return FERRY_OK;
 }
 
 static size_t scratch(const ferry_position *position, int32_t queries, int32_t keys)
 {
-    const shaw *parameters = position->parameters;
-    return (size_t)queries *
-           (ferry_clipped_width(&parameters->distances, queries, keys) + (size_t)position->stack.head_width);
+    const shaw *own = position->derived;
+    return (size_t)queries * (ferry_clipped_width(&own->distances, queries, keys) + (size_t)position->stack.head_width);
 }
 
 static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   const ferry_position_tile *tile)
 {
     (void)state;
-    const shaw *parameters = position->parameters;
-    const size_t layer_floats = ferry_panels_count(parameters->distances.count, position->stack.head_width);
-    ferry_clipped_scores(&parameters->distances, position, kernels,
-                         parameters->keys + (size_t)tile->layer * layer_floats, tile);
+    const shaw *own = position->derived;
+    const size_t layer_floats = ferry_panels_count(own->distances.count, position->stack.head_width);
+    ferry_clipped_scores(&own->distances, position, kernels, own->keys + (size_t)tile->layer * layer_floats, tile);
 }
 
 static float sum(const float *x, int32_t n)
@@ -99,17 +101,16 @@ static void context(const ferry_position *position, const ferry_position_state *
                     const ferry_position_tile *tile)
 {
     (void)state;
-    const shaw *parameters = position->parameters;
+    const shaw *own = position->derived;
     const int32_t K = position->stack.head_width;
-    const ferry_clipped_range range = ferry_clipped_meets(&parameters->distances, tile, position->stack.causal);
+    const ferry_clipped_range range = ferry_clipped_meets(&own->distances, tile, position->stack.causal);
     const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
     float *sums = tile->scratch, *terms = sums + (size_t)tile->queries * width;
     for (int32_t i = 0; i < tile->queries; i++)
-        sum_by_row(&parameters->distances, range, tile->first + i, ferry_position_visible(position, tile, i),
+        sum_by_row(&own->distances, range, tile->first + i, ferry_position_visible(position, tile, i),
                    tile->scores + (size_t)i * tile->ld_scores, sums + (size_t)i * width);
     const ferry_past values = {
-        .blocks =
-            parameters->values + (size_t)tile->layer * (size_t)parameters->blocks + range.base / FERRY_BLOCK_POSITIONS,
+        .blocks = own->values + (size_t)tile->layer * (size_t)own->blocks + range.base / FERRY_BLOCK_POSITIONS,
         .stride = ferry_round_up((size_t)K, FERRY_LANES),
         .heads = 1,
         .width = K,
@@ -122,18 +123,21 @@ static void context(const ferry_position *position, const ferry_position_state *
 
 static void cost(const ferry_position *position, ferry_position_cost *result)
 {
-    const shaw *parameters = position->parameters;
+    const shaw *own = position->derived;
     const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
     const int64_t K = position->stack.head_width, P = (int64_t)ferry_round_up((size_t)K, FERRY_LANES);
-    const int64_t keys = (int64_t)ferry_panels_count(parameters->distances.count, position->stack.head_width);
-    const int64_t rows = position->stack.causal ? parameters->distances.zero + 1 : parameters->distances.count;
-    result->model_bytes = layers * (keys + parameters->blocks * FERRY_BLOCK_POSITIONS * P) * (int64_t)sizeof(float);
+    const int64_t keys = (int64_t)ferry_panels_count(own->distances.count, position->stack.head_width);
+    const int64_t rows = position->stack.causal ? own->distances.zero + 1 : own->distances.count;
+    result->model_bytes = layers * (keys + own->blocks * FERRY_BLOCK_POSITIONS * P) * (int64_t)sizeof(float);
     result->token_operations = heads * 2 * rows * K;
     result->key_operations = heads * 2;
 }
 
-/* The clipping distance of the paper's experiments. */
-static const ferry_position_parameter usual[] = {{.key = "clip", .number = 16}, {.key = NULL}};
-
-const ferry_position_scheme ferry_position_shaw = {
-    .name = "shaw", .usual = usual, .bind = bind, .scratch = scratch, .score = score, .context = context, .cost = cost};
+const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
+                                                   .parameters = parameters,
+                                                   .tensors = tensors,
+                                                   .bind = bind,
+                                                   .scratch = scratch,
+                                                   .score = score,
+                                                   .context = context,
+                                                   .cost = cost};

@@ -12,59 +12,43 @@
 #include "schemes.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-typedef struct sinusoidal {
-    bool interleaved;
-    int32_t divisor;
-    int32_t first;
-} sinusoidal;
+enum { LAYOUT, EXPONENT_DIVISOR, FIRST }; /* parameters */
+enum { INTERLEAVED, SPLIT };              /* layouts */
+static const ferry_position_parameter parameters[] = {
+    {"layout", FERRY_POSITION_CHOICE, .choices = {"interleaved", "split"}, .usual = "interleaved"},
+    {"exponent_divisor", FERRY_POSITION_CHOICE, .choices = {"half", "half_minus_one"}, .usual = "half"},
+    {"first", FERRY_POSITION_INTEGER, .least = "0", .most = "65536", .usual = "0"},
+    {0}};
 
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
-                         ferry_error *error)
+static int32_t divisor_of(const ferry_position *position)
 {
-    (void)kernels;
-    const int layout = ferry_position_choice(source, "layout", "interleaved", "split");
-    if (layout < 0) return ferry_fail(error, FERRY_ERROR_FORMAT, "position.layout: expected 'interleaved' or 'split'");
-    const int minus_one = ferry_position_choice(source, "exponent_divisor", "half", "half_minus_one");
-    if (minus_one < 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.exponent_divisor: expected 'half' or 'half_minus_one'");
-    int64_t first;
-    if (!source->integer(source->user, "first", &first) || first < 0 || first > 65536)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.first: expected a number from 0 to 65536");
-    const int32_t half = position->stack.d_model / 2;
-    if (position->stack.d_model % 2 != 0 || half - minus_one < 1)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "sinusoidal positions: d_model %d does not split into pairs",
-                          (int)position->stack.d_model);
-    sinusoidal *parameters = calloc(1, sizeof *parameters);
-    if (parameters == NULL) return ferry_fail_memory(error, "sinusoidal positions", sizeof *parameters);
-    parameters->interleaved = layout == 0;
-    parameters->divisor = half - minus_one;
-    parameters->first = (int32_t)first;
-    position->parameters = parameters;
-    return FERRY_OK;
+    return position->stack.d_model / 2 - (int32_t)position->values[EXPONENT_DIVISOR];
 }
 
-static ferry_status extend(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
-                           int32_t count, ferry_error *error)
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
+{
+    (void)binding;
+    if (divisor_of(position) >= 1) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "sinusoidal positions: d_model %d does not split into pairs",
+                      (int)position->stack.d_model);
+}
+
+static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
 {
     (void)kernels;
-    const sinusoidal *parameters = position->parameters;
+    const bool interleaved = position->values[LAYOUT] == INTERLEAVED;
     const int32_t D = position->stack.d_model, half = D / 2;
-    FERRY_TRY(ferry_position_state_reserve(state, count, D, error));
-    /* As many rows as there is room for: a decoder that asks for one more each step finds them ready. */
     for (int32_t k = 0; k < half; k++) {
-        const double frequency = 1.0 / pow(10000.0, (double)k / (double)parameters->divisor);
-        float *sine = state->rows + (parameters->interleaved ? 2 * k : k);
-        float *cosine = parameters->interleaved ? sine + 1 : sine + half;
-        for (int32_t row = state->count; row < state->capacity; row++) {
-            const double angle = ((double)row + (double)parameters->first) * frequency;
+        const double frequency = 1.0 / pow(10000.0, (double)k / (double)divisor_of(position));
+        float *sine = rows + (interleaved ? 2 * k : k);
+        float *cosine = interleaved ? sine + 1 : sine + half;
+        for (int32_t row = first; row < end; row++) {
+            const double angle = ((double)row + position->values[FIRST]) * frequency;
             sine[(size_t)row * (size_t)D] = (float)sin(angle);
             cosine[(size_t)row * (size_t)D] = (float)cos(angle);
         }
     }
-    state->count = state->capacity;
-    return FERRY_OK;
 }
 
 static void embed(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
@@ -80,10 +64,11 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->token_operations = position->stack.d_model;
 }
 
-static const ferry_position_parameter usual[] = {{.key = "layout", .text = "interleaved"},
-                                                 {.key = "exponent_divisor", .text = "half"},
-                                                 {.key = "first", .number = 0},
-                                                 {.key = NULL}};
-
-const ferry_position_scheme ferry_position_sinusoidal = {
-    .name = "sinusoidal", .usual = usual, .bind = bind, .extend = extend, .embed = embed, .cost = cost};
+const ferry_position_scheme ferry_position_sinusoidal = {.name = "sinusoidal",
+                                                         .parameters = parameters,
+                                                         .pairs = true,
+                                                         .bind = bind,
+                                                         .row = "D",
+                                                         .fill = fill,
+                                                         .embed = embed,
+                                                         .cost = cost};

@@ -3,7 +3,7 @@
  *     score(i, j) = ((q_i + u)·k_j + (q_i + v)·W R[i - j])/√K
  *
  * R[t] is the sinusoidal row of distance t (sines, then cosines; angle_k = t/10000^(k/(D/2))), W is r_proj; u and v are
- * given for each head. W R depends on the distance alone: it is prepared in panels of 16 distances, which attention's
+ * given for each head. W R depends on the distance alone: it is computed in panels of 16 distances, which attention's
  * kernels read like keys, and a longer text adds panels. A group of panels in the state's rows:
  *
  *     t = 16 g + 15 - s, s = 0 … 15 (the past):      layer 0 [H·K][16] · layer 1 … · R [D][16]
@@ -18,6 +18,12 @@
 /* Panels whose terms are computed together: bounds the scratch. */
 enum { PANELS = 16, CHUNK = PANELS * FERRY_LANES };
 
+enum { R_PROJ, U, V };
+static const ferry_position_tensor tensors[] = {{.name = "r_proj", .shape = "H*K, D", .per_layer = true},
+                                                {.name = "u", .shape = "H, K", .per_layer = true},
+                                                {.name = "v", .shape = "H, K", .per_layer = true},
+                                                {0}};
+
 typedef struct transformer_xl {
     float *u, *v;          /* [layers][H][K], times 1/√K as q is */
     const float *r_proj[]; /* [layers] → [H·K, D] */
@@ -28,41 +34,30 @@ static size_t inner_width(const ferry_position *position)
     return (size_t)position->stack.heads * (size_t)position->stack.head_width;
 }
 
-static ferry_status take_bias(const ferry_position *position, const ferry_position_source *source, const char *name,
+static ferry_status take_bias(const ferry_position *position, const ferry_position_binding *binding, size_t index,
                               int32_t layer, float *biases, ferry_error *error)
 {
     const float scale = 1.0f / sqrtf((float)position->stack.head_width);
     const size_t width = inner_width(position);
-    const int64_t shape[] = {position->stack.heads, position->stack.head_width};
     const float *data;
-    FERRY_TRY(source->tensor(source->user, name, layer, 2, shape, &data, error));
+    FERRY_TRY(ferry_position_take(position, binding, index, layer, &data, error));
     for (size_t k = 0; k < width; k++) biases[(size_t)layer * width + k] = data[k] * scale;
     return FERRY_OK;
 }
 
-static ferry_status bind(ferry_position *position, const ferry_position_source *source, const ferry_kernels *kernels,
-                         ferry_error *error)
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
-    (void)kernels;
-    const int32_t D = position->stack.d_model;
     const size_t layers = (size_t)position->stack.layers, width = inner_width(position);
-    if (D % 2 != 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "transformer_xl positions: d_model %d does not split into pairs",
-                          (int)D);
-    size_t bytes;
-    if (!ferry_mul_size(layers, 2 * width * sizeof(float) + sizeof(float *), &bytes) ||
-        !ferry_add_size(bytes, sizeof(transformer_xl), &bytes))
-        return ferry_fail_memory(error, "transformer_xl positions", SIZE_MAX);
-    transformer_xl *parameters = malloc(bytes);
-    if (parameters == NULL) return ferry_fail_memory(error, "transformer_xl positions", bytes);
-    position->parameters = parameters;
-    parameters->u = (float *)(void *)(parameters->r_proj + layers);
-    parameters->v = parameters->u + layers * width;
-    const int64_t shape[] = {(int64_t)width, D};
+    float *biases;
+    FERRY_TRY(ferry_position_allocate(position, sizeof(transformer_xl) + layers * sizeof(float *), layers, 2 * width,
+                                      &biases, error));
+    transformer_xl *own = position->derived;
+    own->u = biases;
+    own->v = biases + layers * width;
     for (int32_t layer = 0; layer < position->stack.layers; layer++) {
-        FERRY_TRY(source->tensor(source->user, "r_proj", layer, 2, shape, &parameters->r_proj[layer], error));
-        FERRY_TRY(take_bias(position, source, "u", layer, parameters->u, error));
-        FERRY_TRY(take_bias(position, source, "v", layer, parameters->v, error));
+        FERRY_TRY(ferry_position_take(position, binding, R_PROJ, layer, &own->r_proj[layer], error));
+        FERRY_TRY(take_bias(position, binding, U, layer, own->u, error));
+        FERRY_TRY(take_bias(position, binding, V, layer, own->v, error));
     }
     return FERRY_OK;
 }
@@ -77,7 +72,7 @@ static size_t panel_floats(const ferry_position *position)
 static void prepare_panel(const ferry_position *position, const ferry_kernels *kernels, float *panel, int32_t t,
                           int32_t step)
 {
-    const transformer_xl *parameters = position->parameters;
+    const transformer_xl *own = position->derived;
     const int32_t D = position->stack.d_model, width = (int32_t)inner_width(position);
     const size_t layer_floats = (size_t)width * FERRY_LANES, half = (size_t)(D / 2);
     float *r = panel + (size_t)position->stack.layers * layer_floats;
@@ -89,28 +84,20 @@ static void prepare_panel(const ferry_position *position, const ferry_kernels *k
             r[(half + k) * FERRY_LANES + (size_t)s] = (float)cos(angle);
         }
     }
-    /* W as the rows and R as the panel: the product is a panel again. */
+    /* The product of W as rows and R as a panel is a panel again. */
     for (int32_t layer = 0; layer < position->stack.layers; layer++)
-        kernels->product(panel + (size_t)layer * layer_floats, FERRY_LANES, parameters->r_proj[layer], (size_t)D, width,
-                         r, D, FERRY_LANES, NULL);
+        kernels->product(panel + (size_t)layer * layer_floats, FERRY_LANES, own->r_proj[layer], (size_t)D, width, r, D,
+                         FERRY_LANES, NULL);
 }
 
-static ferry_status extend(const ferry_position *position, ferry_position_state *state, const ferry_kernels *kernels,
-                           int32_t count, ferry_error *error)
+static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
 {
     const size_t floats = panel_floats(position), sides = position->stack.causal ? 1 : 2;
-    if (count > INT32_MAX - FERRY_LANES || sides * floats / FERRY_LANES > INT32_MAX)
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions are more than transformer_xl's tables can hold",
-                          (int)count);
-    count = (int32_t)ferry_round_up((size_t)count, FERRY_LANES);
-    FERRY_TRY(ferry_position_state_reserve(state, count, (int32_t)(sides * floats / FERRY_LANES), error));
-    for (int32_t t = state->count; t < count; t += FERRY_LANES) {
-        float *group = state->rows + (size_t)(t / FERRY_LANES) * sides * floats;
+    for (int32_t t = first; t < end; t += FERRY_LANES) {
+        float *group = rows + (size_t)(t / FERRY_LANES) * sides * floats;
         prepare_panel(position, kernels, group, t + FERRY_LANES - 1, -1);
         if (sides > 1) prepare_panel(position, kernels, group + floats, -t - 1, -1);
     }
-    state->count = count;
-    return FERRY_OK;
 }
 
 static size_t scratch(const ferry_position *position, int32_t queries, int32_t keys)
@@ -155,14 +142,14 @@ static void add_terms(const ferry_position *position, const ferry_position_tile 
 static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   const ferry_position_tile *tile)
 {
-    const transformer_xl *parameters = position->parameters;
+    const transformer_xl *own = position->derived;
     const size_t K = (size_t)position->stack.head_width;
     const size_t head = (size_t)tile->layer * inner_width(position) + (size_t)tile->head * K;
-    add_content_bias(position, kernels, parameters->u + head, tile);
+    add_content_bias(position, kernels, own->u + head, tile);
 
     float *terms = tile->scratch, *q = terms + (size_t)tile->queries * CHUNK;
     for (size_t i = 0; i < (size_t)tile->queries; i++)
-        for (size_t d = 0; d < K; d++) q[i * K + d] = tile->q[i * tile->ldq + d] + parameters->v[head + d];
+        for (size_t d = 0; d < K; d++) q[i * K + d] = tile->q[i * tile->ldq + d] + own->v[head + d];
     const int32_t last_query = tile->first + tile->queries - 1;
     const int32_t end = position->stack.causal ? 1 : (tile->keys + FERRY_LANES - 2 - tile->first) / FERRY_LANES + 1;
     for (int32_t p = -(last_query / FERRY_LANES); p < end; p += PANELS) {
@@ -184,5 +171,12 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->key_operations = 2 * layers * width;
 }
 
-const ferry_position_scheme ferry_position_transformer_xl = {
-    .name = "transformer_xl", .bind = bind, .extend = extend, .scratch = scratch, .score = score, .cost = cost};
+const ferry_position_scheme ferry_position_transformer_xl = {.name = "transformer_xl",
+                                                             .tensors = tensors,
+                                                             .pairs = true,
+                                                             .bind = bind,
+                                                             .row = "layers*H*K+D*directions",
+                                                             .fill = fill,
+                                                             .scratch = scratch,
+                                                             .score = score,
+                                                             .cost = cost};

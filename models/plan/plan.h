@@ -20,9 +20,9 @@ enum {
 };
 
 typedef enum ferry_import_parameter_kind {
-    FERRY_IMPORT_TEXT,
-    FERRY_IMPORT_INTEGER,
-    FERRY_IMPORT_REAL
+    FERRY_IMPORT_TEXT = FERRY_POSITION_CHOICE,
+    FERRY_IMPORT_INTEGER = FERRY_POSITION_INTEGER,
+    FERRY_IMPORT_REAL = FERRY_POSITION_REAL
 } ferry_import_parameter_kind;
 
 typedef struct ferry_import_parameter {

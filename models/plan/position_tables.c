@@ -1,14 +1,35 @@
-/* Positional encodings: those of the export layout with parameters and tensors, and tables that may be a formula. */
+/* Positional encodings: those of the export layout, read as their schemes declare parameters and tensors, and tables
+ * that may be a formula. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
 #include "base/printable.h"
 
-enum { MAX_DISTANCE = 1 << 16, MAX_UNROLLED = 1 << 14 };
+/* Where the export layout differs from what the schemes declare. */
+typedef struct difference {
+    const char *name, *exported;
+} difference;
+
+static const difference defaults[] = {{"first", "0"}, {"p2c", "paper"}, {"slopes", "formula"}};
+static const difference tensor_names[] = {
+    {"weight", "embed_positions.weight"},
+    {"bias", "rel_bias.weight"},
+    {"r_proj", "r_proj.weight"},
+    {"rel_embeddings", "rel_embeddings.weight"},
+    {"pos_q", "pos_q.weight"},
+    {"pos_q_bias", "pos_q.bias"},
+    {"pos_k", "pos_k.weight"},
+};
+
+/* What the table has for `name`, or `other`. */
+static const char *find_difference(const difference *table, size_t count, const char *name, const char *other)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(table[i].name, name) == 0) return table[i].exported;
+    return other;
+}
 
 typedef struct position_reader {
     ferry_import_plan *plan;
@@ -16,175 +37,79 @@ typedef struct position_reader {
     const char *from, *to; /* "encoder", "enc" */
     const ferry_stack *stack;
     ferry_import_position *position;
+    ferry_position declared; /* scheme, stack and values only */
 } position_reader;
 
 /* ---- parameters ---- */
 
-static ferry_import_parameter *add_parameter(position_reader *reader, const char *key, ferry_import_parameter_kind kind)
+static ferry_status read_parameter(position_reader *reader, size_t index, ferry_error *error)
 {
-    ferry_import_parameter *parameter = &reader->position->parameters[reader->position->count++];
-    *parameter = (ferry_import_parameter){.key = key, .kind = kind};
-    return parameter;
-}
-
-/* `a`, also when the key is absent and need not be there, or `b`. */
-static ferry_status read_choice(position_reader *reader, const char *key, bool required, const char *a, const char *b,
-                                ferry_error *error)
-{
-    const char *text = a;
-    if (required) FERRY_TRY(ferry_json_require(reader->json, key, error));
-    FERRY_TRY(ferry_json_text(reader->json, key, &text, error));
-    ferry_import_parameter *parameter = add_parameter(reader, key, FERRY_IMPORT_TEXT);
-    parameter->text = strcmp(text, a) == 0 ? a : b;
-    if (strcmp(text, parameter->text) == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected '%s' or '%s'", reader->json.file, key, a,
-                      b);
-}
-
-static ferry_status read_integer(position_reader *reader, const char *key, int32_t least, int32_t most, int32_t *value,
-                                 ferry_error *error)
-{
-    FERRY_TRY(ferry_json_require(reader->json, key, error));
-    FERRY_TRY(ferry_json_integer(reader->json, key, least, most, value, error));
-    add_parameter(reader, key, FERRY_IMPORT_INTEGER)->integer = *value;
-    return FERRY_OK;
+    ferry_position *declared = &reader->declared;
+    const ferry_position_parameter *parameter = &declared->scheme->parameters[index];
+    const char *key = parameter->key, *file = reader->json.file;
+    const char *text = find_difference(defaults, sizeof defaults / sizeof *defaults, key, parameter->missing);
+    ferry_import_parameter *result = &reader->position->parameters[reader->position->count++];
+    *result = (ferry_import_parameter){.key = key, .kind = (ferry_import_parameter_kind)parameter->kind};
+    if (text == NULL) FERRY_TRY(ferry_json_require(reader->json, key, error));
+    if (parameter->kind == FERRY_POSITION_CHOICE) {
+        FERRY_TRY(ferry_json_text(reader->json, key, &text, error));
+        const int32_t choice = ferry_position_choice(parameter, ferry_text_view(text));
+        if (choice < 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected %s", file, key,
+                              ferry_position_choices(parameter).text);
+        result->text = parameter->choices[choice];
+        declared->values[index] = choice;
+        return FERRY_OK;
+    }
+    const double least = ferry_position_evaluate(declared, parameter->least);
+    const double most = ferry_position_evaluate(declared, parameter->most);
+    const double other = text != NULL ? ferry_position_evaluate(declared, text) : 0;
+    if (parameter->kind == FERRY_POSITION_INTEGER) {
+        result->integer = (int32_t)other;
+        FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)least, (int32_t)most, &result->integer, error));
+        if (parameter->even && result->integer % 2 != 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected an even number, found %d", file,
+                              key, (int)result->integer);
+        declared->values[index] = result->integer;
+        return FERRY_OK;
+    }
+    result->real = (float)other;
+    FERRY_TRY(ferry_json_float(reader->json, key, &result->real, error));
+    declared->values[index] = (double)result->real;
+    if (declared->values[index] > least && declared->values[index] <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected a number between %s and %s", file, key,
+                      parameter->least, parameter->most);
 }
 
 /* ---- tensors ---- */
 
-/* [N, K], or [N] for K = 0. */
-static ferry_status take_stack(position_reader *reader, const char *from, const char *to, int32_t N, int32_t K,
-                               ferry_error *error)
-{
-    const ferry_weights_entry *tensor;
-    const ferry_import_form form = K > 0 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR;
-    FERRY_TRY(ferry_import_take(reader->plan, reader->from, from, N, K, &tensor, error));
-    return ferry_import_add(reader->plan, tensor, form, error, "%s.position.%s", reader->to, to);
-}
-
-static ferry_status take_layers(position_reader *reader, const char *from, const char *to, int32_t N, int32_t K,
+/* For each layer, or one for the stack. */
+static ferry_status take_tensor(const position_reader *reader, const ferry_position_tensor *declared,
                                 ferry_error *error)
 {
-    char source[96], target[64];
-    for (int32_t i = 0; i < reader->stack->layer_count; i++) {
-        position_reader layer = *reader;
-        snprintf(source, sizeof source, "%s.layers.%d.self_attn.", reader->from, (int)i);
-        snprintf(target, sizeof target, "%s.blk.%d", reader->to, (int)i);
-        layer.from = source;
-        layer.to = target;
-        FERRY_TRY(take_stack(&layer, from, to, N, K, error));
+    const char *name =
+        find_difference(tensor_names, sizeof tensor_names / sizeof *tensor_names, declared->name, declared->name);
+    int64_t shape[2] = {0};
+    const int32_t dims = ferry_position_shape(&reader->declared, declared, shape);
+    const int32_t count = dims == 0 ? 0 : declared->per_layer ? reader->stack->layer_count : 1;
+    for (int32_t i = 0; i < count; i++) {
+        ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
+        if (declared->per_layer) {
+            from = ferry_name_format("%s.layers.%d.self_attn.", reader->from, (int)i);
+            to = ferry_name_format("%s.blk.%d.", reader->to, (int)i);
+        }
+        const ferry_weights_entry *tensor;
+        FERRY_TRY(
+            ferry_import_take(reader->plan, from.text, name, (int32_t)shape[0], (int32_t)shape[1], &tensor, error));
+        FERRY_TRY(ferry_import_add(reader->plan, tensor, dims == 2 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error,
+                                   "%sposition.%s", to.text, declared->name));
     }
     return FERRY_OK;
 }
 
 /* ---- encodings ---- */
 
-static ferry_status read_none(position_reader *reader, ferry_error *error)
-{
-    (void)reader;
-    (void)error;
-    return FERRY_OK;
-}
-
-static ferry_status read_sinusoidal(position_reader *reader, ferry_error *error)
-{
-    const int32_t D = reader->plan->model.d_model;
-    if (D % 2 != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: sinusoidal positions need an even d_model, found %d",
-                          reader->json.file, (int)D);
-    }
-    FERRY_TRY(read_choice(reader, "layout", true, "interleaved", "split", error));
-    FERRY_TRY(read_choice(reader, "exponent_divisor", true, "half", "half_minus_one", error));
-    int32_t first = 0;
-    FERRY_TRY(ferry_json_integer(reader->json, "first", 0, MAX_DISTANCE, &first, error));
-    add_parameter(reader, "first", FERRY_IMPORT_INTEGER)->integer = first;
-    return FERRY_OK;
-}
-
-static ferry_status read_learned(position_reader *reader, ferry_error *error)
-{
-    int32_t rows;
-    FERRY_TRY(read_integer(reader, "max_positions", 1, INT32_MAX, &rows, error));
-    return take_stack(reader, ".embed_positions.weight", "weight", rows, reader->plan->model.d_model, error);
-}
-
-static ferry_status read_shaw(position_reader *reader, ferry_error *error)
-{
-    int32_t clip;
-    const int32_t K = reader->stack->head_width;
-    FERRY_TRY(read_integer(reader, "clip", 1, MAX_DISTANCE, &clip, error));
-    FERRY_TRY(take_layers(reader, "rel_k", "rel_k", 2 * clip + 1, K, error));
-    return take_layers(reader, "rel_v", "rel_v", 2 * clip + 1, K, error);
-}
-
-static ferry_status read_t5(position_reader *reader, ferry_error *error)
-{
-    int32_t buckets, distance;
-    FERRY_TRY(read_integer(reader, "num_buckets", 4, MAX_DISTANCE, &buckets, error));
-    /* Half of a direction's buckets hold one distance each; logarithms begin there. The encoder has two directions. */
-    const int32_t exact = reader->stack == &reader->plan->model.decoder ? buckets / 2 : buckets / 4;
-    FERRY_TRY(read_integer(reader, "max_distance", exact + 1, MAX_UNROLLED, &distance, error));
-    return take_stack(reader, ".rel_bias.weight", "bias", buckets, reader->stack->heads, error);
-}
-
-static ferry_status read_transformer_xl(position_reader *reader, ferry_error *error)
-{
-    const int32_t D = reader->plan->model.d_model, H = reader->stack->heads, K = reader->stack->head_width;
-    FERRY_TRY(take_layers(reader, "r_proj.weight", "r_proj", D, D, error));
-    FERRY_TRY(take_layers(reader, "u", "u", H, K, error));
-    return take_layers(reader, "v", "v", H, K, error);
-}
-
-static ferry_status read_deberta(position_reader *reader, ferry_error *error)
-{
-    int32_t clip;
-    const int32_t D = reader->plan->model.d_model;
-    FERRY_TRY(read_integer(reader, "clip", 1, MAX_DISTANCE, &clip, error));
-    FERRY_TRY(read_choice(reader, "p2c", false, "paper", "released", error));
-    FERRY_TRY(take_stack(reader, ".rel_embeddings.weight", "rel_embeddings", 2 * clip, D, error));
-    FERRY_TRY(take_layers(reader, "pos_q.weight", "pos_q", D, D, error));
-    FERRY_TRY(take_layers(reader, "pos_q.bias", "pos_q_bias", D, 0, error));
-    return take_layers(reader, "pos_k.weight", "pos_k", D, D, error);
-}
-
-static ferry_status read_rope(position_reader *reader, ferry_error *error)
-{
-    float theta = 0;
-    int32_t dims = reader->stack->head_width;
-    FERRY_TRY(ferry_json_require(reader->json, "theta", error));
-    FERRY_TRY(ferry_json_float(reader->json, "theta", &theta, error));
-    if (!(theta > 1 && theta < 1e12f)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: 'theta': expected a number between 1 and 1e12",
-                          reader->json.file);
-    }
-    add_parameter(reader, "theta", FERRY_IMPORT_REAL)->real = theta;
-    FERRY_TRY(read_choice(reader, "layout", true, "half", "interleaved", error));
-    FERRY_TRY(ferry_json_integer(reader->json, "dims", 2, reader->stack->head_width, &dims, error));
-    if (dims % 2 != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: 'dims': expected an even number, found %d",
-                          reader->json.file, (int)dims);
-    }
-    add_parameter(reader, "dims", FERRY_IMPORT_INTEGER)->integer = dims;
-    return FERRY_OK;
-}
-
-static ferry_status read_alibi(position_reader *reader, ferry_error *error)
-{
-    FERRY_TRY(read_choice(reader, "slopes", false, "formula", "given", error));
-    if (strcmp(reader->position->parameters[0].text, "formula") == 0) return FERRY_OK;
-    return take_stack(reader, ".slopes", "slopes", reader->stack->heads, 0, error);
-}
-
-static const struct {
-    const char *type;
-    ferry_status (*read)(position_reader *reader, ferry_error *error);
-} encodings[] = {
-    {"none", read_none},   {"sinusoidal", read_sinusoidal},         {"learned", read_learned}, {"shaw", read_shaw},
-    {"t5", read_t5},       {"transformer_xl", read_transformer_xl}, {"deberta", read_deberta}, {"rope", read_rope},
-    {"alibi", read_alibi},
-};
-
-/* A parameter that is not read would change what is computed. */
+/* Ignoring a parameter would change what is computed. */
 static ferry_status check_keys(const position_reader *reader, ferry_error *error)
 {
     const ferry_import_position *position = reader->position;
@@ -195,7 +120,7 @@ static ferry_status check_keys(const position_reader *reader, ferry_error *error
         for (size_t i = 0; i < position->count; i++) known = known || strcmp(key, position->parameters[i].key) == 0;
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position: '%s': type '%s' has no such parameter",
-                          reader->json.file, ferry_printable_view((ferry_view){key, strlen(key)}).text, position->type);
+                          reader->json.file, ferry_printable_view(ferry_text_view(key)).text, position->type);
     }
     return FERRY_OK;
 }
@@ -205,14 +130,26 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     const char *type = "";
     FERRY_TRY(ferry_json_require(reader->json, "type", error));
     FERRY_TRY(ferry_json_text(reader->json, "type", &type, error));
-    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
-        if (strcmp(type, encodings[i].type) != 0) continue;
-        reader->position->type = encodings[i].type;
-        FERRY_TRY(encodings[i].read(reader, error));
-        return check_keys(reader, error);
-    }
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position type '%s' is not supported", reader->json.file,
-                      ferry_printable_view((ferry_view){type, strlen(type)}).text);
+    const ferry_position_scheme *scheme = ferry_position_find(ferry_text_view(type));
+    if (scheme == NULL)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position type '%s' is not supported", reader->json.file,
+                          ferry_printable_view(ferry_text_view(type)).text);
+    const int32_t D = reader->plan->model.d_model;
+    if (scheme->pairs && D % 2 != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
+                          reader->json.file, scheme->name, (int)D);
+    reader->position->type = scheme->name;
+    reader->declared = (ferry_position){.scheme = scheme,
+                                        .stack = {.d_model = D,
+                                                  .heads = reader->stack->heads,
+                                                  .head_width = reader->stack->head_width,
+                                                  .causal = reader->stack == &reader->plan->model.decoder}};
+    const ferry_position_parameter *parameters = scheme->parameters;
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        FERRY_TRY(read_parameter(reader, i, error));
+    for (const ferry_position_tensor *tensor = scheme->tensors; tensor != NULL && tensor->name != NULL; tensor++)
+        FERRY_TRY(take_tensor(reader, tensor, error));
+    return check_keys(reader, error);
 }
 
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -224,20 +161,20 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: expected 'encoder' and 'decoder', found one",
                           config.file);
     }
-    position_reader readers[] = {{plan,
-                                  {encoder != NULL ? encoder : both, config.file},
-                                  "encoder",
-                                  "enc",
-                                  &plan->model.encoder,
-                                  &plan->encoder_position},
-                                 {plan,
-                                  {decoder != NULL ? decoder : both, config.file},
-                                  "decoder",
-                                  "dec",
-                                  &plan->model.decoder,
-                                  &plan->decoder_position}};
-    FERRY_TRY(read_position(&readers[0], error));
-    return read_position(&readers[1], error);
+    position_reader first = {.plan = plan,
+                             .json = {encoder != NULL ? encoder : both, config.file},
+                             .from = "encoder",
+                             .to = "enc",
+                             .stack = &plan->model.encoder,
+                             .position = &plan->encoder_position};
+    position_reader second = {.plan = plan,
+                              .json = {decoder != NULL ? decoder : both, config.file},
+                              .from = "decoder",
+                              .to = "dec",
+                              .stack = &plan->model.decoder,
+                              .position = &plan->decoder_position};
+    FERRY_TRY(read_position(&first, error));
+    return read_position(&second, error);
 }
 
 /* ---- tables ---- */
@@ -275,7 +212,7 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
     return true;
 }
 
-/* The first of the known formulas that the table agrees with. */
+/* The first known formula that the table agrees with. */
 static bool find_formula(const ferry_weights_entry *table, int32_t first_row, double *rates, float *row, formula *found)
 {
     const int32_t half = (int32_t)table->tensor.shape[table->tensor.dims - 1] / 2;
@@ -307,16 +244,12 @@ ferry_status ferry_import_position_table(ferry_import_plan *plan, const ferry_we
     const int32_t rows = P < FERRY_IMPORT_MAX_SIZE ? (int32_t)P : FERRY_IMPORT_MAX_SIZE;
     const int32_t expected = rows > first_row ? rows : first_row + 1;
     FERRY_TRY(ferry_import_check_shape(plan, table, expected, D, error));
-    double *rates = malloc((size_t)D * sizeof *rates);
-    float *row = malloc((size_t)D * sizeof *row);
-    formula found = {0};
-    bool known = false;
-    if (rates != NULL && row != NULL) known = D % 2 == 0 && find_formula(table, first_row, rates, row, &found);
-    const bool enough = rates != NULL && row != NULL;
-    free(rates);
-    free(row);
-    if (!enough) return ferry_fail_memory(error, "a row of positions", (size_t)D * sizeof *rates);
-    if (!known) return add_learned(plan, table, first_row, rows - first_row, decoder, position, error);
+    double *rates = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *rates);
+    float *row = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *row);
+    if (rates == NULL || row == NULL) return ferry_fail_memory(error, "a row of positions", (size_t)D * sizeof *rates);
+    formula found;
+    if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found))
+        return add_learned(plan, table, first_row, rows - first_row, decoder, position, error);
     const char *layout = found.interleaved ? "interleaved" : "split";
     const char *divisor = found.minus_one ? "half_minus_one" : "half";
     *position = (ferry_import_position){.type = "sinusoidal",

@@ -1,27 +1,34 @@
-/* What the literature says of each positional encoding, and what a decoder may ask of all: scores that beam search
- * sums up are those of its own ids computed from scratch, neighbors change nothing, and length has no end. */
+/* What the literature says of each positional encoding, and what holds for all: the scores that beam search adds up are
+ * those of its ids computed from scratch, other sentences in the batch change nothing, and length has no limit. */
 #include "tests/support/support.h"
 
 #include "engine/position/position.h"
 
 /* ---- schemes without a model ---- */
 
+/* A text, or a number. */
+typedef struct fake_parameter {
+    const char *key; /* NULL ends a list */
+    const char *text;
+    double number;
+} fake_parameter;
+
 /* A source of parameters, and of one tensor. */
 typedef struct fake_file {
-    const ferry_position_parameter *parameters;
+    const fake_parameter *parameters;
     const float *tensor;
 } fake_file;
 
-static const ferry_position_parameter *find_parameter(const fake_file *file, const char *key)
+static const fake_parameter *find_parameter(const fake_file *file, const char *key)
 {
-    const ferry_position_parameter *parameter = file->parameters;
+    const fake_parameter *parameter = file->parameters;
     while (parameter->key != NULL && strcmp(parameter->key, key) != 0) parameter++;
     return parameter->key != NULL ? parameter : NULL;
 }
 
 static bool fake_text(void *user, const char *key, ferry_view *value)
 {
-    const ferry_position_parameter *parameter = find_parameter(user, key);
+    const fake_parameter *parameter = find_parameter(user, key);
     if (parameter == NULL || parameter->text == NULL) return false;
     *value = (ferry_view){parameter->text, strlen(parameter->text)};
     return true;
@@ -29,7 +36,7 @@ static bool fake_text(void *user, const char *key, ferry_view *value)
 
 static bool fake_real(void *user, const char *key, double *value)
 {
-    const ferry_position_parameter *parameter = find_parameter(user, key);
+    const fake_parameter *parameter = find_parameter(user, key);
     if (parameter == NULL || parameter->text != NULL) return false;
     *value = parameter->number;
     return true;
@@ -51,9 +58,8 @@ static ferry_status fake_tensor(void *user, const char *name, int32_t layer, int
     return FERRY_OK;
 }
 
-static ferry_status try_bind(const char *name, const ferry_position_stack *stack,
-                             const ferry_position_parameter *parameters, const float *tensor, ferry_position *position,
-                             ferry_error *error)
+static ferry_status try_bind(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                             const float *tensor, ferry_position *position, ferry_error *error)
 {
     fake_file file = {parameters, tensor};
     const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_tensor};
@@ -61,8 +67,8 @@ static ferry_status try_bind(const char *name, const ferry_position_stack *stack
                                error);
 }
 
-static ferry_position bind(const char *name, const ferry_position_stack *stack,
-                           const ferry_position_parameter *parameters, const float *tensor)
+static ferry_position bind(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                           const float *tensor)
 {
     ferry_position position;
     ferry_error error;
@@ -76,7 +82,7 @@ static void extend(const ferry_position *position, ferry_position_state *state, 
     CHECK(ferry_position_extend(position, state, ferry_kernels_find(NULL), count, &error));
 }
 
-/* What the score hook adds for one query at `at` and every key, for schemes that do not look at q and k. */
+/* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */
 static void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores)
 {
     const ferry_position_tile tile = {
@@ -85,12 +91,86 @@ static void bias_by_key(const ferry_position *position, int32_t head, int32_t at
     position->scheme->score(position, NULL, ferry_kernels_find(NULL), &tile);
 }
 
+/* ---- declarations ---- */
+
+/* The declared values pass the declared checks, and nothing is longer than its array. */
+static void test_declarations_are_consistent(void **state)
+{
+    (void)state;
+    const ferry_position_stack stack = {.layers = 2, .d_model = 16, .heads = 4, .head_width = 4};
+    const float zeros[1024 * 16] = {0}; /* as many numbers as the largest tensor */
+    fake_file file = {.tensor = zeros};
+    const ferry_position_source source = {.user = &file, .tensor = fake_tensor};
+    const ferry_position_scheme *scheme;
+    for (size_t i = 0; (scheme = ferry_position_at(i)) != NULL; i++) {
+        const ferry_position_parameter *parameter = scheme->parameters;
+        const ferry_position_tensor *tensor = scheme->tensors;
+        ferry_position position;
+        ferry_error error;
+        while (parameter != NULL && parameter->key != NULL) {
+            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->choices[0] != NULL));
+            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->least == NULL));
+            assert_true(parameter->usual != NULL || parameter->missing != NULL);
+            parameter++;
+        }
+        while (tensor != NULL && tensor->name != NULL) tensor++;
+        if (parameter != NULL) assert_in_range(parameter - scheme->parameters, 1, FERRY_POSITION_MAX_PARAMETERS);
+        if (tensor != NULL) assert_in_range(tensor - scheme->tensors, 1, FERRY_POSITION_MAX_TENSORS);
+        CHECK(ferry_position_bind(ferry_text_view(scheme->name), &stack, &source, ferry_kernels_find(NULL), &position,
+                                  &error));
+        ferry_position_unbind(&position);
+    }
+}
+
+/* The message names the parameter and what was expected, whatever was wrong. */
+static void test_bad_parameters_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme;
+        fake_parameter parameters[4];
+        const char *message;
+    } rows[] = {
+        {"sinusoidal", {{.key = "layout", .text = "woven"}}, "position.layout: expected 'interleaved' or 'split'"},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .number = 1}},
+         "position.exponent_divisor: expected 'half' or 'half_minus_one'"},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"},
+          {.key = "exponent_divisor", .text = "half"},
+          {.key = "first", .number = 65537}},
+         "position.first: expected a number from 0 to 65536"},
+        {"learned",
+         {{.key = "max_positions"}},
+         "position.max_positions: expected a number of positions from 1 to 2147"},
+        {"shaw", {{.key = "clip", .number = 65537}}, "position.clip: expected a distance from 1 to 65536"},
+        {"t5", {{.key = "num_buckets", .text = "8"}}, "position.num_buckets: expected a number from 4 to 65536"},
+        {"t5",
+         {{.key = "num_buckets", .number = 10}, {.key = "max_distance", .number = 2}},
+         "position.max_distance: expected a number from 3 to 16384"},
+        {"deberta", {{.key = "clip", .number = 1}}, "position.p2c: expected 'paper' or 'released'"},
+        {"rope", {{.key = "theta", .number = 1}}, "position.theta: expected a real number above 1, up to 1e12"},
+        {"rope",
+         {{.key = "theta", .number = 2}, {.key = "layout", .text = "half"}, {.key = "dims", .text = "4"}},
+         "position.dims: expected an even number from 2 to the head width, 4"},
+        {"alibi", {{0}}, "position.slopes: expected 'formula' or 'given'"},
+    };
+    const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ferry_position position;
+        ferry_error error;
+        assert_int_equal(try_bind(rows[i].scheme, &stack, rows[i].parameters, NULL, &position, &error),
+                         FERRY_ERROR_FORMAT);
+        if (strstr(error.message, rows[i].message) != error.message) fail_msg("found '%s'", error.message);
+    }
+}
+
 /* ---- sinusoidal ---- */
 
 static void check_sinusoids(const char *layout, const char *divisor)
 {
     enum { D = 16, COUNT = 400 };
-    const ferry_position_parameter parameters[] = {
+    const fake_parameter parameters[] = {
         {.key = "layout", .text = layout}, {.key = "exponent_divisor", .text = divisor}, {.key = "first"}, {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
     ferry_position position = bind("sinusoidal", &stack, parameters, NULL);
@@ -130,10 +210,10 @@ static void test_a_shift_rotates_sinusoids(void **state)
 
 static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
 {
-    const ferry_position_parameter parameters[] = {{.key = "layout", .text = layout},
-                                                   {.key = "theta", .number = 10000},
-                                                   {.key = dims > 0 ? "dims" : "ignored", .number = dims},
-                                                   {0}};
+    const fake_parameter parameters[] = {{.key = "layout", .text = layout},
+                                         {.key = "theta", .number = 10000},
+                                         {.key = dims > 0 ? "dims" : "ignored", .number = dims},
+                                         {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
     return bind("rope", &stack, parameters, NULL);
 }
@@ -217,10 +297,10 @@ static void test_partial_rotation_leaves_the_rest(void **state)
 
     static const double wrong[] = {0, 3, 10};
     for (int i = 0; i < 3; i++) {
-        const ferry_position_parameter parameters[] = {{.key = "layout", .text = "half"},
-                                                       {.key = "theta", .number = 10000},
-                                                       {.key = "dims", .number = wrong[i]},
-                                                       {0}};
+        const fake_parameter parameters[] = {{.key = "layout", .text = "half"},
+                                             {.key = "theta", .number = 10000},
+                                             {.key = "dims", .number = wrong[i]},
+                                             {0}};
         const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 1, .head_width = 8};
         assert_int_equal(try_bind("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT);
         assert_non_null(strstr(error.message, "position.dims"));
@@ -263,9 +343,9 @@ static void test_buckets_of_distances(void **state)
 {
     (void)state;
     enum { H = 3, AT = 200 };
-    static const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = 32},
-                                                          {.key = "max_distance", .number = 128},
-                                                          {0}};
+    static const fake_parameter parameters[] = {{.key = "num_buckets", .number = 32},
+                                                {.key = "max_distance", .number = 128},
+                                                {0}};
     float table[32 * H], scores[2 * AT + 1];
     for (int bucket = 0; bucket < 32; bucket++)
         for (int h = 0; h < H; h++) table[bucket * H + h] = (float)(bucket + 100 * h);
@@ -282,7 +362,7 @@ static void test_buckets_of_distances(void **state)
     }
 }
 
-/* The formula without logarithms: with e exact distances and N = n - e buckets behind them, distance d < m is in bucket
+/* The formula without logarithms: with e exact distances and N = n - e buckets after them, distance d < m is in bucket
  * e + t for the largest t with m^t·e^(N - t) ≤ d^N. */
 static int32_t bucket_by_powers(int32_t d, int32_t n, int32_t m)
 {
@@ -309,9 +389,9 @@ static void test_buckets_of_other_sizes(void **state)
     for (int32_t n = 4; n <= 16; n++)
         for (int32_t m = n / 2 + 1; m < 130; m++)
             for (int causal = 0; causal < 2; causal++) {
-                const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
-                                                               {.key = "max_distance", .number = m},
-                                                               {0}};
+                const fake_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
+                                                     {.key = "max_distance", .number = m},
+                                                     {0}};
                 const ferry_position_stack stack = {
                     .layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = causal};
                 ferry_position position = bind("t5", &stack, parameters, table);
@@ -334,9 +414,9 @@ static void test_bad_buckets_are_refused(void **state)
                 {32, 1e6, "expected a number from"}};
     const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = true};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const ferry_position_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
-                                                       {.key = "max_distance", .number = rows[i].distance},
-                                                       {0}};
+        const fake_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
+                                             {.key = "max_distance", .number = rows[i].distance},
+                                             {0}};
         ferry_position position;
         ferry_error error;
         assert_int_equal(try_bind("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT);
@@ -360,8 +440,8 @@ static double paper_slope(int32_t heads, int32_t h)
 static void test_slopes_of_heads(void **state)
 {
     (void)state;
-    static const ferry_position_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
-    static const ferry_position_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
+    static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
+    static const fake_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
     float scores[101];
     for (int32_t H = 1; H <= 20; H++) {
         const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
@@ -563,6 +643,8 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_declarations_are_consistent),
+        cmocka_unit_test(test_bad_parameters_are_refused),
         cmocka_unit_test(test_a_shift_rotates_sinusoids),
         cmocka_unit_test(test_rotations_of_worked_vectors),
         cmocka_unit_test(test_rotated_products_depend_on_distance_alone),

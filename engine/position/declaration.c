@@ -1,0 +1,141 @@
+/* Parameters and tensors as the schemes declare them: reading, checking, sizes. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "position.h"
+
+static size_t find_parameter(const ferry_position *position, ferry_view key)
+{
+    size_t i = 0;
+    while (!ferry_view_is(key, position->scheme->parameters[i].key)) i++;
+    return i;
+}
+
+static double look_up(const ferry_position *position, ferry_view name)
+{
+    const ferry_position_stack *stack = &position->stack;
+    if (ferry_view_is(name, "D")) return stack->d_model;
+    if (ferry_view_is(name, "H")) return stack->heads;
+    if (ferry_view_is(name, "K")) return stack->head_width;
+    if (ferry_view_is(name, "layers")) return stack->layers;
+    if (ferry_view_is(name, "directions")) return stack->causal ? 1 : 2;
+    return position->values[find_parameter(position, name)];
+}
+
+double ferry_position_evaluate(const ferry_position *position, const char *expression)
+{
+    double result = 0;
+    char operation = '+';
+    for (const char *at = expression; operation != '\0' && operation != ','; at++) {
+        const size_t length = strcspn(at, "*/+,");
+        const double operand =
+            isdigit((unsigned char)*at) ? strtod(at, NULL) : look_up(position, (ferry_view){at, length});
+        if (operation == '*')
+            result *= operand;
+        else if (operation == '/')
+            result = floor(result / operand);
+        else
+            result += operand;
+        at += length;
+        operation = *at;
+    }
+    return result;
+}
+
+int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_view text)
+{
+    for (int32_t i = 0; parameter->choices[i] != NULL; i++)
+        if (ferry_view_is(text, parameter->choices[i])) return i;
+    return -1;
+}
+
+ferry_name ferry_position_choices(const ferry_position_parameter *parameter)
+{
+    const char *const *choices = parameter->choices;
+    ferry_name list = ferry_name_format("'%s'", choices[0]);
+    for (int32_t i = 1; choices[i] != NULL; i++)
+        list = ferry_name_format("%s%s'%s'", list.text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
+    return list;
+}
+
+static bool is_present(const ferry_position_source *source, const char *key)
+{
+    int64_t integer;
+    double real;
+    ferry_view text;
+    return source->text(source->user, key, &text) || source->integer(source->user, key, &integer) ||
+           source->real(source->user, key, &real);
+}
+
+/* The value from the source, or the declared one; false if there is none of this kind. */
+static bool find_value(const ferry_position *position, const ferry_position_source *source,
+                       const ferry_position_parameter *parameter, double *value)
+{
+    const ferry_position_kind kind = parameter->kind;
+    const char *key = parameter->key, *text = parameter->missing;
+    ferry_view view;
+    int64_t integer;
+    if (source->text == NULL) {
+        if (parameter->usual != NULL) text = parameter->usual;
+    } else if (kind == FERRY_POSITION_CHOICE && source->text(source->user, key, &view)) {
+        *value = ferry_position_choice(parameter, view);
+        return *value >= 0;
+    } else if (kind == FERRY_POSITION_INTEGER && source->integer(source->user, key, &integer)) {
+        *value = (double)integer;
+        return true;
+    } else if (kind == FERRY_POSITION_REAL && source->real(source->user, key, value)) {
+        return true;
+    } else if (text != NULL && is_present(source, key)) { /* of another kind */
+        return false;
+    }
+    if (text == NULL) return false;
+    *value = kind == FERRY_POSITION_CHOICE ? ferry_position_choice(parameter, ferry_text_view(text))
+                                           : ferry_position_evaluate(position, text);
+    return true;
+}
+
+static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
+                                   const ferry_position_parameter *parameter, double *value, ferry_error *error)
+{
+    const bool found = find_value(position, source, parameter, value);
+    if (parameter->kind == FERRY_POSITION_CHOICE) {
+        if (found) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
+                          ferry_position_choices(parameter).text);
+    }
+    const double least = ferry_position_evaluate(position, parameter->least);
+    const double most = ferry_position_evaluate(position, parameter->most);
+    if (parameter->kind == FERRY_POSITION_REAL) {
+        if (found && *value > least && *value <= most) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
+                          parameter->key, parameter->least, parameter->most);
+    }
+    if (found && *value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
+                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
+                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
+}
+
+ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error)
+{
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        FERRY_TRY(read_parameter(position, source, &parameters[i], &position->values[i], error));
+    return FERRY_OK;
+}
+
+int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2])
+{
+    if (tensor->when != NULL) {
+        const size_t length = strcspn(tensor->when, "=");
+        const size_t i = find_parameter(position, (ferry_view){tensor->when, length});
+        const ferry_view choice = ferry_text_view(tensor->when + length + 1);
+        if (position->values[i] != ferry_position_choice(&position->scheme->parameters[i], choice)) return 0;
+    }
+    const char *comma = strchr(tensor->shape, ',');
+    shape[0] = (int64_t)ferry_position_evaluate(position, tensor->shape);
+    if (comma != NULL) shape[1] = (int64_t)ferry_position_evaluate(position, comma + 2);
+    return comma != NULL ? 2 : 1;
+}
