@@ -72,11 +72,25 @@ static ferry_status cut_off(const reader *in, const char *where, ferry_error *er
 
 /* ---- head ---- */
 
+/* Whether the cursor is at the start of a Marian .bin file. */
+static bool read_start(ferry_cursor *cursor, uint64_t *version, uint64_t *count)
+{
+    return ferry_read_u64(cursor, version) && ferry_read_u64(cursor, count) &&
+           (*version == VERSION_PLAIN || *version == VERSION_ENCRYPTED);
+}
+
+bool ferry_is_marian_bin(ferry_view bytes)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint64_t version, count;
+    if (!read_start(&cursor, &version, &count)) return false;
+    return version == VERSION_ENCRYPTED || (count > 0 && count <= ferry_cursor_left(&cursor) / RECORD_BYTES);
+}
+
 static ferry_status read_head(reader *in, ferry_error *error)
 {
     uint64_t version = 0, count = 0;
-    if (!ferry_read_u64(&in->cursor, &version) || !ferry_read_u64(&in->cursor, &count) ||
-        (version != VERSION_PLAIN && version != VERSION_ENCRYPTED)) {
+    if (!read_start(&in->cursor, &version, &count)) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a Marian .bin file", in->file);
     }
     if (version == VERSION_ENCRYPTED) {
@@ -164,15 +178,6 @@ static ferry_status find_type(const reader *in, ferry_view name, uint64_t code, 
                       shown.text, code);
 }
 
-static bool contains(ferry_view view, const char *part)
-{
-    const size_t size = strlen(part);
-    for (size_t i = 0; i + size <= view.size; i++) {
-        if (memcmp(view.data + i, part, size) == 0) return true;
-    }
-    return false;
-}
-
 /* The multiplier behind the integers, and the transposed order of weights. */
 static ferry_status finish_intgemm(const reader *in, ferry_view block, ferry_weights_entry *entry, ferry_error *error)
 {
@@ -187,7 +192,7 @@ static ferry_status finish_intgemm(const reader *in, ferry_view block, ferry_wei
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor '%s': expected a positive multiplier behind its integers", in->file, name.text);
     }
-    if (!contains(tensor->name, "Wemb")) {
+    if (!ferry_view_contains(tensor->name, "Wemb")) {
         entry->strides[0] = 1;
         entry->strides[1] = tensor->shape[0];
     }

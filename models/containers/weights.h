@@ -42,6 +42,8 @@ ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_weights *w
 /* marian_bin.c: Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out],
  * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that stands behind them.
  */
+/* Whether the bytes begin as such a file does, with at least one tensor: other systems' .bin files do not. */
+bool ferry_is_marian_bin(ferry_view bytes);
 ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
 /* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
 ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);

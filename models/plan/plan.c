@@ -55,24 +55,35 @@ ferry_status ferry_import_map(ferry_import_plan *plan, const char *name, ferry_v
     return ferry_import_source_map(plan->source, name, bytes, error);
 }
 
-ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error)
+static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const char *file, bool yaml, ferry_json *json,
+                               ferry_error *error)
 {
-    ferry_view text;
     json_t *tree;
-    const char *file = ferry_import_source_label(plan->source, name);
-    FERRY_TRY(ferry_import_map(plan, name, &text, error));
     if (plan->tree_count == FERRY_IMPORT_MAX_TREES) {
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d JSON files", file, FERRY_IMPORT_MAX_TREES);
     }
-    FERRY_TRY(ferry_json_parse(text, file, &tree, error));
+    FERRY_TRY(yaml ? ferry_yaml_parse(text, file, &tree, error) : ferry_json_parse(text, file, &tree, error));
     plan->trees[plan->tree_count++] = tree;
-    *json = (ferry_json){tree, file};
+    *json = (ferry_json){tree, file, yaml};
     return FERRY_OK;
+}
+
+ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error)
+{
+    ferry_view text;
+    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    return parse_tree(plan, text, ferry_import_source_label(plan->source, name), false, json, error);
+}
+
+ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const char *name, ferry_json *yaml,
+                               ferry_error *error)
+{
+    return parse_tree(plan, text, ferry_import_source_label(plan->source, name), true, yaml, error);
 }
 
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error)
 {
-    *json = (ferry_json){NULL, ferry_import_source_label(plan->source, name)};
+    *json = (ferry_json){.file = ferry_import_source_label(plan->source, name)};
     return ferry_import_has_file(plan, name) ? ferry_import_json(plan, name, json, error) : FERRY_OK;
 }
 

@@ -5,7 +5,6 @@
 #ifndef FERRY_PLAN_PLAN_H
 #define FERRY_PLAN_PLAN_H
 
-#include "models/convert.h"
 #include "source.h"
 #include "models/containers/json.h"
 #include "engine/file/model_file.h"
@@ -13,7 +12,7 @@
 #include "models/containers/yaml.h"
 
 enum {
-    FERRY_IMPORT_MAX_TREES = 16, /* JSON files */
+    FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
     FERRY_IMPORT_MAX_SHARDS = 1024,
     FERRY_IMPORT_MAX_SIZE = 1 << 20, /* of widths and layers: what a model file can hold is checked when it is opened */
     FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
@@ -112,6 +111,9 @@ ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_
 /* The same for a file that may be missing: json->object is NULL then. */
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json,
                                         ferry_error *error);
+/* YAML of Marian, from the file or the tensor `name`. */
+ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const char *name, ferry_json *yaml,
+                               ferry_error *error);
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 /* The one file whose name begins with `start` and ends with `end` ("model.", ".bin"); *name is NULL when there is none.
@@ -223,14 +225,13 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
 bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* OPUS-MT archives, Bergamot and Firefox models, Marian's .npz and .bin. */
+/* Whether the file `name` holds a Marian model's weights: an .npz, but not an optimizer's state; a .bin by its content,
+ * unless its name says that it is a shortlist or a quality model. Files in folders do not count. */
+bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *name);
 bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* CTranslate2 directories, Argos packages. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-
-/* write.c */
-ferry_status ferry_import_write(const ferry_import_plan *plan, const char *output, const ferry_import_options *options,
-                                ferry_error *error);
 
 #endif

@@ -105,21 +105,21 @@ static ferry_status layer_numbers(ferry_import_plan *plan, const ferry_marian *m
                                   const int32_t **numbers, ferry_error *error)
 {
     static const char key[] = "transformer-tied-layers";
-    const ferry_yaml_entry *tied = decoder ? ferry_yaml_get(&marian->config, key) : NULL;
+    const json_t *tied = decoder ? ferry_json_get(marian->config, key) : NULL;
     const int32_t count = decoder ? plan->model.decoder.layer_count : plan->model.encoder.layer_count;
+    const size_t tied_count = ferry_json_text_count(tied);
     int32_t *list = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *list);
     if (list == NULL) return ferry_fail_memory(error, "a list of layers", (size_t)count * sizeof *list);
-    if (tied != NULL && tied->count != 0 && tied->count != (size_t)count) {
+    if (tied_count != 0 && tied_count != (size_t)count) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: '%s': expected a number for each of %" PRId32 " decoder layers, found %zu",
-                          marian->config.file, key, count, tied->count);
+                          marian->config.file, key, count, tied_count);
     }
     for (int32_t i = 0; i < count; i++) {
         list[i] = i + 1;
-        if (tied == NULL || tied->count == 0) continue;
-        const ferry_yaml_entry one = {key, &tied->values[i], 1, false};
-        const ferry_yaml single = {marian->config.file, (ferry_yaml_entry *)(uintptr_t)&one, 1};
-        FERRY_TRY(ferry_yaml_integer(&single, key, 1, count, &list[i], error));
+        if (tied_count == 0) continue;
+        const json_t *one = json_is_array(tied) ? json_array_get(tied, (size_t)i) : tied;
+        FERRY_TRY(ferry_json_integer_value(marian->config, key, one, 1, count, &list[i], error));
     }
     *numbers = list;
     return FERRY_OK;
@@ -140,8 +140,8 @@ static ferry_status add_stack(ferry_import_plan *plan, const ferry_marian *maria
     FERRY_TRY(layer_numbers(plan, marian, decoder, &table.numbers, error));
     FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
     /* The only operations that the configuration's check lets through besides dropout are norms. */
-    FERRY_TRY(ferry_yaml_text(&marian->config, "transformer-postprocess-emb", &emb, error));
-    FERRY_TRY(ferry_yaml_text(&marian->config, "transformer-postprocess-top", &top, error));
+    FERRY_TRY(ferry_json_text(marian->config, "transformer-postprocess-emb", &emb, error));
+    FERRY_TRY(ferry_json_text(marian->config, "transformer-postprocess-top", &top, error));
     table.count = 1;
     if (strpbrk(emb, "nr") != NULL) {
         table.rows = &embedding_norm;
@@ -207,7 +207,7 @@ static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
 static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     bool omit = false;
-    FERRY_TRY(ferry_yaml_bool(&marian->config, "output-omit-bias", &omit, error));
+    FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
     plan->output_bias = !omit;
     if (omit) return FERRY_OK;
     const ferry_weights_entry *bias;
