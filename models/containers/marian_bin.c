@@ -208,10 +208,8 @@ static ferry_status read_data(reader *in, size_t index, ferry_error *error)
     FERRY_TRY(find_type(in, tensor->name, in->records[index].type, &code, error));
     if (!ferry_read_bytes(&in->cursor, in->records[index].data_bytes, &block)) return cut_off(in, "data", error);
     tensor->type = (ferry_type)code->type;
-    size_t bytes = code->code & 0xff; /* of one element */
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes > block.size) {
+    size_t bytes;
+    if (!ferry_weights_bytes(tensor, code->code & 0xff, &bytes) || bytes > block.size) {
         char shape[100];
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': shape %s of %s does not fit its %zu bytes",
                           in->file, ferry_printable_view(tensor->name).text,

@@ -159,10 +159,8 @@ static ferry_status read_array(const member *array, ferry_weights_entry *entry, 
     ferry_view header;
     FERRY_TRY(read_header(array, &cursor, &header, error));
     FERRY_TRY(read_dictionary(array, header, tensor, error));
-    size_t bytes = ferry_type_size(tensor->type);
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes != ferry_cursor_left(&cursor)) {
+    size_t bytes;
+    if (!ferry_weights_bytes(tensor, ferry_type_size(tensor->type), &bytes) || bytes != ferry_cursor_left(&cursor)) {
         char shape[100], what[200];
         snprintf(what, sizeof what, "shape %s of %s does not fit its %zu bytes",
                  ferry_tensor_shape_text(tensor, shape, sizeof shape), ferry_type_name(tensor->type),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "safetensors.h"
 
 enum {
     MAX_STEPS = 1 << 22, /* opcodes of one pickle: a hundred times what a large model needs */
@@ -182,29 +183,29 @@ static ferry_status get(machine *m, size_t index)
 static const struct {
     const char *module, *name;
     ferry_pickle_kind kind;
-    int function;
+    int integer; /* of the value: a function, or a storage's element type */
 } globals[] = {
     {"collections", "OrderedDict", FERRY_PICKLE_FUNCTION, ORDERED_DICT},
     {"torch._utils", "_rebuild_tensor_v2", FERRY_PICKLE_FUNCTION, REBUILD_TENSOR},
     {"torch._utils", "_rebuild_parameter", FERRY_PICKLE_FUNCTION, REBUILD_PARAMETER},
     {"torch", "Size", FERRY_PICKLE_FUNCTION, SIZE},
-    {"torch", "FloatStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "HalfStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "BFloat16Storage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "DoubleStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "LongStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "IntStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "ShortStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "CharStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
+    {"torch", "FloatStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F32},
+    {"torch", "HalfStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F16},
+    {"torch", "BFloat16Storage", FERRY_PICKLE_STORAGE_TYPE, FERRY_BF16},
+    {"torch", "DoubleStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F64},
+    {"torch", "LongStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I64},
+    {"torch", "IntStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I32},
+    {"torch", "ShortStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I16},
+    {"torch", "CharStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I8},
+    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
+    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
 };
 
 static ferry_status push_global(machine *m, ferry_view module, ferry_view name)
 {
     for (size_t i = 0; i < sizeof globals / sizeof globals[0]; i++) {
         if (!ferry_view_is(module, globals[i].module) || !ferry_view_is(name, globals[i].name)) continue;
-        return push_new(m, (ferry_pickle_value){.kind = globals[i].kind, .integer = globals[i].function, .text = name});
+        return push_new(m, (ferry_pickle_value){.kind = globals[i].kind, .integer = globals[i].integer, .text = name});
     }
     return ferry_fail(m->error, FERRY_ERROR_UNSUPPORTED,
                       "%s: its pickle asks for '%s.%s': refused, a file of weights needs nothing but tensors", m->file,

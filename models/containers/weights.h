@@ -31,6 +31,8 @@ void ferry_weights_close(ferry_weights *weights);
 ferry_weights_entry *ferry_weights_find(const ferry_weights *weights, const char *name);
 /* Sorts entries by name; a name that occurs twice is a FORMAT error. For readers, at their end. */
 ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error);
+/* The bytes of the tensor's shape with elements of `element` bytes; false when they are more than a size_t holds. */
+bool ferry_weights_bytes(const ferry_tensor *tensor, size_t element, size_t *bytes);
 /* Strides of a row-major tensor. */
 void ferry_weights_row_major(ferry_weights_entry *entry);
 

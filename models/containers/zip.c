@@ -70,8 +70,8 @@ static ferry_status broken(const ferry_zip *zip, const char *what, ferry_error *
 static ferry_status member_fail(const ferry_zip *zip, const member *m, ferry_status code, const char *what,
                                 ferry_error *error)
 {
-    return ferry_fail(error, code, "%s: member '%s' %s", zip->file,
-                      ferry_printable_view((ferry_view){m->name, strlen(m->name)}).text, what);
+    return ferry_fail(error, code, "%s: member '%s' %s", zip->file, ferry_printable_view(ferry_text_view(m->name)).text,
+                      what);
 }
 
 bool ferry_is_zip(ferry_view bytes)
@@ -215,11 +215,8 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
         return broken(zip, "its directory is cut off or holds something else", error);
     }
     FERRY_TRY(check_name(zip, name, error));
-    char *copy = ferry_arena_alloc(&zip->arena, name.size + 1, 1);
-    if (copy == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
-    memcpy(copy, name.data, name.size);
-    copy[name.size] = 0;
-    m->name = copy;
+    m->name = ferry_arena_text(&zip->arena, name);
+    if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
     m->stored_size = stored_size;
     m->size = size;
     m->header = header;
@@ -244,7 +241,7 @@ static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset
         !ferry_read_bytes(&cursor, name_size, &name) || !skip(&cursor, extra_size)) {
         return member_fail(zip, m, FERRY_ERROR_FORMAT, "is not where the directory says", error);
     }
-    if (!ferry_view_equal(name, (ferry_view){m->name, strlen(m->name)})) {
+    if (!ferry_view_equal(name, ferry_text_view(m->name))) {
         return member_fail(zip, m, FERRY_ERROR_FORMAT, "has another name in its own header", error);
     }
     m->data = cursor.at;

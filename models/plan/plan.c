@@ -248,20 +248,9 @@ ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *err
 
 /* ---- tensors ---- */
 
-typedef struct full_name {
-    char text[256];
-} full_name;
-
-static full_name join(const char *prefix, const char *name)
-{
-    full_name result;
-    snprintf(result.text, sizeof result.text, "%s%s", prefix, name);
-    return result;
-}
-
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name)
 {
-    const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, join(prefix, name).text);
+    const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, ferry_name_format("%s%s", prefix, name).text);
     if (entry != NULL) plan->used[entry - plan->weights.entries] = true;
     return entry;
 }
@@ -399,13 +388,10 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
 static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
                                const char *name, va_list arguments)
 {
-    if (plan->tensor_count == plan->tensor_capacity) {
-        const size_t capacity = 2 * plan->tensor_capacity + 64;
-        ferry_import_tensor *tensors = realloc(plan->tensors, capacity * sizeof *tensors);
-        if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", capacity * sizeof *tensors);
-        plan->tensors = tensors;
-        plan->tensor_capacity = capacity;
-    }
+    ferry_import_tensor *tensors =
+        ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
+    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
+    plan->tensors = tensors;
     ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
     *added = *tensor;
     vsnprintf(added->name, sizeof added->name, name, arguments);
@@ -447,6 +433,24 @@ ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ign
     return FERRY_OK;
 }
 
+/* One element as float32; f64 is rounded. */
+static float widen(ferry_type type, const unsigned char *data)
+{
+    float single;
+    double wide;
+    uint16_t half;
+    int16_t integer;
+    switch (type) {
+    case FERRY_F32: memcpy(&single, data, sizeof single); return single;
+    case FERRY_F64: memcpy(&wide, data, sizeof wide); return (float)wide;
+    case FERRY_I8: return (int8_t)*data;
+    case FERRY_I16: memcpy(&integer, data, sizeof integer); return integer;
+    default:
+        memcpy(&half, data, sizeof half);
+        return type == FERRY_F16 ? ferry_f16_to_f32(half) : ferry_bf16_to_f32(half);
+    }
+}
+
 void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values)
 {
     const size_t size = ferry_type_size(tensor->type), stride = (size_t)step * size;
@@ -455,18 +459,5 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
         memcpy(values, data, count * size);
         return;
     }
-    for (size_t i = 0; i < count; i++, data += stride) {
-        uint16_t half = 0;
-        double wide = 0;
-        switch (tensor->type) {
-        case FERRY_F32: memcpy(&values[i], data, sizeof values[i]); break;
-        case FERRY_F64:
-            memcpy(&wide, data, sizeof wide);
-            values[i] = (float)wide;
-            break;
-        default:
-            memcpy(&half, data, sizeof half);
-            values[i] = tensor->type == FERRY_F16 ? ferry_f16_to_f32(half) : ferry_bf16_to_f32(half);
-        }
-    }
+    for (size_t i = 0; i < count; i++, data += stride) values[i] = widen(tensor->type, data);
 }

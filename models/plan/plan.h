@@ -155,8 +155,8 @@ ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_i
 /* A tensor that was not used and does not match `ignored` is an error. */
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
                                        ferry_error *error);
-/* `count` elements of a floating-point tensor from element `first` on, `step` elements apart, as float32 (f64:
- * rounded). */
+/* `count` elements from element `first` on, `step` elements apart, as float32: floating-point numbers (f64: rounded),
+ * or integers of 8 or 16 bits as they are. */
 void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values);
 
 /* ---- parts that families share ---- */

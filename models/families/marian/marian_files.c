@@ -1,5 +1,4 @@
 /* Names vary: what decoder.yml lists counts first, then what names and contents say. */
-#include <stdio.h>
 #include <string.h>
 
 #include "marian.h"
@@ -83,11 +82,9 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
 static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_json *yaml, ferry_error *error)
 {
-    char beside[512];
+    const ferry_name beside = ferry_name_format("%s.decoder.yml", weights != NULL ? weights : "");
+    const char *name = weights != NULL && ferry_import_has_file(plan, beside.text) ? beside.text : "decoder.yml";
     ferry_view text;
-    const char *name = "decoder.yml";
-    snprintf(beside, sizeof beside, "%s.decoder.yml", weights != NULL ? weights : "");
-    if (weights != NULL && ferry_import_has_file(plan, beside)) name = beside;
     if (!ferry_import_has_file(plan, name)) return FERRY_OK;
     FERRY_TRY(ferry_import_map(plan, name, &text, error));
     return ferry_import_yaml(plan, text, name, yaml, error);
@@ -127,16 +124,6 @@ static bool find_pair(const char *name, pair *found)
     return false;
 }
 
-static ferry_status copy_text(ferry_import_plan *plan, ferry_view view, const char **text, ferry_error *error)
-{
-    char *copy = ferry_arena_alloc(&plan->arena, view.size + 1, 1);
-    if (copy == NULL) return ferry_fail_memory(error, "the name of a language", view.size);
-    memcpy(copy, view.data, view.size);
-    copy[view.size] = '\0';
-    *text = copy;
-    return FERRY_OK;
-}
-
 static bool has_pair(const char *name, const pair *wanted)
 {
     pair found;
@@ -148,12 +135,12 @@ static bool has_pair(const char *name, const pair *wanted)
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
-    const char *source = NULL, *target = NULL;
     if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
     const bool marked = found.source.size + found.target.size < found.whole.size;
     if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found)) return FERRY_OK;
-    FERRY_TRY(copy_text(plan, found.source, &source, error));
-    FERRY_TRY(copy_text(plan, found.target, &target, error));
+    const char *source = ferry_arena_text(&plan->arena, found.source);
+    const char *target = ferry_arena_text(&plan->arena, found.target);
+    if (source == NULL || target == NULL) return ferry_fail_memory(error, "a language's name", found.whole.size);
     return ferry_import_language_pair(plan, source, target, error);
 }
 
@@ -176,15 +163,10 @@ static size_t keep_pair(const ferry_marian *marian, const char **names, size_t c
 
 enum { MAX_NAMES = 64 };
 
-static bool is_segmenter_name(const char *name)
-{
-    return strcmp(name, "source.spm") == 0 || strcmp(name, "target.spm") == 0;
-}
-
 static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
-    if (strstr(name, "vocab") == NULL || is_segmenter_name(name)) return false;
+    if (strstr(name, "vocab") == NULL) return false;
     return ferry_text_ends(name, ".spm") || ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") ||
            ferry_text_ends(name, ".json") || ferry_text_ends(name, ".txt") || ferry_text_ends(name, ".fsv") ||
            strchr(name, '.') == NULL;
