@@ -15,7 +15,7 @@ static bool is_nested_config(const ferry_import_plan *plan, const char *name)
     return slash != NULL && strcmp(slash + 1, "config.json") == 0;
 }
 
-/* Names that are one model each, "a, b", in `list`; a folder stands for its configuration. */
+/* Names that are one model each, "a, b", in `list`; a folder is named for its configuration. */
 static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const ferry_import_plan *, const char *),
                           char *list, size_t size)
 {

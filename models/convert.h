@@ -4,7 +4,7 @@
 
 #include "models/plan/write.h"
 
-/* Reads the model `source` (a directory, an archive or a file of weights with what lies beside it), whose kind is
+/* Reads the model `source` (a directory, an archive or a file of weights and the files beside it), whose kind is
  * recognized by its content, and writes the model file `output`; a file of that name is replaced once the new one is
  * complete. `options` NULL: f32, the source's name. Holds one panel of a matrix in memory at a time. Errors name file,
  * key or tensor: IO, FORMAT, UNSUPPORTED (a kind or a choice that Ferry does not know; a directory that holds several

@@ -13,7 +13,7 @@
 
 enum {
     HEADER_BYTES = 48,
-    CHECKED_FROM = 16,            /* the checksum covers what stands behind it */
+    CHECKED_FROM = 16,            /* the checksum covers all bytes after it */
     MICROSOFT_MAGIC = 1234567890, /* an unrelated format with the same ending */
     TEXT_FIRST = 100,
     TEXT_BEST = 100 /* the decoder's defaults */

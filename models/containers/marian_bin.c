@@ -4,7 +4,7 @@
  *   n shapes of i32 | u64 pad | pad bytes | n blocks of data, each of exactly its length
  *
  * intgemm types: Marian's codes and those of the Bergamot fork. Their block is the integers, a float32 multiplier right
- * behind them (value = integer / multiplier), padding. The bytes of a weight [in, out] are its transpose; a name with
+ * after them (value = integer / multiplier), padding. The bytes of a weight [in, out] are its transpose; a name with
  * "Wemb" in it is not transposed. */
 #include "weights.h"
 
@@ -49,7 +49,7 @@ static const type_code type_codes[] = {
     {0x4102, FERRY_I16, true, NULL},
     {0x10001, FERRY_I8, true, NULL}, /* Marian */
     {0x10002, FERRY_I16, true, NULL},
-    {0x201, FERRY_SAFETENSORS_OTHER, false, NULL}, /* no weight, but lsh_output_codes may stand there */
+    {0x201, FERRY_SAFETENSORS_OTHER, false, NULL}, /* no weight, but lsh_output_codes may have this type */
     {0x202, FERRY_SAFETENSORS_OTHER, false, NULL},
     {0x204, FERRY_SAFETENSORS_OTHER, false, NULL},
     {0x208, FERRY_SAFETENSORS_OTHER, false, NULL},
@@ -178,19 +178,19 @@ static ferry_status find_type(const reader *in, ferry_view name, uint64_t code, 
                       shown.text, code);
 }
 
-/* The multiplier behind the integers, and the transposed order of weights. */
+/* The multiplier after the integers, and the transposed order of weights. */
 static ferry_status finish_intgemm(const reader *in, ferry_view block, ferry_weights_entry *entry, ferry_error *error)
 {
     const ferry_tensor *tensor = &entry->tensor;
     const ferry_printable name = ferry_printable_view(tensor->name);
-    ferry_cursor behind = {(const uint8_t *)block.data, block.size, tensor->bytes};
+    ferry_cursor after = {(const uint8_t *)block.data, block.size, tensor->bytes};
     if (tensor->dims != 2) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected 2 dimensions of an intgemm type",
                           in->file, name.text);
     }
-    if (!ferry_read_f32(&behind, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0) {
+    if (!ferry_read_f32(&after, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': expected a positive multiplier behind its integers", in->file, name.text);
+                          "%s: tensor '%s': expected a positive multiplier after its integers", in->file, name.text);
     }
     if (!ferry_view_contains(tensor->name, "Wemb")) {
         entry->strides[0] = 1;

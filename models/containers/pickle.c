@@ -174,7 +174,7 @@ static ferry_status put(machine *m, size_t index)
 
 static ferry_status get(machine *m, size_t index)
 {
-    if (index >= m->memo_count || m->memo[index] == NULL) return fail(m, "a memo entry that nobody put");
+    if (index >= m->memo_count || m->memo[index] == NULL) return fail(m, "an undefined memo entry");
     return push(m, m->memo[index]);
 }
 
@@ -281,7 +281,7 @@ static ferry_status persistent_storage(machine *m)
     return push_new(m, storage);
 }
 
-/* The state of a dict (PyTorch's _metadata) is of no use here. */
+/* The state of a dict (PyTorch's _metadata) is ignored. */
 static ferry_status build(machine *m)
 {
     if (pop(m) == NULL) return fail(m, "empty stack");
@@ -326,15 +326,12 @@ static ferry_status push_long(machine *m)
     return push_integer(m, (int64_t)bits);
 }
 
-/* Big-endian, unlike everything else. */
+/* Its value is not needed. */
 static ferry_status push_real(machine *m)
 {
-    ferry_pickle_value value = {.kind = FERRY_PICKLE_REAL};
-    uint64_t little;
-    if (!ferry_read_u64(m->cursor, &little)) return cut_off(m);
-    const uint64_t bits = __builtin_bswap64(little);
-    memcpy(&value.real, &bits, sizeof bits);
-    return push_new(m, value);
+    uint64_t bits;
+    if (!ferry_read_u64(m->cursor, &bits)) return cut_off(m);
+    return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
 }
 
 static ferry_status read_operand(machine *m, size_t size, size_t *value)

@@ -62,7 +62,7 @@ static size_t put_utf8(uint32_t c, char *out)
     return size;
 }
 
-/* The character of the escape behind the backslash at text[0]; *size: bytes read, the backslash too. */
+/* The character of the escape at text[0], a backslash; *size: bytes read, the backslash too. */
 static bool read_escape(ferry_view text, uint32_t *c, size_t *size)
 {
     static const char letters[] = "0abtnvfre \"/\\N_LP\t";
@@ -153,7 +153,7 @@ static ferry_status read_two_lines(reader *in, ferry_view key, ferry_error *erro
     ferry_view piece, line, nothing, number;
     FERRY_TRY(read_key(in, trim(key), &piece, error));
     if (!next_line(in, &line) || !split(line, &nothing, &number) || nothing.size > 0) {
-        return refuse(in, "expected ': id' behind '? piece'", error);
+        return refuse(in, "expected ': id' after '? piece'", error);
     }
     return add(in, piece, number, error);
 }

@@ -100,7 +100,7 @@ static bool find_end_record(const ferry_zip *zip, size_t *offset)
     return false;
 }
 
-/* The ZIP64 record stands before the usual one, even where it is not needed. */
+/* The ZIP64 record precedes the usual one, even where it is not needed. */
 static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
 {
     uint32_t signature, disk, start_disk, disks;
@@ -182,7 +182,7 @@ static ferry_status check_name(const ferry_zip *zip, ferry_view name, ferry_erro
                       zip->file, ferry_printable_view(name).text);
 }
 
-/* Fields of 32 bits that are all ones stand in the extra field 1, in this order. */
+/* Fields of 32 bits that are all ones have their value in the extra field 1, in this order. */
 static bool read_zip64_extra(ferry_view extra, member *m)
 {
     uint64_t *fields[] = {&m->size, &m->stored_size, &m->header};
@@ -229,7 +229,7 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
                       zip->file, ferry_printable_view(name).text, m->method);
 }
 
-/* The local header repeats the name; the data stand behind it and before the directory. */
+/* The local header repeats the name; the data follow it and end before the directory. */
 static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
 {
     uint32_t signature;

@@ -116,12 +116,8 @@ ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const c
                                ferry_error *error);
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
-/* The one file whose name begins with `start` and ends with `end` ("model.", ".bin"); *name is NULL when there is none.
- * Several: UNSUPPORTED, with their names. */
-ferry_status ferry_import_find_file(ferry_import_plan *plan, const char *start, const char *end, const char **name,
-                                    ferry_error *error);
 
-/* ---- tensors (plan.c) ---- */
+/* ---- weights (plan_weights.c) ---- */
 
 /* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
@@ -133,6 +129,8 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
+/* ---- tensors (plan_tensors.c) ---- */
+
 /* prefix + name, or NULL; a tensor that was found counts as used. */
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name);
 /* The tensor must exist, hold floating-point numbers (f32, f16, bf16, f64) and have the shape [N, K], or [N] for K = 0;
@@ -199,7 +197,7 @@ ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *sou
  * defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *tags, const int32_t *ids, int32_t count,
                                     ferry_tag_place source_tag, ferry_tag_place target_tag, ferry_error *error);
-/* The same for pieces ">>fra<<" [count, by id], tags of target languages that stand before a line; *found says whether
+/* The same for pieces ">>fra<<" [count, by id], tags of target languages that precede a line; *found says whether
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error);

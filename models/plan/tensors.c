@@ -10,7 +10,7 @@
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
 
-/* ---- what stands in the file ---- */
+/* ---- what the file holds ---- */
 
 static bool is_codes(const ferry_import_tensor *tensor)
 {
@@ -85,7 +85,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
     return FERRY_OK;
 }
 
-/* Bytes that ferry_import_append writes for a tensor, without what stands beside codes. */
+/* Bytes that ferry_import_append writes for a tensor, without what belongs to codes. */
 static uint64_t tensor_bytes(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
     const uint64_t N = (uint64_t)tensor->N, K = (uint64_t)tensor->K;
@@ -97,7 +97,7 @@ static uint64_t tensor_bytes(const ferry_import_tensor *tensor, const ferry_impo
 
 /* ---- reading ---- */
 
-/* What a tensor is written through: one panel in its source's order, packed, and as it stands in the file. */
+/* What a tensor is written through: one panel in its source's order, packed, and as the file holds it. */
 typedef struct converter {
     const ferry_import_plan *plan;
     ferry_gguf_writer *writer;
@@ -182,7 +182,8 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     return FERRY_OK;
 }
 
-/* Pages of the source behind what was read need not stay. Across its rows, a matrix is read until its end. */
+/* Pages of the source that were read need not stay in memory. A matrix that is read across its rows needs all of them
+ * until its end. */
 static void release_read(converter *state, const ferry_import_tensor *tensor, int64_t row)
 {
     if (tensor->source == NULL || tensor->row < tensor->column) return;

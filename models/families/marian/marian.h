@@ -1,17 +1,17 @@
-/* What the parts of Marian's importer share. For them alone. */
+/* What the parts of Marian's importer share. Private to them. */
 #ifndef FERRY_MARIAN_MARIAN_H
 #define FERRY_MARIAN_MARIAN_H
 
 #include "models/plan/plan.h"
 
-/* A Marian model as it lies in its source. */
+/* The files and settings of a Marian model. */
 typedef struct ferry_marian {
     const char *weights;         /* the .npz or .bin */
     ferry_json decoder;          /* decoder.yml; without an object: there is none */
     ferry_json config;           /* special:model.yml */
     int32_t version[3];          /* of the Marian that trained the model */
     const char *vocabularies[2]; /* source, target: the same name when there is one for both */
-    const char *segmenters[2];   /* SentencePiece models beside other vocabularies; NULL: none */
+    const char *segmenters[2];   /* SentencePiece models used with other vocabularies; NULL: none */
     const char *lexicon;         /* NULL: none */
     bool student;                /* Bergamot's or Firefox's: their production settings hold */
 } ferry_marian;

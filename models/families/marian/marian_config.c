@@ -11,7 +11,7 @@
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml.file, key,
-                      ferry_printable_view((ferry_view){value, strlen(value)}).text);
+                      ferry_printable_view(ferry_text_view(value)).text);
 }
 
 /* ---- special:model.yml ---- */
@@ -119,7 +119,7 @@ static ferry_status read_activation(const ferry_marian *marian, ferry_activation
 
 /* Operations without dropout, which does nothing here. */
 typedef struct operations {
-    const char *text; /* as it stands in the configuration */
+    const char *text; /* as the configuration has it */
     char letters[8];
 } operations;
 
@@ -142,32 +142,32 @@ static bool is_norm(const char *letters)
     return strcmp(letters, "n") == 0 || strcmp(letters, "r") == 0;
 }
 
-/* Residual and norm of every block: "an" behind it, or "n" before it and "a" behind it. */
+/* Residual and norm of every block: "an" after it, or "n" before it and "a" after it. */
 static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, ferry_error *error)
 {
     const ferry_json config = marian->config;
-    operations before, behind;
+    operations before, after;
     FERRY_TRY(read_operations(config, "transformer-preprocess", "", &before, error));
-    FERRY_TRY(read_operations(config, "transformer-postprocess", "dan", &behind, error));
+    FERRY_TRY(read_operations(config, "transformer-postprocess", "dan", &after, error));
     stack->pre_norm = is_norm(before.letters);
     if (!stack->pre_norm && before.letters[0] != '\0') {
         return refuse(config, "transformer-preprocess", before.text, error);
     }
     const bool one_norm =
-        behind.letters[0] == 'a' && (stack->pre_norm ? behind.letters[1] == '\0' : is_norm(behind.letters + 1));
-    if (!one_norm) return refuse(config, "transformer-postprocess", behind.text, error);
+        after.letters[0] == 'a' && (stack->pre_norm ? after.letters[1] == '\0' : is_norm(after.letters + 1));
+    if (!one_norm) return refuse(config, "transformer-postprocess", after.text, error);
     if (stack->pre_norm && !ferry_marian_since(marian, 1, 10, 24)) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'transformer-preprocess: %s' of a version before 1.10.24, where keys and values are not "
                           "normalized, is not supported",
-                          config.file, ferry_printable_view((ferry_view){before.text, strlen(before.text)}).text);
+                          config.file, ferry_printable_view(ferry_text_view(before.text)).text);
     }
-    const char kind = stack->pre_norm ? before.letters[0] : behind.letters[1];
+    const char kind = stack->pre_norm ? before.letters[0] : after.letters[1];
     stack->norm = kind == 'r' ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
     return FERRY_OK;
 }
 
-/* Norms behind the embeddings and behind the last layer are of the kind of the others, or absent. */
+/* Norms after the embeddings and after the last layer are of the kind of the others, or absent. */
 static ferry_status check_end_norms(const ferry_marian *marian, const ferry_stack *stack, ferry_error *error)
 {
     static const char *const keys[] = {"transformer-postprocess-emb", "transformer-postprocess-top"};

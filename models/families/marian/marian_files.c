@@ -97,7 +97,7 @@ typedef struct pair {
     ferry_view source, target;
 } pair;
 
-/* Two codes one behind the other, or with '-' or '_' between them. */
+/* Two codes, one after the other, or with '-' or '_' between them. */
 static bool split_pair(ferry_view word, pair *found)
 {
     for (size_t size = 2; size <= 3; size++) {

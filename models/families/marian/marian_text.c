@@ -24,7 +24,7 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-/* A table of exactly `count`: rows behind the file's entries have no name, entries behind the rows do not count. */
+/* A table of exactly `count`: rows past the file's entries have no name, entries past the rows do not count. */
 static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
                                side *words, ferry_error *error)
 {
@@ -173,7 +173,7 @@ static ferry_status set_text(ferry_import_plan *plan, const side *source, const 
     return ferry_import_ids(plan, &target->eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error);
 }
 
-/* ">>fra<<" in a mapping names a target language; the tag stands before a line and is not segmented. */
+/* ">>fra<<" in a mapping names a target language; the tag precedes a line and is not segmented. */
 static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
                                    ferry_error *error)
 {
