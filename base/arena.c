@@ -2,8 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "bytes.h"
+#include <string.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -72,6 +71,15 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     arena->used += bytes;
     UNPOISON(block, bytes - GAP);
     return block;
+}
+
+char *ferry_arena_text(ferry_arena *arena, ferry_view text)
+{
+    char *copy = ferry_arena_alloc(arena, text.size + 1, 1);
+    if (copy == NULL) return NULL;
+    if (text.size > 0) memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    return copy;
 }
 
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)

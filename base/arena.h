@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "bytes.h"
+
 #define FERRY_ARENA_ALIGNMENT 64
 
 typedef struct ferry_arena_chunk ferry_arena_chunk;
@@ -29,6 +31,8 @@ typedef struct ferry_arena_mark {
 /* A zeroed ferry_arena is empty and ready. */
 /* `count` × `size` bytes, uninitialized, or NULL when the product overflows or memory is out. */
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
+/* The text, NUL-terminated; NULL when out of memory. */
+char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);

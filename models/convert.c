@@ -8,31 +8,22 @@
 #include "base/printable.h"
 
 /* "model/config.json" */
-static bool is_nested_config(const char *name)
+static bool is_nested_config(const ferry_import_plan *plan, const char *name)
 {
+    (void)plan;
     const char *slash = strchr(name, '/');
     return slash != NULL && strcmp(slash + 1, "config.json") == 0;
 }
 
-/* Marian's weights beside the source's other files; lexicons and quality models are .bin, too, optimizers' states .npz.
- */
-static bool is_marian_weights(const char *name)
-{
-    if (strchr(name, '/') != NULL || strncmp(name, "lex", 3) == 0 || strncmp(name, "qualityModel", 12) == 0)
-        return false;
-    if (ferry_text_ends(name, ".optimizer.npz")) return false;
-    return ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
-}
-
-/* Names that are one model each, "a, b", in `list`; a folder stands for its configuration. */
-static size_t list_models(const ferry_import_source *source, bool (*is_model)(const char *name), char *list,
-                          size_t size)
+/* Names that are one model each, "a, b", in `list`; a folder is named for its configuration. */
+static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const ferry_import_plan *, const char *),
+                          char *list, size_t size)
 {
     size_t count = 0, at = 0;
     list[0] = '\0';
-    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
-        const char *name = ferry_import_source_name(source, i);
-        if (!is_model(name)) continue;
+    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
+        const char *name = ferry_import_source_name(plan->source, i);
+        if (!is_model(plan, name)) continue;
         const ferry_printable shown = ferry_printable_view((ferry_view){name, strcspn(name, "/")});
         if (at < size) at += (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", shown.text);
         count++;
@@ -41,15 +32,16 @@ static size_t list_models(const ferry_import_source *source, bool (*is_model)(co
 }
 
 /* Without a configuration of the source itself, or a file that the user chose, several models are possible. */
-static ferry_status check_one_model(const ferry_import_source *source, ferry_error *error)
+static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
 {
     char models[256];
+    const ferry_import_source *source = plan->source;
     if (ferry_import_source_selected(source) != NULL || ferry_import_source_has(source, "config.json") ||
         ferry_import_source_has(source, "decoder.yml")) {
         return FERRY_OK;
     }
-    if (list_models(source, is_nested_config, models, sizeof models) < 2 &&
-        list_models(source, is_marian_weights, models, sizeof models) < 2) {
+    if (list_models(plan, is_nested_config, models, sizeof models) < 2 &&
+        list_models(plan, ferry_import_is_marian_weights, models, sizeof models) < 2) {
         return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds several models: name one of them: %s",
@@ -81,7 +73,7 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
         const char *text = json_string_value(ferry_json_get(config, keys[i]));
         if (text == NULL) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s '%s' is not supported", config.file, keys[i],
-                          ferry_printable_view((ferry_view){text, strlen(text)}).text);
+                          ferry_printable_view(ferry_text_view(text)).text);
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected 'model_type' or 'format', found neither",
                       config.file);
@@ -98,7 +90,7 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
     FERRY_TRY(check_selected(plan->source, error));
-    FERRY_TRY(check_one_model(plan->source, error));
+    FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);

@@ -2,25 +2,9 @@
 #ifndef FERRY_MODELS_CONVERT_H
 #define FERRY_MODELS_CONVERT_H
 
-#include "base/status.h"
-#include "base/tensor.h"
+#include "models/plan/write.h"
 
-typedef struct ferry_import_options {
-    /* Of the matrices in the model file: FERRY_F32, FERRY_F16 or FERRY_I8 (row by row; a source's own integers stay as
-     * they are). */
-    ferry_type type;
-    /* With FERRY_F32: int8 matrices of the source become float32, too; otherwise they stay int8. */
-    bool widen;
-    const char *name; /* general.name; NULL: the name of the source */
-    /* NULL, or called as bytes are written; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
-    int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
-    /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
-     * errors. */
-    void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
-    void *user;
-} ferry_import_options;
-
-/* Reads the model `source` (a directory, an archive or a file of weights with what lies beside it), whose kind is
+/* Reads the model `source` (a directory, an archive or a file of weights and the files beside it), whose kind is
  * recognized by its content, and writes the model file `output`; a file of that name is replaced once the new one is
  * complete. `options` NULL: f32, the source's name. Holds one panel of a matrix in memory at a time. Errors name file,
  * key or tensor: IO, FORMAT, UNSUPPORTED (a kind or a choice that Ferry does not know; a directory that holds several

@@ -2,6 +2,7 @@
  * shape, type, row-major elements); from 3 on aliases. Strings are a u16 length, with the closing NUL, and the bytes.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -11,7 +12,8 @@ enum {
     NEWEST_VERSION = 6,
     SMALLEST_VARIABLE = 9, /* bytes in the file */
     SMALLEST_ALIAS = 6,
-    ZIP = 0x04034b50
+    ZIP = 0x04034b50,
+    LONGEST_NAME = UINT16_MAX + 64
 };
 
 /* An int16 weight of version 1 has no scale of its own. */
@@ -24,6 +26,7 @@ typedef struct reader {
     bool rename; /* revision 1 */
     ferry_weights *weights;
     ferry_error *error;
+    char *text; /* [LONGEST_NAME], for names put together */
 } reader;
 
 typedef struct alias {
@@ -136,12 +139,7 @@ static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
     if (r->rename) FERRY_TRY(rename_variable(r, &tensor->name));
     FERRY_TRY(read_shape(r, tensor));
     FERRY_TRY(read_type(r, tensor, &stated));
-    tensor->bytes = ferry_type_size(tensor->type);
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) {
-        fits = fits && ferry_mul_size(tensor->bytes, (size_t)tensor->shape[i], &tensor->bytes);
-    }
-    if (!fits || tensor->bytes != stated) {
+    if (!ferry_weights_bytes(tensor, ferry_type_size(tensor->type), &tensor->bytes) || tensor->bytes != stated) {
         char shape[100];
         return ferry_fail(r->error, FERRY_ERROR_FORMAT,
                           "%s: variable '%s': shape %s of %s does not fit its %" PRIu64 " bytes", r->file,
@@ -177,24 +175,21 @@ static ferry_status read_aliases(reader *r, alias *aliases, uint32_t count)
     return FERRY_OK;
 }
 
-static ferry_weights_entry *find_view(const ferry_weights *weights, ferry_view name, const char *end, char *text,
-                                      size_t size)
+/* The variable whose name is `name`, which ends with NUL, and `end`. */
+static ferry_weights_entry *find(const reader *r, ferry_view name, const char *end)
 {
-    if (name.size + strlen(end) >= size) return NULL;
-    memcpy(text, name.data, name.size);
-    strcpy(text + name.size, end);
-    return ferry_weights_find(weights, text);
+    snprintf(r->text, LONGEST_NAME, "%s%s", name.data, end);
+    return ferry_weights_find(r->weights, r->text);
 }
 
-enum { LONGEST_NAME = UINT16_MAX + 16 };
-
 /* An alias whose variable is missing means nothing. */
-static void add_aliases(ferry_weights *weights, const alias *aliases, uint32_t count, char *text)
+static void add_aliases(reader *r, const alias *aliases, uint32_t count)
 {
+    ferry_weights *weights = r->weights;
     const size_t variables = weights->count;
     size_t all = variables;
     for (uint32_t i = 0; i < count; i++) {
-        const ferry_weights_entry *variable = find_view(weights, aliases[i].variable, "", text, LONGEST_NAME);
+        const ferry_weights_entry *variable = ferry_weights_find(weights, aliases[i].variable.data);
         if (variable == NULL) continue;
         weights->entries[all] = *variable;
         weights->entries[all++].tensor.name = aliases[i].name;
@@ -203,24 +198,22 @@ static void add_aliases(ferry_weights *weights, const alias *aliases, uint32_t c
 }
 
 /* X_scale and X_zero of the variable are those of the alias, too, without an entry of their own in the file. */
-static ferry_status add_companions(reader *r, const alias *aliases, uint32_t count, char *text)
+static ferry_status add_companions(reader *r, const alias *aliases, uint32_t count)
 {
     static const char *const ends[] = {"_scale", "_zero"};
     ferry_weights *weights = r->weights;
     size_t all = weights->count;
     for (size_t i = 0; i < 2 * (size_t)count; i++) {
         const alias *a = &aliases[i / 2];
-        const ferry_weights_entry *companion = find_view(weights, a->variable, ends[i % 2], text, LONGEST_NAME);
-        if (companion == NULL || find_view(weights, a->name, "", text, LONGEST_NAME) == NULL ||
-            find_view(weights, a->name, ends[i % 2], text, LONGEST_NAME) != NULL) {
+        const ferry_weights_entry *companion = find(r, a->variable, ends[i % 2]);
+        if (companion == NULL || ferry_weights_find(weights, a->name.data) == NULL ||
+            find(r, a->name, ends[i % 2]) != NULL) {
             continue;
         }
-        const size_t size = a->name.size + strlen(ends[i % 2]);
-        char *name = allocate(r, size, 1);
-        if (name == NULL) return FERRY_ERROR_MEMORY;
-        memcpy(name, text, size);
+        const char *name = ferry_arena_text(&weights->arena, ferry_text_view(r->text));
+        if (name == NULL) return ferry_fail_memory(r->error, "the tensors of a model", strlen(r->text));
         weights->entries[all] = *companion;
-        weights->entries[all++].tensor.name = (ferry_view){name, size};
+        weights->entries[all++].tensor.name = ferry_text_view(name);
     }
     weights->count = all;
     return FERRY_OK;
@@ -229,13 +222,14 @@ static ferry_status add_companions(reader *r, const alias *aliases, uint32_t cou
 /* ---- scales ---- */
 
 /* One scale for a whole matrix; a scale for each row stays an entry of its own. */
-static void set_multipliers(ferry_weights *weights, char *text)
+static void set_multipliers(const reader *r)
 {
+    const ferry_weights *weights = r->weights;
     for (size_t i = 0; i < weights->count; i++) {
         ferry_weights_entry *entry = &weights->entries[i];
         const ferry_type type = entry->tensor.type;
         if ((type != FERRY_I8 && type != FERRY_I16) || entry->tensor.dims < 2) continue;
-        const ferry_weights_entry *scale = find_view(weights, entry->tensor.name, "_scale", text, LONGEST_NAME);
+        const ferry_weights_entry *scale = find(r, entry->tensor.name, "_scale");
         if (scale == NULL && type == FERRY_I16) entry->multiplier = old_int16_scale;
         if (scale == NULL || scale->tensor.type != FERRY_F32 || scale->tensor.bytes != sizeof(float)) continue;
         memcpy(&entry->multiplier, scale->tensor.data, sizeof(float));
@@ -282,8 +276,8 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     if (r->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
     alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
     weights->entries = allocate(r, variables + 3 * (size_t)aliases + 1, sizeof *entries);
-    char *text = allocate(r, LONGEST_NAME, 1);
-    if (list == NULL || weights->entries == NULL || text == NULL) return FERRY_ERROR_MEMORY;
+    r->text = allocate(r, LONGEST_NAME, 1);
+    if (list == NULL || weights->entries == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
     FERRY_TRY(read_aliases(r, list, aliases));
     if (ferry_cursor_left(&r->cursor) > 0) {
         return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %zu bytes behind the last record", r->file,
@@ -292,11 +286,11 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     memcpy(weights->entries, entries, variables * sizeof *entries);
     weights->count = variables;
     FERRY_TRY(ferry_weights_sort(weights, r->error));
-    add_aliases(weights, list, aliases, text);
+    add_aliases(r, list, aliases);
     FERRY_TRY(ferry_weights_sort(weights, r->error));
-    FERRY_TRY(add_companions(r, list, aliases, text));
+    FERRY_TRY(add_companions(r, list, aliases));
     FERRY_TRY(ferry_weights_sort(weights, r->error));
-    set_multipliers(weights, text);
+    set_multipliers(r);
     return FERRY_OK;
 }
 

@@ -1,6 +1,10 @@
+#define _GNU_SOURCE /* strtod_l */
 #include "decimal.h"
 
+#include <locale.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static bool is_digit(char c)
 {
@@ -36,57 +40,25 @@ bool ferry_parse_integer(ferry_view text, int64_t *value)
     return true;
 }
 
-/* The digits of "12.5" as 125 and the exponent -1; digits behind the eighteenth only move the point. */
-static bool read_mantissa(ferry_view text, size_t *at, int64_t *mantissa, int64_t *exponent)
+/* In the C locale, whatever the process's is. */
+static double parse_in_c(const char *text, char **end)
 {
-    bool point = false, any = false;
-    *mantissa = *exponent = 0;
-    for (; *at < text.size; ++*at) {
-        const char c = text.data[*at];
-        if (c == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (!is_digit(c)) break;
-        any = true;
-        if (*mantissa < 100000000000000000) {
-            *mantissa = *mantissa * 10 + (c - '0');
-            *exponent -= point;
-        } else {
-            *exponent += !point;
-        }
-    }
-    return any;
-}
-
-static double scaled(int64_t mantissa, int64_t exponent)
-{
-    if (mantissa == 0) return 0;
-    if (exponent > 400) return (double)INFINITY;
-    if (exponent < -400) return 0;
-    double result = (double)mantissa;
-    for (int64_t left = exponent < 0 ? -exponent : exponent; left > 0;) {
-        double power = 1;
-        int64_t step = left < 22 ? left : 22; /* the largest power of ten that a double holds exactly */
-        left -= step;
-        while (step-- > 0) power *= 10;
-        result = exponent < 0 ? result / power : result * power;
-    }
-    return result;
+    const locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    *end = (char *)(uintptr_t)text;
+    if (locale == (locale_t)0) return 0;
+    const double value = strtod_l(text, end, locale);
+    freelocale(locale);
+    return value;
 }
 
 bool ferry_parse_decimal(ferry_view text, double *value)
 {
-    size_t at = 0;
-    int64_t mantissa, exponent, shift = 0;
-    const bool negative = read_sign(text, &at);
-    if (!read_mantissa(text, &at, &mantissa, &exponent)) return false;
-    if (at < text.size && (text.data[at] == 'e' || text.data[at] == 'E')) {
-        at++;
-        const bool down = read_sign(text, &at);
-        if (!read_digits(text, &at, 1000000, &shift)) return false;
-        exponent += down ? -shift : shift;
-    }
-    *value = negative ? -scaled(mantissa, exponent) : scaled(mantissa, exponent);
-    return at == text.size && isfinite(*value);
+    char copy[512], *end;
+    if (text.size == 0 || text.size >= sizeof copy) return false;
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    if (strspn(copy, "0123456789+-.eE") != text.size)
+        return false; /* strtod also reads inf, nan, blanks, hexadecimal */
+    *value = parse_in_c(copy, &end);
+    return end == copy + text.size && isfinite(*value);
 }

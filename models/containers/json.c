@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "decimal.h"
 
 static bool is_digit(char c)
 {
@@ -65,56 +66,98 @@ const json_t *ferry_json_get(ferry_json json, const char *key)
     return json_is_null(value) ? NULL : value;
 }
 
-ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
-                                ferry_error *error)
+/* ---- values ---- */
+
+static ferry_status refuse(ferry_json json, const char *key, const char *expected, const json_t *found,
+                           ferry_error *error)
 {
-    const json_t *found = ferry_json_get(json, key);
-    if (found == NULL) return FERRY_OK;
-    if (!json_is_integer(found)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected an integer", json.file, key);
+    if (!json.texts) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %s", json.file, key, expected);
+    const char *text = json_is_array(found) ? "a list" : json_string_value(found);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %s, found '%s'", json.file, key, expected,
+                      ferry_printable_view(ferry_text_view(text)).text);
+}
+
+/* One value, not a list, for texts; NULL where it is absent. */
+static ferry_status find(ferry_json json, const char *key, const json_t **found, ferry_error *error)
+{
+    *found = ferry_json_get(json, key);
+    return json.texts && json_is_array(*found) ? refuse(json, key, "one value", *found, error) : FERRY_OK;
+}
+
+ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t least,
+                                      int32_t most, int32_t *value, ferry_error *error)
+{
+    int64_t number = json_integer_value(found);
+    if (json.texts ? !ferry_parse_integer(ferry_text_view(json_string_value(found)), &number)
+                   : !json_is_integer(found)) {
+        return refuse(json, key, "an integer", found, error);
     }
-    const json_int_t number = json_integer_value(found);
     if (number < least || number > most) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: '%s': expected %" PRId32 " to %" PRId32 ", found %" JSON_INTEGER_FORMAT, json.file, key,
-                          least, most, number);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %" PRId32 " to %" PRId32 ", found %" PRId64,
+                          json.file, key, least, most, number);
     }
     *value = (int32_t)number;
     return FERRY_OK;
 }
 
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+                                ferry_error *error)
+{
+    const json_t *found;
+    FERRY_TRY(find(json, key, &found, error));
+    return found != NULL ? ferry_json_integer_value(json, key, found, least, most, value, error) : FERRY_OK;
+}
+
 ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error)
 {
-    const json_t *found = ferry_json_get(json, key);
+    const json_t *found;
+    FERRY_TRY(find(json, key, &found, error));
     if (found == NULL) return FERRY_OK;
-    const double number = json_is_number(found) ? json_number_value(found) : (double)NAN;
-    if (!(fabs(number) <= 1e38)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected a number", json.file, key);
-    }
+    double number = json_number_value(found);
+    const bool known =
+        json.texts ? ferry_parse_decimal(ferry_text_view(json_string_value(found)), &number) : json_is_number(found);
+    if (!known || !(fabs(number) <= 1e38)) return refuse(json, key, "a number", found, error);
     *value = (float)number;
     return FERRY_OK;
 }
 
 ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error)
 {
-    const json_t *found = ferry_json_get(json, key);
+    static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE",
+                                        "no",    "yes",  "off",   "on",   "0",     "1"};
+    const json_t *found;
+    FERRY_TRY(find(json, key, &found, error));
     if (found == NULL) return FERRY_OK;
-    if (!json_is_boolean(found)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected true or false", json.file, key);
+    if (json_is_boolean(found)) {
+        *value = json_is_true(found);
+        return FERRY_OK;
     }
-    *value = json_is_true(found);
-    return FERRY_OK;
+    for (size_t i = 0; json.texts && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(json_string_value(found), words[i]) != 0) continue;
+        *value = i % 2 == 1;
+        return FERRY_OK;
+    }
+    return refuse(json, key, "true or false", found, error);
 }
 
 ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error)
 {
-    const json_t *found = ferry_json_get(json, key);
+    const json_t *found;
+    FERRY_TRY(find(json, key, &found, error));
     if (found == NULL) return FERRY_OK;
-    if (!json_is_string(found)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected a text", json.file, key);
-    }
+    if (!json_is_string(found)) return refuse(json, key, "a text", found, error);
     *value = json_string_value(found);
     return FERRY_OK;
+}
+
+size_t ferry_json_text_count(const json_t *list)
+{
+    return json_is_array(list) ? json_array_size(list) : list != NULL;
+}
+
+const char *ferry_json_text_at(const json_t *list, size_t index)
+{
+    return json_string_value(json_is_array(list) ? json_array_get(list, index) : list);
 }
 
 ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error)

@@ -1,4 +1,5 @@
-/* Configuration files in JSON (jansson), read with errors that name file and key. */
+/* Configuration files in JSON (jansson), and the values of those in YAML (yaml.h), read with errors that name file and
+ * key. */
 #ifndef FERRY_CONTAINERS_JSON_H
 #define FERRY_CONTAINERS_JSON_H
 
@@ -7,10 +8,11 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* An object and the file that it stands in. `object` may be NULL: every key is absent. */
+/* An object and the file that it is in. `object` may be NULL: every key is absent. */
 typedef struct ferry_json {
     const json_t *object;
     const char *file;
+    bool texts; /* all values are texts or lists of texts, and their form says whether they are numbers (YAML) */
 } ferry_json;
 
 /* Parses text whose root must be an object; a key that occurs twice is an error. *root belongs to the caller
@@ -28,6 +30,14 @@ ferry_status ferry_json_float(ferry_json json, const char *key, float *value, fe
 ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error);
 /* *value points into the JSON tree. */
 ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error);
+
+/* A value that ferry_json_get or json_array_get gave, as an integer; `key` is for messages. */
+ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t least,
+                                      int32_t most, int32_t *value, ferry_error *error);
+
+/* A list of texts; a text alone is a list of one, NULL an empty one. */
+size_t ferry_json_text_count(const json_t *list);
+const char *ferry_json_text_at(const json_t *list, size_t index);
 
 /* For keys without a default: FORMAT when `key` is absent. */
 ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error);

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "decimal.h"
+#include "text_lines.h"
 #include "base/printable.h"
 
 #define MAGIC 0xF11A48D5013417F5u
 
 enum {
     HEADER_BYTES = 48,
-    CHECKED_FROM = 16,            /* the checksum covers what stands behind it */
+    CHECKED_FROM = 16,            /* the checksum covers all bytes after it */
     MICROSOFT_MAGIC = 1234567890, /* an unrelated format with the same ending */
     TEXT_FIRST = 100,
     TEXT_BEST = 100 /* the decoder's defaults */
@@ -207,24 +208,12 @@ static ferry_view next_word(ferry_view *line)
     return word;
 }
 
-static bool next_line(ferry_cursor *text, ferry_view *line)
-{
-    if (ferry_cursor_left(text) == 0) return false;
-    const char *start = (const char *)text->data + text->at;
-    const char *end = memchr(start, '\n', ferry_cursor_left(text));
-    line->data = start;
-    line->size = end != NULL ? (size_t)(end - start) : ferry_cursor_left(text);
-    text->at += line->size + (end != NULL);
-    if (line->size > 0 && start[line->size - 1] == '\r') line->size--;
-    return true;
-}
-
 static ferry_status read_pairs(ferry_cursor *text, const char *file, const vocabulary *sources,
                                const vocabulary *targets, pair *pairs, size_t *count, ferry_error *error)
 {
     static const ferry_view null_word = {"NULL", 4};
     ferry_view line;
-    for (size_t number = 1; next_line(text, &line); number++) {
+    for (size_t number = 1; ferry_next_line(text, &line); number++) {
         const ferry_view target = next_word(&line), source = next_word(&line), probability = next_word(&line);
         double value;
         if (target.size == 0) continue;
@@ -270,20 +259,13 @@ static void fill(ferry_lexicon *lexicon, pair *pairs, size_t count, uint32_t *of
     lexicon->ids = ids;
 }
 
-static size_t count_lines(ferry_view bytes)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < bytes.size; i++) count += bytes.data[i] == '\n';
-    return count;
-}
-
 ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
                                      int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
                                      int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error)
 {
     ferry_cursor text = {(const uint8_t *)bytes.data, bytes.size, 0};
-    const size_t lines = count_lines(bytes);
+    const size_t lines = ferry_count_lines(bytes);
     size_t count = 0;
     vocabulary sources, targets;
     *lexicon =

@@ -4,7 +4,7 @@
  *   n shapes of i32 | u64 pad | pad bytes | n blocks of data, each of exactly its length
  *
  * intgemm types: Marian's codes and those of the Bergamot fork. Their block is the integers, a float32 multiplier right
- * behind them (value = integer / multiplier), padding. The bytes of a weight [in, out] are its transpose; a name with
+ * after them (value = integer / multiplier), padding. The bytes of a weight [in, out] are its transpose; a name with
  * "Wemb" in it is not transposed. */
 #include "weights.h"
 
@@ -49,7 +49,7 @@ static const type_code type_codes[] = {
     {0x4102, FERRY_I16, true, NULL},
     {0x10001, FERRY_I8, true, NULL}, /* Marian */
     {0x10002, FERRY_I16, true, NULL},
-    {0x201, FERRY_SAFETENSORS_OTHER, false, NULL}, /* no weight, but lsh_output_codes may stand there */
+    {0x201, FERRY_SAFETENSORS_OTHER, false, NULL}, /* no weight, but lsh_output_codes may have this type */
     {0x202, FERRY_SAFETENSORS_OTHER, false, NULL},
     {0x204, FERRY_SAFETENSORS_OTHER, false, NULL},
     {0x208, FERRY_SAFETENSORS_OTHER, false, NULL},
@@ -72,11 +72,25 @@ static ferry_status cut_off(const reader *in, const char *where, ferry_error *er
 
 /* ---- head ---- */
 
+/* Whether the cursor is at the start of a Marian .bin file. */
+static bool read_start(ferry_cursor *cursor, uint64_t *version, uint64_t *count)
+{
+    return ferry_read_u64(cursor, version) && ferry_read_u64(cursor, count) &&
+           (*version == VERSION_PLAIN || *version == VERSION_ENCRYPTED);
+}
+
+bool ferry_is_marian_bin(ferry_view bytes)
+{
+    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    uint64_t version, count;
+    if (!read_start(&cursor, &version, &count)) return false;
+    return version == VERSION_ENCRYPTED || (count > 0 && count <= ferry_cursor_left(&cursor) / RECORD_BYTES);
+}
+
 static ferry_status read_head(reader *in, ferry_error *error)
 {
     uint64_t version = 0, count = 0;
-    if (!ferry_read_u64(&in->cursor, &version) || !ferry_read_u64(&in->cursor, &count) ||
-        (version != VERSION_PLAIN && version != VERSION_ENCRYPTED)) {
+    if (!read_start(&in->cursor, &version, &count)) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a Marian .bin file", in->file);
     }
     if (version == VERSION_ENCRYPTED) {
@@ -164,30 +178,21 @@ static ferry_status find_type(const reader *in, ferry_view name, uint64_t code, 
                       shown.text, code);
 }
 
-static bool contains(ferry_view view, const char *part)
-{
-    const size_t size = strlen(part);
-    for (size_t i = 0; i + size <= view.size; i++) {
-        if (memcmp(view.data + i, part, size) == 0) return true;
-    }
-    return false;
-}
-
-/* The multiplier behind the integers, and the transposed order of weights. */
+/* The multiplier after the integers, and the transposed order of weights. */
 static ferry_status finish_intgemm(const reader *in, ferry_view block, ferry_weights_entry *entry, ferry_error *error)
 {
     const ferry_tensor *tensor = &entry->tensor;
     const ferry_printable name = ferry_printable_view(tensor->name);
-    ferry_cursor behind = {(const uint8_t *)block.data, block.size, tensor->bytes};
+    ferry_cursor after = {(const uint8_t *)block.data, block.size, tensor->bytes};
     if (tensor->dims != 2) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected 2 dimensions of an intgemm type",
                           in->file, name.text);
     }
-    if (!ferry_read_f32(&behind, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0) {
+    if (!ferry_read_f32(&after, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': expected a positive multiplier behind its integers", in->file, name.text);
+                          "%s: tensor '%s': expected a positive multiplier after its integers", in->file, name.text);
     }
-    if (!contains(tensor->name, "Wemb")) {
+    if (!ferry_view_contains(tensor->name, "Wemb")) {
         entry->strides[0] = 1;
         entry->strides[1] = tensor->shape[0];
     }
@@ -203,10 +208,8 @@ static ferry_status read_data(reader *in, size_t index, ferry_error *error)
     FERRY_TRY(find_type(in, tensor->name, in->records[index].type, &code, error));
     if (!ferry_read_bytes(&in->cursor, in->records[index].data_bytes, &block)) return cut_off(in, "data", error);
     tensor->type = (ferry_type)code->type;
-    size_t bytes = code->code & 0xff; /* of one element */
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes > block.size) {
+    size_t bytes;
+    if (!ferry_weights_bytes(tensor, code->code & 0xff, &bytes) || bytes > block.size) {
         char shape[100];
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': shape %s of %s does not fit its %zu bytes",
                           in->file, ferry_printable_view(tensor->name).text,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "decimal.h"
 
 /* What names a tensor in messages. */
 typedef struct member {
@@ -17,7 +18,7 @@ typedef struct member {
 static ferry_status refuse(const member *array, ferry_status status, const char *what, ferry_error *error)
 {
     return ferry_fail(error, status, "%s: '%s': %s", array->file,
-                      ferry_printable_view((ferry_view){array->name, strlen(array->name)}).text, what);
+                      ferry_printable_view(ferry_text_view(array->name)).text, what);
 }
 
 /* ---- the dictionary ---- */
@@ -61,13 +62,8 @@ static bool read_word(ferry_cursor *text, const char *word)
 static bool read_size(ferry_cursor *text, int64_t *size)
 {
     const size_t start = text->at;
-    *size = 0;
-    while (ferry_cursor_left(text) > 0 && text->data[text->at] >= '0' && text->data[text->at] <= '9') {
-        const int64_t digit = text->data[text->at++] - '0';
-        if (*size > (INT64_MAX - digit) / 10) return false;
-        *size = *size * 10 + digit;
-    }
-    return text->at > start;
+    while (ferry_cursor_left(text) > 0 && text->data[text->at] >= '0' && text->data[text->at] <= '9') text->at++;
+    return ferry_parse_integer((ferry_view){(const char *)text->data + start, text->at - start}, size);
 }
 
 /* (), (3,), (1, 3) */
@@ -100,8 +96,7 @@ static ferry_status read_type(const member *array, ferry_view descr, ferry_type 
         return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': element type '%s' is not supported", array->file,
-                      ferry_printable_view((ferry_view){array->name, strlen(array->name)}).text,
-                      ferry_printable_view(descr).text);
+                      ferry_printable_view(ferry_text_view(array->name)).text, ferry_printable_view(descr).text);
 }
 
 static ferry_status read_dictionary(const member *array, ferry_view header, ferry_tensor *tensor, ferry_error *error)
@@ -159,10 +154,8 @@ static ferry_status read_array(const member *array, ferry_weights_entry *entry, 
     ferry_view header;
     FERRY_TRY(read_header(array, &cursor, &header, error));
     FERRY_TRY(read_dictionary(array, header, tensor, error));
-    size_t bytes = ferry_type_size(tensor->type);
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes != ferry_cursor_left(&cursor)) {
+    size_t bytes;
+    if (!ferry_weights_bytes(tensor, ferry_type_size(tensor->type), &bytes) || bytes != ferry_cursor_left(&cursor)) {
         char shape[100], what[200];
         snprintf(what, sizeof what, "shape %s of %s does not fit its %zu bytes",
                  ferry_tensor_shape_text(tensor, shape, sizeof shape), ferry_type_name(tensor->type),

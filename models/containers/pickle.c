@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "safetensors.h"
 
 enum {
     MAX_STEPS = 1 << 22, /* opcodes of one pickle: a hundred times what a large model needs */
@@ -173,7 +174,7 @@ static ferry_status put(machine *m, size_t index)
 
 static ferry_status get(machine *m, size_t index)
 {
-    if (index >= m->memo_count || m->memo[index] == NULL) return fail(m, "a memo entry that nobody put");
+    if (index >= m->memo_count || m->memo[index] == NULL) return fail(m, "an undefined memo entry");
     return push(m, m->memo[index]);
 }
 
@@ -182,29 +183,29 @@ static ferry_status get(machine *m, size_t index)
 static const struct {
     const char *module, *name;
     ferry_pickle_kind kind;
-    int function;
+    int integer; /* of the value: a function, or a storage's element type */
 } globals[] = {
     {"collections", "OrderedDict", FERRY_PICKLE_FUNCTION, ORDERED_DICT},
     {"torch._utils", "_rebuild_tensor_v2", FERRY_PICKLE_FUNCTION, REBUILD_TENSOR},
     {"torch._utils", "_rebuild_parameter", FERRY_PICKLE_FUNCTION, REBUILD_PARAMETER},
     {"torch", "Size", FERRY_PICKLE_FUNCTION, SIZE},
-    {"torch", "FloatStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "HalfStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "BFloat16Storage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "DoubleStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "LongStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "IntStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "ShortStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "CharStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
-    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, 0},
+    {"torch", "FloatStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F32},
+    {"torch", "HalfStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F16},
+    {"torch", "BFloat16Storage", FERRY_PICKLE_STORAGE_TYPE, FERRY_BF16},
+    {"torch", "DoubleStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_F64},
+    {"torch", "LongStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I64},
+    {"torch", "IntStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I32},
+    {"torch", "ShortStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I16},
+    {"torch", "CharStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I8},
+    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
+    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
 };
 
 static ferry_status push_global(machine *m, ferry_view module, ferry_view name)
 {
     for (size_t i = 0; i < sizeof globals / sizeof globals[0]; i++) {
         if (!ferry_view_is(module, globals[i].module) || !ferry_view_is(name, globals[i].name)) continue;
-        return push_new(m, (ferry_pickle_value){.kind = globals[i].kind, .integer = globals[i].function, .text = name});
+        return push_new(m, (ferry_pickle_value){.kind = globals[i].kind, .integer = globals[i].integer, .text = name});
     }
     return ferry_fail(m->error, FERRY_ERROR_UNSUPPORTED,
                       "%s: its pickle asks for '%s.%s': refused, a file of weights needs nothing but tensors", m->file,
@@ -280,7 +281,7 @@ static ferry_status persistent_storage(machine *m)
     return push_new(m, storage);
 }
 
-/* The state of a dict (PyTorch's _metadata) is of no use here. */
+/* The state of a dict (PyTorch's _metadata) is ignored. */
 static ferry_status build(machine *m)
 {
     if (pop(m) == NULL) return fail(m, "empty stack");
@@ -325,15 +326,12 @@ static ferry_status push_long(machine *m)
     return push_integer(m, (int64_t)bits);
 }
 
-/* Big-endian, unlike everything else. */
+/* Its value is not needed. */
 static ferry_status push_real(machine *m)
 {
-    ferry_pickle_value value = {.kind = FERRY_PICKLE_REAL};
-    uint64_t little;
-    if (!ferry_read_u64(m->cursor, &little)) return cut_off(m);
-    const uint64_t bits = __builtin_bswap64(little);
-    memcpy(&value.real, &bits, sizeof bits);
-    return push_new(m, value);
+    uint64_t bits;
+    if (!ferry_read_u64(m->cursor, &bits)) return cut_off(m);
+    return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
 }
 
 static ferry_status read_operand(machine *m, size_t size, size_t *value)

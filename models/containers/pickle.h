@@ -12,12 +12,12 @@ typedef enum ferry_pickle_kind {
     FERRY_PICKLE_NONE,
     FERRY_PICKLE_BOOLEAN, /* integer: 0, 1 */
     FERRY_PICKLE_INTEGER,
-    FERRY_PICKLE_REAL,
+    FERRY_PICKLE_REAL, /* its value is not kept */
     FERRY_PICKLE_TEXT,
     FERRY_PICKLE_TUPLE,
     FERRY_PICKLE_LIST,
     FERRY_PICKLE_DICT,         /* items: key, value, key, value, … */
-    FERRY_PICKLE_STORAGE_TYPE, /* text: "FloatStorage" */
+    FERRY_PICKLE_STORAGE_TYPE, /* integer: the ferry_type of its elements, or FERRY_SAFETENSORS_OTHER */
     FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, place, elements[, view] */
     FERRY_PICKLE_TENSOR,       /* items: storage, offset, size, stride, requires_grad, hooks[, metadata] */
     FERRY_PICKLE_FUNCTION,     /* one that REDUCE knows; never in a finished tree's tensors */
@@ -28,14 +28,13 @@ typedef struct ferry_pickle_value ferry_pickle_value;
 struct ferry_pickle_value {
     ferry_pickle_kind kind;
     int64_t integer;
-    double real;
     ferry_view text; /* in the file */
     const ferry_pickle_value **items;
     size_t count, capacity;
 };
 
-/* Reads one pickle from the cursor on; the cursor then stands behind it. Values live in `arena`, `file` stands in
- * messages. Shared and even circular values are possible. Errors: FORMAT, UNSUPPORTED, MEMORY. */
+/* Reads one pickle at the cursor, which moves past it. Values live in `arena`; `file` is for messages.
+ * Shared and even circular values are possible. Errors: FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_pickle_read(ferry_cursor *cursor, const char *file, ferry_arena *arena,
                                const ferry_pickle_value **value, ferry_error *error);
 

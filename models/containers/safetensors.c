@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "weights.h"
 #include "base/printable.h"
 
 enum { MAX_HEADER = 100000000 };
@@ -64,32 +65,29 @@ static ferry_status read_shape(const char *file, const char *name, const json_t 
 
 static ferry_status read_entry(const char *file, const char *name, const json_t *entry, placed *out, ferry_error *error)
 {
-    const ferry_printable printable = ferry_printable_view((ferry_view){name, strlen(name)});
+    const ferry_printable printable = ferry_printable_view(ferry_text_view(name));
     const char *shown = printable.text;
     const json_t *offsets = json_object_get(entry, "data_offsets");
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
     ferry_tensor *tensor = &out->tensor;
-    size_t bytes = 0;
-    tensor->name = (ferry_view){name, strlen(name)};
+    size_t element = 0;
+    tensor->name = ferry_text_view(name);
     if (dtype == NULL || !json_is_array(offsets) || json_array_size(offsets) != 2 ||
         !read_offset(offsets, 0, &out->begin) || !read_offset(offsets, 1, &out->end) || out->begin > out->end) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected dtype, shape and data_offsets", file,
                           shown);
     }
     FERRY_TRY(read_shape(file, shown, json_object_get(entry, "shape"), out, error));
-    if (!find_dtype(dtype, &tensor->type, &bytes)) {
+    if (!find_dtype(dtype, &tensor->type, &element)) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type '%s' is not supported", file,
-                          shown, ferry_printable_view((ferry_view){dtype, strlen(dtype)}).text);
+                          shown, ferry_printable_view(ferry_text_view(dtype)).text);
     }
-    bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes != out->end - out->begin) {
+    if (!ferry_weights_bytes(tensor, element, &tensor->bytes) || tensor->bytes != out->end - out->begin) {
         char shape[100];
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor '%s': shape %s of %s does not fit its %" PRIu64 " bytes", file, shown,
                           ferry_tensor_shape_text(tensor, shape, sizeof shape), dtype, out->end - out->begin);
     }
-    tensor->bytes = bytes;
     return FERRY_OK;
 }
 
@@ -123,10 +121,7 @@ static ferry_status check_tiling(const char *file, placed *tensors, size_t count
 
 static int compare_names(const void *a, const void *b)
 {
-    const ferry_view x = ((const ferry_tensor *)a)->name, y = ((const ferry_tensor *)b)->name;
-    const size_t size = x.size < y.size ? x.size : y.size;
-    const int order = size > 0 ? memcmp(x.data, y.data, size) : 0;
-    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
+    return ferry_view_compare(((const ferry_tensor *)a)->name, ((const ferry_tensor *)b)->name);
 }
 
 /* Keeps the tensors, by name; a name that occurs twice did not get past the JSON. */
@@ -224,10 +219,8 @@ static ferry_status copy_entries(const ferry_safetensors *parsed, const char *fi
     if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", parsed->tensor_count);
     for (size_t i = 0; i < parsed->tensor_count; i++) {
         const ferry_view name = parsed->tensors[i].name;
-        char *copy = ferry_arena_alloc(&weights->arena, name.size + 1, 1);
+        const char *copy = ferry_arena_text(&weights->arena, name);
         if (copy == NULL) return ferry_fail_memory(error, "a tensor's name", name.size);
-        memcpy(copy, name.data, name.size);
-        copy[name.size] = '\0';
         ferry_weights_entry *entry = &weights->entries[weights->count++];
         *entry = (ferry_weights_entry){.tensor = parsed->tensors[i], .file = file};
         entry->tensor.name.data = copy;

@@ -21,7 +21,7 @@ typedef struct ferry_safetensors {
 /* Maps `path`. Zeroed on failure, filled otherwise; close it. Errors: IO, FORMAT, UNSUPPORTED (an element type, or a
  * Git LFS pointer instead of the file), MEMORY. */
 ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, ferry_error *error);
-/* The same for bytes that the caller keeps; `name` stands in messages. */
+/* The same for bytes that the caller keeps; `name` is for messages. */
 ferry_status ferry_safetensors_parse(ferry_view bytes, const char *name, ferry_safetensors *file, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_safetensors_close(ferry_safetensors *file);
@@ -29,7 +29,7 @@ void ferry_safetensors_close(ferry_safetensors *file);
 /* NULL when there is no such tensor. */
 const ferry_tensor *ferry_safetensors_find(const ferry_safetensors *file, const char *name);
 
-/* UNSUPPORTED when `bytes` are a Git LFS pointer: a note that stands where a file was not downloaded. */
+/* UNSUPPORTED when `bytes` are a Git LFS pointer: a note in place of a file that was not downloaded. */
 ferry_status ferry_check_not_lfs_pointer(ferry_view bytes, const char *path, ferry_error *error);
 
 #endif

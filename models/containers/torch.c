@@ -34,16 +34,12 @@ typedef struct reader {
     size_t storage_count;
 } reader;
 
-static bool is_text(const ferry_pickle_value *value, const char *text)
-{
-    return value->kind == FERRY_PICKLE_TEXT && ferry_view_equal(value->text, (ferry_view){text, strlen(text)});
-}
-
 /* The value of a text key, or NULL. */
 static const ferry_pickle_value *dict_get(const ferry_pickle_value *dict, const char *key)
 {
     for (size_t i = 0; i < dict->count; i += 2) {
-        if (is_text(dict->items[i], key)) return dict->items[i + 1];
+        const ferry_pickle_value *name = dict->items[i];
+        if (name->kind == FERRY_PICKLE_TEXT && ferry_view_is(name->text, key)) return dict->items[i + 1];
     }
     return NULL;
 }
@@ -55,31 +51,9 @@ static ferry_status broken(const reader *r, const char *what, ferry_view name)
 
 /* ---- storages ---- */
 
-static void storage_type(ferry_view name, ferry_type *type, size_t *size)
-{
-    static const struct {
-        const char *name;
-        ferry_type type;
-    } types[] = {
-        {"FloatStorage", FERRY_F32},  {"HalfStorage", FERRY_F16}, {"BFloat16Storage", FERRY_BF16},
-        {"DoubleStorage", FERRY_F64}, {"LongStorage", FERRY_I64}, {"IntStorage", FERRY_I32},
-        {"ShortStorage", FERRY_I16},  {"CharStorage", FERRY_I8},
-    };
-    *type = FERRY_SAFETENSORS_OTHER; /* ByteStorage, BoolStorage: nothing that an importer uses */
-    *size = 1;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (!ferry_view_equal(name, (ferry_view){types[i].name, strlen(types[i].name)})) continue;
-        *type = types[i].type;
-        *size = ferry_type_size(types[i].type);
-    }
-}
-
 static int compare_storages(const void *a, const void *b)
 {
-    const ferry_view x = ((const storage *)a)->key, y = ((const storage *)b)->key;
-    const size_t size = x.size < y.size ? x.size : y.size;
-    const int order = size > 0 ? memcmp(x.data, y.data, size) : 0;
-    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
+    return ferry_view_compare(((const storage *)a)->key, ((const storage *)b)->key);
 }
 
 static storage *find_storage(const reader *r, ferry_view key)
@@ -124,8 +98,9 @@ static ferry_status collect_storages(reader *r)
     if (r->storages == NULL) return ferry_fail_memory(r->error, "a list of storages", count * sizeof *r->storages);
     for (size_t i = 0; i < count; i++) {
         const ferry_pickle_value *s = r->state->items[2 * i + 1]->items[0];
-        r->storages[i] = (storage){.key = s->items[2]->text, .count = s->items[4]->integer};
-        storage_type(s->items[1]->text, &r->storages[i].type, &r->storages[i].size);
+        const ferry_type type = (ferry_type)s->items[1]->integer;
+        const size_t size = s->items[1]->integer == FERRY_SAFETENSORS_OTHER ? 1 : ferry_type_size(type);
+        r->storages[i] = (storage){s->items[2]->text, type, size, s->items[4]->integer, {NULL, 0}};
     }
     qsort(r->storages, count, sizeof *r->storages, compare_storages);
     for (size_t i = 0; i < count; i++) {
@@ -259,7 +234,7 @@ static ferry_status stored_member(const reader *r, ferry_zip *zip, size_t index,
     if (data >= begin && data - begin <= r->bytes.size) return FERRY_OK;
     const char *name = ferry_zip_name(zip, index);
     return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: member '%s' is compressed, which PyTorch does not do",
-                      r->file, ferry_printable_view((ferry_view){name, strlen(name)}).text);
+                      r->file, ferry_printable_view(ferry_text_view(name)).text);
 }
 
 /* The top folder is that of the one data.pkl; its length with the slash. */
@@ -278,33 +253,21 @@ static ferry_status find_top(const reader *r, const ferry_zip *zip, ferry_view *
                       "%s: expected one member '.../data.pkl' in the zip archive, found %zu", r->file, found);
 }
 
-/* Index of <top><name>, or -1. */
-static ptrdiff_t find_in_top(const ferry_zip *zip, ferry_view top, const char *folder, ferry_view name)
+/* Index of <top><folder><name>; -1 where there is none, or when out of memory. */
+static ptrdiff_t find_in_top(const reader *r, const ferry_zip *zip, ferry_view top, const char *folder, ferry_view name)
 {
-    for (size_t low = 0, high = ferry_zip_count(zip); low < high;) {
-        const size_t middle = low + (high - low) / 2;
-        const char *at = ferry_zip_name(zip, middle);
-        const ferry_view parts[] = {top, {folder, strlen(folder)}, name};
-        int order = 0;
-        for (size_t i = 0; i < 3 && order == 0; i++) {
-            order = strncmp(at, parts[i].data, parts[i].size);
-            if (order == 0) at += parts[i].size;
-        }
-        if (order == 0 && at[0] == 0) return (ptrdiff_t)middle;
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return -1;
+    const ferry_view parts[] = {top, ferry_text_view(folder), name};
+    char *path = ferry_arena_alloc(&r->weights->arena, top.size + parts[1].size + name.size + 1, 1), *end = path;
+    if (path == NULL || (name.size > 0 && memchr(name.data, 0, name.size) != NULL)) return -1;
+    for (size_t i = 0; i < 3; end += parts[i++].size) memcpy(end, parts[i].data, parts[i].size);
+    *end = '\0';
+    return ferry_zip_find(zip, path);
 }
 
 static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view top)
 {
     ferry_view order;
-    const ferry_view byteorder = {"byteorder", 9}, constants = {"constants.pkl", 13};
-    bool script = find_in_top(zip, top, "", constants) >= 0;
+    bool script = find_in_top(r, zip, top, "constants.pkl", (ferry_view){"", 0}) >= 0;
     for (size_t i = 0; i < ferry_zip_count(zip) && !script; i++) {
         script = strncmp(ferry_zip_name(zip, i), top.data, top.size) == 0 &&
                  strncmp(ferry_zip_name(zip, i) + top.size, "code/", 5) == 0;
@@ -313,28 +276,27 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
         return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a TorchScript archive (a program), not a file of weights", r->file);
     }
-    const ptrdiff_t index = find_in_top(zip, top, "", byteorder);
+    const ptrdiff_t index = find_in_top(r, zip, top, "byteorder", (ferry_view){"", 0});
     if (index < 0) return FERRY_OK;
     FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->error));
-    if (ferry_view_equal(order, (ferry_view){"little", 6})) return FERRY_OK;
+    if (ferry_view_is(order, "little")) return FERRY_OK;
     return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: byte order '%s' is not supported", r->file,
                       ferry_printable_view(order).text);
 }
 
 static ferry_status read_zip_members(reader *r, ferry_zip *zip)
 {
-    ferry_view top, pickle;
+    ferry_view top = {"", 0}, pickle;
     FERRY_TRY(find_top(r, zip, &top));
     FERRY_TRY(check_zip_kind(r, zip, top));
-    const ptrdiff_t state = find_in_top(zip, top, "", (ferry_view){"data.pkl", 8});
+    const ptrdiff_t state = find_in_top(r, zip, top, "data.pkl", (ferry_view){"", 0});
     FERRY_TRY(stored_member(r, zip, (size_t)state, &pickle));
     ferry_cursor cursor = {(const uint8_t *)pickle.data, pickle.size, 0};
     FERRY_TRY(read_state(r, &cursor));
     for (size_t i = 0; i < r->storage_count; i++) {
         storage *s = &r->storages[i];
         size_t expected = 0;
-        const ptrdiff_t index =
-            memchr(s->key.data, 0, s->key.size) == NULL ? find_in_top(zip, top, "data/", s->key) : -1;
+        const ptrdiff_t index = find_in_top(r, zip, top, "data/", s->key);
         if (index < 0) return broken(r, "no member for the storage", s->key);
         FERRY_TRY(stored_member(r, zip, (size_t)index, &s->bytes));
         FERRY_TRY(storage_bytes(r, s, &expected));

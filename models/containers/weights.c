@@ -37,6 +37,14 @@ ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error)
     return FERRY_OK;
 }
 
+bool ferry_weights_bytes(const ferry_tensor *tensor, size_t element, size_t *bytes)
+{
+    bool fits = true;
+    *bytes = element;
+    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(*bytes, (size_t)tensor->shape[i], bytes);
+    return fits;
+}
+
 void ferry_weights_row_major(ferry_weights_entry *entry)
 {
     int64_t step = 1;

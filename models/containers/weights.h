@@ -1,7 +1,7 @@
 /* The tensors of a weights file, whatever its container: what every reader of weights gives to the importers.
  *
- * Readers believe nothing: every count, length, offset and product is checked against the bytes before use; nothing is
- * executed. Tensors point into the bytes that the caller keeps (or into members that `archive` inflated). */
+ * Readers validate all input: every count, length, offset and product is checked against the bytes before use; nothing
+ * is executed. Tensors point into the bytes that the caller keeps (or into members that `archive` inflated). */
 #ifndef FERRY_CONTAINERS_WEIGHTS_H
 #define FERRY_CONTAINERS_WEIGHTS_H
 
@@ -31,17 +31,21 @@ void ferry_weights_close(ferry_weights *weights);
 ferry_weights_entry *ferry_weights_find(const ferry_weights *weights, const char *name);
 /* Sorts entries by name; a name that occurs twice is a FORMAT error. For readers, at their end. */
 ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error);
+/* The bytes of the tensor's shape with elements of `element` bytes; false when they are more than a size_t holds. */
+bool ferry_weights_bytes(const ferry_tensor *tensor, size_t element, size_t *bytes);
 /* Strides of a row-major tensor. */
 void ferry_weights_row_major(ferry_weights_entry *entry);
 
-/* Readers. `file` stands in messages and must outlive the weights, as `bytes` must. On failure *weights is zeroed.
+/* Readers. `file` is for messages and must outlive the weights, as `bytes` must. On failure *weights is zeroed.
  * Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY, IO (a temporary file). */
 
 /* npz.c: a zip of NumPy arrays `<name>.npy` (docs: NumPy enhancement proposal 1), names without ".npy". */
 ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
 /* marian_bin.c: Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out],
- * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that stands behind them.
+ * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that follows them.
  */
+/* Whether the bytes begin as such a file does, with at least one tensor: other systems' .bin files do not. */
+bool ferry_is_marian_bin(ferry_view bytes);
 ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
 /* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
 ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "base/printable.h"
 #include "decimal.h"
+#include "text_lines.h"
 
 enum { MAX_SPARSE = 1 << 16 };
 
@@ -33,15 +34,9 @@ static ferry_status refuse(const reader *in, const char *what, ferry_error *erro
 
 static bool next_line(reader *in, ferry_view *line)
 {
-    const size_t left = ferry_cursor_left(&in->text);
-    if (left == 0) return false;
-    line->data = (const char *)in->text.data + in->text.at;
-    const char *end = memchr(line->data, '\n', left);
-    line->size = end != NULL ? (size_t)(end - line->data) : left;
-    in->text.at += line->size + (end != NULL);
-    in->line++;
-    if (line->size > 0 && line->data[line->size - 1] == '\r') line->size--;
-    return true;
+    const bool found = ferry_next_line(&in->text, line);
+    in->line += found;
+    return found;
 }
 
 static bool is_blank(char c)
@@ -60,36 +55,14 @@ static ferry_view trim(ferry_view text)
 
 static size_t put_utf8(uint32_t c, char *out)
 {
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0}; /* by size */
+    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
+    out[0] = (char)(leads[size] | c);
+    return size;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The character of the escape behind the backslash at text[0]; *size: bytes read, the backslash too. */
+/* The character of the escape at text[0], a backslash; *size: bytes read, the backslash too. */
 static bool read_escape(ferry_view text, uint32_t *c, size_t *size)
 {
     static const char letters[] = "0abtnvfre \"/\\N_LP\t";
@@ -106,7 +79,7 @@ static bool read_escape(ferry_view text, uint32_t *c, size_t *size)
     }
     *c = 0;
     for (size_t i = 0; i < digits; i++) {
-        const int digit = 2 + i < text.size ? hex_digit(text.data[2 + i]) : -1;
+        const int digit = 2 + i < text.size ? ferry_hex_digit(text.data[2 + i]) : -1;
         if (digit < 0 || *c > 0x10ffff) return false;
         *c = *c * 16 + (uint32_t)digit;
     }
@@ -180,7 +153,7 @@ static ferry_status read_two_lines(reader *in, ferry_view key, ferry_error *erro
     ferry_view piece, line, nothing, number;
     FERRY_TRY(read_key(in, trim(key), &piece, error));
     if (!next_line(in, &line) || !split(line, &nothing, &number) || nothing.size > 0) {
-        return refuse(in, "expected ': id' behind '? piece'", error);
+        return refuse(in, "expected ': id' after '? piece'", error);
     }
     return add(in, piece, number, error);
 }
@@ -198,20 +171,12 @@ static ferry_status read_line(reader *in, ferry_view line, ferry_error *error)
     return add(in, piece, value, error);
 }
 
-static size_t count_lines(ferry_view text)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < text.size; i++) count += text.data[i] == '\n';
-    return count;
-}
-
 /* `text`, copied into the arena, becomes the cursor's; entries have room for one on each line. */
 static ferry_status start(reader *in, ferry_view text, size_t entries, ferry_error *error)
 {
-    char *copy = ferry_arena_alloc(in->arena, text.size + 1, 1);
+    const char *copy = ferry_arena_text(in->arena, text);
     in->entries = ferry_arena_alloc(in->arena, entries, sizeof *in->entries);
     if (copy == NULL || in->entries == NULL) return ferry_fail_memory(error, "a vocabulary", text.size);
-    if (text.size > 0) memcpy(copy, text.data, text.size);
     in->text = (ferry_cursor){(const uint8_t *)copy, text.size, 0};
     return FERRY_OK;
 }
@@ -219,7 +184,7 @@ static ferry_status start(reader *in, ferry_view text, size_t entries, ferry_err
 static ferry_status read_lines(reader *in, ferry_view text, ferry_error *error)
 {
     ferry_view line;
-    FERRY_TRY(start(in, text, count_lines(text), error));
+    FERRY_TRY(start(in, text, ferry_count_lines(text), error));
     while (next_line(in, &line)) FERRY_TRY(read_line(in, line, error));
     return FERRY_OK;
 }
@@ -235,15 +200,13 @@ static bool is_json(ferry_view text)
 
 static ferry_status add_json(reader *in, const char *piece, const json_t *value, ferry_error *error)
 {
-    const size_t size = strlen(piece);
-    char *copy = ferry_arena_alloc(in->arena, size + 1, 1);
-    if (copy == NULL) return ferry_fail_memory(error, "a vocabulary", size);
-    memcpy(copy, piece, size + 1);
+    const char *copy = ferry_arena_text(in->arena, ferry_text_view(piece));
+    if (copy == NULL) return ferry_fail_memory(error, "a vocabulary", strlen(piece));
     if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > in->limit) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected an id of 0 to %" PRId64, in->file,
-                          ferry_printable_view((ferry_view){piece, size}).text, in->limit);
+                          ferry_printable_view(ferry_text_view(piece)).text, in->limit);
     }
-    in->entries[in->count++] = (entry){{copy, size}, (int32_t)json_integer_value(value)};
+    in->entries[in->count++] = (entry){ferry_text_view(copy), (int32_t)json_integer_value(value)};
     return FERRY_OK;
 }
 
@@ -302,7 +265,7 @@ ferry_status ferry_lines_vocabulary(ferry_view text, const char *file, ferry_are
                                     int32_t *count, ferry_error *error)
 {
     reader in = {.file = file, .arena = arena};
-    const size_t lines = count_lines(text);
+    const size_t lines = ferry_count_lines(text);
     ferry_view line;
     if (lines > INT32_MAX) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %zu lines are too many", file, lines);
     FERRY_TRY(start(&in, text, lines, error));

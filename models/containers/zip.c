@@ -1,17 +1,14 @@
-#define _POSIX_C_SOURCE 200809L /* mmap */
 #include "zip.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/arena.h"
 #include "base/printable.h"
-#include "temporary.h"
+#include "inflate.h"
 
 enum {
     ZIP_MAX_MEMBERS = 1 << 16,
@@ -73,8 +70,8 @@ static ferry_status broken(const ferry_zip *zip, const char *what, ferry_error *
 static ferry_status member_fail(const ferry_zip *zip, const member *m, ferry_status code, const char *what,
                                 ferry_error *error)
 {
-    return ferry_fail(error, code, "%s: member '%s' %s", zip->file,
-                      ferry_printable_view((ferry_view){m->name, strlen(m->name)}).text, what);
+    return ferry_fail(error, code, "%s: member '%s' %s", zip->file, ferry_printable_view(ferry_text_view(m->name)).text,
+                      what);
 }
 
 bool ferry_is_zip(ferry_view bytes)
@@ -103,7 +100,7 @@ static bool find_end_record(const ferry_zip *zip, size_t *offset)
     return false;
 }
 
-/* The ZIP64 record stands before the usual one, even where it is not needed. */
+/* The ZIP64 record precedes the usual one, even where it is not needed. */
 static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
 {
     uint32_t signature, disk, start_disk, disks;
@@ -185,7 +182,7 @@ static ferry_status check_name(const ferry_zip *zip, ferry_view name, ferry_erro
                       zip->file, ferry_printable_view(name).text);
 }
 
-/* Fields of 32 bits that are all ones stand in the extra field 1, in this order. */
+/* Fields of 32 bits that are all ones have their value in the extra field 1, in this order. */
 static bool read_zip64_extra(ferry_view extra, member *m)
 {
     uint64_t *fields[] = {&m->size, &m->stored_size, &m->header};
@@ -218,11 +215,8 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
         return broken(zip, "its directory is cut off or holds something else", error);
     }
     FERRY_TRY(check_name(zip, name, error));
-    char *copy = ferry_arena_alloc(&zip->arena, name.size + 1, 1);
-    if (copy == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
-    memcpy(copy, name.data, name.size);
-    copy[name.size] = 0;
-    m->name = copy;
+    m->name = ferry_arena_text(&zip->arena, name);
+    if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
     m->stored_size = stored_size;
     m->size = size;
     m->header = header;
@@ -235,7 +229,7 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
                       zip->file, ferry_printable_view(name).text, m->method);
 }
 
-/* The local header repeats the name; the data stand behind it and before the directory. */
+/* The local header repeats the name; the data follow it and end before the directory. */
 static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
 {
     uint32_t signature;
@@ -247,7 +241,7 @@ static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset
         !ferry_read_bytes(&cursor, name_size, &name) || !skip(&cursor, extra_size)) {
         return member_fail(zip, m, FERRY_ERROR_FORMAT, "is not where the directory says", error);
     }
-    if (!ferry_view_equal(name, (ferry_view){m->name, strlen(m->name)})) {
+    if (!ferry_view_equal(name, ferry_text_view(m->name))) {
         return member_fail(zip, m, FERRY_ERROR_FORMAT, "has another name in its own header", error);
     }
     m->data = cursor.at;
@@ -350,19 +344,6 @@ ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_zip **zip,
     return status;
 }
 
-void ferry_zip_close(ferry_zip *zip)
-{
-    if (zip == NULL) return;
-    for (size_t i = 0; i < zip->count; i++) {
-        const member *m = &zip->members[i];
-        if (m->ready && m->method == DEFLATED && m->bytes.size > 0) {
-            munmap((void *)(uintptr_t)m->bytes.data, m->bytes.size);
-        }
-    }
-    ferry_arena_destroy(&zip->arena);
-    free(zip);
-}
-
 size_t ferry_zip_count(const ferry_zip *zip)
 {
     return zip->count;
@@ -381,85 +362,61 @@ ptrdiff_t ferry_zip_find(const ferry_zip *zip, const char *name)
     return m != NULL ? m - zip->members : -1;
 }
 
-/* ---- inflating ---- */
+/* ---- members' bytes ---- */
 
-static ferry_status temporary_fail(const ferry_zip *zip, ferry_error *error)
+static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
-    return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot inflate into a temporary file: %s", zip->file,
-                      strerror(errno));
+    const ferry_view packed = {zip->bytes.data + m->data, (size_t)m->stored_size};
+    size_t used;
+    switch (ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, &m->bytes, &used)) {
+    case FERRY_INFLATE_DONE: break;
+    case FERRY_INFLATE_BROKEN:
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "cannot be inflated: its data are broken or cut off", error);
+    case FERRY_INFLATE_TOO_LONG:
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to more than the directory says", error);
+    case FERRY_INFLATE_NO_MEMORY: return ferry_fail_memory(error, "inflating a zip member", 0);
+    default:
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot inflate into a temporary file: %s", zip->file,
+                          strerror(errno));
+    }
+    if (m->bytes.size == m->size && used == m->stored_size) return FERRY_OK;
+    return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to less than the directory says", error);
 }
 
-/* Inflates into the file, and never more than one byte beyond the size that the directory states. */
-static ferry_status inflate_all(const ferry_zip *zip, const member *m, z_stream *stream, int descriptor,
-                                ferry_error *error)
+static void release_member(member *m)
 {
-    unsigned char piece[1 << 15];
-    uint64_t fed = 0, written = 0;
-    uLong crc = crc32(0, NULL, 0);
-    int result = Z_OK;
-    while (result != Z_STREAM_END) {
-        if (stream->avail_in == 0) {
-            const uint64_t left = m->stored_size - fed;
-            stream->next_in = (z_const Bytef *)(uintptr_t)(zip->bytes.data + m->data + fed);
-            stream->avail_in = left < 1 << 30 ? (uInt)left : 1 << 30;
-            fed += stream->avail_in;
-        }
-        const uint64_t room = m->size - written;
-        stream->next_out = piece;
-        stream->avail_out = room < sizeof piece ? (uInt)room + 1 : (uInt)sizeof piece;
-        result = inflate(stream, Z_NO_FLUSH);
-        const size_t made = (size_t)(stream->next_out - piece);
-        if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating a zip member", sizeof piece);
-        if (result != Z_OK && result != Z_STREAM_END) {
-            return member_fail(zip, m, FERRY_ERROR_FORMAT, "cannot be inflated: its data are broken or cut off", error);
-        }
-        if (made > room) {
-            return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to more than the directory says", error);
-        }
-        crc = crc32_z(crc, piece, made);
-        if (!ferry_temporary_append(descriptor, piece, made)) return temporary_fail(zip, error);
-        written += made;
-    }
-    if (written != m->size || fed - stream->avail_in != m->stored_size) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to less than the directory says", error);
-    }
-    if (crc != m->crc) return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
-    return FERRY_OK;
+    if (m->method == DEFLATED) ferry_inflate_release(m->bytes);
+    m->bytes = (ferry_view){NULL, 0};
 }
 
-static ferry_status inflate_member(const ferry_zip *zip, member *m, int descriptor, ferry_error *error)
+static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
-    z_stream stream = {0};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return ferry_fail_memory(error, "inflating a zip member", 0);
-    const ferry_status status = inflate_all(zip, m, &stream, descriptor, error);
-    inflateEnd(&stream);
-    FERRY_TRY(status);
-    if (m->size == 0) {
-        m->bytes = (ferry_view){"", 0};
-        return FERRY_OK;
+    if (m->method == DEFLATED) {
+        FERRY_TRY(inflate_member(zip, m, error));
+    } else {
+        m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
     }
-    void *data = mmap(NULL, (size_t)m->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (data == MAP_FAILED) return temporary_fail(zip, error);
-    m->bytes = (ferry_view){data, (size_t)m->size};
-    return FERRY_OK;
+    if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) == m->crc) return FERRY_OK;
+    return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
 }
 
 ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, ferry_error *error)
 {
     member *m = &zip->members[index];
-    if (!m->ready && m->method == STORED) {
-        m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
-        if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) != m->crc) {
-            return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
-        }
-    } else if (!m->ready) {
-        const int descriptor = ferry_temporary_open();
-        if (descriptor < 0) return temporary_fail(zip, error);
-        const ferry_status status = inflate_member(zip, m, descriptor, error);
-        close(descriptor);
+    if (!m->ready) {
+        const ferry_status status = read_member(zip, m, error);
+        if (status != FERRY_OK) release_member(m);
         FERRY_TRY(status);
     }
     m->ready = true;
     *bytes = m->bytes;
     return FERRY_OK;
+}
+
+void ferry_zip_close(ferry_zip *zip)
+{
+    if (zip == NULL) return;
+    for (size_t i = 0; i < zip->count; i++) release_member(&zip->members[i]);
+    ferry_arena_destroy(&zip->arena);
+    free(zip);
 }

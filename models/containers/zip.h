@@ -1,4 +1,4 @@
-/* Reading zip archives (PKWARE's APPNOTE 6.3, with ZIP64) that strangers made. The central directory is the authority;
+/* Reading untrusted zip archives (PKWARE's APPNOTE 6.3, with ZIP64). The central directory is the authority;
  * stored members are used where they lie, deflated ones are inflated by zlib into an unlinked temporary file that is
  * mapped, so that they cost no anonymous memory.
  *
@@ -14,7 +14,7 @@
 typedef struct ferry_zip ferry_zip;
 
 bool ferry_is_zip(ferry_view bytes);
-/* `bytes` stay the caller's and must outlive the archive, as must `file`, which stands in messages. Errors: FORMAT,
+/* `bytes` remain the caller's and must outlive the archive, as must `file`, which is for messages. Errors: FORMAT,
  * UNSUPPORTED, MEMORY. */
 ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_zip **zip, ferry_error *error);
 /* NULL is allowed. */

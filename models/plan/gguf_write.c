@@ -33,17 +33,14 @@ struct ferry_gguf_writer {
 static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
 {
     if (writer->status != FERRY_OK) return NULL;
-    if (out->capacity - out->size < size) {
-        size_t wanted;
-        unsigned char *data = NULL;
-        if (ferry_add_size(2 * out->capacity, size, &wanted)) data = realloc(out->data, wanted);
-        if (data == NULL) {
-            writer->status = FERRY_ERROR_MEMORY;
-            return NULL;
-        }
-        out->data = data;
-        out->capacity = wanted;
+    size_t wanted;
+    unsigned char *data = NULL;
+    if (ferry_add_size(out->size, size, &wanted)) data = ferry_array_grow(out->data, &out->capacity, wanted, 1);
+    if (data == NULL) {
+        writer->status = FERRY_ERROR_MEMORY;
+        return NULL;
     }
+    out->data = data;
     out->size += size;
     return out->data + out->size - size;
 }
@@ -69,7 +66,7 @@ static void put_text(ferry_gguf_writer *writer, buffer *out, ferry_view text)
 
 static void put_key(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type)
 {
-    put_text(writer, &writer->keys, (ferry_view){key, strlen(key)});
+    put_text(writer, &writer->keys, ferry_text_view(key));
     put_number(writer, &writer->keys, type, 4);
     writer->key_count++;
 }
@@ -115,7 +112,7 @@ void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view 
 
 void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value)
 {
-    ferry_gguf_put_text(writer, key, (ferry_view){value, strlen(value)});
+    ferry_gguf_put_text(writer, key, ferry_text_view(value));
 }
 
 void ferry_gguf_put_bytes(ferry_gguf_writer *writer, const char *key, ferry_view bytes)
@@ -147,7 +144,7 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
 {
     assert(strlen(name) <= FERRY_GGUF_MAX_TENSOR_NAME && dims >= 1 && dims <= FERRY_MAX_DIMS);
     size_t bytes = ferry_type_size(type);
-    put_text(writer, &writer->table, (ferry_view){name, strlen(name)});
+    put_text(writer, &writer->table, ferry_text_view(name));
     put_number(writer, &writer->table, (uint64_t)dims, 4);
     for (int32_t i = dims; i-- > 0;) {
         put_number(writer, &writer->table, (uint64_t)shape[i], 8);

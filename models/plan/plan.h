@@ -5,7 +5,6 @@
 #ifndef FERRY_PLAN_PLAN_H
 #define FERRY_PLAN_PLAN_H
 
-#include "models/convert.h"
 #include "source.h"
 #include "models/containers/json.h"
 #include "engine/file/model_file.h"
@@ -13,7 +12,7 @@
 #include "models/containers/yaml.h"
 
 enum {
-    FERRY_IMPORT_MAX_TREES = 16, /* JSON files */
+    FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
     FERRY_IMPORT_MAX_SHARDS = 1024,
     FERRY_IMPORT_MAX_SIZE = 1 << 20, /* of widths and layers: what a model file can hold is checked when it is opened */
     FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
@@ -112,14 +111,13 @@ ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_
 /* The same for a file that may be missing: json->object is NULL then. */
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json,
                                         ferry_error *error);
+/* YAML of Marian, from the file or the tensor `name`. */
+ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const char *name, ferry_json *yaml,
+                               ferry_error *error);
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
-/* The one file whose name begins with `start` and ends with `end` ("model.", ".bin"); *name is NULL when there is none.
- * Several: UNSUPPORTED, with their names. */
-ferry_status ferry_import_find_file(ferry_import_plan *plan, const char *start, const char *end, const char **name,
-                                    ferry_error *error);
 
-/* ---- tensors (plan.c) ---- */
+/* ---- weights (plan_weights.c) ---- */
 
 /* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
@@ -131,6 +129,8 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
+/* ---- tensors (plan_tensors.c) ---- */
+
 /* prefix + name, or NULL; a tensor that was found counts as used. */
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name);
 /* The tensor must exist, hold floating-point numbers (f32, f16, bf16, f64) and have the shape [N, K], or [N] for K = 0;
@@ -153,8 +153,8 @@ ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_i
 /* A tensor that was not used and does not match `ignored` is an error. */
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
                                        ferry_error *error);
-/* `count` elements of a floating-point tensor from element `first` on, `step` elements apart, as float32 (f64:
- * rounded). */
+/* `count` elements from element `first` on, `step` elements apart, as float32: floating-point numbers (f64: rounded),
+ * or integers of 8 or 16 bits as they are. */
 void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values);
 
 /* ---- parts that families share ---- */
@@ -197,7 +197,7 @@ ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *sou
  * defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *tags, const int32_t *ids, int32_t count,
                                     ferry_tag_place source_tag, ferry_tag_place target_tag, ferry_error *error);
-/* The same for pieces ">>fra<<" [count, by id], tags of target languages that stand before a line; *found says whether
+/* The same for pieces ">>fra<<" [count, by id], tags of target languages that precede a line; *found says whether
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error);
@@ -225,14 +225,13 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
 bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* OPUS-MT archives, Bergamot and Firefox models, Marian's .npz and .bin. */
+/* Whether the file `name` holds a Marian model's weights: an .npz, but not an optimizer's state; a .bin by its content,
+ * unless its name says that it is a shortlist or a quality model. Files in folders do not count. */
+bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *name);
 bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* CTranslate2 directories, Argos packages. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-
-/* write.c */
-ferry_status ferry_import_write(const ferry_import_plan *plan, const char *output, const ferry_import_options *options,
-                                ferry_error *error);
 
 #endif

@@ -162,13 +162,13 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
                           config.file);
     }
     position_reader first = {.plan = plan,
-                             .json = {encoder != NULL ? encoder : both, config.file},
+                             .json = {encoder != NULL ? encoder : both, config.file, config.texts},
                              .from = "encoder",
                              .to = "enc",
                              .stack = &plan->model.encoder,
                              .position = &plan->encoder_position};
     position_reader second = {.plan = plan,
-                              .json = {decoder != NULL ? decoder : both, config.file},
+                              .json = {decoder != NULL ? decoder : both, config.file, config.texts},
                               .from = "decoder",
                               .to = "dec",
                               .stack = &plan->model.decoder,

@@ -46,16 +46,6 @@ struct ferry_import_source {
 
 /* ---- names ---- */
 
-/* `size` bytes of a text, ended by NUL, in the source's memory. */
-static char *copy_text(ferry_import_source *source, const char *text, size_t size)
-{
-    char *copy = ferry_arena_alloc(&source->arena, size + 1, 1);
-    if (copy == NULL) return NULL;
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    return copy;
-}
-
 /* "a/b", or "b" for a = NULL. */
 static char *join(ferry_import_source *source, const char *a, const char *b)
 {
@@ -66,26 +56,22 @@ static char *join(ferry_import_source *source, const char *a, const char *b)
     return path;
 }
 
-/* Bytes of a name without ".gz". */
-static size_t plain_size(const char *name)
+/* A name without ".gz". */
+static ferry_view plain_name(const char *name)
 {
     const size_t size = strlen(name);
-    return size > 3 && strcmp(name + size - 3, ".gz") == 0 ? size - 3 : size;
+    return (ferry_view){name, size > 3 && ferry_text_ends(name, ".gz") ? size - 3 : size};
 }
 
 static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
 {
-    if (source->count == source->capacity) {
-        const size_t capacity = 2 * source->capacity + 32;
-        source_file *files = realloc(source->files, capacity * sizeof *files);
-        if (files == NULL) return ferry_fail_memory(error, "a list of files", capacity * sizeof *files);
-        source->files = files;
-        source->capacity = capacity;
-    }
+    source_file *files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
+    if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
+    source->files = files;
     source_file *file = &source->files[source->count];
     memset(file, 0, sizeof *file);
-    file->published = copy_text(source, published, strlen(published));
-    file->name = copy_text(source, published, plain_size(published));
+    file->published = ferry_arena_text(&source->arena, ferry_text_view(published));
+    file->name = ferry_arena_text(&source->arena, plain_name(published));
     file->member = member;
     if (file->published == NULL || file->name == NULL)
         return ferry_fail_memory(error, "a file name", strlen(published));
@@ -93,11 +79,15 @@ static ferry_status add_file(ferry_import_source *source, const char *published,
     return FERRY_OK;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const source_file *)a)->name, ((const source_file *)b)->name);
+}
+
 static int compare_files(const void *a, const void *b)
 {
-    const source_file *x = a, *y = b;
-    const int order = strcmp(x->name, y->name);
-    return order != 0 ? order : strcmp(x->published, y->published);
+    const int order = compare_names(a, b);
+    return order != 0 ? order : strcmp(((const source_file *)a)->published, ((const source_file *)b)->published);
 }
 
 /* By name; of a file and its compressed twin, the file. */
@@ -106,7 +96,7 @@ static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
     size_t kept = 0;
     if (source->count > 0) qsort(source->files, source->count, sizeof *source->files, compare_files);
     for (size_t i = 0; i < source->count; i++) {
-        if (kept > 0 && strcmp(source->files[kept - 1].name, source->files[i].name) == 0) continue;
+        if (kept > 0 && compare_names(&source->files[kept - 1], &source->files[i]) == 0) continue;
         source->files[kept++] = source->files[i];
     }
     source->count = kept;
@@ -117,14 +107,8 @@ static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
 static source_file *find_file(const ferry_import_source *source, const char *name)
 {
     const source_file wanted = {.name = name};
-    for (size_t low = 0, high = source->count; low < high;) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(wanted.name, source->files[middle].name);
-        if (order == 0) return &source->files[middle];
-        if (order < 0) high = middle;
-        if (order > 0) low = middle + 1;
-    }
-    return NULL;
+    if (source->count == 0) return NULL;
+    return bsearch(&wanted, source->files, source->count, sizeof *source->files, compare_names);
 }
 
 /* ---- directories ---- */
@@ -206,7 +190,7 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
     for (size_t i = 0; i < ferry_zip_count(source->archive); i++) {
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
     }
-    source->directory = copy_text(source, source->path, strlen(source->path));
+    source->directory = ferry_arena_text(&source->arena, ferry_text_view(source->path));
     return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
 }
 
@@ -219,8 +203,8 @@ static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
     const char *base = slash != NULL ? slash + 1 : source->path;
     const char *directory = slash == NULL ? "." : slash == source->path ? "/" : source->path;
     const size_t size = directory == source->path ? (size_t)(slash - source->path) : strlen(directory);
-    source->directory = copy_text(source, directory, size);
-    const char *name = copy_text(source, base, plain_size(base));
+    source->directory = ferry_arena_text(&source->arena, (ferry_view){directory, size});
+    const char *name = ferry_arena_text(&source->arena, plain_name(base));
     if (source->directory == NULL || name == NULL) return ferry_fail_memory(error, "a file name", strlen(base));
     source->selected = name;
     FERRY_TRY(list_folder(source, NULL, error));
@@ -234,7 +218,7 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
     }
     source->real = realpath(path, NULL);
-    source->path = copy_text(source, path, strlen(path));
+    source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
     if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
     if (S_ISDIR(information.st_mode)) {
         source->directory = source->path;

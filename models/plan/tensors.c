@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/half.h"
@@ -11,7 +10,7 @@
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
 
-/* ---- what stands in the file ---- */
+/* ---- what the file holds ---- */
 
 static bool is_codes(const ferry_import_tensor *tensor)
 {
@@ -25,17 +24,10 @@ ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const fer
 }
 
 /* "X.weight" → "X.scale". */
-typedef struct part_name {
-    char text[FERRY_GGUF_MAX_TENSOR_NAME + 1];
-} part_name;
-
-static part_name name_beside(const ferry_import_tensor *tensor, const char *part)
+static ferry_name name_beside(const ferry_import_tensor *tensor, const char *part)
 {
-    part_name result;
     const char *dot = strrchr(tensor->name, '.');
-    snprintf(result.text, sizeof result.text, "%.*s.%s", dot != NULL ? (int)(dot - tensor->name) : 0, tensor->name,
-             part);
-    return result;
+    return ferry_name_format("%.*s.%s", dot != NULL ? (int)(dot - tensor->name) : 0, tensor->name, part);
 }
 
 /* Whether one multiplier serves the whole matrix; otherwise the file gets a scale for each row. */
@@ -93,7 +85,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
     return FERRY_OK;
 }
 
-/* Bytes that ferry_import_append writes for a tensor, without what stands beside codes. */
+/* Bytes that ferry_import_append writes for a tensor, without what belongs to codes. */
 static uint64_t tensor_bytes(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
     const uint64_t N = (uint64_t)tensor->N, K = (uint64_t)tensor->K;
@@ -105,7 +97,7 @@ static uint64_t tensor_bytes(const ferry_import_tensor *tensor, const ferry_impo
 
 /* ---- reading ---- */
 
-/* What a tensor is written through: one panel in its source's order, packed, and as it stands in the file. */
+/* What a tensor is written through: one panel in its source's order, packed, and as the file holds it. */
 typedef struct converter {
     const ferry_import_plan *plan;
     ferry_gguf_writer *writer;
@@ -118,39 +110,13 @@ typedef struct converter {
     int8_t *codes;        /* [capacity] */
     int8_t *code_panel;   /* [capacity] */
     float *scales;        /* [largest N] */
+    ferry_arena arena;    /* all of these */
 } converter;
 
 static ferry_status fail_tensor(const ferry_import_tensor *tensor, const char *what, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': %s", tensor->source->file,
                       ferry_printable_view(tensor->source->tensor.name).text, what);
-}
-
-/* `count` integers, `step` elements apart, as they are. */
-static void read_integers(const ferry_tensor *source, int64_t first, int64_t step, size_t count, float *values)
-{
-    const size_t size = ferry_type_size(source->type), stride = (size_t)step * size;
-    const unsigned char *data = (const unsigned char *)source->data + (size_t)first * size;
-    for (size_t i = 0; i < count; i++, data += stride) {
-        int8_t narrow;
-        int16_t wide;
-        if (source->type == FERRY_I8) {
-            memcpy(&narrow, data, sizeof narrow);
-            values[i] = narrow;
-        } else {
-            memcpy(&wide, data, sizeof wide);
-            values[i] = wide;
-        }
-    }
-}
-
-static void read_numbers(const ferry_tensor *source, int64_t first, int64_t step, size_t count, float *values)
-{
-    if (source->type == FERRY_I8 || source->type == FERRY_I16) {
-        read_integers(source, first, step, count, values);
-    } else {
-        ferry_import_widen(source, first, step, count, values);
-    }
 }
 
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
@@ -161,18 +127,18 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
     if (tensor->K == 1) {
-        read_numbers(source, first, tensor->row, (size_t)count, values);
+        ferry_import_widen(source, first, tensor->row, (size_t)count, values);
         return;
     }
     if (tensor->column == 1) {
         for (int32_t r = 0; r < count; r++) {
-            read_numbers(source, first + r * tensor->row, tensor->column, K, values + (size_t)r * K);
+            ferry_import_widen(source, first + r * tensor->row, tensor->column, K, values + (size_t)r * K);
         }
         return;
     }
     for (size_t k = 0; k < K; k++) {
         float across[FERRY_LANES];
-        read_numbers(source, first + (int64_t)k * tensor->column, tensor->row, (size_t)count, across);
+        ferry_import_widen(source, first + (int64_t)k * tensor->column, tensor->row, (size_t)count, across);
         for (int32_t r = 0; r < count; r++) values[(size_t)r * K + k] = across[r];
     }
 }
@@ -216,7 +182,8 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     return FERRY_OK;
 }
 
-/* Pages of the source behind what was read need not stay. Across its rows, a matrix is read until its end. */
+/* Pages of the source that were read need not stay in memory. A matrix that is read across its rows needs all of them
+ * until its end. */
 static void release_read(converter *state, const ferry_import_tensor *tensor, int64_t row)
 {
     if (tensor->source == NULL || tensor->row < tensor->column) return;
@@ -400,16 +367,15 @@ static ferry_status allocate(converter *state, ferry_error *error)
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;
     }
-    state->rows = malloc(capacity * sizeof *state->rows);
-    state->panel = malloc(capacity * sizeof *state->panel);
-    state->halves = malloc(capacity * sizeof *state->halves);
-    state->codes = malloc(capacity);
-    state->code_panel = malloc(capacity);
-    state->scales = malloc(rows * sizeof *state->scales);
-    if (state->rows != NULL && state->panel != NULL && state->halves != NULL && state->codes != NULL &&
-        state->code_panel != NULL && state->scales != NULL) {
-        return FERRY_OK;
-    }
+    state->rows = ferry_arena_alloc(&state->arena, capacity, sizeof *state->rows);
+    state->panel = ferry_arena_alloc(&state->arena, capacity, sizeof *state->panel);
+    state->halves = ferry_arena_alloc(&state->arena, capacity, sizeof *state->halves);
+    state->codes = ferry_arena_alloc(&state->arena, capacity, 1);
+    state->code_panel = ferry_arena_alloc(&state->arena, capacity, 1);
+    state->scales = ferry_arena_alloc(&state->arena, rows, sizeof *state->scales);
+    const bool complete = state->rows != NULL && state->panel != NULL && state->halves != NULL &&
+                          state->codes != NULL && state->code_panel != NULL && state->scales != NULL;
+    if (complete) return FERRY_OK;
     return ferry_fail_memory(error, "a panel of a matrix", capacity * sizeof *state->rows);
 }
 
@@ -421,11 +387,6 @@ ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_write
     for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++) {
         status = write_tensor(&state, &plan->tensors[i], error);
     }
-    free(state.rows);
-    free(state.panel);
-    free(state.halves);
-    free(state.codes);
-    free(state.code_panel);
-    free(state.scales);
+    ferry_arena_destroy(&state.arena);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "gguf_write.h"
 #include "plan.h"
+#include "write.h"
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);

@@ -1,6 +1,4 @@
 /* Any bytes as a configuration and as a vocabulary: refused, or texts that can be read. */
-#include <string.h>
-
 #include "models/containers/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -12,18 +10,20 @@ static void read_all(ferry_view bytes)
     for (size_t i = 0; i < bytes.size; i++) seen = (unsigned char)(seen + (unsigned char)bytes.data[i]);
 }
 
-static void read_values(const ferry_yaml *yaml, const ferry_yaml_entry *entry)
+static void read_values(ferry_json yaml, const char *key, const json_t *value)
 {
     const char *text = "";
     int32_t integer;
     float real;
     bool flag;
-    read_all((ferry_view){entry->key, strlen(entry->key)});
-    for (size_t i = 0; i < entry->count; i++) read_all((ferry_view){entry->values[i], strlen(entry->values[i])});
-    ferry_yaml_text(yaml, entry->key, &text, NULL);
-    ferry_yaml_integer(yaml, entry->key, INT32_MIN, INT32_MAX, &integer, NULL);
-    ferry_yaml_float(yaml, entry->key, &real, NULL);
-    ferry_yaml_bool(yaml, entry->key, &flag, NULL);
+    read_all(ferry_text_view(key));
+    for (size_t i = 0; !json_is_null(value) && i < ferry_json_text_count(value); i++) {
+        read_all(ferry_text_view(ferry_json_text_at(value, i)));
+    }
+    ferry_json_text(yaml, key, &text, NULL);
+    ferry_json_integer(yaml, key, INT32_MIN, INT32_MAX, &integer, NULL);
+    ferry_json_float(yaml, key, &real, NULL);
+    ferry_json_bool(yaml, key, &flag, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -31,11 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ferry_view text = {(const char *)data, size};
     ferry_arena arena = {0};
     ferry_error error;
-    ferry_yaml yaml;
+    json_t *root, *value;
+    const char *key;
     const ferry_view *pieces;
     int32_t count;
-    if (ferry_yaml_parse(text, "input", &arena, &yaml, &error) == FERRY_OK) {
-        for (size_t i = 0; i < yaml.count; i++) read_values(&yaml, &yaml.entries[i]);
+    if (ferry_yaml_parse(text, "input", &root, &error) == FERRY_OK) {
+        json_object_foreach (root, key, value) read_values((ferry_json){root, "input", true}, key, value);
+        json_decref(root);
     }
     if (ferry_yaml_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK) {
         for (int32_t i = 0; i < count; i++) read_all(pieces[i]);

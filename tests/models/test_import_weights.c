@@ -160,33 +160,12 @@ static void test_which_file(void **state)
     }
 }
 
-static void test_finding_a_file(void **state)
-{
-    (void)state;
-    ferry_error error;
-    const char *name;
-    write_part("model.one.bin", "b", 1);
-    write_part("model.bin", "b", 1);
-    CHECK(ferry_import_source_open(directory, &source, &error));
-    ferry_import_plan_init(&plan, source);
-    CHECK(ferry_import_find_file(&plan, "model.o", ".bin", &name, &error));
-    assert_string_equal(name, "model.one.bin");
-    CHECK(ferry_import_find_file(&plan, "model.", ".bin", &name, &error)); /* the point is not both */
-    assert_string_equal(name, "model.one.bin");
-    CHECK(ferry_import_find_file(&plan, "lex", ".bin", &name, &error));
-    assert_null(name);
-    assert_int_equal(ferry_import_find_file(&plan, "model", ".bin", &name, &error), FERRY_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "found 'model.bin' and 'model.one.bin'"));
-    close_weights();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_several_files, make_directory, free_directory),
         cmocka_unit_test_setup_teardown(test_an_index_that_lies, make_directory, free_directory),
         cmocka_unit_test_setup_teardown(test_which_file, make_directory, free_directory),
-        cmocka_unit_test_setup_teardown(test_finding_a_file, make_directory, free_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

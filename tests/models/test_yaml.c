@@ -35,79 +35,78 @@ static void test_configuration(void **state)
 {
     (void)state;
     ferry_error error;
-    ferry_arena arena = {0};
-    ferry_yaml yaml;
-    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &arena, &yaml, &error));
-    const ferry_yaml_entry *types = ferry_yaml_get(&yaml, "input-types");
-    assert_true(types->is_list && types->count == 0);
-    assert_true(ferry_yaml_get(&yaml, "transformer-tied-layers")->is_list);
-    assert_int_equal(ferry_yaml_get(&yaml, "transformer-tied-layers")->count, 0);
-    const ferry_yaml_entry *models = ferry_yaml_get(&yaml, "models");
-    assert_int_equal(models->count, 2);
-    assert_string_equal(models->values[0], "model.npz");
-    assert_string_equal(models->values[1], "b c");
-    assert_string_equal(ferry_yaml_get(&yaml, "dim-vocabs")->values[1], "32000");
-    const ferry_yaml_entry *preprocess = ferry_yaml_get(&yaml, "transformer-preprocess");
-    assert_false(preprocess->is_list);
-    assert_string_equal(preprocess->values[0], "");
-    assert_string_equal(ferry_yaml_get(&yaml, "quoted")->values[0], "~");
-    assert_string_equal(ferry_yaml_get(&yaml, "a:b")->values[0], " x ");
-    assert_string_equal(ferry_yaml_get(&yaml, "version")->values[0], "v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100");
-    assert_null(ferry_yaml_get(&yaml, "enc-depth"));
-    assert_null(ferry_yaml_get(&yaml, "empty"));
-    assert_null(ferry_yaml_get(&yaml, "missing"));
-    ferry_arena_destroy(&arena);
+    json_t *root;
+    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &root, &error));
+    const ferry_json yaml = {root, "a.yml", true};
+    const json_t *types = ferry_json_get(yaml, "input-types");
+    assert_true(json_is_array(types) && ferry_json_text_count(types) == 0);
+    assert_true(json_is_array(ferry_json_get(yaml, "transformer-tied-layers")));
+    assert_int_equal(ferry_json_text_count(ferry_json_get(yaml, "transformer-tied-layers")), 0);
+    const json_t *models = ferry_json_get(yaml, "models");
+    assert_int_equal(ferry_json_text_count(models), 2);
+    assert_string_equal(ferry_json_text_at(models, 0), "model.npz");
+    assert_string_equal(ferry_json_text_at(models, 1), "b c");
+    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "dim-vocabs"), 1), "32000");
+    const json_t *preprocess = ferry_json_get(yaml, "transformer-preprocess");
+    assert_false(json_is_array(preprocess));
+    assert_string_equal(ferry_json_text_at(preprocess, 0), "");
+    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "quoted"), 0), "~");
+    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "a:b"), 0), " x ");
+    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "version"), 0),
+                        "v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100");
+    assert_null(ferry_json_get(yaml, "enc-depth"));
+    assert_null(ferry_json_get(yaml, "empty"));
+    assert_null(ferry_json_get(yaml, "missing"));
+    json_decref(root);
 }
 
 static void test_values(void **state)
 {
     (void)state;
     ferry_error error;
-    ferry_arena arena = {0};
-    ferry_yaml yaml;
+    json_t *root;
     int32_t number = 7;
     float real = 9;
     bool yes = false;
     const char *text = "default";
-    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &arena, &yaml, &error));
-    CHECK(ferry_yaml_integer(&yaml, "enc-depth", 0, 10, &number, &error));
+    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &root, &error));
+    const ferry_json yaml = {root, "a.yml", true};
+    CHECK(ferry_json_integer(yaml, "enc-depth", 0, 10, &number, &error));
     assert_int_equal(number, 7);
-    CHECK(ferry_yaml_integer(&yaml, "dim-emb", 0, 512, &number, &error));
+    CHECK(ferry_json_integer(yaml, "dim-emb", 0, 512, &number, &error));
     assert_int_equal(number, 512);
-    CHECK(ferry_yaml_float(&yaml, "missing", &real, &error));
+    CHECK(ferry_json_float(yaml, "missing", &real, &error));
     assert_true(real == 9);
-    CHECK(ferry_yaml_float(&yaml, "normalize", &real, &error));
+    CHECK(ferry_json_float(yaml, "normalize", &real, &error));
     assert_true(real == 0.6f);
-    CHECK(ferry_yaml_float(&yaml, "small", &real, &error));
+    CHECK(ferry_json_float(yaml, "small", &real, &error));
     assert_true(real == -1.5e-07f);
-    CHECK(ferry_yaml_bool(&yaml, "tied-embeddings-all", &yes, &error));
+    CHECK(ferry_json_bool(yaml, "tied-embeddings-all", &yes, &error));
     assert_true(yes);
-    CHECK(ferry_yaml_text(&yaml, "missing", &text, &error));
+    CHECK(ferry_json_text(yaml, "missing", &text, &error));
     assert_string_equal(text, "default");
-    assert_int_equal(ferry_yaml_integer(&yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_integer(yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "a.yml: 'dim-emb': expected 0 to 511, found 512");
-    assert_int_equal(ferry_yaml_integer(&yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_yaml_integer(&yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_integer(yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_integer(yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "a.yml: 'normalize': expected an integer, found '0.6'");
-    assert_int_equal(ferry_yaml_float(&yaml, "version", &real, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_yaml_bool(&yaml, "off", &yes, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_float(yaml, "version", &real, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_bool(yaml, "off", &yes, &error), FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "a.yml: 'off': expected true or false, found 'No'");
-    assert_int_equal(ferry_yaml_text(&yaml, "models", &text, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_json_text(yaml, "models", &text, &error), FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "a.yml: 'models': expected one value, found 'a list'");
-    ferry_arena_destroy(&arena);
+    json_decref(root);
 }
 
 static void refuse(const char *text, ferry_status status, const char *what)
 {
     ferry_error error = {0};
-    ferry_arena arena = {0};
-    ferry_yaml yaml;
-    const ferry_status found = ferry_yaml_parse(view(text), "liar.yml", &arena, &yaml, &error);
+    json_t *root;
+    const ferry_status found = ferry_yaml_parse(view(text), "liar.yml", &root, &error);
     if (found != status || strstr(error.message, what) == NULL || strstr(error.message, "liar.yml: line ") == NULL) {
         fail_msg("'%s': expected %d '%s', found %d '%s'", text, status, what, found, error.message);
     }
-    assert_int_equal(yaml.count, 0);
-    ferry_arena_destroy(&arena);
+    assert_null(root);
 }
 
 static void test_configuration_refused(void **state)

@@ -15,10 +15,10 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 {
     const char *selected = ferry_import_source_selected(plan->source);
     (void)config;
-    if (selected != NULL) return ferry_marian_is_weights(plan, selected);
+    if (selected != NULL) return ferry_import_is_marian_weights(plan, selected);
     if (ferry_import_has_file(plan, "decoder.yml")) return true;
     for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
-        if (ferry_marian_is_weights(plan, ferry_import_source_name(plan->source, i))) return true;
+        if (ferry_import_is_marian_weights(plan, ferry_import_source_name(plan->source, i))) return true;
     }
     return false;
 }
@@ -44,7 +44,7 @@ ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, fer
     (void)config;
     FERRY_TRY(ferry_marian_find_files(plan, &marian, error));
     FERRY_TRY(read_weights(plan, marian.weights, error));
-    marian.student = marian.decoder.count == 0 && (has_codes(plan) || marian.lexicon != NULL);
+    marian.student = json_object_size(marian.decoder.object) == 0 && (has_codes(plan) || marian.lexicon != NULL);
     plan->kind = marian.student ? "bergamot" : marian.segmenters[0] != NULL ? "opus-mt" : "marian";
     FERRY_TRY(ferry_marian_config(plan, &marian, error));
     FERRY_TRY(ferry_marian_decoding(plan, &marian, error));

@@ -1,17 +1,17 @@
-/* What the parts of Marian's importer share. For them alone. */
+/* What the parts of Marian's importer share. Private to them. */
 #ifndef FERRY_MARIAN_MARIAN_H
 #define FERRY_MARIAN_MARIAN_H
 
 #include "models/plan/plan.h"
 
-/* A Marian model as it lies in its source. */
+/* The files and settings of a Marian model. */
 typedef struct ferry_marian {
     const char *weights;         /* the .npz or .bin */
-    ferry_yaml decoder;          /* decoder.yml; without entries: there is none */
-    ferry_yaml config;           /* special:model.yml */
+    ferry_json decoder;          /* decoder.yml; without an object: there is none */
+    ferry_json config;           /* special:model.yml */
     int32_t version[3];          /* of the Marian that trained the model */
     const char *vocabularies[2]; /* source, target: the same name when there is one for both */
-    const char *segmenters[2];   /* SentencePiece models beside other vocabularies; NULL: none */
+    const char *segmenters[2];   /* SentencePiece models used with other vocabularies; NULL: none */
     const char *lexicon;         /* NULL: none */
     bool student;                /* Bergamot's or Firefox's: their production settings hold */
 } ferry_marian;
@@ -20,7 +20,6 @@ typedef struct ferry_marian {
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch);
 
 /* marian_files.c: which files of the source make the model. */
-bool ferry_marian_is_weights(const ferry_import_plan *plan, const char *name);
 ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error);
 /* The pair of languages in the name of the weights ("model.ende.bin"), without tags, if there is one. */
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error);

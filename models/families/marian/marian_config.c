@@ -8,10 +8,10 @@
 #include "marian.h"
 #include "base/printable.h"
 
-static ferry_status refuse(const ferry_yaml *yaml, const char *key, const char *value, ferry_error *error)
+static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml->file, key,
-                      ferry_printable_view((ferry_view){value, strlen(value)}).text);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml.file, key,
+                      ferry_printable_view(ferry_text_view(value)).text);
 }
 
 /* ---- special:model.yml ---- */
@@ -27,14 +27,14 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_marian *marian, f
     const char *text = entry->tensor.data;
     const char *end = memchr(text, 0, entry->tensor.bytes);
     const ferry_view view = {text, end != NULL ? (size_t)(end - text) : entry->tensor.bytes};
-    return ferry_yaml_parse(view, ferry_import_source_label(plan->source, name), &plan->arena, &marian->config, error);
+    return ferry_import_yaml(plan, view, name, &marian->config, error);
 }
 
 /* "v1.9.56 4dd30b5 …", "v1.12.43; …". No version: 0. */
 static ferry_status read_version(ferry_marian *marian, ferry_error *error)
 {
     const char *text = "";
-    FERRY_TRY(ferry_yaml_text(&marian->config, "version", &text, error));
+    FERRY_TRY(ferry_json_text(marian->config, "version", &text, error));
     if (*text == 'v') text++;
     for (int i = 0; i < 3; i++) {
         int64_t number;
@@ -49,7 +49,7 @@ static ferry_status read_version(ferry_marian *marian, ferry_error *error)
 }
 
 /* Choices of which Ferry has one. */
-static ferry_status check_choices(const ferry_yaml *config, ferry_error *error)
+static ferry_status check_choices(ferry_json config, ferry_error *error)
 {
     static const struct {
         const char *key;
@@ -74,24 +74,25 @@ static ferry_status check_choices(const ferry_yaml *config, ferry_error *error)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         const char *value = choices[i].by_default;
         bool known = false;
-        FERRY_TRY(ferry_yaml_text(config, choices[i].key, &value, error));
+        FERRY_TRY(ferry_json_text(config, choices[i].key, &value, error));
         for (int k = 0; k < 2; k++) known = known || (choices[i].known[k] && strcmp(value, choices[i].known[k]) == 0);
         if (!known) return refuse(config, choices[i].key, value, error);
     }
-    const ferry_yaml_entry *types = ferry_yaml_get(config, "input-types");
-    for (size_t i = 0; types != NULL && i < types->count; i++) {
-        if (strcmp(types->values[i], "sequence") != 0) return refuse(config, "input-types", types->values[i], error);
+    const json_t *types = ferry_json_get(config, "input-types");
+    for (size_t i = 0; types != NULL && i < ferry_json_text_count(types); i++) {
+        if (strcmp(ferry_json_text_at(types, i), "sequence") != 0)
+            return refuse(config, "input-types", ferry_json_text_at(types, i), error);
     }
     return FERRY_OK;
 }
 
-static ferry_status read_cell(const ferry_yaml *config, ferry_transformer *model, ferry_error *error)
+static ferry_status read_cell(ferry_json config, ferry_transformer *model, ferry_error *error)
 {
     const char *autoreg = "self-attention", *cell = "gru";
     bool norm = false;
-    FERRY_TRY(ferry_yaml_text(config, "transformer-decoder-autoreg", &autoreg, error));
-    FERRY_TRY(ferry_yaml_text(config, "dec-cell", &cell, error));
-    FERRY_TRY(ferry_yaml_bool(config, "layer-normalization", &norm, error));
+    FERRY_TRY(ferry_json_text(config, "transformer-decoder-autoreg", &autoreg, error));
+    FERRY_TRY(ferry_json_text(config, "dec-cell", &cell, error));
+    FERRY_TRY(ferry_json_bool(config, "layer-normalization", &norm, error));
     model->ssru = strcmp(autoreg, "rnn") == 0;
     if (model->ssru && strcmp(cell, "ssru") != 0) return refuse(config, "dec-cell", cell, error);
     if (model->ssru && norm) return refuse(config, "layer-normalization", "true", error);
@@ -101,7 +102,7 @@ static ferry_status read_cell(const ferry_yaml *config, ferry_transformer *model
 static ferry_status read_activation(const ferry_marian *marian, ferry_activation *activation, ferry_error *error)
 {
     const char *name = "swish";
-    FERRY_TRY(ferry_yaml_text(&marian->config, "transformer-ffn-activation", &name, error));
+    FERRY_TRY(ferry_json_text(marian->config, "transformer-ffn-activation", &name, error));
     if (strcmp(name, "relu") == 0) {
         *activation = FERRY_RELU;
     } else if (strcmp(name, "swish") == 0) {
@@ -109,7 +110,7 @@ static ferry_status read_activation(const ferry_marian *marian, ferry_activation
     } else if (strcmp(name, "gelu") == 0) {
         *activation = ferry_marian_since(marian, 1, 12, 3) ? FERRY_GELU : FERRY_GELU_SIGMOID;
     } else {
-        return refuse(&marian->config, "transformer-ffn-activation", name, error);
+        return refuse(marian->config, "transformer-ffn-activation", name, error);
     }
     return FERRY_OK;
 }
@@ -118,16 +119,16 @@ static ferry_status read_activation(const ferry_marian *marian, ferry_activation
 
 /* Operations without dropout, which does nothing here. */
 typedef struct operations {
-    const char *text; /* as it stands in the configuration */
+    const char *text; /* as the configuration has it */
     char letters[8];
 } operations;
 
-static ferry_status read_operations(const ferry_yaml *config, const char *key, const char *by_default, operations *ops,
+static ferry_status read_operations(ferry_json config, const char *key, const char *by_default, operations *ops,
                                     ferry_error *error)
 {
     size_t count = 0;
     *ops = (operations){.text = by_default};
-    FERRY_TRY(ferry_yaml_text(config, key, &ops->text, error));
+    FERRY_TRY(ferry_json_text(config, key, &ops->text, error));
     for (const char *letter = ops->text; *letter != '\0'; letter++) {
         if (*letter == 'd') continue;
         if (count + 1 == sizeof ops->letters) return refuse(config, key, ops->text, error);
@@ -141,41 +142,41 @@ static bool is_norm(const char *letters)
     return strcmp(letters, "n") == 0 || strcmp(letters, "r") == 0;
 }
 
-/* Residual and norm of every block: "an" behind it, or "n" before it and "a" behind it. */
+/* Residual and norm of every block: "an" after it, or "n" before it and "a" after it. */
 static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, ferry_error *error)
 {
-    const ferry_yaml *config = &marian->config;
-    operations before, behind;
+    const ferry_json config = marian->config;
+    operations before, after;
     FERRY_TRY(read_operations(config, "transformer-preprocess", "", &before, error));
-    FERRY_TRY(read_operations(config, "transformer-postprocess", "dan", &behind, error));
+    FERRY_TRY(read_operations(config, "transformer-postprocess", "dan", &after, error));
     stack->pre_norm = is_norm(before.letters);
     if (!stack->pre_norm && before.letters[0] != '\0') {
         return refuse(config, "transformer-preprocess", before.text, error);
     }
     const bool one_norm =
-        behind.letters[0] == 'a' && (stack->pre_norm ? behind.letters[1] == '\0' : is_norm(behind.letters + 1));
-    if (!one_norm) return refuse(config, "transformer-postprocess", behind.text, error);
+        after.letters[0] == 'a' && (stack->pre_norm ? after.letters[1] == '\0' : is_norm(after.letters + 1));
+    if (!one_norm) return refuse(config, "transformer-postprocess", after.text, error);
     if (stack->pre_norm && !ferry_marian_since(marian, 1, 10, 24)) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'transformer-preprocess: %s' of a version before 1.10.24, where keys and values are not "
                           "normalized, is not supported",
-                          config->file, ferry_printable_view((ferry_view){before.text, strlen(before.text)}).text);
+                          config.file, ferry_printable_view(ferry_text_view(before.text)).text);
     }
-    const char kind = stack->pre_norm ? before.letters[0] : behind.letters[1];
+    const char kind = stack->pre_norm ? before.letters[0] : after.letters[1];
     stack->norm = kind == 'r' ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
     return FERRY_OK;
 }
 
-/* Norms behind the embeddings and behind the last layer are of the kind of the others, or absent. */
+/* Norms after the embeddings and after the last layer are of the kind of the others, or absent. */
 static ferry_status check_end_norms(const ferry_marian *marian, const ferry_stack *stack, ferry_error *error)
 {
     static const char *const keys[] = {"transformer-postprocess-emb", "transformer-postprocess-top"};
     for (int i = 0; i < 2; i++) {
         operations ops;
-        FERRY_TRY(read_operations(&marian->config, keys[i], i == 0 ? "d" : "", &ops, error));
+        FERRY_TRY(read_operations(marian->config, keys[i], i == 0 ? "d" : "", &ops, error));
         const char *same = stack->norm == FERRY_RMS_NORM ? "r" : "n";
         if (ops.letters[0] != '\0' && strcmp(ops.letters, same) != 0) {
-            return refuse(&marian->config, keys[i], ops.text, error);
+            return refuse(marian->config, keys[i], ops.text, error);
         }
     }
     return FERRY_OK;
@@ -186,18 +187,18 @@ static ferry_status check_end_norms(const ferry_marian *marian, const ferry_stac
 static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t D, ferry_stack *stack,
                                ferry_error *error)
 {
-    const ferry_yaml *config = &marian->config;
+    const ferry_json config = marian->config;
     const int32_t most = FERRY_IMPORT_MAX_SIZE;
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
-    FERRY_TRY(ferry_yaml_integer(config, decoder ? "dec-depth" : "enc-depth", 1, most, &stack->layer_count, error));
-    FERRY_TRY(ferry_yaml_integer(config, "transformer-heads", 1, most, &stack->heads, error));
-    FERRY_TRY(ferry_yaml_integer(config, "transformer-dim-ffn", 1, most, &stack->ffn_width, error));
-    FERRY_TRY(ferry_yaml_integer(config, "transformer-decoder-dim-ffn", 0, most, &decoder_width, error));
+    FERRY_TRY(ferry_json_integer(config, decoder ? "dec-depth" : "enc-depth", 1, most, &stack->layer_count, error));
+    FERRY_TRY(ferry_json_integer(config, "transformer-heads", 1, most, &stack->heads, error));
+    FERRY_TRY(ferry_json_integer(config, "transformer-dim-ffn", 1, most, &stack->ffn_width, error));
+    FERRY_TRY(ferry_json_integer(config, "transformer-decoder-dim-ffn", 0, most, &decoder_width, error));
     if (decoder && decoder_width > 0) stack->ffn_width = decoder_width;
     if (D % stack->heads != 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: dim-emb %" PRId32 " is no multiple of %" PRId32 " heads",
-                          config->file, D, stack->heads);
+                          config.file, D, stack->heads);
     }
     stack->head_width = D / stack->heads;
     stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
@@ -206,29 +207,29 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
     return check_end_norms(marian, stack, error);
 }
 
-static ferry_status read_ties(ferry_import_plan *plan, const ferry_yaml *config, ferry_error *error)
+static ferry_status read_ties(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     bool output = false, source = false, all = false;
-    FERRY_TRY(ferry_yaml_bool(config, "tied-embeddings", &output, error));
-    FERRY_TRY(ferry_yaml_bool(config, "tied-embeddings-src", &source, error));
-    FERRY_TRY(ferry_yaml_bool(config, "tied-embeddings-all", &all, error));
+    FERRY_TRY(ferry_json_bool(config, "tied-embeddings", &output, error));
+    FERRY_TRY(ferry_json_bool(config, "tied-embeddings-src", &source, error));
+    FERRY_TRY(ferry_json_bool(config, "tied-embeddings-all", &all, error));
     plan->tied_embeddings = source || all;
     plan->tied_output = output || all;
     return FERRY_OK;
 }
 
-static ferry_status read_vocabulary_sizes(const ferry_yaml *config, ferry_transformer *model, ferry_error *error)
+static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *model, ferry_error *error)
 {
-    const ferry_yaml_entry *sizes = ferry_yaml_get(config, "dim-vocabs");
+    const json_t *sizes = ferry_json_get(config, "dim-vocabs");
     int32_t *const results[] = {&model->encoder.vocab_size, &model->decoder.vocab_size};
-    if (sizes == NULL || sizes->count != 2) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config->file);
+    if (sizes == NULL || ferry_json_text_count(sizes) != 2) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config.file);
     }
     for (size_t i = 0; i < 2; i++) {
         int64_t size;
-        const ferry_view text = {sizes->values[i], strlen(sizes->values[i])};
+        const ferry_view text = {ferry_json_text_at(sizes, i), strlen(ferry_json_text_at(sizes, i))};
         if (!ferry_parse_integer(text, &size) || size < 1 || size > FERRY_IMPORT_MAX_VOCABULARY) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected 1 to %d, found '%s'", config->file,
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected 1 to %d, found '%s'", config.file,
                               (int)FERRY_IMPORT_MAX_VOCABULARY, ferry_printable_view(text).text);
         }
         *results[i] = (int32_t)size;
@@ -236,13 +237,13 @@ static ferry_status read_vocabulary_sizes(const ferry_yaml *config, ferry_transf
     return FERRY_OK;
 }
 
-static ferry_status read_alignment(const ferry_yaml *config, ferry_import_plan *plan, ferry_error *error)
+static ferry_status read_alignment(ferry_json config, ferry_import_plan *plan, ferry_error *error)
 {
     const char *layer = "last";
     int32_t number = plan->model.decoder.layer_count;
-    FERRY_TRY(ferry_yaml_text(config, "transformer-guided-alignment-layer", &layer, error));
+    FERRY_TRY(ferry_json_text(config, "transformer-guided-alignment-layer", &layer, error));
     if (strcmp(layer, "last") != 0) {
-        FERRY_TRY(ferry_yaml_integer(config, "transformer-guided-alignment-layer", 1, number, &number, error));
+        FERRY_TRY(ferry_json_integer(config, "transformer-guided-alignment-layer", 1, number, &number, error));
     }
     plan->generation.alignment_layer = number - 1;
     plan->generation.alignment_head = 0;
@@ -264,13 +265,13 @@ static void set_positions(ferry_import_plan *plan)
 ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     ferry_transformer *model = &plan->model;
-    const ferry_yaml *config = &marian->config;
     FERRY_TRY(read_config(plan, marian, error));
     FERRY_TRY(read_version(marian, error));
+    const ferry_json config = marian->config;
     FERRY_TRY(check_choices(config, error));
     FERRY_TRY(read_cell(config, model, error));
     model->d_model = 512;
-    FERRY_TRY(ferry_yaml_integer(config, "dim-emb", 1, FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
+    FERRY_TRY(ferry_json_integer(config, "dim-emb", 1, FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
     FERRY_TRY(read_stack(marian, false, model->d_model, &model->encoder, error));
     FERRY_TRY(read_stack(marian, true, model->d_model, &model->decoder, error));
     FERRY_TRY(read_vocabulary_sizes(config, model, error));
@@ -285,32 +286,33 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
 /* ---- decoder.yml ---- */
 
 /* Options that change the translation in ways that Ferry does not know. */
-static ferry_status check_decoder(const ferry_yaml *yaml, int32_t beam, ferry_error *error)
+static ferry_status check_decoder(ferry_json yaml, int32_t beam, ferry_error *error)
 {
     static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        const ferry_yaml_entry *entry = ferry_yaml_get(yaml, switches[i]);
-        if (entry == NULL || entry->count == 0 || strcmp(entry->values[0], "false") == 0) continue;
-        return refuse(yaml, switches[i], entry->values[0], error);
+        const json_t *entry = ferry_json_get(yaml, switches[i]);
+        if (entry == NULL || ferry_json_text_count(entry) == 0 || strcmp(ferry_json_text_at(entry, 0), "false") == 0)
+            continue;
+        return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
     }
     bool skip_cost = false;
-    FERRY_TRY(ferry_yaml_bool(yaml, "skip-cost", &skip_cost, error));
+    FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
     return skip_cost && beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
 }
 
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
-    const ferry_yaml *yaml = &marian->decoder;
+    const ferry_json yaml = marian->decoder;
     ferry_options *decoding = &plan->generation.decoding;
     decoding->policy = FERRY_POLICY_MARIAN;
     decoding->beam = marian->student ? 1 : 12;
     decoding->length_penalty = marian->student ? 1 : 0;
     decoding->length_factor = marian->student ? 2 : 3;
     decoding->length_extra = 0;
-    if (yaml->count == 0) return FERRY_OK;
-    FERRY_TRY(ferry_yaml_integer(yaml, "beam-size", 1, 1024, &decoding->beam, error));
-    FERRY_TRY(ferry_yaml_float(yaml, "normalize", &decoding->length_penalty, error));
-    FERRY_TRY(ferry_yaml_float(yaml, "word-penalty", &decoding->word_penalty, error));
-    FERRY_TRY(ferry_yaml_float(yaml, "max-length-factor", &decoding->length_factor, error));
+    if (json_object_size(yaml.object) == 0) return FERRY_OK;
+    FERRY_TRY(ferry_json_integer(yaml, "beam-size", 1, 1024, &decoding->beam, error));
+    FERRY_TRY(ferry_json_float(yaml, "normalize", &decoding->length_penalty, error));
+    FERRY_TRY(ferry_json_float(yaml, "word-penalty", &decoding->word_penalty, error));
+    FERRY_TRY(ferry_json_float(yaml, "max-length-factor", &decoding->length_factor, error));
     return check_decoder(yaml, decoding->beam, error);
 }

@@ -1,5 +1,4 @@
 /* Names vary: what decoder.yml lists counts first, then what names and contents say. */
-#include <stdio.h>
 #include <string.h>
 
 #include "marian.h"
@@ -27,29 +26,20 @@ static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_impo
 
 /* ---- weights ---- */
 
-/* Version 1 as u64, then a number of tensors that the file can hold: CTranslate2's .bin begin otherwise. */
-static bool is_marian_bin(const ferry_import_plan *plan, const char *name)
+bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *name)
 {
     ferry_view bytes;
-    uint64_t version = 0, count = 0;
-    if (ferry_import_source_map(plan->source, name, &bytes, NULL) != FERRY_OK) return false;
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
-    return ferry_read_u64(&cursor, &version) && ferry_read_u64(&cursor, &count) && version >= 1 && version <= 2 &&
-           (version == 2 || (count > 0 && count <= bytes.size / 32));
-}
-
-bool ferry_marian_is_weights(const ferry_import_plan *plan, const char *name)
-{
     if (strchr(name, '/') != NULL) return false;
     if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
-    /* Looking into a file notes it as read, so that those which are surely none stay closed. */
+    /* Looking into a file notes it as read, so shortlists and quality models stay closed. */
     return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
-           !ferry_text_begins(name, "qualityModel") && is_marian_bin(plan, name);
+           !ferry_text_begins(name, "qualityModel") &&
+           ferry_import_source_map(plan->source, name, &bytes, NULL) == FERRY_OK && ferry_is_marian_bin(bytes);
 }
 
 /* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
-static ferry_status listed_file(const ferry_import_plan *plan, const ferry_yaml *yaml, const char *key,
-                                const char *path, const char **name, ferry_error *error)
+static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, const char *key, const char *path,
+                                const char **name, ferry_error *error)
 {
     while (ferry_text_begins(path, "./")) path += 2;
     const char *const tries[] = {path, base_name(path)};
@@ -59,25 +49,25 @@ static ferry_status listed_file(const ferry_import_plan *plan, const ferry_yaml 
             if (strcmp(*name, tries[i]) == 0) return FERRY_OK;
         }
     }
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml->file, key,
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
                       ferry_printable_view(ferry_text_view(path)).text);
 }
 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
-    const ferry_yaml_entry *models = ferry_yaml_get(&marian->decoder, "models");
+    const json_t *models = ferry_json_get(marian->decoder, "models");
     const char *names[2];
     marian->weights = ferry_import_source_selected(plan->source);
     if (marian->weights != NULL) return FERRY_OK;
-    if (models != NULL && models->count > 1) {
+    if (models != NULL && ferry_json_text_count(models) > 1) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'models' lists %zu models: ensembles are not supported; name one of the files",
-                          marian->decoder.file, models->count);
+                          marian->decoder.file, ferry_json_text_count(models));
     }
-    if (models != NULL && models->count == 1) {
-        return listed_file(plan, &marian->decoder, "models", models->values[0], &marian->weights, error);
+    if (models != NULL && ferry_json_text_count(models) == 1) {
+        return listed_file(plan, marian->decoder, "models", ferry_json_text_at(models, 0), &marian->weights, error);
     }
-    const size_t count = collect(plan, ferry_marian_is_weights, names, 2);
+    const size_t count = collect(plan, ferry_import_is_marian_weights, names, 2);
     if (count == 1) {
         marian->weights = names[0];
         return FERRY_OK;
@@ -90,16 +80,14 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
 }
 
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
-static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_yaml *yaml, ferry_error *error)
+static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_json *yaml, ferry_error *error)
 {
-    char beside[512];
+    const ferry_name beside = ferry_name_format("%s.decoder.yml", weights != NULL ? weights : "");
+    const char *name = weights != NULL && ferry_import_has_file(plan, beside.text) ? beside.text : "decoder.yml";
     ferry_view text;
-    const char *name = "decoder.yml";
-    snprintf(beside, sizeof beside, "%s.decoder.yml", weights != NULL ? weights : "");
-    if (weights != NULL && ferry_import_has_file(plan, beside)) name = beside;
     if (!ferry_import_has_file(plan, name)) return FERRY_OK;
     FERRY_TRY(ferry_import_map(plan, name, &text, error));
-    return ferry_yaml_parse(text, ferry_import_source_label(plan->source, name), &plan->arena, yaml, error);
+    return ferry_import_yaml(plan, text, name, yaml, error);
 }
 
 /* ---- pairs of languages in names ---- */
@@ -109,7 +97,7 @@ typedef struct pair {
     ferry_view source, target;
 } pair;
 
-/* Two codes one behind the other, or with '-' or '_' between them. */
+/* Two codes, one after the other, or with '-' or '_' between them. */
 static bool split_pair(ferry_view word, pair *found)
 {
     for (size_t size = 2; size <= 3; size++) {
@@ -136,16 +124,6 @@ static bool find_pair(const char *name, pair *found)
     return false;
 }
 
-static ferry_status copy_text(ferry_import_plan *plan, ferry_view view, const char **text, ferry_error *error)
-{
-    char *copy = ferry_arena_alloc(&plan->arena, view.size + 1, 1);
-    if (copy == NULL) return ferry_fail_memory(error, "the name of a language", view.size);
-    memcpy(copy, view.data, view.size);
-    copy[view.size] = '\0';
-    *text = copy;
-    return FERRY_OK;
-}
-
 static bool has_pair(const char *name, const pair *wanted)
 {
     pair found;
@@ -157,12 +135,12 @@ static bool has_pair(const char *name, const pair *wanted)
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
-    const char *source = NULL, *target = NULL;
     if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
     const bool marked = found.source.size + found.target.size < found.whole.size;
     if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found)) return FERRY_OK;
-    FERRY_TRY(copy_text(plan, found.source, &source, error));
-    FERRY_TRY(copy_text(plan, found.target, &target, error));
+    const char *source = ferry_arena_text(&plan->arena, found.source);
+    const char *target = ferry_arena_text(&plan->arena, found.target);
+    if (source == NULL || target == NULL) return ferry_fail_memory(error, "a language's name", found.whole.size);
     return ferry_import_language_pair(plan, source, target, error);
 }
 
@@ -185,15 +163,10 @@ static size_t keep_pair(const ferry_marian *marian, const char **names, size_t c
 
 enum { MAX_NAMES = 64 };
 
-static bool is_segmenter_name(const char *name)
-{
-    return strcmp(name, "source.spm") == 0 || strcmp(name, "target.spm") == 0;
-}
-
 static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
 {
     (void)plan;
-    if (strstr(name, "vocab") == NULL || is_segmenter_name(name)) return false;
+    if (strstr(name, "vocab") == NULL) return false;
     return ferry_text_ends(name, ".spm") || ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") ||
            ferry_text_ends(name, ".json") || ferry_text_ends(name, ".txt") || ferry_text_ends(name, ".fsv") ||
            strchr(name, '.') == NULL;
@@ -251,15 +224,16 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
     return refuse_vocabularies(plan, names, count, error);
 }
 
-static ferry_status listed_vocabularies(const ferry_import_plan *plan, ferry_marian *marian,
-                                        const ferry_yaml_entry *listed, ferry_error *error)
+static ferry_status listed_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, const json_t *listed,
+                                        ferry_error *error)
 {
-    if (listed->count != 2) {
+    if (ferry_json_text_count(listed) != 2) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'vocabs': expected a source and a target, found %zu",
-                          marian->decoder.file, listed->count);
+                          marian->decoder.file, ferry_json_text_count(listed));
     }
     for (size_t i = 0; i < 2; i++) {
-        FERRY_TRY(listed_file(plan, &marian->decoder, "vocabs", listed->values[i], &marian->vocabularies[i], error));
+        FERRY_TRY(listed_file(plan, marian->decoder, "vocabs", ferry_json_text_at(listed, i), &marian->vocabularies[i],
+                              error));
     }
     return FERRY_OK;
 }
@@ -284,7 +258,7 @@ static ferry_status find_segmenters(const ferry_import_plan *plan, ferry_marian 
 
 static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
-    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "vocabs");
+    const json_t *listed = ferry_json_get(marian->decoder, "vocabs");
     FERRY_TRY(listed != NULL ? listed_vocabularies(plan, marian, listed, error)
                              : guess_vocabularies(plan, marian, error));
     for (size_t i = 0; i < 2; i++) {
@@ -311,12 +285,12 @@ static bool is_text_lexicon(const ferry_import_plan *plan, const char *name)
 
 static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
-    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "shortlist");
+    const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
     const char *names[MAX_NAMES];
-    if (listed != NULL && listed->count > 0) {
-        return listed_file(plan, &marian->decoder, "shortlist", listed->values[0], &marian->lexicon, error);
+    if (listed != NULL && ferry_json_text_count(listed) > 0) {
+        return listed_file(plan, marian->decoder, "shortlist", ferry_json_text_at(listed, 0), &marian->lexicon, error);
     }
-    if (marian->decoder.count > 0) return FERRY_OK;
+    if (json_object_size(marian->decoder.object) > 0) return FERRY_OK;
     size_t count = collect(plan, is_binary_lexicon, names, MAX_NAMES);
     if (count == 0) count = collect(plan, is_text_lexicon, names, MAX_NAMES);
     if (count > MAX_NAMES) count = MAX_NAMES;
@@ -332,7 +306,8 @@ ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *mari
 {
     FERRY_TRY(read_decoder(plan, ferry_import_source_selected(plan->source), &marian->decoder, error));
     FERRY_TRY(find_weights(plan, marian, error));
-    if (marian->decoder.count == 0) FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));
+    if (json_object_size(marian->decoder.object) == 0)
+        FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));
     FERRY_TRY(find_vocabularies(plan, marian, error));
     return find_lexicon(plan, marian, error);
 }

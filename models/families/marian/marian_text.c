@@ -24,7 +24,7 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-/* A table of exactly `count`: rows behind the file's entries have no name, entries behind the rows do not count. */
+/* A table of exactly `count`: rows past the file's entries have no name, entries past the rows do not count. */
 static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
                                side *words, ferry_error *error)
 {
@@ -111,15 +111,6 @@ static ferry_status read_segmenters(ferry_import_plan *plan, const ferry_marian 
 
 /* ---- preprocess.sh ---- */
 
-static bool contains(ferry_view text, const char *part)
-{
-    const size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++) {
-        if (memcmp(text.data + i, part, size) == 0) return true;
-    }
-    return false;
-}
-
 /* Scripts of all generations either call Moses' replace-unicode-punctuation or spell its rules out. */
 static ferry_status read_script(ferry_import_plan *plan, ferry_error *error)
 {
@@ -130,11 +121,12 @@ static ferry_status read_script(ferry_import_plan *plan, ferry_error *error)
     if (!ferry_import_has_file(plan, name)) return FERRY_OK;
     FERRY_TRY(ferry_import_map(plan, name, &script, error));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (!contains(script, steps[i])) continue;
+        if (!ferry_view_contains(script, steps[i])) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: texts prepared by '%s' are not supported",
                           ferry_import_source_label(plan->source, name), steps[i]);
     }
-    plan->text.opus_punctuation = contains(script, "replace-unicode-punctuation") || contains(script, full_width_comma);
+    plan->text.opus_punctuation =
+        ferry_view_contains(script, "replace-unicode-punctuation") || ferry_view_contains(script, full_width_comma);
     return FERRY_OK;
 }
 
@@ -152,8 +144,8 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
                              ferry_error *error)
 {
     bool unk = false, special = false;
-    FERRY_TRY(ferry_yaml_bool(&marian->decoder, "allow-unk", &unk, error));
-    FERRY_TRY(ferry_yaml_bool(&marian->decoder, "allow-special", &special, error));
+    FERRY_TRY(ferry_json_bool(marian->decoder, "allow-unk", &unk, error));
+    FERRY_TRY(ferry_json_bool(marian->decoder, "allow-special", &special, error));
     const bool bytes = special || !ferry_marian_since(marian, 1, 11, 0);
     int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)target->count, sizeof *ids), count = 0;
     if (ids == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)target->count * sizeof *ids);
@@ -181,7 +173,7 @@ static ferry_status set_text(ferry_import_plan *plan, const side *source, const 
     return ferry_import_ids(plan, &target->eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error);
 }
 
-/* ">>fra<<" in a mapping names a target language; the tag stands before a line and is not segmented. */
+/* ">>fra<<" in a mapping names a target language; the tag precedes a line and is not segmented. */
 static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
                                    ferry_error *error)
 {
@@ -198,9 +190,9 @@ static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *
 static ferry_status check_shortlist(const ferry_marian *marian, bool binary, ferry_error *error)
 {
     static const int64_t known[] = {100, 100, 0};
-    const ferry_yaml_entry *listed = ferry_yaml_get(&marian->decoder, "shortlist");
-    for (size_t i = 1; !binary && listed != NULL && i < listed->count && i < 4; i++) {
-        const ferry_view text = {listed->values[i], strlen(listed->values[i])};
+    const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
+    for (size_t i = 1; !binary && listed != NULL && i < ferry_json_text_count(listed) && i < 4; i++) {
+        const ferry_view text = {ferry_json_text_at(listed, i), strlen(ferry_json_text_at(listed, i))};
         double number;
         if (ferry_parse_decimal(text, &number) && number == (double)known[i - 1]) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,

@@ -1,0 +1,223 @@
+/* Which tensor of the source becomes which tensor of the model file. */
+#include "plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/half.h"
+#include "base/printable.h"
+
+const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name)
+{
+    const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, ferry_name_format("%s%s", prefix, name).text);
+    if (entry != NULL) plan->used[entry - plan->weights.entries] = true;
+    return entry;
+}
+
+/* Dimensions before the first that is not 1; the last one always counts. */
+static int32_t leading_ones(const ferry_tensor *tensor)
+{
+    int32_t at = 0;
+    while (at + 1 < tensor->dims && tensor->shape[at] == 1) at++;
+    return at;
+}
+
+static bool same_shape(const ferry_tensor *a, const ferry_tensor *b)
+{
+    const int32_t from_a = leading_ones(a), from_b = leading_ones(b);
+    if (a->dims - from_a != b->dims - from_b) return false;
+    for (int32_t i = 0; i < a->dims - from_a; i++) {
+        if (a->shape[from_a + i] != b->shape[from_b + i]) return false;
+    }
+    return true;
+}
+
+ferry_status ferry_import_check_shape(const ferry_import_plan *plan, const ferry_weights_entry *entry, int32_t N,
+                                      int32_t K, ferry_error *error)
+{
+    (void)plan;
+    const ferry_tensor *tensor = &entry->tensor;
+    const ferry_printable name = ferry_printable_view(tensor->name);
+    const ferry_type type = tensor->type;
+    if (type != FERRY_F32 && type != FERRY_F16 && type != FERRY_BF16 && type != FERRY_F64) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: tensor '%s': expected floating-point numbers, found %s integers", entry->file, name.text,
+                          ferry_type_name(type));
+    }
+    const ferry_tensor expected = {.dims = K > 0 ? 2 : 1, .shape = {N, K > 0 ? K : 1, 1, 1}};
+    if (same_shape(tensor, &expected)) return FERRY_OK;
+    char wanted[100], found[100];
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape %s, found %s", entry->file, name.text,
+                      ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
+                      ferry_tensor_shape_text(tensor, found, sizeof found));
+}
+
+ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
+                               const ferry_weights_entry **entry, ferry_error *error)
+{
+    *entry = ferry_import_find(plan, prefix, name);
+    if (*entry == NULL) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing",
+                          ferry_import_source_path(plan->source), prefix, name);
+    }
+    return ferry_import_check_shape(plan, *entry, N, K, error);
+}
+
+/* The last two dimensions, or the last one of a vector; those before them must be 1. What does not fit becomes a size
+ * of 0, which ferry_import_add_tensor refuses. */
+static ferry_import_tensor whole(const ferry_weights_entry *source, ferry_import_form form)
+{
+    const int32_t dims = source->tensor.dims;
+    const bool vector = form == FERRY_IMPORT_VECTOR || form == FERRY_IMPORT_INTEGERS;
+    int64_t last = dims > 0 ? source->tensor.shape[dims - 1] : 1;
+    int64_t before = dims > 1 ? source->tensor.shape[dims - 2] : 1;
+    const bool fits = last <= INT32_MAX && before <= INT32_MAX &&
+                      ferry_tensor_count(&source->tensor) == (vector ? last : before * last);
+    if (!fits) last = before = 0;
+    const int64_t last_stride = dims > 0 ? source->strides[dims - 1] : 1;
+    const int64_t before_stride = dims > 1 ? source->strides[dims - 2] : 0;
+    ferry_import_tensor result = {.form = form, .source = source};
+    result.N = (int32_t)(vector ? last : before);
+    result.K = (int32_t)(vector ? fits : last);
+    result.row = vector ? last_stride : before_stride;
+    result.column = vector ? 0 : last_stride;
+    if (source->multiplier != 0) {
+        result.multipliers = &source->multiplier;
+        result.multiplier_count = 1;
+    }
+    return result;
+}
+
+ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form)
+{
+    ferry_import_tensor result = whole(source, form);
+    const ferry_import_tensor other = result;
+    result.N = other.K;
+    result.K = other.N;
+    result.row = other.column;
+    result.column = other.row;
+    return result;
+}
+
+ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
+                                      int32_t N)
+{
+    ferry_import_tensor result = whole(source, form);
+    result.offset = first * result.row;
+    result.N = N;
+    return result;
+}
+
+/* Every number that the tensor names must be inside the source's bytes. */
+static bool is_inside(const ferry_import_tensor *tensor)
+{
+    const ferry_tensor *source = &tensor->source->tensor;
+    const size_t size = ferry_type_size(source->type);
+    size_t rows, columns, last;
+    if (size == 0 || tensor->offset < 0 || tensor->row < 0 || tensor->column < 0) return false;
+    return ferry_mul_size((size_t)tensor->N - 1, (size_t)tensor->row, &rows) &&
+           ferry_mul_size((size_t)tensor->K - 1, (size_t)tensor->column, &columns) &&
+           ferry_add_size(rows, columns, &last) && ferry_add_size(last, (size_t)tensor->offset, &last) &&
+           last < source->bytes / size;
+}
+
+static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error *error)
+{
+    if (tensor->source == NULL) return FERRY_OK;
+    const ferry_tensor *source = &tensor->source->tensor;
+    const ferry_printable name = ferry_printable_view(source->name);
+    const bool codes = source->type == FERRY_I8 || source->type == FERRY_I16;
+    const bool known = codes || source->type == FERRY_F32 || source->type == FERRY_F16 || source->type == FERRY_BF16 ||
+                       source->type == FERRY_F64;
+    if (!known) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %s is not supported for '%s'",
+                          tensor->source->file, name.text, ferry_type_name(source->type), tensor->name);
+    }
+    if (codes &&
+        (tensor->multipliers == NULL || (tensor->multiplier_count != 1 && tensor->multiplier_count != tensor->N))) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': integers without a multiplier",
+                          tensor->source->file, name.text);
+    }
+    char shape[100];
+    if (tensor->N >= 1 && tensor->K >= 1 && is_inside(tensor)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': shape %s does not hold '%s'", tensor->source->file,
+                      name.text, ferry_tensor_shape_text(source, shape, sizeof shape), tensor->name);
+}
+
+static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
+                               const char *name, va_list arguments)
+{
+    ferry_import_tensor *tensors =
+        ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
+    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
+    plan->tensors = tensors;
+    ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
+    *added = *tensor;
+    vsnprintf(added->name, sizeof added->name, name, arguments);
+    FERRY_TRY(check_source(added, error));
+    plan->tensor_count++;
+    return FERRY_OK;
+}
+
+ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
+                              ferry_error *error, const char *name, ...)
+{
+    const ferry_import_tensor tensor = whole(source, form);
+    va_list arguments;
+    va_start(arguments, name);
+    const ferry_status status = add_tensor(plan, &tensor, error, name, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
+                                     const char *name, ...)
+{
+    va_list arguments;
+    va_start(arguments, name);
+    const ferry_status status = add_tensor(plan, tensor, error, name, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
+                                       ferry_error *error)
+{
+    for (size_t i = 0; i < plan->weights.count; i++) {
+        const ferry_weights_entry *entry = &plan->weights.entries[i];
+        if (plan->used[i] || (ignored != NULL && ignored(entry->tensor.name))) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s' is unknown", entry->file,
+                          ferry_printable_view(entry->tensor.name).text);
+    }
+    return FERRY_OK;
+}
+
+/* One element as float32; f64 is rounded. */
+static float widen(ferry_type type, const unsigned char *data)
+{
+    float single;
+    double wide;
+    uint16_t half;
+    int16_t integer;
+    switch (type) {
+    case FERRY_F32: memcpy(&single, data, sizeof single); return single;
+    case FERRY_F64: memcpy(&wide, data, sizeof wide); return (float)wide;
+    case FERRY_I8: return (int8_t)*data;
+    case FERRY_I16: memcpy(&integer, data, sizeof integer); return integer;
+    default:
+        memcpy(&half, data, sizeof half);
+        return type == FERRY_F16 ? ferry_f16_to_f32(half) : ferry_bf16_to_f32(half);
+    }
+}
+
+void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values)
+{
+    const size_t size = ferry_type_size(tensor->type), stride = (size_t)step * size;
+    const unsigned char *data = (const unsigned char *)tensor->data + (size_t)first * size;
+    if (tensor->type == FERRY_F32 && step == 1) {
+        memcpy(values, data, count * size);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, data += stride) values[i] = widen(tensor->type, data);
+}

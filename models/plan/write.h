@@ -1,0 +1,30 @@
+/* Writing a plan as a model file. */
+#ifndef FERRY_PLAN_WRITE_H
+#define FERRY_PLAN_WRITE_H
+
+#include "base/status.h"
+#include "base/tensor.h"
+
+struct ferry_import_plan;
+
+typedef struct ferry_import_options {
+    /* Of the matrices in the model file: FERRY_F32, FERRY_F16 or FERRY_I8 (row by row; a source's own integers stay as
+     * they are). */
+    ferry_type type;
+    /* With FERRY_F32: int8 matrices of the source become float32, too; otherwise they stay int8. */
+    bool widen;
+    const char *name; /* general.name; NULL: the name of the source */
+    /* NULL, or called as bytes are written; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
+    int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
+    /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
+     * errors. */
+    void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
+    void *user;
+} ferry_import_options;
+
+/* A file named `output` is replaced once the new one is complete. Errors: IO, UNSUPPORTED, FORMAT, MEMORY, CANCELLED.
+ */
+ferry_status ferry_import_write(const struct ferry_import_plan *plan, const char *output,
+                                const ferry_import_options *options, ferry_error *error);
+
+#endif
