@@ -195,7 +195,6 @@ static void find_default_target(ferry_import_plan *plan)
 ferry_status ferry_fairseq_tags(ferry_import_plan *plan, const ferry_fairseq_languages *languages,
                                 ferry_tag_place source_tag, const int32_t *more, int32_t more_count, ferry_error *error)
 {
-    const ferry_transformer *model = &plan->model;
     const int32_t count = languages->count + more_count + plan->generation.eos_count + 2;
     int32_t *special = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *special);
     if (special == NULL) return ferry_fail_memory(error, "special ids", (size_t)count * sizeof *special);

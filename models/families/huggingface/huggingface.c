@@ -148,7 +148,6 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
                                         int32_t eos_id, int32_t forced_last_id, ferry_error *error)
 {
-    ferry_transformer *model = &plan->model;
     ferry_json generation;
     plan->generation.pad_id = pad_id;
     plan->generation.start_id = start_id;

@@ -97,7 +97,6 @@ static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
-    const ferry_transformer *model = &plan->model;
     ferry_json tokenizer, source, target;
     text->present = true;
     text->leading_tag = true;
