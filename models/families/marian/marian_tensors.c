@@ -4,18 +4,8 @@
 #include <string.h>
 
 #include "marian.h"
+#include "models/plan/layer_table.h"
 #include "base/printable.h"
-
-typedef struct tensor_name {
-    char text[128];
-} tensor_name;
-
-static tensor_name join(const char *from, const char *behind)
-{
-    tensor_name result;
-    snprintf(result.text, sizeof result.text, "%.96s%.31s", from, behind); /* names are ours: none is as long */
-    return result;
-}
 
 /* ---- single tensors ---- */
 
@@ -45,7 +35,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
  * number itself as a quantized matrix of one element. 0: there is none. */
 static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix, float *value, ferry_error *error)
 {
-    const ferry_weights_entry *entry = ferry_import_find(plan, "", join(matrix, "_QuantMultA").text);
+    const ferry_weights_entry *entry = ferry_import_find(plan, "", ferry_name_format("%s_QuantMultA", matrix).text);
     *value = 0;
     if (entry == NULL) return FERRY_OK;
     if (entry->tensor.type == FERRY_I8 && entry->multiplier != 0 && ferry_tensor_count(&entry->tensor) == 1) {
@@ -67,133 +57,101 @@ static void set_inputs(ferry_import_plan *plan, ferry_import_tensor *tensor, flo
     if (multiplier == 0) plan->model.sentence_inputs = true;
 }
 
-static ferry_status add_vector(ferry_import_plan *plan, const char *from, const char *to, int32_t N, ferry_error *error)
+/* W [K, N] becomes [N, K]. `context` is the plan. */
+static ferry_status read_matrix(void *context, const char *name, int32_t N, int32_t K, ferry_import_tensor *matrix,
+                                ferry_error *error)
 {
-    const ferry_weights_entry *entry;
-    FERRY_TRY(ferry_import_take(plan, "", from, N, 0, &entry, error));
-    return ferry_import_add(plan, entry, FERRY_IMPORT_VECTOR, error, "%s", to);
-}
-
-/* W [K, N] → to.weight; `bias` NULL: none. */
-static ferry_status add_linear(ferry_import_plan *plan, const char *weight, const char *bias, const char *to, int32_t N,
-                               int32_t K, ferry_error *error)
-{
+    ferry_import_plan *plan = context;
     const ferry_weights_entry *entry;
     float multiplier;
-    FERRY_TRY(find_matrix(plan, weight, K, N, &entry, error));
-    FERRY_TRY(input_multiplier(plan, weight, &multiplier, error));
-    ferry_import_tensor tensor = ferry_import_transposed(entry, FERRY_IMPORT_MATRIX);
-    set_inputs(plan, &tensor, multiplier);
-    FERRY_TRY(ferry_import_add_tensor(plan, &tensor, error, "%s.weight", to));
-    return bias != NULL ? add_vector(plan, bias, join(to, ".bias").text, N, error) : FERRY_OK;
-}
-
-/* `from` is the norm's name without "_ln_scale…"; `pre`: one that stands before its block. */
-static ferry_status add_norm(ferry_import_plan *plan, ferry_norm_kind kind, const char *from, bool pre, const char *to,
-                             ferry_error *error)
-{
-    const int32_t D = plan->model.d_model;
-    const bool rms = kind == FERRY_RMS_NORM;
-    const char *scale = rms ? (pre ? "_rms_scale_pre" : "_rms_scale") : (pre ? "_ln_scale_pre" : "_ln_scale");
-    FERRY_TRY(add_vector(plan, join(from, scale).text, join(to, ".weight").text, D, error));
-    if (rms) return FERRY_OK;
-    return add_vector(plan, join(from, pre ? "_ln_bias_pre" : "_ln_bias").text, join(to, ".bias").text, D, error);
+    FERRY_TRY(find_matrix(plan, name, K, N, &entry, error));
+    FERRY_TRY(input_multiplier(plan, name, &multiplier, error));
+    *matrix = ferry_import_transposed(entry, FERRY_IMPORT_MATRIX);
+    set_inputs(plan, matrix, multiplier);
+    return FERRY_OK;
 }
 
 /* ---- layers ---- */
 
-static ferry_status add_attention(ferry_import_plan *plan, const ferry_stack *stack, const char *from, const char *to,
-                                  ferry_error *error)
-{
-    static const char letters[] = "qkvo";
-    const int32_t D = plan->model.d_model;
-    for (int i = 0; i < 4; i++) {
-        char weight[128], bias[128], name[128];
-        snprintf(weight, sizeof weight, "%s_W%c", from, letters[i]);
-        snprintf(bias, sizeof bias, "%s_b%c", from, letters[i]);
-        snprintf(name, sizeof name, "%s_%c", to, letters[i]);
-        FERRY_TRY(add_linear(plan, weight, bias, name, D, D, error));
-    }
-    return add_norm(plan, stack->norm, join(from, "_Wo").text, stack->pre_norm, join(to, "_norm").text, error);
-}
+/* The norm after an SSRU has the part "ffn" in its name, the one before it does not. */
+static const ferry_layer_row layer_rows[] = {
+    {"ssru_input", "rnn_W", "DD", .needs = FERRY_ROW_SSRU},
+    {"ssru_forget", "rnn_Wf", "DD", .needs = FERRY_ROW_SSRU, .bias = "rnn_bf"},
+    {"attn_norm", "rnn", "D", .needs = FERRY_ROW_SSRU | FERRY_ROW_PRE_NORM},
+    {"attn_norm", "rnn_ffn", "D", .needs = FERRY_ROW_SSRU | FERRY_ROW_POST_NORM},
+    {"attn_q", "self_Wq", "DD", .needs = FERRY_ROW_ATTENTION, .bias = "self_bq"},
+    {"attn_k", "self_Wk", "DD", .needs = FERRY_ROW_ATTENTION, .bias = "self_bk"},
+    {"attn_v", "self_Wv", "DD", .needs = FERRY_ROW_ATTENTION, .bias = "self_bv"},
+    {"attn_o", "self_Wo", "DD", .needs = FERRY_ROW_ATTENTION, .bias = "self_bo"},
+    {"attn_norm", "self_Wo", "D", .needs = FERRY_ROW_ATTENTION},
+    {"cross_attn_q", "context_Wq", "DD", .needs = FERRY_ROW_DECODER, .bias = "context_bq"},
+    {"cross_attn_k", "context_Wk", "DD", .needs = FERRY_ROW_DECODER, .bias = "context_bk"},
+    {"cross_attn_v", "context_Wv", "DD", .needs = FERRY_ROW_DECODER, .bias = "context_bv"},
+    {"cross_attn_o", "context_Wo", "DD", .needs = FERRY_ROW_DECODER, .bias = "context_bo"},
+    {"cross_attn_norm", "context_Wo", "D", .needs = FERRY_ROW_DECODER},
+    {"ffn_up", "ffn_W1", "FD", .bias = "ffn_b1"},
+    {"ffn_down", "ffn_W2", "DF", .bias = "ffn_b2"},
+    {"ffn_norm", "ffn_ffn", .shape = "D"},
+};
+static const ferry_layer_row embedding_norm = {"embd_norm", "emb", "D", .needs = FERRY_ROW_STACK};
+static const ferry_layer_row final_norm = {"output_norm", "top", "D", .needs = FERRY_ROW_STACK};
 
-/* The norm's name has the part "ffn" only behind the block. */
-static ferry_status add_ssru(ferry_import_plan *plan, const ferry_stack *stack, const char *from, const char *to,
-                             ferry_error *error)
-{
-    const int32_t D = plan->model.d_model;
-    FERRY_TRY(add_linear(plan, join(from, "_W").text, NULL, join(to, ".ssru_input").text, D, D, error));
-    FERRY_TRY(
-        add_linear(plan, join(from, "_Wf").text, join(from, "_bf").text, join(to, ".ssru_forget").text, D, D, error));
-    const tensor_name norm = stack->pre_norm ? join(from, "") : join(from, "_ffn");
-    return add_norm(plan, stack->norm, norm.text, stack->pre_norm, join(to, ".attn_norm").text, error);
-}
+/* [RMS norm][before its block] */
+static const ferry_layer_endings norm_endings[2][2] = {{{"_ln_scale", "_ln_bias"}, {"_ln_scale_pre", "_ln_bias_pre"}},
+                                                       {{"_rms_scale", NULL}, {"_rms_scale_pre", NULL}}};
 
-static ferry_status add_ffn(ferry_import_plan *plan, const ferry_stack *stack, const char *from, const char *to,
-                            ferry_error *error)
-{
-    const int32_t D = plan->model.d_model, F = stack->ffn_width;
-    FERRY_TRY(add_linear(plan, join(from, "_W1").text, join(from, "_b1").text, join(to, ".ffn_up").text, F, D, error));
-    FERRY_TRY(
-        add_linear(plan, join(from, "_W2").text, join(from, "_b2").text, join(to, ".ffn_down").text, D, F, error));
-    return add_norm(plan, stack->norm, join(from, "_ffn").text, stack->pre_norm, join(to, ".ffn_norm").text, error);
-}
-
-/* `from` is "decoder_l1", `to` "dec.blk.0". */
-static ferry_status add_layer(ferry_import_plan *plan, bool decoder, const char *from, const char *to,
-                              ferry_error *error)
-{
-    const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
-    if (decoder && plan->model.ssru) {
-        FERRY_TRY(add_ssru(plan, stack, join(from, "_rnn").text, to, error));
-    } else {
-        FERRY_TRY(add_attention(plan, stack, join(from, "_self").text, join(to, ".attn").text, error));
-    }
-    if (decoder) {
-        FERRY_TRY(add_attention(plan, stack, join(from, "_context").text, join(to, ".cross_attn").text, error));
-    }
-    return add_ffn(plan, stack, join(from, "_ffn").text, to, error);
-}
-
-/* The number in the names of decoder layer `layer`: with tied layers, an earlier one's. */
-static ferry_status layer_number(const ferry_marian *marian, bool decoder, int32_t layer, int32_t count,
-                                 int32_t *number, ferry_error *error)
+/* The numbers in the names of a stack's layers, from 1 on; decoder layers that are tied have an earlier one's. */
+static ferry_status layer_numbers(ferry_import_plan *plan, const ferry_marian *marian, bool decoder,
+                                  const int32_t **numbers, ferry_error *error)
 {
     static const char key[] = "transformer-tied-layers";
-    const ferry_yaml_entry *tied = ferry_yaml_get(&marian->config, key);
-    *number = layer + 1;
-    if (!decoder || tied == NULL || tied->count == 0) return FERRY_OK;
-    if (tied->count != (size_t)count) {
+    const ferry_yaml_entry *tied = decoder ? ferry_yaml_get(&marian->config, key) : NULL;
+    const int32_t count = decoder ? plan->model.decoder.layer_count : plan->model.encoder.layer_count;
+    int32_t *list = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *list);
+    if (list == NULL) return ferry_fail_memory(error, "a list of layers", (size_t)count * sizeof *list);
+    if (tied != NULL && tied->count != 0 && tied->count != (size_t)count) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: '%s': expected a number for each of %" PRId32 " decoder layers, found %zu",
                           marian->config.file, key, count, tied->count);
     }
-    const ferry_yaml_entry one = {key, &tied->values[layer], 1, false};
-    const ferry_yaml list = {marian->config.file, (ferry_yaml_entry *)(uintptr_t)&one, 1};
-    return ferry_yaml_integer(&list, key, 1, count, number, error);
+    for (int32_t i = 0; i < count; i++) {
+        list[i] = i + 1;
+        if (tied == NULL || tied->count == 0) continue;
+        const ferry_yaml_entry one = {key, &tied->values[i], 1, false};
+        const ferry_yaml single = {marian->config.file, (ferry_yaml_entry *)(uintptr_t)&one, 1};
+        FERRY_TRY(ferry_yaml_integer(&single, key, 1, count, &list[i], error));
+    }
+    *numbers = list;
+    return FERRY_OK;
 }
 
 static ferry_status add_stack(ferry_import_plan *plan, const ferry_marian *marian, bool decoder, ferry_error *error)
 {
     const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
-    const char *from = decoder ? "decoder" : "encoder", *to = decoder ? "dec" : "enc";
+    const ferry_layer_endings *norms = norm_endings[stack->norm == FERRY_RMS_NORM];
     const char *emb = "d", *top = "";
-    for (int32_t i = 0; i < stack->layer_count; i++) {
-        char source[64], target[64];
-        int32_t number;
-        FERRY_TRY(layer_number(marian, decoder, i, stack->layer_count, &number, error));
-        snprintf(source, sizeof source, "%s_l%" PRId32, from, number);
-        snprintf(target, sizeof target, "%s.blk.%" PRId32, to, i);
-        FERRY_TRY(add_layer(plan, decoder, source, target, error));
-    }
+    ferry_layer_table table = {.rows = layer_rows,
+                               .count = sizeof layer_rows / sizeof layer_rows[0],
+                               .layer = "_l",
+                               .separator = "_",
+                               .norm = norms[stack->pre_norm],
+                               .matrix = read_matrix,
+                               .context = plan};
+    FERRY_TRY(layer_numbers(plan, marian, decoder, &table.numbers, error));
+    FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
     /* The only operations that the configuration's check lets through besides dropout are norms. */
     FERRY_TRY(ferry_yaml_text(&marian->config, "transformer-postprocess-emb", &emb, error));
     FERRY_TRY(ferry_yaml_text(&marian->config, "transformer-postprocess-top", &top, error));
+    table.count = 1;
     if (strpbrk(emb, "nr") != NULL) {
-        FERRY_TRY(add_norm(plan, stack->norm, join(from, "_emb").text, true, join(to, ".embd_norm").text, error));
+        table.rows = &embedding_norm;
+        table.norm = norms[true];
+        FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
     }
     if (strpbrk(top, "nr") == NULL) return FERRY_OK;
-    return add_norm(plan, stack->norm, join(from, "_top").text, false, join(to, ".output_norm").text, error);
+    table.rows = &final_norm;
+    table.norm = norms[false];
+    return ferry_import_layers(plan, &table, decoder, error);
 }
 
 /* ---- embeddings and the output ---- */
@@ -235,7 +193,9 @@ static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
     const ferry_weights_entry *entry;
     if (plan->tied_output) return FERRY_OK;
     if (ferry_weights_find(&plan->weights, output_names[0]) == NULL) {
-        return add_linear(plan, output_names[1], NULL, "output", V, D, error);
+        ferry_import_tensor matrix;
+        FERRY_TRY(read_matrix(plan, output_names[1], V, D, &matrix, error));
+        return ferry_import_add_tensor(plan, &matrix, error, "output.weight");
     }
     FERRY_TRY(find_matrix(plan, output_names[0], V, D, &entry, error));
     if (entry->multiplier == 0) return ferry_import_add(plan, entry, FERRY_IMPORT_MATRIX, error, "output.weight");
@@ -250,7 +210,9 @@ static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian 
     FERRY_TRY(ferry_yaml_bool(&marian->config, "output-omit-bias", &omit, error));
     plan->output_bias = !omit;
     if (omit) return FERRY_OK;
-    return add_vector(plan, "decoder_ff_logit_out_b", "output.bias", plan->model.decoder.vocab_size, error);
+    const ferry_weights_entry *bias;
+    FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", plan->model.decoder.vocab_size, 0, &bias, error));
+    return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
 }
 
 /* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
