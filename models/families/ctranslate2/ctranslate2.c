@@ -37,12 +37,10 @@ bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json confi
 
 /* ---- variables ---- */
 
-ferry_ctranslate2_name ferry_ctranslate2_join(const char *scope, const char *name)
+ferry_name ferry_ctranslate2_join(const char *scope, const char *name)
 {
-    ferry_ctranslate2_name result;
     const bool slash = scope[0] != 0 && scope[strlen(scope) - 1] != '/';
-    snprintf(result.text, sizeof result.text, "%s%s%s", scope, slash ? "/" : "", name);
-    return result;
+    return ferry_name_format("%s%s%s", scope, slash ? "/" : "", name);
 }
 
 ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what,
@@ -55,7 +53,7 @@ ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *
 ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name,
                                       double *value, ferry_error *error)
 {
-    const ferry_ctranslate2_name full = ferry_ctranslate2_join(scope, name);
+    const ferry_name full = ferry_ctranslate2_join(scope, name);
     const ferry_weights_entry *entry = ferry_import_find(model->plan, "", full.text);
     if (entry == NULL) return FERRY_OK;
     const ferry_tensor *tensor = &entry->tensor;
@@ -79,7 +77,7 @@ ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char
 ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
                                     int32_t index, int32_t *size, ferry_error *error)
 {
-    const ferry_ctranslate2_name full = ferry_ctranslate2_join(scope, name);
+    const ferry_name full = ferry_ctranslate2_join(scope, name);
     const ferry_weights_entry *entry = ferry_weights_find(&model->plan->weights, full.text);
     if (entry == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
@@ -220,7 +218,7 @@ static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, fer
 
 static ferry_status read_norm(const ferry_ctranslate2 *model, const char *name, ferry_stack *stack, ferry_error *error)
 {
-    const ferry_ctranslate2_name beta = ferry_ctranslate2_join(name, "layer_0/self_attention/layer_norm/beta");
+    const ferry_name beta = ferry_ctranslate2_join(name, "layer_0/self_attention/layer_norm/beta");
     stack->norm = ferry_weights_find(&model->plan->weights, beta.text) != NULL ? FERRY_LAYER_NORM : FERRY_RMS_NORM;
     stack->norm_eps = stack->norm == FERRY_LAYER_NORM ? 1e-5f : 1e-6f;
     return ferry_json_float(model->config, "layer_norm_epsilon", &stack->norm_eps, error);
@@ -242,7 +240,7 @@ static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, fer
     if (window != 0) return ferry_ctranslate2_fail(model, name, "a sliding window is not supported", error);
     FERRY_TRY(read_norm(model, name, stack, error));
     stack->pre_norm = pre_norm != 0;
-    const ferry_ctranslate2_name gate = ferry_ctranslate2_join(name, "layer_0/ffn/linear_0_noact/weight");
+    const ferry_name gate = ferry_ctranslate2_join(name, "layer_0/ffn/linear_0_noact/weight");
     stack->gated = ferry_weights_find(&model->plan->weights, gate.text) != NULL;
     return ferry_ctranslate2_size(model, name, "layer_0/ffn/linear_0/weight", 2, 0, &stack->ffn_width, error);
 }
@@ -366,7 +364,7 @@ static ferry_status open_model(ferry_ctranslate2 *model, ferry_error *error)
 {
     ferry_view bytes;
     ferry_import_plan *plan = model->plan;
-    const ferry_ctranslate2_name name = ferry_ctranslate2_join(model->folder, "model.bin");
+    const ferry_name name = ferry_ctranslate2_join(model->folder, "model.bin");
     model->file = ferry_import_source_label(plan->source, name.text);
     FERRY_TRY(ferry_import_map(plan, name.text, &bytes, error));
     ferry_weights_close(&plan->weights);

@@ -6,7 +6,7 @@
 
 /* A list of tokens, the unknown token at its end where the file lacks it. */
 typedef struct ferry_ctranslate2_vocabulary {
-    const ferry_view *tokens; /* [count] */
+    ferry_view *tokens; /* [count] */
     int32_t count;
     const char *file;
 } ferry_ctranslate2_vocabulary;
@@ -24,11 +24,8 @@ typedef struct ferry_ctranslate2 {
     ferry_ctranslate2_vocabulary source, target;
 } ferry_ctranslate2;
 
-/* "encoder/layer_3" and "ffn" with a slash between them; cut where it is longer than any variable's name. */
-typedef struct ferry_ctranslate2_name {
-    char text[160];
-} ferry_ctranslate2_name;
-ferry_ctranslate2_name ferry_ctranslate2_join(const char *scope, const char *name);
+/* "encoder/layer_3" and "ffn" with a slash between them. */
+ferry_name ferry_ctranslate2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 
@@ -46,7 +43,7 @@ ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *
 /* Embedding or output matrix [N, D], and the layers with their norms and biases. */
 ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char *scope, int32_t N, int32_t K,
                                       ferry_import_tensor *matrix, ferry_error *error);
-ferry_status ferry_ctranslate2_layers(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+ferry_status ferry_ctranslate2_layers(ferry_ctranslate2 *model, bool decoder, ferry_error *error);
 
 /* ---- ctranslate2_positions.c ---- */
 

@@ -12,7 +12,7 @@ typedef struct ferry_huggingface_class {
     const char *activation;
     int32_t pad_id, start_id, eos_id;
     int32_t forced_last_id; /* without generation_config.json; -1: none */
-    bool pre_norm;          /* and then a norm behind each stack */
+    bool pre_norm;          /* and then a norm after each stack */
 } ferry_huggingface_class;
 
 /* ---- families ---- */
@@ -46,35 +46,22 @@ ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *na
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
 
-/* ---- bart.c ---- */
-
-/* A norm [D] with its bias. */
-ferry_status ferry_import_bart_norm(ferry_import_plan *plan, const char *from, const char *to, ferry_error *error);
-
 /* ---- t5_text.c ---- */
 
 ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error);
 
-/* ---- fairseq.c: texts of models that fairseq trained ---- */
+/* ---- multilingual_text.c: texts of models that fairseq trained ---- */
 
-/* Tags of languages and their ids, ascending. */
-typedef struct ferry_fairseq_languages {
-    ferry_view *tags;
-    int32_t *ids;
-    int32_t count;
-} ferry_fairseq_languages;
-
-/* The words of `codes` ("af am ar") with ids from `first` on. */
-ferry_status ferry_fairseq_list(ferry_import_plan *plan, const char *codes, int32_t first,
-                                ferry_fairseq_languages *languages, ferry_error *error);
-/* NLLB's and mBART's texts: the id of a SentencePiece piece is SentencePiece's + 1, behind the pieces stand languages.
+/* Adds the words of `codes` ("af am ar") with ids from `first` on. */
+ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,
+                                     ferry_import_tags *languages, ferry_error *error);
+/* NLLB's and mBART's texts: the id of a SentencePiece piece is SentencePiece's + 1, after the pieces come languages.
  * `form` tells their tags from other tokens ("aaa_Aaaa": deu_Latn), `built_in` lists them where no file does. */
-ferry_status ferry_fairseq_text(ferry_import_plan *plan, const char *form, const char *built_in,
-                                ferry_tag_place source_tag, ferry_error *error);
-/* Languages whose tags stand where `source_tag` says, and before the translation; special ids: these, pad, start, eos,
- * and `more`. A first token that the model forces and that is a language's becomes the default target. */
-ferry_status ferry_fairseq_tags(ferry_import_plan *plan, const ferry_fairseq_languages *languages,
-                                ferry_tag_place source_tag, const int32_t *more, int32_t more_count,
-                                ferry_error *error);
+ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
+                                     ferry_tag_place source_tag, ferry_error *error);
+/* Languages whose tags stand where `source_tag` says, and before the translation. A first token that the model forces
+ * and that is a language's becomes the default target. */
+ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
+                                     ferry_error *error);
 
 #endif

@@ -43,8 +43,7 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
     FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
     FERRY_TRY(ferry_huggingface_embeddings(plan, error));
-    FERRY_TRY(ferry_import_bart_norm(plan, "encoder.layernorm_embedding", "enc.embd_norm", error));
-    FERRY_TRY(ferry_import_bart_norm(plan, "decoder.layernorm_embedding", "dec.embd_norm", error));
+    FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     FERRY_TRY(ferry_import_bart_bias(plan, error));
     return ferry_huggingface_check_unused(plan, error);
@@ -74,5 +73,5 @@ ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config, ferr
     plan->kind = "huggingface-mbart50";
     FERRY_TRY(read_network(plan, config, error));
     FERRY_TRY(check_mbart50(plan, config, error));
-    return ferry_fairseq_text(plan, "aa_AA", codes, FERRY_TAG_PREFIX, error);
+    return ferry_multilingual_text(plan, "aa_AA", codes, FERRY_TAG_PREFIX, error);
 }

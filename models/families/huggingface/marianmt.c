@@ -30,11 +30,7 @@ static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_i
         ferry_import_find(plan, plan->prefix,
                           decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight");
     if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, position, error);
-    *position = (ferry_import_position){.type = "sinusoidal",
-                                        .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
-                                                       {"exponent_divisor", FERRY_IMPORT_TEXT, .text = "half"},
-                                                       {"first", FERRY_IMPORT_INTEGER, .integer = 0}},
-                                        .count = 3};
+    *position = ferry_import_sinusoidal("half", 0);
     if (plan->model.d_model % 2 == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
                       ferry_import_source_path(plan->source), (int)plan->model.d_model);
