@@ -2,77 +2,66 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/plan/json_keys.h"
 #include "models/plan/plan.h"
-#include "base/printable.h"
 
-static ferry_status read_size(ferry_json config, const char *key, int32_t most, int32_t *size, ferry_error *error)
+static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    FERRY_TRY(ferry_json_require(config, key, error));
-    return ferry_json_integer(config, key, 1, most, size, error);
-}
-
-static ferry_status read_flag(ferry_json config, const char *key, bool *flag, ferry_error *error)
-{
-    FERRY_TRY(ferry_json_require(config, key, error));
-    return ferry_json_bool(config, key, flag, error);
-}
-
-static ferry_status read_stack(ferry_json config, const char *layers_key, int32_t d_model, ferry_stack *stack,
-                               ferry_error *error)
-{
-    const char *activation = "";
-    FERRY_TRY(read_size(config, layers_key, FERRY_IMPORT_MAX_SIZE, &stack->layer_count, error));
-    FERRY_TRY(read_size(config, "attention_heads", FERRY_IMPORT_MAX_SIZE, &stack->heads, error));
-    FERRY_TRY(read_size(config, "ffn_dim", FERRY_IMPORT_MAX_SIZE, &stack->ffn_width, error));
-    FERRY_TRY(read_size(config, "vocab_size", FERRY_IMPORT_MAX_VOCABULARY, &stack->vocab_size, error));
-    FERRY_TRY(read_flag(config, "pre_norm", &stack->pre_norm, error));
-    FERRY_TRY(ferry_json_require(config, "layer_norm_eps", error));
-    FERRY_TRY(ferry_json_float(config, "layer_norm_eps", &stack->norm_eps, error));
-    FERRY_TRY(ferry_json_require(config, "activation", error));
-    FERRY_TRY(ferry_json_text(config, "activation", &activation, error));
+    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    ferry_transformer *model = &plan->model;
+    ferry_stack *stack = &model->encoder;
+    int32_t decoder_layers;
+    const char *activation;
+    bool scale;
+    const ferry_json_key keys[] = {
+        {"d_model", .integer = &model->d_model, 1, most},
+        {"encoder_layers", .integer = &stack->layer_count, 1, most},
+        {"decoder_layers", .integer = &decoder_layers, 1, most},
+        {"attention_heads", .integer = &stack->heads, 1, most},
+        {"ffn_dim", .integer = &stack->ffn_width, 1, most},
+        {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_IMPORT_MAX_VOCABULARY},
+        {"pre_norm", .flag = &stack->pre_norm},
+        {"layer_norm_eps", .real = &stack->norm_eps},
+        {"activation", .text = &activation},
+        {"scale_embedding", .flag = &scale},
+        {"tied_embeddings", .flag = &plan->tied_embeddings},
+    };
+    FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], true, error));
     FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
-    if (d_model % stack->heads != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d is no multiple of attention_heads %d", config.file,
-                          (int)d_model, (int)stack->heads);
-    }
-    stack->head_width = d_model / stack->heads;
-    stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
+    FERRY_TRY(ferry_import_split_heads(config.file, model->d_model, stack, error));
+    model->decoder = model->encoder;
+    model->decoder.layer_count = decoder_layers;
+    model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
+    plan->tied_output = plan->tied_embeddings;
     return FERRY_OK;
 }
 
 static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    static const char *const keys[] = {"eos_token_id", "pad_token_id", "decoder_start_token_id"};
-    ferry_transformer *model = &plan->model;
-    int32_t ids[3] = {0};
-    for (int i = 0; i < 3; i++) {
-        FERRY_TRY(ferry_json_require(config, keys[i], error));
-        FERRY_TRY(ferry_json_integer(config, keys[i], 0, model->decoder.vocab_size - 1, &ids[i], error));
-    }
-    plan->generation.pad_id = ids[1];
-    plan->generation.start_id = ids[2];
-    plan->generation.decoding.renormalize = true;
-    FERRY_TRY(ferry_import_ids(plan, &ids[0], 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
-    return ferry_import_ids(plan, &ids[1], 1, &plan->generation.decoding.suppressed_ids,
-                            &plan->generation.decoding.suppressed_count, error);
+    ferry_generation *ids = &plan->generation;
+    const int32_t last = plan->model.decoder.vocab_size - 1;
+    int32_t eos;
+    const ferry_json_key keys[] = {{"eos_token_id", .integer = &eos, 0, last},
+                                   {"pad_token_id", .integer = &ids->pad_id, 0, last},
+                                   {"decoder_start_token_id", .integer = &ids->start_id, 0, last}};
+    FERRY_TRY(ferry_json_read(config, keys, 3, true, error));
+    ids->decoding.renormalize = true;
+    FERRY_TRY(ferry_import_ids(plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
+    return ferry_import_ids(plan, &ids->pad_id, 1, &ids->decoding.suppressed_ids, &ids->decoding.suppressed_count,
+                            error);
 }
 
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
-    static const struct {
-        const char *source, *name;
-    } separate[] = {{"encoder.embed_tokens.weight", "enc.token_embd.weight"},
-                    {"decoder.embed_tokens.weight", "dec.token_embd.weight"},
-                    {"lm_head.weight", "output.weight"}};
+    static const char *const names[][2] = {{"shared.weight", "token_embd.weight"},
+                                           {"encoder.embed_tokens.weight", "enc.token_embd.weight"},
+                                           {"decoder.embed_tokens.weight", "dec.token_embd.weight"},
+                                           {"lm_head.weight", "output.weight"}};
     const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
     const ferry_weights_entry *tensor;
-    if (plan->tied_embeddings) {
-        FERRY_TRY(ferry_import_take(plan, "", "shared.weight", V, D, &tensor, error));
-        return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "token_embd.weight");
-    }
-    for (int i = 0; i < 3; i++) {
-        FERRY_TRY(ferry_import_take(plan, "", separate[i].source, V, D, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", separate[i].name));
+    for (int i = plan->tied_embeddings ? 0 : 1; i < (plan->tied_embeddings ? 1 : 4); i++) {
+        FERRY_TRY(ferry_import_take(plan, "", names[i][0], V, D, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", names[i][1]));
     }
     return FERRY_OK;
 }
@@ -81,29 +70,26 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
-    const ferry_transformer *model = &plan->model;
-    const int32_t V = model->decoder.vocab_size;
-    int32_t target_unk;
+    const int32_t V = plan->model.decoder.vocab_size;
+    const ferry_view *pieces;
+    int32_t unknown;
     ferry_json vocabulary;
     if (!ferry_import_has_file(plan, "source.spm")) return FERRY_OK;
-    text->present = true;
     const char *target = ferry_import_has_file(plan, "target.spm") ? "target.spm" : NULL;
     FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target, error));
     FERRY_TRY(ferry_import_optional_json(plan, "vocab.json", &vocabulary, error));
     if (vocabulary.object != NULL) {
-        FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &text->source_pieces, error));
-        text->target_pieces = text->source_pieces;
-        text->source_unk_id = target_unk = ferry_import_piece_id(vocabulary, "<unk>");
+        FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &pieces, error));
         FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
+        unknown = ferry_import_piece_id(vocabulary, "<unk>");
+        ferry_import_one_vocabulary(plan, pieces, unknown);
     } else {
-        FERRY_TRY(ferry_import_own_vocabulary(plan, 0, V, &text->source_pieces, &text->source_unk_id, error));
-        FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &target_unk, error));
+        FERRY_TRY(ferry_import_own_vocabulary(plan, 0, V, &pieces, &unknown, error));
+        ferry_import_one_vocabulary(plan, pieces, unknown);
+        FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &unknown, error));
     }
-    text->source_count = text->target_count = V;
-    const int32_t special[] = {plan->generation.eos_ids[0], plan->generation.pad_id, plan->generation.start_id,
-                               target_unk};
-    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
-    return ferry_import_ids(plan, special, 4, &text->special_ids, &text->special_count, error);
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    return ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error);
 }
 
 bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json config)
@@ -115,16 +101,8 @@ bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json con
 
 ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    ferry_transformer *model = &plan->model;
-    bool scale = false;
     plan->kind = "seq2seq-export-1";
-    FERRY_TRY(read_size(config, "d_model", FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
-    FERRY_TRY(read_stack(config, "encoder_layers", model->d_model, &model->encoder, error));
-    FERRY_TRY(read_stack(config, "decoder_layers", model->d_model, &model->decoder, error));
-    FERRY_TRY(read_flag(config, "scale_embedding", &scale, error));
-    FERRY_TRY(read_flag(config, "tied_embeddings", &plan->tied_embeddings, error));
-    model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
-    plan->tied_output = plan->tied_embeddings;
+    FERRY_TRY(read_config(plan, config, error));
     FERRY_TRY(read_ids(plan, config, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     FERRY_TRY(ferry_import_positions(plan, config, error));

@@ -64,7 +64,7 @@ static bool same_name(ferry_view a, ferry_view b)
     return true;
 }
 
-/* What stands between two marks; the whole text where it has not both or nothing between them. */
+/* The text between two marks; all of it unless it has both and something between them. */
 static ferry_view without_marks(ferry_view text, const char *before, const char *after)
 {
     const size_t start = strlen(before), end = strlen(after);
@@ -92,8 +92,8 @@ static tag_parts take_apart(ferry_view tag)
     return parts;
 }
 
-/* Of languages that a model knows in two scripts, the one that users mean by the bare code is the first that the model
- * lists, but for these, usually written in Latin letters, Arabic ones stand first. */
+/* A bare code means the first script that the model lists for the language, except for these languages: they are
+ * usually written in Latin script, but models list their Arabic one first. */
 static bool is_unusual(const tag_parts *parts)
 {
     static const ferry_view latin[] = {{"ace", 3}, {"bjn", 3}, {"knc", 3}};

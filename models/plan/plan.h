@@ -151,6 +151,8 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
+/* Whether the name of a tensor begins with `prefix` and goes on. */
+bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix);
 /* prefix + name, or NULL; a tensor that was found counts as used. */
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name);
 /* The tensor must exist, hold floating-point numbers (f32, f16, bf16, f64) and have the shape [N, K], or [N] for K = 0;

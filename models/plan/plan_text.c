@@ -5,7 +5,7 @@
 #include "plan.h"
 #include "base/printable.h"
 
-/* Loading the model here tells a broken file from a good one before anything is written. */
+/* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
     FERRY_TRY(ferry_import_map(plan, name, model, error));

@@ -29,9 +29,9 @@ ferry_name ferry_ctranslate2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 
-/* A number that stands as a variable of one element, of whatever type; *value stays when there is none. */
-ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name,
-                                      double *value, ferry_error *error);
+/* A number that is a variable of one element, of whatever type; `missing` where there is none. A variable with more
+ * elements is not one: it stays unused, which ferry_import_check_unused refuses. */
+double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);
 /* Dimension `index` of a variable of `dims` dimensions, within what Ferry reads. */
 ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
                                     int32_t index, int32_t *size, ferry_error *error);

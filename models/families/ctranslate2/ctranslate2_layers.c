@@ -90,12 +90,12 @@ static ferry_status read_matrix(void *model, const char *scope, int32_t N, int32
 static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_name scope,
                                     ferry_error *error)
 {
-    double scale = 1 / sqrt((double)stack->head_width), heads = stack->heads, width = stack->head_width, query = 0;
-    FERRY_TRY(ferry_ctranslate2_number(model, scope.text, "queries_scale", &scale, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, scope.text, "num_heads_kv", &heads, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, scope.text, "head_dim", &width, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, scope.text, "multi_query", &query, error));
-    if (heads != stack->heads || (query != 0 && stack->heads > 1)) {
+    const double usual = 1 / sqrt((double)stack->head_width);
+    const double scale = ferry_ctranslate2_number(model, scope.text, "queries_scale", usual);
+    const double heads = ferry_ctranslate2_number(model, scope.text, "num_heads_kv", stack->heads);
+    const double width = ferry_ctranslate2_number(model, scope.text, "head_dim", stack->head_width);
+    const bool one_key = ferry_ctranslate2_number(model, scope.text, "multi_query", 0) != 0;
+    if (heads != stack->heads || (one_key && stack->heads > 1)) {
         return ferry_ctranslate2_fail(model, scope.text, "keys and values shared by heads are not supported", error);
     }
     if ((float)scale != stack->attention_scale) {

@@ -1,4 +1,4 @@
-/* Which positional encoding a stack of CTranslate2's has follows from the variables of its first layer. */
+/* A stack's positional encoding, which the variables of its first layer determine. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static ferry_name layer_scope(const position_reader *reader, int32_t layer)
     return ferry_name_format("%s/layer_%d/self_attention", reader->from, (int)layer);
 }
 
-/* The variable of layer `layer`, without counting it as used; NULL: none. */
+/* The variable of layer `layer`, without counting it as used; NULL if there is none. */
 static const ferry_weights_entry *look(const position_reader *reader, int32_t layer, const char *name)
 {
     const ferry_name scope = layer_scope(reader, layer);
@@ -31,11 +31,10 @@ static const ferry_weights_entry *look(const position_reader *reader, int32_t la
 static ferry_status read_common(const position_reader *reader, const char *name, double *value, ferry_error *error)
 {
     const double missing = *value;
-    FERRY_TRY(ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, value, error));
+    *value = ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, missing);
     for (int32_t i = 1; i < reader->stack->layer_count; i++) {
         const ferry_name scope = layer_scope(reader, i);
-        double other = missing;
-        FERRY_TRY(ferry_ctranslate2_number(reader->model, scope.text, name, &other, error));
+        const double other = ferry_ctranslate2_number(reader->model, scope.text, name, missing);
         if (other == *value) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s/%s' is %g, but %g in layer 0: not supported",
                           reader->model->file, scope.text, name, other, *value);
@@ -68,7 +67,7 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
     return FERRY_OK;
 }
 
-/* The layers' tables are one, or as good as one. */
+/* The layers' tables are one table, or equal. */
 static ferry_status check_same_table(const position_reader *reader, const ferry_weights_entry *first, int32_t layer,
                                      ferry_error *error)
 {
@@ -137,9 +136,7 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
 /* Positions that grow to the right or fall to the left differ by a constant in each row: the same probabilities. */
 static ferry_status read_alibi(position_reader *reader, ferry_error *error)
 {
-    double scaled = 0;
-    FERRY_TRY(ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", &scaled, error));
-    if (scaled != 0) {
+    if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0) {
         return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
     }
     *reader->position = (ferry_import_position){.type = "alibi",
@@ -157,17 +154,16 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
                               .from = decoder ? "decoder" : "encoder",
                               .to = decoder ? "dec" : "enc",
                               .position = decoder ? &plan->decoder_position : &plan->encoder_position};
-    double alibi = 0, ignored = 0;
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi", &alibi, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", &ignored, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "scale_alibi", &ignored, error));
+    const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
+    (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
+    (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
     if (look(&reader, 0, "relative_position_keys") != NULL || look(&reader, 0, "relative_position_values") != NULL) {
         return read_shaw(&reader, error);
     }
     if (look(&reader, 0, "relative_attention_bias") != NULL) return read_t5(&reader, error);
     if (look(&reader, 0, "rotary_dim") != NULL) return read_rope(&reader, error);
-    if (alibi != 0 && decoder) return read_alibi(&reader, error);
-    if (alibi != 0) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
+    if (alibi && decoder) return read_alibi(&reader, error);
+    if (alibi) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
     const ferry_weights_entry *table =
         ferry_import_find(plan, "", ferry_ctranslate2_join(reader.from, "position_encodings/encodings").text);
     if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, reader.position, error);

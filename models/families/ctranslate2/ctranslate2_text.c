@@ -1,4 +1,4 @@
-/* CTranslate2's vocabularies and tokens; it leaves segmentation, and sometimes the closing token, to its callers. */
+/* CTranslate2's vocabularies and tokens; segmentation, and sometimes the end of sentence, are left to its callers. */
 #include <string.h>
 
 #include "ctranslate2.h"
@@ -129,39 +129,38 @@ static void read_variable(const ferry_ctranslate2 *model, const char *name, ferr
 
 static ferry_status read_old_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    double source_bos = 0, source_eos = 0, target_bos = 1, user_start = 0;
     read_variable(model, "unk_token", &model->unk);
     read_variable(model, "bos_token", &model->bos);
     read_variable(model, "eos_token", &model->eos);
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_source_bos", &source_bos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_source_eos", &source_eos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_target_bos", &target_bos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "user_decoder_start_tokens", &user_start, error));
-    model->source_bos = source_bos != 0;
-    model->source_eos = source_eos != 0;
-    model->start = target_bos != 0 ? model->bos : model->eos;
-    if (user_start == 0) return FERRY_OK;
+    model->source_bos = ferry_ctranslate2_number(model, "", "with_source_bos", 0) != 0;
+    model->source_eos = ferry_ctranslate2_number(model, "", "with_source_eos", 0) != 0;
+    model->start = ferry_ctranslate2_number(model, "", "with_target_bos", 1) != 0 ? model->bos : model->eos;
+    if (ferry_ctranslate2_number(model, "", "user_decoder_start_tokens", 0) == 0) return FERRY_OK;
     return ferry_ctranslate2_fail(model, "user_decoder_start_tokens",
                                   "a first decoder input that the caller chooses is not supported", error);
 }
 
 static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    static const char *const keys[] = {"unk_token", "bos_token", "eos_token", "decoder_start_token"};
     ferry_view *const tokens[] = {&model->unk, &model->bos, &model->eos, &model->start};
-    if (model->config.object != NULL && json_is_null(json_object_get(model->config.object, "decoder_start_token"))) {
-        return ferry_fail(
-            error, FERRY_ERROR_UNSUPPORTED,
-            "%s: 'decoder_start_token' null: a first decoder input that the caller chooses is not supported",
-            model->config.file);
+    const char *texts[4] = {NULL};
+    const ferry_json_key keys[] = {{"unk_token", .text = &texts[0]},
+                                   {"bos_token", .text = &texts[1]},
+                                   {"eos_token", .text = &texts[2]},
+                                   {"decoder_start_token", .text = &texts[3]},
+                                   {"add_source_bos", .flag = &model->source_bos},
+                                   {"add_source_eos", .flag = &model->source_eos}};
+    if (json_is_null(json_object_get(model->config.object, "decoder_start_token"))) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'decoder_start_token' null: a first decoder input that the caller chooses is not "
+                          "supported",
+                          model->config.file);
     }
+    FERRY_TRY(ferry_json_read(model->config, keys, 6, false, error));
     for (size_t i = 0; i < 4; i++) {
-        const char *text = NULL;
-        FERRY_TRY(ferry_json_text(model->config, keys[i], &text, error));
-        if (text != NULL) *tokens[i] = ferry_text_view(text);
+        if (texts[i] != NULL) *tokens[i] = ferry_text_view(texts[i]);
     }
-    FERRY_TRY(ferry_json_bool(model->config, "add_source_bos", &model->source_bos, error));
-    return ferry_json_bool(model->config, "add_source_eos", &model->source_eos, error);
+    return FERRY_OK;
 }
 
 ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
@@ -186,33 +185,28 @@ static ferry_status require_token(const ferry_ctranslate2_vocabulary *vocabulary
                       ferry_printable_view(token).text);
 }
 
-/* Ids of the graph, and target ids that stand for no text. */
+/* Ids of the graph, and target ids that have no text. */
 static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
 {
-    const ferry_view silent[] = {model->unk,
-                                 model->bos,
-                                 model->start,
-                                 ferry_text_view("<s>"),
-                                 ferry_text_view("</s>"),
-                                 ferry_text_view("<pad>"),
-                                 ferry_text_view("<blank>")};
+    static const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
+    const ferry_ctranslate2_vocabulary *target = &model->target;
     ferry_generation *ids = &model->plan->generation;
     ferry_model_text *text = &model->plan->text;
-    int32_t special[8];
-    FERRY_TRY(require_token(&model->target, model->eos, "the end of sentence", &special[0], error));
-    FERRY_TRY(ferry_import_ids(model->plan, special, 1, &ids->eos_ids, &ids->eos_count, error));
+    int32_t eos;
+    FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
+    FERRY_TRY(ferry_import_ids(model->plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
     ids->start_id = -1;
     if (!model->zero_start) {
-        FERRY_TRY(require_token(&model->target, model->start, "the decoder's first input", &ids->start_id, error));
+        FERRY_TRY(require_token(target, model->start, "the decoder's first input", &ids->start_id, error));
     }
-    for (size_t i = 0; i < 7; i++) special[1 + i] = find_token(&model->target, silent[i]);
-    if (model->zero_start) special[3] = -1;
+    int32_t special[8] = {eos, find_token(target, model->unk), find_token(target, model->bos), ids->start_id};
+    for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(target, ferry_text_view(silent[i]));
     return ferry_import_ids(model->plan, special, 8, &text->special_ids, &text->special_count, error);
 }
 
 /* ---- segmentation ---- */
 
-/* Where it is known that the caller had to close a sentence: Hugging Face's tokenizers do. */
+/* *closes: the caller had to append the end of sentence, as Hugging Face's tokenizers do. */
 static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes, ferry_error *error)
 {
     static const struct {
@@ -237,7 +231,7 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     return FERRY_OK;
 }
 
-/* What stands around the ids of a source line. */
+/* Ids before and after those of a source line. */
 static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;

@@ -34,15 +34,14 @@ static const struct {
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
 };
 
-/* The first of `architectures`; NULL if there is none. */
-static const char *class_of(ferry_json config)
+const char *ferry_huggingface_architecture(ferry_json config)
 {
     return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
 }
 
 static ferry_status find_family(ferry_json config, family_importer **import, ferry_error *error)
 {
-    const char *type = NULL, *class = class_of(config);
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         const char *start = families[i].class_start;
@@ -96,7 +95,7 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
 {
     family_importer *import;
     FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, class_of(config), error));
+    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), error));
     return import(plan, config, error);
 }
 
@@ -155,15 +154,8 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
 
 void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes)
 {
-    for (; *prefixes != NULL; prefixes++) {
-        const size_t size = strlen(*prefixes);
-        for (size_t i = 0; i < plan->weights.count; i++) {
-            const ferry_view name = plan->weights.entries[i].tensor.name;
-            if (name.size <= size || memcmp(name.data, *prefixes, size) != 0) continue;
-            plan->prefix = *prefixes;
-            return;
-        }
-    }
+    while (*prefixes != NULL && !ferry_import_has_prefix(plan, *prefixes)) prefixes++;
+    plan->prefix = *prefixes != NULL ? *prefixes : "";
 }
 
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b)
@@ -207,7 +199,8 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       ferry_import_source_path(plan->source), plan->prefix);
 }
 
-ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *error)
+/* As plan->tied_embeddings and tied_output say. */
+static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
     static const char output[] = "lm_head.weight";
     const char *const output_alias = plan->tied_output ? output : NULL;
@@ -236,7 +229,7 @@ ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
 
-/* Left-overs of old files and buffers that are computed. */
+/* Remains of old versions, and buffers that are computed. */
 static bool is_ignored(ferry_view name)
 {
     static const char *const endings[] = {
@@ -253,6 +246,23 @@ static bool is_ignored(ferry_view name)
 ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
 {
     return ferry_import_check_unused(plan, is_ignored, error);
+}
+
+ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
+                                       const ferry_huggingface_class *family, ferry_error *error)
+{
+    static const char *const prefixes[] = {"model.", NULL};
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id,
+                                         family->forced_last_id, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(family->position(plan, false, &plan->encoder_position, error));
+    FERRY_TRY(family->position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(add_embeddings(plan, error));
+    if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
+    return ferry_huggingface_check_unused(plan, error);
 }
 
 /* ---- texts ---- */

@@ -14,7 +14,7 @@ typedef struct t5_choices {
     int32_t max_distance;
     bool tie;          /* tie_word_embeddings */
     bool scale;        /* the decoder's output is multiplied by d^-1/2 */
-    bool scale_is_key; /* scale_decoder_outputs stands in config.json, and tie says nothing */
+    bool scale_is_key; /* config.json has scale_decoder_outputs, and tie is unused */
 } t5_choices;
 
 /* ---- config.json ---- */
@@ -67,9 +67,9 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
 
 static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_error *error)
 {
-    const char *type = "", *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    const bool mt5 = strcmp(type, "mt5") == 0 || (*type == 0 && class != NULL && strncmp(class, "MT5", 3) == 0);
+    const bool mt5 = type != NULL ? strcmp(type, "mt5") == 0 : class != NULL && ferry_text_begins(class, "MT5");
     *choices = (t5_choices){.mt5 = mt5, .buckets = 32, .max_distance = 128, .tie = !mt5};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */

@@ -92,7 +92,7 @@ static bool is_madlad_tag(ferry_view piece)
     return letters >= 4 && letters <= 5 && strchr("_->", piece.data[letters]) != NULL;
 }
 
-/* The tag of the target language stands in the line itself, whatever the source: "<2de> ". */
+/* The tag of the target language is part of the line itself, whatever the source: "<2de> ". */
 static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_spm *spm = plan->segmenters[0];
