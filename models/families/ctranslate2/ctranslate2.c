@@ -38,8 +38,7 @@ ferry_name ferry_ctranslate2_join(const char *scope, const char *name)
     return ferry_name_format("%s%s%s", scope, slash ? "/" : "", name);
 }
 
-/* Without counting it as used; NULL if there is none. */
-static const ferry_weights_entry *look(const ferry_ctranslate2 *model, const char *scope, const char *name)
+const ferry_weights_entry *ferry_ctranslate2_look(const ferry_ctranslate2 *model, const char *scope, const char *name)
 {
     return ferry_weights_find(&model->plan->weights, ferry_ctranslate2_join(scope, name).text);
 }
@@ -53,7 +52,7 @@ ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *
 
 double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing)
 {
-    const ferry_weights_entry *entry = look(model, scope, name);
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
     float real = 0;
     int8_t small = 0;
     int16_t middle = 0;
@@ -73,7 +72,7 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
                                     int32_t index, int32_t *size, ferry_error *error)
 {
     const ferry_name full = ferry_ctranslate2_join(scope, name);
-    const ferry_weights_entry *entry = ferry_weights_find(&model->plan->weights, full.text);
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
     if (entry == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
     }
@@ -201,11 +200,11 @@ static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, fer
     if (ferry_ctranslate2_number(model, name, "sliding_window", 0) != 0) {
         return ferry_ctranslate2_fail(model, name, "a sliding window is not supported", error);
     }
-    const bool rms = look(model, name, "layer_0/self_attention/layer_norm/beta") == NULL;
+    const bool rms = ferry_ctranslate2_look(model, name, "layer_0/self_attention/layer_norm/beta") == NULL;
     stack->norm = rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
     stack->norm_eps = rms ? 1e-6f : 1e-5f;
     stack->pre_norm = ferry_ctranslate2_number(model, scope, "pre_norm", 1) != 0;
-    stack->gated = look(model, name, "layer_0/ffn/linear_0_noact/weight") != NULL;
+    stack->gated = ferry_ctranslate2_look(model, name, "layer_0/ffn/linear_0_noact/weight") != NULL;
     FERRY_TRY(ferry_json_float(model->config, "layer_norm_epsilon", &stack->norm_eps, error));
     return ferry_ctranslate2_size(model, name, "layer_0/ffn/linear_0/weight", 2, 0, &stack->ffn_width, error);
 }
@@ -224,7 +223,7 @@ static double read_scale(const ferry_ctranslate2 *model, bool decoder)
     const bool old = model->header.revision < 4;
     const char *scope = decoder ? "decoder" : "encoder", *name = old ? "multiply_by_sqrt_depth" : "scale_embeddings";
     if (old) scope = decoder ? "decoder/embeddings" : "encoder/embeddings";
-    const ferry_weights_entry *entry = look(model, scope, name);
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
     const double value = ferry_ctranslate2_number(model, scope, name, 1);
     if (entry != NULL && entry->tensor.type != FERRY_I8) return value;
     return value != 0 ? sqrt((double)model->plan->model.d_model) : 1;

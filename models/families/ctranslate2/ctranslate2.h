@@ -29,6 +29,8 @@ ferry_name ferry_ctranslate2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 
+/* A variable, without counting it as used; NULL if there is none. */
+const ferry_weights_entry *ferry_ctranslate2_look(const ferry_ctranslate2 *model, const char *scope, const char *name);
 /* A number that is a variable of one element, of whatever type; `missing` where there is none. A variable with more
  * elements is not one: it stays unused, which ferry_import_check_unused refuses. */
 double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);

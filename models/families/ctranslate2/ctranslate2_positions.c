@@ -20,11 +20,9 @@ static ferry_name layer_scope(const position_reader *reader, int32_t layer)
     return ferry_name_format("%s/layer_%d/self_attention", reader->from, (int)layer);
 }
 
-/* The variable of layer `layer`, without counting it as used; NULL if there is none. */
-static const ferry_weights_entry *look(const position_reader *reader, int32_t layer, const char *name)
+static bool in_first_layer(const position_reader *reader, const char *name)
 {
-    const ferry_name scope = layer_scope(reader, layer);
-    return ferry_weights_find(&reader->model->plan->weights, ferry_ctranslate2_join(scope.text, name).text);
+    return ferry_ctranslate2_look(reader->model, layer_scope(reader, 0).text, name) != NULL;
 }
 
 /* A number of each layer's self-attention, which must be the first layer's. */
@@ -157,11 +155,11 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
     const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
     (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
     (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
-    if (look(&reader, 0, "relative_position_keys") != NULL || look(&reader, 0, "relative_position_values") != NULL) {
+    if (in_first_layer(&reader, "relative_position_keys") || in_first_layer(&reader, "relative_position_values")) {
         return read_shaw(&reader, error);
     }
-    if (look(&reader, 0, "relative_attention_bias") != NULL) return read_t5(&reader, error);
-    if (look(&reader, 0, "rotary_dim") != NULL) return read_rope(&reader, error);
+    if (in_first_layer(&reader, "relative_attention_bias")) return read_t5(&reader, error);
+    if (in_first_layer(&reader, "rotary_dim")) return read_rope(&reader, error);
     if (alibi && decoder) return read_alibi(&reader, error);
     if (alibi) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
     const ferry_weights_entry *table =
