@@ -6,7 +6,7 @@
 
 enum {
     MAX_LANGUAGES = 2048, /* the largest models have some 500; every name is compared with every other */
-    MAX_NAMES = 16,       /* of one language, its tag not counted */
+    MAX_NAMES = 16,       /* of one language, without its tag */
     CODE_STRIDE = 6,      /* of `codes` */
     RELATION_STRIDE = 7   /* of `relations` */
 };
@@ -64,21 +64,22 @@ static bool same_name(ferry_view a, ferry_view b)
     return true;
 }
 
-static ferry_view without_marks(ferry_view tag)
+/* The text between two marks; all of it unless it has both and something between them. */
+static ferry_view without_marks(ferry_view text, const char *before, const char *after)
 {
-    static const char *const marks[][2] = {{"__", "__"}, {">>", "<<"}, {"<2", ">"}};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        const size_t before = strlen(marks[i][0]), behind = strlen(marks[i][1]);
-        if (tag.size <= before + behind || memcmp(tag.data, marks[i][0], before) != 0) continue;
-        if (memcmp(tag.data + tag.size - behind, marks[i][1], behind) != 0) continue;
-        return (ferry_view){tag.data + before, tag.size - before - behind};
-    }
-    return tag;
+    const size_t start = strlen(before), end = strlen(after);
+    if (text.size <= start + end || memcmp(text.data, before, start) != 0) return text;
+    if (memcmp(text.data + text.size - end, after, end) != 0) return text;
+    return (ferry_view){text.data + start, text.size - start - end};
 }
 
 static tag_parts take_apart(ferry_view tag)
 {
-    tag_parts parts = {.inside = without_marks(tag)};
+    static const char *const marks[][2] = {{"__", "__"}, {">>", "<<"}, {"<2", ">"}};
+    tag_parts parts = {.inside = tag};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0] && parts.inside.size == tag.size; i++) {
+        parts.inside = without_marks(tag, marks[i][0], marks[i][1]);
+    }
     const ferry_view inside = parts.inside;
     size_t letters = 0;
     while (letters < inside.size && lower(inside.data[letters]) >= 'a' && lower(inside.data[letters]) <= 'z') letters++;
@@ -91,8 +92,8 @@ static tag_parts take_apart(ferry_view tag)
     return parts;
 }
 
-/* Of languages that a model knows in two scripts, the one that users mean by the bare code is the first that the model
- * lists, but for these, usually written in Latin letters, Arabic ones stand first. */
+/* A bare code means the first script that the model lists for the language, except for these languages: they are
+ * usually written in Latin script, but models list their Arabic one first. */
 static bool is_unusual(const tag_parts *parts)
 {
     static const ferry_view latin[] = {{"ace", 3}, {"bjn", 3}, {"knc", 3}};
@@ -118,31 +119,27 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
 }
 
-/* The two- and the three-letter code of a language of which one is given. */
-static void claim_codes(naming *names, int32_t owner, ferry_view code)
+/* Where `codes` has the language of a two- or three-letter code; NULL where it does not. */
+static const char *find_code(ferry_view code)
 {
     for (const char *at = codes; *at != 0; at += CODE_STRIDE) {
-        const ferry_view two = {at, 2}, three = {at + 2, 3};
-        if (!same_name(code, two) && !same_name(code, three)) continue;
-        claim_name(names, owner, two);
-        claim_name(names, owner, three);
-        return;
+        if (same_name(code, (ferry_view){at, 2}) || same_name(code, (ferry_view){at + 2, 3})) return at;
     }
-    claim_name(names, owner, code);
+    return NULL;
 }
 
-/* The three-letter code of a two-letter one; anything else stays. */
-static ferry_view three_letters(ferry_view code)
+/* The two- and the three-letter code of a language that one of them names. */
+static void claim_codes(naming *names, int32_t owner, ferry_view code)
 {
-    for (const char *at = codes; *at != 0; at += CODE_STRIDE) {
-        if (same_name(code, (ferry_view){at, 2})) return (ferry_view){at + 2, 3};
-    }
-    return code;
+    const char *at = find_code(code);
+    claim_name(names, owner, at != NULL ? (ferry_view){at, 2} : code);
+    if (at != NULL) claim_name(names, owner, (ferry_view){at + 2, 3});
 }
 
 static void claim_related(naming *names, int32_t owner, ferry_view code)
 {
-    const ferry_view three = three_letters(code);
+    const char *known = find_code(code);
+    const ferry_view three = known != NULL ? (ferry_view){known + 2, 3} : code;
     for (const char *at = relations; *at != 0; at += RELATION_STRIDE) {
         const ferry_view member = {at, at[2] == ' ' ? 2 : 3}, whole = {at + 3, 3};
         if (same_name(three, member)) claim_codes(names, owner, whole);
@@ -186,21 +183,23 @@ static ferry_status check_tags(const ferry_import_plan *plan, const ferry_view *
 static ferry_status join_names(ferry_import_plan *plan, const naming *names, int32_t owner, ferry_view *joined,
                                ferry_error *error)
 {
-    size_t size = names->tags[owner].size;
+    const ferry_view tag = names->tags[owner];
+    size_t size = tag.size;
     for (size_t i = 0; i < names->claim_count; i++) {
         if (names->claims[i].owner == owner) size += 1 + names->claims[i].name.size;
     }
-    char *text = ferry_arena_alloc(&plan->arena, size, 1);
+    char *text = ferry_arena_alloc(&plan->arena, size, 1), *end = text;
     if (text == NULL) return ferry_fail_memory(error, "the names of a language", size);
-    *joined = (ferry_view){text, size};
-    memcpy(text, names->tags[owner].data, names->tags[owner].size);
-    text += names->tags[owner].size;
+    memcpy(end, tag.data, tag.size);
+    end += tag.size;
     for (size_t i = 0; i < names->claim_count; i++) {
+        const ferry_view name = names->claims[i].name;
         if (names->claims[i].owner != owner) continue;
-        *text++ = ' ';
-        memcpy(text, names->claims[i].name.data, names->claims[i].name.size);
-        text += names->claims[i].name.size;
+        *end++ = ' ';
+        memcpy(end, name.data, name.size);
+        end += name.size;
     }
+    *joined = (ferry_view){text, size};
     return FERRY_OK;
 }
 
@@ -218,27 +217,25 @@ static ferry_status name_all(ferry_import_plan *plan, const ferry_view *tags, in
 
 bool ferry_import_is_language(ferry_view code)
 {
-    for (const char *at = codes; *at != 0; at += CODE_STRIDE) {
-        if (same_name(code, (ferry_view){at, 2}) || same_name(code, (ferry_view){at + 2, 3})) return true;
-    }
-    return false;
+    return find_code(code) != NULL;
 }
 
-ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *tags, const int32_t *ids, int32_t count,
-                                    ferry_tag_place source_tag, ferry_tag_place target_tag, ferry_error *error)
+ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
+                                    ferry_tag_place target_tag, ferry_error *error)
 {
-    FERRY_TRY(check_tags(plan, tags, count, error));
+    const int32_t count = list->count;
+    FERRY_TRY(check_tags(plan, list->tags, count, error));
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
     if (names == NULL || numbers == NULL) {
         return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers));
     }
-    FERRY_TRY(name_all(plan, tags, count, names, error));
+    FERRY_TRY(name_all(plan, list->tags, count, names, error));
     int32_t *roles = numbers, *source_ids = numbers + count, *target_ids = numbers + 2 * count;
     for (int32_t i = 0; i < count; i++) {
         roles[i] = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
-        source_ids[i] = source_tag != FERRY_TAG_NONE ? ids[i] : -1;
-        target_ids[i] = target_tag != FERRY_TAG_NONE ? ids[i] : -1;
+        source_ids[i] = source_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
+        target_ids[i] = target_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
     }
     plan->text.languages = (ferry_model_languages){.names = names,
                                                    .roles = roles,
@@ -262,20 +259,20 @@ bool ferry_import_has_form(ferry_view text, const char *form)
     return true;
 }
 
+bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag)
+{
+    *tag = without_marks(piece, ">>", "<<");
+    return tag->size < piece.size;
+}
+
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error)
 {
-    ferry_view *tags = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *tags);
-    int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *ids), tag_count = 0;
-    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "tags", (size_t)count * sizeof *tags);
+    ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
-        const ferry_view piece = pieces[i];
-        if (piece.size <= 4 || memcmp(piece.data, ">>", 2) != 0) continue;
-        if (memcmp(piece.data + piece.size - 2, "<<", 2) != 0) continue;
-        tags[tag_count] = (ferry_view){piece.data + 2, piece.size - 4};
-        ids[tag_count++] = i;
+        ferry_view tag;
+        if (ferry_import_marian_tag(pieces[i], &tag)) FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
-    *found = tag_count > 0;
-    if (!*found) return FERRY_OK;
-    return ferry_import_languages(plan, tags, ids, tag_count, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error);
+    *found = list.count > 0;
+    return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;
 }

@@ -39,15 +39,22 @@ ferry_status ferry_import_map(ferry_import_plan *plan, const char *name, ferry_v
     return ferry_import_source_map(plan->source, name, bytes, error);
 }
 
+ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error)
+{
+    if (plan->tree_count < FERRY_IMPORT_MAX_TREES) {
+        plan->trees[plan->tree_count++] = tree;
+        return FERRY_OK;
+    }
+    json_decref(tree);
+    return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d JSON files", file, FERRY_IMPORT_MAX_TREES);
+}
+
 static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const char *file, bool yaml, ferry_json *json,
                                ferry_error *error)
 {
     json_t *tree;
-    if (plan->tree_count == FERRY_IMPORT_MAX_TREES) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d JSON files", file, FERRY_IMPORT_MAX_TREES);
-    }
     FERRY_TRY(yaml ? ferry_yaml_parse(text, file, &tree, error) : ferry_json_parse(text, file, &tree, error));
-    plan->trees[plan->tree_count++] = tree;
+    FERRY_TRY(ferry_import_keep_json(plan, file, tree, error));
     *json = (ferry_json){tree, file, yaml};
     return FERRY_OK;
 }

@@ -39,6 +39,24 @@ typedef struct ferry_import_position {
     size_t count;
 } ferry_import_position;
 
+/* All sines, then all cosines. */
+static inline ferry_import_position ferry_import_sinusoidal(const char *exponent_divisor, int32_t first)
+{
+    return (ferry_import_position){.type = "sinusoidal",
+                                   .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
+                                                  {"exponent_divisor", FERRY_IMPORT_TEXT, .text = exponent_divisor},
+                                                  {"first", FERRY_IMPORT_INTEGER, .integer = first}},
+                                   .count = 3};
+}
+
+static inline ferry_import_position ferry_import_t5_position(int32_t buckets, int32_t max_distance)
+{
+    return (ferry_import_position){.type = "t5",
+                                   .parameters = {{"num_buckets", FERRY_IMPORT_INTEGER, .integer = buckets},
+                                                  {"max_distance", FERRY_IMPORT_INTEGER, .integer = max_distance}},
+                                   .count = 2};
+}
+
 /* How a tensor is stored in the model file. */
 typedef enum ferry_import_form {
     FERRY_IMPORT_VECTOR,  /* [N], float32 */
@@ -114,6 +132,8 @@ ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *nam
 /* YAML of Marian, from the file or the tensor `name`. */
 ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const char *name, ferry_json *yaml,
                                ferry_error *error);
+/* The plan keeps the tree of `file`; on failure it is freed at once. */
+ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error);
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 
@@ -129,6 +149,8 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
+/* Whether the name of a tensor begins with `prefix` and goes on. */
+bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix);
 /* ---- tensors (plan_tensors.c) ---- */
 
 /* prefix + name, or NULL; a tensor that was found counts as used. */
@@ -159,12 +181,14 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
 
 /* ---- parts that families share ---- */
 
-/* bart.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
+/* bart_layers.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
  * for the sizes in plan->model. */
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
+/* The norms of the embeddings, `{encoder,decoder}.layernorm_embedding`. */
+ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_error *error);
 /* `final_logits_bias`, left out when it is missing or zero everywhere. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
-/* positions.c: `position` of the export layout, for the sizes in plan->model; tensors join the plan's. */
+/* position_tables.c: `position` of the export layout, for the sizes in plan->model; tensors join the plan's. */
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* A table [P, D] of positions is a formula when it agrees with one to 1e-5 (half types: 1e-3): sinusoidal, split or
  * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise it is `learned`,
@@ -174,11 +198,20 @@ ferry_status ferry_import_position_table(ferry_import_plan *plan, const ferry_we
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
                                      ferry_error *error);
+/* Head width and attention scale, for stack->heads. Errors: FORMAT. */
+ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
 
-/* text.c: SentencePiece models and tables of pieces. */
+/* plan_text.c: SentencePiece models and tables of pieces. */
+/* A table of `count` pieces, all empty, in the plan's memory. */
+ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error);
 /* SentencePiece models into plan->text; `target` NULL: the same as the source's. */
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
+/* plan->text with one vocabulary for both sides: `pieces` [V]. */
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_view *pieces, int32_t unknown_id);
+/* A line is followed by the first end of sentence; ends of sentence, padding and start have no text. For the ids in
+ * plan->generation. */
+ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error);
 /* {piece: id} → pieces [count] by id; every id is in 0 … count - 1 and occurs once; ids without a piece get an empty
  * one. */
 ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count, const ferry_view **pieces,
@@ -191,27 +224,37 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
 ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
                                         ferry_error *error);
-/* Tags → plan->text.languages: `tags` [count] as the family writes the language itself ("deu_Latn", "de_DE", "fra"),
- * `ids` theirs (source and target alike; NULL where no tag has a place). Other names that users know join each: ISO
- * 639-1 and 639-3 codes (languages.c). Every language can be source and target; places are as given; no
+/* Tags of languages as a family writes them ("deu_Latn", "de_DE", "fra"), and their ids. Zeroed: empty. */
+typedef struct ferry_import_tags {
+    ferry_view *tags; /* [count] */
+    int32_t *ids;     /* [count] */
+    int32_t count;
+} ferry_import_tags;
+ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
+                                  ferry_error *error);
+/* Tags → plan->text.languages; ids are unused where no tag has a place. Other names that users know join each: ISO
+ * 639-1 and 639-3 codes (language_codes.c). Every language can be source and target; places are as given; no
  * defaults. */
-ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_view *tags, const int32_t *ids, int32_t count,
-                                    ferry_tag_place source_tag, ferry_tag_place target_tag, ferry_error *error);
-/* The same for pieces ">>fra<<" [count, by id], tags of target languages that precede a line; *found says whether
+ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
+                                    ferry_tag_place target_tag, ferry_error *error);
+/* The same for pieces ">>fra<<" [count, by id], tags of target languages that stand before a line; *found says whether
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error);
+/* ">>fra<<" → "fra"; false: the piece is no such tag. */
+bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag);
 /* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
 bool ferry_import_is_language(ferry_view code);
 /* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */
 bool ferry_import_has_form(ferry_view text, const char *form);
-/* A list of ids without -1 and repetitions, in the plan's memory. */
+/* Appends ids to a list that was empty (NULL, 0) or came from here, in the plan's memory; -1 and ids that the list
+ * already has are left out. */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);
 /* The same for the ids that are never generated: plan->generation.decoding.suppressed_ids. */
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 
-/* generation.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
+/* generation_config.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
  * generation_config.json; `forced_last_id` is the family's default for the latter case (-1: none). Start, eos and pad
  * of plan->model are the family's defaults when this is called, and then the model's. */
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,

@@ -15,6 +15,16 @@ const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char
     return entry;
 }
 
+bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    for (size_t i = 0; i < plan->weights.count; i++) {
+        const ferry_view name = plan->weights.entries[i].tensor.name;
+        if (name.size > size && memcmp(name.data, prefix, size) == 0) return true;
+    }
+    return false;
+}
+
 /* Dimensions before the first that is not 1; the last one always counts. */
 static int32_t leading_ones(const ferry_tensor *tensor)
 {

@@ -5,7 +5,7 @@
 #include "plan.h"
 #include "base/printable.h"
 
-/* Loading the model here tells a broken file from a good one before anything is written. */
+/* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
     FERRY_TRY(ferry_import_map(plan, name, model, error));
@@ -24,7 +24,7 @@ ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source
     return target != NULL ? add_segmenter(plan, target, &text->target_model, error) : FERRY_OK;
 }
 
-static ferry_status allocate_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error)
+ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error)
 {
     const size_t bytes = (size_t)count * sizeof **pieces;
     *pieces = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof **pieces);
@@ -39,7 +39,7 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
     const char *piece;
     json_t *value;
     ferry_view *table;
-    FERRY_TRY(allocate_pieces(plan, count, &table, error));
+    FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     json_object_foreach ((json_t *)(uintptr_t)json.object, piece, value) {
         const ferry_view view = {piece, strlen(piece)};
         const json_int_t id = json_integer_value(value);
@@ -67,11 +67,20 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
                           "%s: the SentencePiece model has %" PRId32 " pieces, the model %" PRId32 " words",
                           ferry_import_source_path(plan->source), ferry_spm_count(spm), count);
     }
-    FERRY_TRY(allocate_pieces(plan, count, &table, error));
+    FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);
     *pieces = table;
     *unknown_id = ferry_spm_unknown(spm);
     return FERRY_OK;
+}
+
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_view *pieces, int32_t unknown_id)
+{
+    ferry_model_text *text = &plan->text;
+    text->present = true;
+    text->source_pieces = text->target_pieces = pieces;
+    text->source_count = text->target_count = plan->model.decoder.vocab_size;
+    text->source_unk_id = unknown_id;
 }
 
 int32_t ferry_import_piece_id(ferry_json json, const char *piece)
@@ -84,20 +93,45 @@ ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *sou
                                         ferry_error *error)
 {
     static const int32_t roles[] = {FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_TARGET};
-    const ferry_view tags[] = {{source, strlen(source)}, {target, strlen(target)}};
-    FERRY_TRY(ferry_import_languages(plan, tags, NULL, 2, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
+    ferry_view tags[] = {ferry_text_view(source), ferry_text_view(target)};
+    const ferry_import_tags pair = {.tags = tags, .count = 2};
+    FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
     plan->text.languages.roles = roles;
     plan->text.languages.default_source = 0;
     plan->text.languages.default_target = 1;
     return FERRY_OK;
 }
 
+/* `old` [count] with room for `more` elements after them. Every array that grows here has room for the next power of
+ * two, so that its size need not be kept. */
+static void *grow(ferry_import_plan *plan, const void *old, int32_t count, int32_t more, size_t size)
+{
+    size_t capacity = 1, needed = (size_t)count + (size_t)more;
+    while (capacity < (size_t)count) capacity *= 2;
+    if (old != NULL && needed <= capacity) return (void *)(uintptr_t)old;
+    while (capacity < needed) capacity *= 2;
+    void *grown = ferry_arena_alloc(&plan->arena, capacity, size);
+    if (grown != NULL && count > 0) memcpy(grown, old, (size_t)count * size);
+    return grown;
+}
+
+ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
+                                  ferry_error *error)
+{
+    ferry_view *tags = grow(plan, list->tags, list->count, 1, sizeof *tags);
+    int32_t *ids = grow(plan, list->ids, list->count, 1, sizeof *ids);
+    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
+    tags[list->count] = tag;
+    ids[list->count] = id;
+    *list = (ferry_import_tags){tags, ids, list->count + 1};
+    return FERRY_OK;
+}
+
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error)
 {
-    int32_t *result = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *result);
+    int32_t *result = grow(plan, *list, *list_count, count, sizeof *result), kept = *list_count;
     if (result == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)count * sizeof *result);
-    int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
         bool known = ids[i] < 0;
         for (int32_t j = 0; j < kept; j++) known = known || result[j] == ids[i];
@@ -111,8 +145,18 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error)
 {
     ferry_options *decoding = &plan->generation.decoding;
-    int32_t suppressed = 0;
+    int32_t suppressed = (int32_t)decoding->suppressed_count;
     FERRY_TRY(ferry_import_ids(plan, ids, count, &decoding->suppressed_ids, &suppressed, error));
     decoding->suppressed_count = (size_t)suppressed;
     return FERRY_OK;
+}
+
+ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error)
+{
+    const ferry_generation *ids = &plan->generation;
+    ferry_model_text *text = &plan->text;
+    const int32_t more[] = {ids->pad_id, ids->start_id};
+    FERRY_TRY(ferry_import_ids(plan, ids->eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, ids->eos_ids, ids->eos_count, &text->special_ids, &text->special_count, error));
+    return ferry_import_ids(plan, more, 2, &text->special_ids, &text->special_count, error);
 }

@@ -341,7 +341,7 @@ static void test_refused_variables(void **state)
     (void)state;
     static const char *const tensors[][2] = {
         {"decoder/layer_0/self_attention/q_norm/gamma", "norms of each head's queries"},
-        {"encoder/layer_0/input_layer_norm/gamma", "norms before and behind each block"},
+        {"encoder/layer_0/input_layer_norm/gamma", "norms before and after each block"},
         {"encoder/embeddings_1/weight", "source factors"},
         {"decoder/project_in/weight", "projections around the layers"},
         {"encoder/layer_0/self_attention/relative_asymmetric_position_keys", "asymmetric relative positions"},

@@ -1,7 +1,6 @@
 /* CTranslate2's directories and Argos packages: recognition, sizes, choices. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ctranslate2.h"
@@ -9,21 +8,17 @@
 
 /* ---- recognition ---- */
 
-static bool has_file(const ferry_import_plan *plan, const char *folder, const char *name)
-{
-    return ferry_import_has_file(plan, ferry_ctranslate2_join(folder, name).text);
-}
-
 /* model.bin is a name that others use, too; the vocabularies' names are CTranslate2's own. */
 static const char *find_folder(const ferry_import_plan *plan)
 {
     static const char *const folders[] = {"", "model/"};
     static const char *const vocabularies[] = {"shared_vocabulary.json", "shared_vocabulary.txt",
                                                "target_vocabulary.json", "target_vocabulary.txt"};
-    for (size_t i = 0; i < 2; i++) {
-        if (!has_file(plan, folders[i], "model.bin")) continue;
-        for (size_t j = 0; j < 4; j++) {
-            if (has_file(plan, folders[i], vocabularies[j])) return folders[i];
+    for (size_t i = 0; i < 8; i++) {
+        const char *folder = folders[i / 4];
+        if (ferry_import_has_file(plan, ferry_ctranslate2_join(folder, "model.bin").text) &&
+            ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i % 4]).text)) {
+            return folder;
         }
     }
     return NULL;
@@ -37,50 +32,47 @@ bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json confi
 
 /* ---- variables ---- */
 
-ferry_ctranslate2_name ferry_ctranslate2_join(const char *scope, const char *name)
+ferry_name ferry_ctranslate2_join(const char *scope, const char *name)
 {
-    ferry_ctranslate2_name result;
     const bool slash = scope[0] != 0 && scope[strlen(scope) - 1] != '/';
-    snprintf(result.text, sizeof result.text, "%s%s%s", scope, slash ? "/" : "", name);
-    return result;
+    return ferry_name_format("%s%s%s", scope, slash ? "/" : "", name);
+}
+
+const ferry_weights_entry *ferry_ctranslate2_look(const ferry_ctranslate2 *model, const char *scope, const char *name)
+{
+    return ferry_weights_find(&model->plan->weights, ferry_ctranslate2_join(scope, name).text);
 }
 
 ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what,
                                     ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s", model->file,
-                      ferry_printable_view((ferry_view){scope, strlen(scope)}).text, what);
+                      ferry_printable_view(ferry_text_view(scope)).text, what);
 }
 
-ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name,
-                                      double *value, ferry_error *error)
+double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing)
 {
-    const ferry_ctranslate2_name full = ferry_ctranslate2_join(scope, name);
-    const ferry_weights_entry *entry = ferry_import_find(model->plan, "", full.text);
-    if (entry == NULL) return FERRY_OK;
-    const ferry_tensor *tensor = &entry->tensor;
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
     float real = 0;
     int8_t small = 0;
     int16_t middle = 0;
     int32_t large = 0;
-    if (ferry_tensor_count(tensor) != 1) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected one number", model->file, full.text);
+    if (entry == NULL || ferry_tensor_count(&entry->tensor) != 1) return missing;
+    model->plan->used[entry - model->plan->weights.entries] = true;
+    switch (entry->tensor.type) {
+    case FERRY_I8: memcpy(&small, entry->tensor.data, sizeof small); break;
+    case FERRY_I16: memcpy(&middle, entry->tensor.data, sizeof middle); break;
+    case FERRY_I32: memcpy(&large, entry->tensor.data, sizeof large); break;
+    default: ferry_import_widen(&entry->tensor, 0, 1, 1, &real);
     }
-    switch (tensor->type) {
-    case FERRY_I8: memcpy(&small, tensor->data, sizeof small); break;
-    case FERRY_I16: memcpy(&middle, tensor->data, sizeof middle); break;
-    case FERRY_I32: memcpy(&large, tensor->data, sizeof large); break;
-    default: ferry_import_widen(tensor, 0, 1, 1, &real);
-    }
-    *value = (double)real + small + middle + large;
-    return FERRY_OK;
+    return (double)real + small + middle + large;
 }
 
 ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
                                     int32_t index, int32_t *size, ferry_error *error)
 {
-    const ferry_ctranslate2_name full = ferry_ctranslate2_join(scope, name);
-    const ferry_weights_entry *entry = ferry_weights_find(&model->plan->weights, full.text);
+    const ferry_name full = ferry_ctranslate2_join(scope, name);
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
     if (entry == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
     }
@@ -96,23 +88,14 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
 
 /* ---- what cannot be run ---- */
 
-static bool contains(ferry_view name, const char *part)
-{
-    const size_t size = strlen(part);
-    for (size_t i = 0; i + size <= name.size; i++) {
-        if (memcmp(name.data + i, part, size) == 0) return true;
-    }
-    return false;
-}
-
 static ferry_status refuse_variables(const ferry_ctranslate2 *model, ferry_error *error)
 {
     static const char *const features[][2] = {
         {"/q_norm/", "norms of each head's queries"},
         {"/k_norm/", "norms of each head's keys"},
         {"/v_norm/", "norms of each head's values"},
-        {"/input_layer_norm/", "norms before and behind each block (T5Gemma)"},
-        {"/external_p", "norms before and behind each block (T5Gemma)"},
+        {"/input_layer_norm/", "norms before and after each block (T5Gemma)"},
+        {"/external_p", "norms before and after each block (T5Gemma)"},
         {"/merged_encoder_attention", "cross-attention inside self-attention (T5Gemma 2)"},
         {"/memory_kv", "cross-attention inside self-attention (T5Gemma 2)"},
         {"/relative_asymmetric_position_keys", "asymmetric relative positions (speech models)"},
@@ -126,7 +109,7 @@ static ferry_status refuse_variables(const ferry_ctranslate2 *model, ferry_error
     for (size_t i = 0; i < model->plan->weights.count; i++) {
         const ferry_view name = model->plan->weights.entries[i].tensor.name;
         for (size_t j = 0; j < sizeof features / sizeof features[0]; j++) {
-            if (!contains(name, features[j][0])) continue;
+            if (!ferry_view_contains(name, features[j][0])) continue;
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s are not supported", model->file,
                               ferry_printable_view(name).text, features[j][1]);
         }
@@ -136,15 +119,13 @@ static ferry_status refuse_variables(const ferry_ctranslate2 *model, ferry_error
 
 static ferry_status check_header(const ferry_ctranslate2 *model, ferry_error *error)
 {
-    static const char *const known[] = {"", "TransformerBase", "TransformerBig", "TransformerSpec"};
     static const uint32_t newest_revision = 7;
     const char *name = model->header.specification;
-    bool is_known = false;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) is_known = is_known || strcmp(name, known[i]) == 0;
-    if (!is_known) {
+    if (*name != 0 && strcmp(name, "TransformerBase") != 0 && strcmp(name, "TransformerBig") != 0 &&
+        strcmp(name, "TransformerSpec") != 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a model of the kind '%s', not an encoder and decoder for translation", model->file,
-                          ferry_printable_view((ferry_view){name, strlen(name)}).text);
+                          ferry_printable_view(ferry_text_view(name)).text);
     }
     if (model->header.revision <= newest_revision) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry", model->file,
@@ -162,7 +143,7 @@ static ferry_status check_config(const ferry_ctranslate2 *model, ferry_error *er
 
 /* ---- stacks ---- */
 
-/* Before revision 5 most attributes stood above the stacks. */
+/* Before revision 5 most attributes were above the stacks. */
 static const char *attribute_scope(const ferry_ctranslate2 *model, bool decoder)
 {
     return model->header.revision < 5 ? "" : decoder ? "decoder" : "encoder";
@@ -172,12 +153,10 @@ static ferry_status read_activation(const ferry_ctranslate2 *model, const char *
                                     ferry_error *error)
 {
     static const ferry_activation known[] = {FERRY_RELU, FERRY_GELU_TANH, FERRY_SWISH, FERRY_GELU, FERRY_GELU_SIGMOID};
-    double code = 0;
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, "activation", &code, error));
-    if (code >= 0 && code <= 4) {
-        *activation = known[(int)code];
-        return FERRY_OK;
-    }
+    const double code = ferry_ctranslate2_number(model, scope, "activation", 0);
+    const bool is_known = code >= 0 && code <= 4;
+    *activation = known[is_known ? (int)code : 0];
+    if (is_known) return FERRY_OK;
     const char *name = code == 5 ? "tanh" : code == 6 ? "sigmoid" : "unknown";
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: activation %g (%s) is not supported", model->file, code,
                       name);
@@ -185,26 +164,17 @@ static ferry_status read_activation(const ferry_ctranslate2 *model, const char *
 
 static int32_t count_layers(const ferry_ctranslate2 *model, const char *stack)
 {
-    const ferry_weights *weights = &model->plan->weights;
     int32_t layers = 0;
-    for (bool found = true; found; layers += found ? 1 : 0) {
-        char start[48];
-        const int size = snprintf(start, sizeof start, "%s/layer_%d/", stack, (int)layers);
-        found = false;
-        for (size_t i = 0; i < weights->count && !found; i++) {
-            const ferry_view name = weights->entries[i].tensor.name;
-            found = name.size > (size_t)size && memcmp(name.data, start, (size_t)size) == 0;
-        }
-    }
+    while (ferry_import_has_prefix(model->plan, ferry_name_format("%s/layer_%d/", stack, (int)layers).text)) layers++;
     return layers;
 }
 
 static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *scope = decoder ? "decoder/layer_0/self_attention" : "encoder/layer_0/self_attention";
+    const double usual = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8;
+    const double heads = ferry_ctranslate2_number(model, attribute_scope(model, decoder), "num_heads", usual);
     int32_t inner;
-    double heads = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8, scale = 0;
-    FERRY_TRY(ferry_ctranslate2_number(model, attribute_scope(model, decoder), "num_heads", &heads, error));
     FERRY_TRY(ferry_ctranslate2_size(model, scope, "linear_1/weight", 2, 1, &inner, error));
     if (!(heads >= 1 && heads <= inner) || inner % (int32_t)heads != 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %d columns of '%s/linear_1/weight' for %g heads", model->file,
@@ -212,38 +182,30 @@ static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, fer
     }
     stack->heads = (int32_t)heads;
     stack->head_width = inner / stack->heads;
-    scale = 1 / sqrt((double)stack->head_width);
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, "queries_scale", &scale, error));
-    stack->attention_scale = (float)scale;
+    const double scale = 1 / sqrt((double)stack->head_width);
+    stack->attention_scale = (float)ferry_ctranslate2_number(model, scope, "queries_scale", scale);
     return FERRY_OK;
-}
-
-static ferry_status read_norm(const ferry_ctranslate2 *model, const char *name, ferry_stack *stack, ferry_error *error)
-{
-    const ferry_ctranslate2_name beta = ferry_ctranslate2_join(name, "layer_0/self_attention/layer_norm/beta");
-    stack->norm = ferry_weights_find(&model->plan->weights, beta.text) != NULL ? FERRY_LAYER_NORM : FERRY_RMS_NORM;
-    stack->norm_eps = stack->norm == FERRY_LAYER_NORM ? 1e-5f : 1e-6f;
-    return ferry_json_float(model->config, "layer_norm_epsilon", &stack->norm_eps, error);
 }
 
 static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *name = decoder ? "decoder" : "encoder", *scope = attribute_scope(model, decoder);
-    double pre_norm = 1, window = 0, shared_keys = 0;
     *stack = (ferry_stack){.layer_count = count_layers(model, name)};
     if (stack->layer_count == 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no layers '%s/layer_0/…'", model->file, name);
     }
     FERRY_TRY(read_heads(model, decoder, stack, error));
     FERRY_TRY(read_activation(model, scope, &stack->activation, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, "pre_norm", &pre_norm, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, name, "sliding_window", &window, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, name, "multi_query_attention", &shared_keys, error));
-    if (window != 0) return ferry_ctranslate2_fail(model, name, "a sliding window is not supported", error);
-    FERRY_TRY(read_norm(model, name, stack, error));
-    stack->pre_norm = pre_norm != 0;
-    const ferry_ctranslate2_name gate = ferry_ctranslate2_join(name, "layer_0/ffn/linear_0_noact/weight");
-    stack->gated = ferry_weights_find(&model->plan->weights, gate.text) != NULL;
+    (void)ferry_ctranslate2_number(model, name, "multi_query_attention", 0); /* the layers' own numbers are checked */
+    if (ferry_ctranslate2_number(model, name, "sliding_window", 0) != 0) {
+        return ferry_ctranslate2_fail(model, name, "a sliding window is not supported", error);
+    }
+    const bool rms = ferry_ctranslate2_look(model, name, "layer_0/self_attention/layer_norm/beta") == NULL;
+    stack->norm = rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
+    stack->norm_eps = rms ? 1e-6f : 1e-5f;
+    stack->pre_norm = ferry_ctranslate2_number(model, scope, "pre_norm", 1) != 0;
+    stack->gated = ferry_ctranslate2_look(model, name, "layer_0/ffn/linear_0_noact/weight") != NULL;
+    FERRY_TRY(ferry_json_float(model->config, "layer_norm_epsilon", &stack->norm_eps, error));
     return ferry_ctranslate2_size(model, name, "layer_0/ffn/linear_0/weight", 2, 0, &stack->ffn_width, error);
 }
 
@@ -256,20 +218,15 @@ static const char *encoder_embeddings(const ferry_ctranslate2 *model)
 }
 
 /* A flag, or the factor itself. */
-static ferry_status read_scale(const ferry_ctranslate2 *model, bool decoder, double *scale, ferry_error *error)
+static double read_scale(const ferry_ctranslate2 *model, bool decoder)
 {
-    const char *scope = decoder ? "decoder" : "encoder", *name = "scale_embeddings";
-    if (model->header.revision < 4) {
-        scope = decoder ? "decoder/embeddings" : "encoder/embeddings";
-        name = "multiply_by_sqrt_depth";
-    }
-    const ferry_weights_entry *entry =
-        ferry_weights_find(&model->plan->weights, ferry_ctranslate2_join(scope, name).text);
-    double value = 1;
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, name, &value, error));
-    const bool factor = entry != NULL && entry->tensor.type != FERRY_I8;
-    *scale = factor ? value : value != 0 ? sqrt((double)model->plan->model.d_model) : 1;
-    return FERRY_OK;
+    const bool old = model->header.revision < 4;
+    const char *scope = decoder ? "decoder" : "encoder", *name = old ? "multiply_by_sqrt_depth" : "scale_embeddings";
+    if (old) scope = decoder ? "decoder/embeddings" : "encoder/embeddings";
+    const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
+    const double value = ferry_ctranslate2_number(model, scope, name, 1);
+    if (entry != NULL && entry->tensor.type != FERRY_I8) return value;
+    return value != 0 ? sqrt((double)model->plan->model.d_model) : 1;
 }
 
 static bool same_matrix(const ferry_import_tensor *a, const ferry_import_tensor *b)
@@ -280,19 +237,17 @@ static bool same_matrix(const ferry_import_tensor *a, const ferry_import_tensor 
 static ferry_status add_embeddings(const ferry_ctranslate2 *model, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
+    const char *const names[] = {encoder_embeddings(model), "decoder/embeddings", "decoder/projection"};
     const int32_t D = plan->model.d_model, V = plan->model.decoder.vocab_size;
     ferry_import_tensor source, target, output;
-    FERRY_TRY(
-        ferry_ctranslate2_matrix(model, encoder_embeddings(model), plan->model.encoder.vocab_size, D, &source, error));
-    FERRY_TRY(ferry_ctranslate2_matrix(model, "decoder/embeddings", V, D, &target, error));
-    FERRY_TRY(ferry_ctranslate2_matrix(model, "decoder/projection", V, D, &output, error));
+    FERRY_TRY(ferry_ctranslate2_matrix(model, names[0], plan->model.encoder.vocab_size, D, &source, error));
+    FERRY_TRY(ferry_ctranslate2_matrix(model, names[1], V, D, &target, error));
+    FERRY_TRY(ferry_ctranslate2_matrix(model, names[2], V, D, &output, error));
     plan->tied_embeddings = same_matrix(&source, &target);
     plan->tied_output = same_matrix(&target, &output);
     const char *name = plan->tied_embeddings ? "token_embd.weight" : "dec.token_embd.weight";
     FERRY_TRY(ferry_import_add_tensor(plan, &target, error, "%s", name));
-    if (!plan->tied_embeddings) {
-        FERRY_TRY(ferry_import_add_tensor(plan, &source, error, "enc.token_embd.weight"));
-    }
+    if (!plan->tied_embeddings) FERRY_TRY(ferry_import_add_tensor(plan, &source, error, "enc.token_embd.weight"));
     if (!plan->tied_output) FERRY_TRY(ferry_import_add_tensor(plan, &output, error, "output.weight"));
     const ferry_weights_entry *bias = ferry_import_find(plan, "", "decoder/projection/bias");
     plan->output_bias = bias != NULL;
@@ -304,15 +259,13 @@ static ferry_status add_embeddings(const ferry_ctranslate2 *model, ferry_error *
 static ferry_status read_sizes(const ferry_ctranslate2 *model, ferry_error *error)
 {
     ferry_transformer *graph = &model->plan->model;
-    double source_scale, target_scale;
     FERRY_TRY(read_stack(model, false, &graph->encoder, error));
     FERRY_TRY(read_stack(model, true, &graph->decoder, error));
     const char *embeddings = encoder_embeddings(model);
     FERRY_TRY(ferry_ctranslate2_size(model, embeddings, "weight", 2, 0, &graph->encoder.vocab_size, error));
     FERRY_TRY(ferry_ctranslate2_size(model, embeddings, "weight", 2, 1, &graph->d_model, error));
     FERRY_TRY(ferry_ctranslate2_size(model, "decoder/embeddings", "weight", 2, 0, &graph->decoder.vocab_size, error));
-    FERRY_TRY(read_scale(model, false, &source_scale, error));
-    FERRY_TRY(read_scale(model, true, &target_scale, error));
+    const double source_scale = read_scale(model, false), target_scale = read_scale(model, true);
     graph->embedding_scale = (float)source_scale;
     if (source_scale == target_scale) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
@@ -323,31 +276,28 @@ static ferry_status read_sizes(const ferry_ctranslate2 *model, ferry_error *erro
 /* ---- decoder ---- */
 
 /* The attention that is reported: a layer, counted from the end when negative, and the mean of its first heads. */
-static ferry_status read_alignment(const ferry_ctranslate2 *model, ferry_error *error)
+static void read_alignment(const ferry_ctranslate2 *model)
 {
-    ferry_transformer *graph = &model->plan->model;
+    const int32_t layers = model->plan->model.decoder.layer_count;
     const char *scope = attribute_scope(model, true);
-    double layer = -1, heads = 1;
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, "alignment_layer", &layer, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, scope, "alignment_heads", &heads, error));
-    if (layer < 0) layer += graph->decoder.layer_count;
-    if (heads != 1 || layer < 0 || layer >= graph->decoder.layer_count) return FERRY_OK; /* a mean is no head */
-    model->plan->generation.alignment_layer = (int32_t)layer;
+    const double layer = ferry_ctranslate2_number(model, scope, "alignment_layer", -1);
+    const double heads = ferry_ctranslate2_number(model, scope, "alignment_heads", 1);
+    const double index = layer < 0 ? layer + layers : layer;
+    if (heads != 1 || index < 0 || index >= layers) return; /* the mean of several heads is not a head */
+    model->plan->generation.alignment_layer = (int32_t)index;
     model->plan->generation.alignment_head = 0;
-    return FERRY_OK;
 }
 
 static ferry_status read_decoder(ferry_ctranslate2 *model, ferry_error *error)
 {
-    double zero_start = 0, scale = 1, cap = 0, merge = 0;
-    FERRY_TRY(ferry_ctranslate2_number(model, "decoder", "start_from_zero_embedding", &zero_start, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "decoder", "scale_outputs", &scale, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "decoder", "final_logit_softcapping", &cap, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, attribute_scope(model, false), "embeddings_merge", &merge, error));
-    if (cap != 0) return ferry_ctranslate2_fail(model, "decoder", "soft caps of logits are not supported", error);
-    model->zero_start = zero_start != 0;
-    model->plan->model.output_scale = (float)scale;
-    return read_alignment(model, error);
+    (void)ferry_ctranslate2_number(model, attribute_scope(model, false), "embeddings_merge", 0);
+    if (ferry_ctranslate2_number(model, "decoder", "final_logit_softcapping", 0) != 0) {
+        return ferry_ctranslate2_fail(model, "decoder", "soft caps of logits are not supported", error);
+    }
+    model->zero_start = ferry_ctranslate2_number(model, "decoder", "start_from_zero_embedding", 0) != 0;
+    model->plan->model.output_scale = (float)ferry_ctranslate2_number(model, "decoder", "scale_outputs", 1);
+    read_alignment(model);
+    return FERRY_OK;
 }
 
 /* The defaults of its translate_batch, or of the program that runs Argos packages. */
@@ -366,7 +316,7 @@ static ferry_status open_model(ferry_ctranslate2 *model, ferry_error *error)
 {
     ferry_view bytes;
     ferry_import_plan *plan = model->plan;
-    const ferry_ctranslate2_name name = ferry_ctranslate2_join(model->folder, "model.bin");
+    const ferry_name name = ferry_ctranslate2_join(model->folder, "model.bin");
     model->file = ferry_import_source_label(plan->source, name.text);
     FERRY_TRY(ferry_import_map(plan, name.text, &bytes, error));
     ferry_weights_close(&plan->weights);

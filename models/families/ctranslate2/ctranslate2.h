@@ -6,7 +6,7 @@
 
 /* A list of tokens, the unknown token at its end where the file lacks it. */
 typedef struct ferry_ctranslate2_vocabulary {
-    const ferry_view *tokens; /* [count] */
+    ferry_view *tokens; /* [count] */
     int32_t count;
     const char *file;
 } ferry_ctranslate2_vocabulary;
@@ -24,17 +24,16 @@ typedef struct ferry_ctranslate2 {
     ferry_ctranslate2_vocabulary source, target;
 } ferry_ctranslate2;
 
-/* "encoder/layer_3" and "ffn" with a slash between them; cut where it is longer than any variable's name. */
-typedef struct ferry_ctranslate2_name {
-    char text[160];
-} ferry_ctranslate2_name;
-ferry_ctranslate2_name ferry_ctranslate2_join(const char *scope, const char *name);
+/* "encoder/layer_3" and "ffn" with a slash between them. */
+ferry_name ferry_ctranslate2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 
-/* A number that stands as a variable of one element, of whatever type; *value stays when there is none. */
-ferry_status ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name,
-                                      double *value, ferry_error *error);
+/* A variable, without counting it as used; NULL if there is none. */
+const ferry_weights_entry *ferry_ctranslate2_look(const ferry_ctranslate2 *model, const char *scope, const char *name);
+/* A number that is a variable of one element, of whatever type; `missing` where there is none. A variable with more
+ * elements is not one: it stays unused, which ferry_import_check_unused refuses. */
+double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);
 /* Dimension `index` of a variable of `dims` dimensions, within what Ferry reads. */
 ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
                                     int32_t index, int32_t *size, ferry_error *error);
@@ -46,7 +45,7 @@ ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *
 /* Embedding or output matrix [N, D], and the layers with their norms and biases. */
 ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char *scope, int32_t N, int32_t K,
                                       ferry_import_tensor *matrix, ferry_error *error);
-ferry_status ferry_ctranslate2_layers(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+ferry_status ferry_ctranslate2_layers(ferry_ctranslate2 *model, bool decoder, ferry_error *error);
 
 /* ---- ctranslate2_positions.c ---- */
 

@@ -1,6 +1,5 @@
-/* Which positional encoding a stack of CTranslate2's has follows from the variables of its first layer. */
+/* A stack's positional encoding, which the variables of its first layer determine. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ctranslate2.h"
@@ -16,41 +15,24 @@ typedef struct position_reader {
     ferry_import_position *position;
 } position_reader;
 
-static ferry_ctranslate2_name layer_scope(const position_reader *reader, int32_t layer)
+static ferry_name layer_scope(const position_reader *reader, int32_t layer)
 {
-    ferry_ctranslate2_name scope;
-    snprintf(scope.text, sizeof scope.text, "%s/layer_%d/self_attention", reader->from, (int)layer);
-    return scope;
+    return ferry_name_format("%s/layer_%d/self_attention", reader->from, (int)layer);
 }
 
-/* The variable of layer `layer`, without counting it as used; NULL: none. */
-static const ferry_weights_entry *look(const position_reader *reader, int32_t layer, const char *name)
+static bool in_first_layer(const position_reader *reader, const char *name)
 {
-    const ferry_ctranslate2_name scope = layer_scope(reader, layer);
-    return ferry_weights_find(&reader->model->plan->weights, ferry_ctranslate2_join(scope.text, name).text);
-}
-
-static void add_integer(position_reader *reader, const char *key, int32_t integer)
-{
-    reader->position->parameters[reader->position->count++] =
-        (ferry_import_parameter){.key = key, .kind = FERRY_IMPORT_INTEGER, .integer = integer};
-}
-
-static void add_text(position_reader *reader, const char *key, const char *text)
-{
-    reader->position->parameters[reader->position->count++] =
-        (ferry_import_parameter){.key = key, .kind = FERRY_IMPORT_TEXT, .text = text};
+    return ferry_ctranslate2_look(reader->model, layer_scope(reader, 0).text, name) != NULL;
 }
 
 /* A number of each layer's self-attention, which must be the first layer's. */
 static ferry_status read_common(const position_reader *reader, const char *name, double *value, ferry_error *error)
 {
     const double missing = *value;
-    FERRY_TRY(ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, value, error));
+    *value = ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, missing);
     for (int32_t i = 1; i < reader->stack->layer_count; i++) {
-        const ferry_ctranslate2_name scope = layer_scope(reader, i);
-        double other = missing;
-        FERRY_TRY(ferry_ctranslate2_number(reader->model, scope.text, name, &other, error));
+        const ferry_name scope = layer_scope(reader, i);
+        const double other = ferry_ctranslate2_number(reader->model, scope.text, name, missing);
         if (other == *value) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s/%s' is %g, but %g in layer 0: not supported",
                           reader->model->file, scope.text, name, other, *value);
@@ -70,10 +52,10 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: relative positions: expected an odd number of rows, found %d",
                           reader->model->file, (int)rows);
     }
-    reader->position->type = "shaw";
-    add_integer(reader, "clip", (rows - 1) / 2);
+    *reader->position = (ferry_import_position){
+        .type = "shaw", .parameters = {{"clip", FERRY_IMPORT_INTEGER, .integer = (rows - 1) / 2}}, .count = 1};
     for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
-        const ferry_ctranslate2_name scope = layer_scope(reader, i / 2);
+        const ferry_name scope = layer_scope(reader, i / 2);
         const ferry_weights_entry *table;
         FERRY_TRY(ferry_import_take(plan, "", ferry_ctranslate2_join(scope.text, names[i % 2][0]).text, rows,
                                     reader->stack->head_width, &table, error));
@@ -83,11 +65,11 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
     return FERRY_OK;
 }
 
-/* The layers' tables are one, or as good as one. */
+/* The layers' tables are one table, or equal. */
 static ferry_status check_same_table(const position_reader *reader, const ferry_weights_entry *first, int32_t layer,
                                      ferry_error *error)
 {
-    const ferry_ctranslate2_name scope = layer_scope(reader, layer);
+    const ferry_name scope = layer_scope(reader, layer);
     const ferry_weights_entry *other =
         ferry_import_find(reader->model->plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text);
     if (other == NULL || (other->tensor.bytes == first->tensor.bytes && other->tensor.type == first->tensor.type &&
@@ -101,7 +83,7 @@ static ferry_status check_same_table(const position_reader *reader, const ferry_
 static ferry_status read_t5(position_reader *reader, ferry_error *error)
 {
     ferry_import_plan *plan = reader->model->plan;
-    const ferry_ctranslate2_name scope = layer_scope(reader, 0);
+    const ferry_name scope = layer_scope(reader, 0);
     const ferry_weights_entry *table;
     int32_t buckets;
     double distance = 0;
@@ -115,9 +97,7 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
                           scope.text, (int)buckets, distance);
     }
     for (int32_t i = 1; i < reader->stack->layer_count; i++) FERRY_TRY(check_same_table(reader, table, i, error));
-    reader->position->type = "t5";
-    add_integer(reader, "num_buckets", buckets);
-    add_integer(reader, "max_distance", (int32_t)distance);
+    *reader->position = ferry_import_t5_position(buckets, (int32_t)distance);
     return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", reader->to);
 }
 
@@ -142,34 +122,25 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations of %g columns with base %g", reader->model->file,
                           dims, base);
     }
-    reader->position->type = "rope";
-    reader->position->parameters[reader->position->count++] =
-        (ferry_import_parameter){.key = "theta", .kind = FERRY_IMPORT_REAL, .real = (float)base};
-    add_text(reader, "layout", interleave != 0 ? "interleaved" : "half");
-    add_integer(reader, "dims", (int32_t)dims);
+    *reader->position = (ferry_import_position){
+        .type = "rope",
+        .parameters = {{"theta", FERRY_IMPORT_REAL, .real = (float)base},
+                       {"layout", FERRY_IMPORT_TEXT, .text = interleave != 0 ? "interleaved" : "half"},
+                       {"dims", FERRY_IMPORT_INTEGER, .integer = (int32_t)dims}},
+        .count = 3};
     return FERRY_OK;
 }
 
 /* Positions that grow to the right or fall to the left differ by a constant in each row: the same probabilities. */
 static ferry_status read_alibi(position_reader *reader, ferry_error *error)
 {
-    double scaled = 0;
-    FERRY_TRY(ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", &scaled, error));
-    if (scaled != 0) {
+    if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0) {
         return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
     }
-    reader->position->type = "alibi";
-    add_text(reader, "slopes", "formula");
+    *reader->position = (ferry_import_position){.type = "alibi",
+                                                .parameters = {{"slopes", FERRY_IMPORT_TEXT, .text = "formula"}},
+                                                .count = 1};
     return FERRY_OK;
-}
-
-/* Without any variable: the first token stands at position 1. */
-static void set_sinusoidal(position_reader *reader)
-{
-    reader->position->type = "sinusoidal";
-    add_text(reader, "layout", "split");
-    add_text(reader, "exponent_divisor", "half_minus_one");
-    add_integer(reader, "first", 1);
 }
 
 ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error)
@@ -181,21 +152,19 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
                               .from = decoder ? "decoder" : "encoder",
                               .to = decoder ? "dec" : "enc",
                               .position = decoder ? &plan->decoder_position : &plan->encoder_position};
-    double alibi = 0, ignored = 0;
-    *reader.position = (ferry_import_position){.count = 0};
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi", &alibi, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", &ignored, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, reader.from, "scale_alibi", &ignored, error));
-    if (look(&reader, 0, "relative_position_keys") != NULL || look(&reader, 0, "relative_position_values") != NULL) {
+    const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
+    (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
+    (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
+    if (in_first_layer(&reader, "relative_position_keys") || in_first_layer(&reader, "relative_position_values")) {
         return read_shaw(&reader, error);
     }
-    if (look(&reader, 0, "relative_attention_bias") != NULL) return read_t5(&reader, error);
-    if (look(&reader, 0, "rotary_dim") != NULL) return read_rope(&reader, error);
-    if (alibi != 0 && decoder) return read_alibi(&reader, error);
-    if (alibi != 0) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
+    if (in_first_layer(&reader, "relative_attention_bias")) return read_t5(&reader, error);
+    if (in_first_layer(&reader, "rotary_dim")) return read_rope(&reader, error);
+    if (alibi && decoder) return read_alibi(&reader, error);
+    if (alibi) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
     const ferry_weights_entry *table =
         ferry_import_find(plan, "", ferry_ctranslate2_join(reader.from, "position_encodings/encodings").text);
     if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, reader.position, error);
-    set_sinusoidal(&reader);
+    *reader.position = ferry_import_sinusoidal("half_minus_one", 1);
     return FERRY_OK;
 }

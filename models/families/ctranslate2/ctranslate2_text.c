@@ -1,7 +1,8 @@
-/* CTranslate2's vocabularies and tokens; it leaves segmentation, and sometimes the closing token, to its callers. */
+/* CTranslate2's vocabularies and tokens; segmentation, and sometimes the end of sentence, are left to its callers. */
 #include <string.h>
 
 #include "ctranslate2.h"
+#include "models/plan/json_keys.h"
 #include "base/printable.h"
 
 static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)
@@ -14,15 +15,16 @@ static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_
 
 /* ---- vocabularies ---- */
 
-/* `count` tokens and room for one more. */
-static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_view **tokens, ferry_error *error)
+/* `count` tokens, and room for one more. */
+static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ctranslate2_vocabulary *vocabulary,
+                                    ferry_error *error)
 {
     if (count >= FERRY_IMPORT_MAX_VOCABULARY) {
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens",
                           ferry_import_source_path(plan->source), count);
     }
-    *tokens = ferry_arena_alloc(&plan->arena, count + 1, sizeof **tokens);
-    return *tokens != NULL ? FERRY_OK : ferry_fail_memory(error, "a vocabulary", count * sizeof **tokens);
+    vocabulary->count = (int32_t)count;
+    return ferry_import_pieces(plan, vocabulary->count + 1, &vocabulary->tokens, error);
 }
 
 /* An array of texts; jansson keeps them. */
@@ -30,34 +32,25 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
                                      ferry_error *error)
 {
     json_error_t problem;
-    ferry_view *tokens;
-    json_t *array = json_loadb(text.data, text.size, 0, &problem);
+    size_t i;
+    json_t *array = json_loadb(text.data, text.size, 0, &problem), *token;
     if (array == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", vocabulary->file, problem.line,
                           problem.column, ferry_printable_view(ferry_text_view(problem.text)).text);
     }
-    if (plan->tree_count == FERRY_IMPORT_MAX_TREES) {
-        json_decref(array);
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d JSON files", vocabulary->file,
-                          FERRY_IMPORT_MAX_TREES);
-    }
-    plan->trees[plan->tree_count++] = array;
-    const size_t count = json_array_size(array);
-    FERRY_TRY(allocate_tokens(plan, count, &tokens, error));
-    for (size_t i = 0; i < count; i++) {
-        const json_t *token = json_array_get(array, i);
+    FERRY_TRY(ferry_import_keep_json(plan, vocabulary->file, array, error));
+    FERRY_TRY(allocate_tokens(plan, json_array_size(array), vocabulary, error));
+    json_array_foreach (array, i, token) {
         if (!json_is_string(token)) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected texts, found something else at %zu",
                               vocabulary->file, i);
         }
-        tokens[i] = (ferry_view){json_string_value(token), json_string_length(token)};
+        vocabulary->tokens[i] = (ferry_view){json_string_value(token), json_string_length(token)};
     }
-    vocabulary->tokens = tokens;
-    vocabulary->count = (int32_t)count;
     return FERRY_OK;
 }
 
-/* The next line without its end; false behind the last. */
+/* The next line without its end; false after the last. */
 static bool next_line(ferry_view text, size_t *at, ferry_view *line)
 {
     if (*at >= text.size) return false;
@@ -72,18 +65,15 @@ static bool next_line(ferry_view text, size_t *at, ferry_view *line)
 static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, ferry_ctranslate2_vocabulary *vocabulary,
                                      ferry_error *error)
 {
-    ferry_view line, *tokens;
+    ferry_view line;
     size_t count = 0, returns = 0;
     for (size_t at = 0; next_line(text, &at, &line); count++) {
         returns += line.size > 0 && line.data[line.size - 1] == '\r' ? 1 : 0;
     }
-    FERRY_TRY(allocate_tokens(plan, count, &tokens, error));
-    size_t at = 0;
-    for (size_t i = 0; i < count && next_line(text, &at, &line); i++) {
-        tokens[i] = (ferry_view){line.data, returns == count ? line.size - 1 : line.size};
+    FERRY_TRY(allocate_tokens(plan, count, vocabulary, error));
+    for (size_t at = 0, i = 0; next_line(text, &at, &line); i++) {
+        vocabulary->tokens[i] = (ferry_view){line.data, returns == count ? line.size - 1 : line.size};
     }
-    vocabulary->tokens = tokens;
-    vocabulary->count = (int32_t)count;
     return FERRY_OK;
 }
 
@@ -91,22 +81,17 @@ static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, f
 static ferry_status read_vocabulary(const ferry_ctranslate2 *model, const char *stem,
                                     ferry_ctranslate2_vocabulary *vocabulary, ferry_error *error)
 {
-    static const char *const ends[] = {".json", ".txt"};
     ferry_import_plan *plan = model->plan;
+    ferry_view text;
     *vocabulary = (ferry_ctranslate2_vocabulary){.tokens = NULL};
-    for (size_t i = 0; i < 2; i++) {
-        ferry_view text;
-        ferry_ctranslate2_name name = ferry_ctranslate2_join(model->folder, stem);
-        strcat(name.text, ends[i]);
-        if (!ferry_import_has_file(plan, name.text)) continue;
-        vocabulary->file = ferry_import_source_label(plan->source, name.text);
-        FERRY_TRY(ferry_import_map(plan, name.text, &text, error));
-        FERRY_TRY(i == 0 ? read_json_tokens(plan, text, vocabulary, error)
-                         : read_text_tokens(plan, text, vocabulary, error));
-        if (find_token(vocabulary, model->unk) >= 0) return FERRY_OK;
-        ((ferry_view *)(uintptr_t)vocabulary->tokens)[vocabulary->count++] = model->unk;
-        return FERRY_OK;
-    }
+    ferry_name name = ferry_name_format("%s%s.json", model->folder, stem);
+    const bool json = ferry_import_has_file(plan, name.text);
+    if (!json) name = ferry_name_format("%s%s.txt", model->folder, stem);
+    if (!ferry_import_has_file(plan, name.text)) return FERRY_OK;
+    vocabulary->file = ferry_import_source_label(plan->source, name.text);
+    FERRY_TRY(ferry_import_map(plan, name.text, &text, error));
+    FERRY_TRY(json ? read_json_tokens(plan, text, vocabulary, error) : read_text_tokens(plan, text, vocabulary, error));
+    if (find_token(vocabulary, model->unk) < 0) vocabulary->tokens[vocabulary->count++] = model->unk;
     return FERRY_OK;
 }
 
@@ -144,39 +129,38 @@ static void read_variable(const ferry_ctranslate2 *model, const char *name, ferr
 
 static ferry_status read_old_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    double source_bos = 0, source_eos = 0, target_bos = 1, user_start = 0;
     read_variable(model, "unk_token", &model->unk);
     read_variable(model, "bos_token", &model->bos);
     read_variable(model, "eos_token", &model->eos);
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_source_bos", &source_bos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_source_eos", &source_eos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "with_target_bos", &target_bos, error));
-    FERRY_TRY(ferry_ctranslate2_number(model, "", "user_decoder_start_tokens", &user_start, error));
-    model->source_bos = source_bos != 0;
-    model->source_eos = source_eos != 0;
-    model->start = target_bos != 0 ? model->bos : model->eos;
-    if (user_start == 0) return FERRY_OK;
+    model->source_bos = ferry_ctranslate2_number(model, "", "with_source_bos", 0) != 0;
+    model->source_eos = ferry_ctranslate2_number(model, "", "with_source_eos", 0) != 0;
+    model->start = ferry_ctranslate2_number(model, "", "with_target_bos", 1) != 0 ? model->bos : model->eos;
+    if (ferry_ctranslate2_number(model, "", "user_decoder_start_tokens", 0) == 0) return FERRY_OK;
     return ferry_ctranslate2_fail(model, "user_decoder_start_tokens",
                                   "a first decoder input that the caller chooses is not supported", error);
 }
 
 static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    static const char *const keys[] = {"unk_token", "bos_token", "eos_token", "decoder_start_token"};
     ferry_view *const tokens[] = {&model->unk, &model->bos, &model->eos, &model->start};
-    if (model->config.object != NULL && json_is_null(json_object_get(model->config.object, "decoder_start_token"))) {
-        return ferry_fail(
-            error, FERRY_ERROR_UNSUPPORTED,
-            "%s: 'decoder_start_token' null: a first decoder input that the caller chooses is not supported",
-            model->config.file);
+    const char *texts[4] = {NULL};
+    const ferry_json_key keys[] = {{"unk_token", .text = &texts[0]},
+                                   {"bos_token", .text = &texts[1]},
+                                   {"eos_token", .text = &texts[2]},
+                                   {"decoder_start_token", .text = &texts[3]},
+                                   {"add_source_bos", .flag = &model->source_bos},
+                                   {"add_source_eos", .flag = &model->source_eos}};
+    if (json_is_null(json_object_get(model->config.object, "decoder_start_token"))) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'decoder_start_token' null: a first decoder input that the caller chooses is not "
+                          "supported",
+                          model->config.file);
     }
+    FERRY_TRY(ferry_json_read(model->config, keys, 6, false, error));
     for (size_t i = 0; i < 4; i++) {
-        const char *text = NULL;
-        FERRY_TRY(ferry_json_text(model->config, keys[i], &text, error));
-        if (text != NULL) *tokens[i] = ferry_text_view(text);
+        if (texts[i] != NULL) *tokens[i] = ferry_text_view(texts[i]);
     }
-    FERRY_TRY(ferry_json_bool(model->config, "add_source_bos", &model->source_bos, error));
-    return ferry_json_bool(model->config, "add_source_eos", &model->source_eos, error);
+    return FERRY_OK;
 }
 
 ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
@@ -201,30 +185,28 @@ static ferry_status require_token(const ferry_ctranslate2_vocabulary *vocabulary
                       ferry_printable_view(token).text);
 }
 
-/* Ids of the graph, and target ids that stand for no text. */
+/* Ids of the graph, and target ids that have no text. */
 static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
 {
-    ferry_import_plan *plan = model->plan;
-    const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
-    int32_t special[8] = {0}, eos;
-    FERRY_TRY(require_token(&model->target, model->eos, "the end of sentence", &eos, error));
-    FERRY_TRY(ferry_import_ids(plan, &eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
-    plan->generation.start_id = -1;
+    static const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
+    const ferry_ctranslate2_vocabulary *target = &model->target;
+    ferry_generation *ids = &model->plan->generation;
+    ferry_model_text *text = &model->plan->text;
+    int32_t eos;
+    FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
+    FERRY_TRY(ferry_import_ids(model->plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
+    ids->start_id = -1;
     if (!model->zero_start) {
-        FERRY_TRY(require_token(&model->target, model->start, "the decoder's first input", &plan->generation.start_id,
-                                error));
+        FERRY_TRY(require_token(target, model->start, "the decoder's first input", &ids->start_id, error));
     }
-    special[0] = eos;
-    special[1] = find_token(&model->target, model->unk);
-    special[2] = find_token(&model->target, model->bos);
-    special[3] = plan->generation.start_id;
-    for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(&model->target, ferry_text_view(silent[i]));
-    return ferry_import_ids(plan, special, 8, &plan->text.special_ids, &plan->text.special_count, error);
+    int32_t special[8] = {eos, find_token(target, model->unk), find_token(target, model->bos), ids->start_id};
+    for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(target, ferry_text_view(silent[i]));
+    return ferry_import_ids(model->plan, special, 8, &text->special_ids, &text->special_count, error);
 }
 
 /* ---- segmentation ---- */
 
-/* Where it is known that the caller had to close a sentence: Hugging Face's tokenizers do. */
+/* *closes: the caller had to append the end of sentence, as Hugging Face's tokenizers do. */
 static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes, ferry_error *error)
 {
     static const struct {
@@ -238,8 +220,8 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     const char *const folders[] = {"", model->folder};
     *closes = false;
     for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
-        const ferry_ctranslate2_name source = ferry_ctranslate2_join(folders[i % 2], names[i / 2].source);
-        ferry_ctranslate2_name target = {""};
+        const ferry_name source = ferry_ctranslate2_join(folders[i % 2], names[i / 2].source);
+        ferry_name target = {""};
         if (!ferry_import_has_file(plan, source.text)) continue;
         if (names[i / 2].target != NULL) target = ferry_ctranslate2_join(folders[i % 2], names[i / 2].target);
         const bool two = target.text[0] != 0 && ferry_import_has_file(plan, target.text);
@@ -249,7 +231,7 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     return FERRY_OK;
 }
 
-/* What stands around the ids of a source line. */
+/* Ids before and after those of a source line. */
 static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
@@ -276,49 +258,30 @@ static bool is_language(ferry_view token)
     return false;
 }
 
-/* Target ids that stand for no text: tags, too. */
-static ferry_status silence(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    const int32_t before = text->special_count;
-    int32_t *all = ferry_arena_alloc(&plan->arena, (size_t)(before + count), sizeof *all);
-    if (all == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)(before + count) * sizeof *all);
-    for (int32_t i = 0; i < before; i++) all[i] = text->special_ids[i];
-    for (int32_t i = 0; i < count; i++) all[before + i] = ids[i];
-    return ferry_import_ids(plan, all, before + count, &text->special_ids, &text->special_count, error);
-}
-
-/* Tags of languages in a shared vocabulary: the source's before its text, the target's forced as the first token. */
+/* Tags of languages in a shared vocabulary: the source's before its text, the target's forced as the first token; they
+ * have no text. */
 static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
-    int32_t count = 0;
-    *found = false;
-    if (model->source.tokens != model->target.tokens) return FERRY_OK;
-    for (int32_t i = 0; i < model->source.count; i++) count += is_language(model->source.tokens[i]) ? 1 : 0;
-    if (count < 2) return FERRY_OK;
-    ferry_view *tags = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *tags);
-    int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *ids);
-    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "languages", (size_t)count * sizeof *tags);
-    count = 0;
-    for (int32_t i = 0; i < model->source.count; i++) {
-        if (!is_language(model->source.tokens[i])) continue;
-        tags[count] = model->source.tokens[i];
-        ids[count++] = i;
+    ferry_model_text *text = &plan->text;
+    ferry_import_tags list = {NULL, NULL, 0};
+    const int32_t count = model->source.tokens == model->target.tokens ? model->source.count : 0;
+    for (int32_t i = 0; i < count; i++) {
+        const ferry_view token = model->source.tokens[i];
+        if (is_language(token)) FERRY_TRY(ferry_import_add_tag(plan, &list, token, i, error));
     }
-    *found = true;
-    FERRY_TRY(silence(plan, ids, count, error));
-    return ferry_import_languages(plan, tags, ids, count, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
+    *found = list.count >= 2;
+    if (!*found) return FERRY_OK;
+    FERRY_TRY(ferry_import_ids(plan, list.ids, list.count, &text->special_ids, &text->special_count, error));
+    return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
 /* ">>deu<<", as Marian's multilingual models have them. */
 static bool has_marian_tags(const ferry_ctranslate2_vocabulary *vocabulary)
 {
+    ferry_view tag;
     for (int32_t i = 0; i < vocabulary->count; i++) {
-        const ferry_view token = vocabulary->tokens[i];
-        if (token.size > 4 && memcmp(token.data, ">>", 2) == 0 && memcmp(token.data + token.size - 2, "<<", 2) == 0) {
-            return true;
-        }
+        if (ferry_import_marian_tag(vocabulary->tokens[i], &tag)) return true;
     }
     return false;
 }
@@ -329,21 +292,20 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
 {
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
+    const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
+    ferry_model_text *text = &plan->text;
     int32_t id;
     if (ferry_import_has_file(plan, "bpe.model")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: BPE after Moses' tokenizer (bpe.model) is not supported",
                           ferry_import_source_path(plan->source));
     }
-    FERRY_TRY(ferry_json_require(metadata, "from_code", error));
-    FERRY_TRY(ferry_json_require(metadata, "to_code", error));
-    FERRY_TRY(ferry_json_text(metadata, "from_code", &from, error));
-    FERRY_TRY(ferry_json_text(metadata, "to_code", &to, error));
+    FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->generation.decoding.forced_first_id = id;
-    return silence(plan, &id, 1, error);
+    return ferry_import_ids(plan, &id, 1, &text->special_ids, &text->special_count, error);
 }
 
 ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/plan/json_keys.h"
 #include "base/printable.h"
 
 /* ---- families ---- */
@@ -33,9 +34,14 @@ static const struct {
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
 };
 
+const char *ferry_huggingface_architecture(ferry_json config)
+{
+    return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+}
+
 static ferry_status find_family(ferry_json config, family_importer **import, ferry_error *error)
 {
-    const char *type = NULL, *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         const char *start = families[i].class_start;
@@ -55,28 +61,22 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
 }
 
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, ferry_error *error)
+static ferry_status check_kind(ferry_json config, const char *class, ferry_error *error)
 {
-    const char *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
     bool pair = true, one = false;
-    if (ferry_json_get(config, "quantization_config") != NULL) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: 'quantization_config': quantized weights are not supported", config.file);
-    }
+    const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
+    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
+    const char *refused = NULL;
+    if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) refused = "'pruned_heads' is not supported";
+    if (one) refused = "'tie_encoder_decoder' true is not supported";
+    if (!pair) refused = "'is_encoder_decoder' false is not supported";
     if (ferry_json_get(config, "auto_map") != NULL) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: 'auto_map': the network is a program in the directory, which Ferry does not run",
-                          config.file);
+        refused = "'auto_map': the network is a program in the directory, which Ferry does not run";
     }
-    FERRY_TRY(ferry_json_bool(config, "is_encoder_decoder", &pair, error));
-    FERRY_TRY(ferry_json_bool(config, "tie_encoder_decoder", &one, error));
-    if (!pair || one) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' %s is not supported", config.file,
-                          pair ? "tie_encoder_decoder" : "is_encoder_decoder", pair ? "true" : "false");
+    if (ferry_json_get(config, "quantization_config") != NULL) {
+        refused = "'quantization_config': quantized weights are not supported";
     }
-    if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'pruned_heads' is not supported", config.file);
-    }
+    if (refused != NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s", config.file, refused);
     if (class == NULL || ferry_text_ends(class, "MTModel") || ferry_text_ends(class, "ForConditionalGeneration") ||
         ferry_text_ends(class, "WithLMHeadModel")) {
         return FERRY_OK;
@@ -95,7 +95,7 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
 {
     family_importer *import;
     FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, error));
+    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), error));
     return import(plan, config, error);
 }
 
@@ -106,23 +106,16 @@ static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model,
 {
     const int32_t most = FERRY_IMPORT_MAX_SIZE;
     const char *activation = family->activation;
+    const ferry_json_key keys[] = {
+        {decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1, most},
+        {decoder ? "decoder_attention_heads" : "encoder_attention_heads", .integer = &stack->heads, 1, most},
+        {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1, most},
+        {"activation_function", .text = &activation}};
     *stack = (ferry_stack){
         .layer_count = 12, .heads = 16, .ffn_width = 4096, .norm_eps = 1e-5f, .pre_norm = family->pre_norm};
-    FERRY_TRY(
-        ferry_json_integer(config, decoder ? "decoder_layers" : "encoder_layers", 1, most, &stack->layer_count, error));
-    FERRY_TRY(ferry_json_integer(config, decoder ? "decoder_attention_heads" : "encoder_attention_heads", 1, most,
-                                 &stack->heads, error));
-    FERRY_TRY(
-        ferry_json_integer(config, decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", 1, most, &stack->ffn_width, error));
-    FERRY_TRY(ferry_json_text(config, "activation_function", &activation, error));
+    FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
     FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
-    if (d_model % stack->heads != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d is no multiple of %d attention heads", config.file,
-                          (int)d_model, (int)stack->heads);
-    }
-    stack->head_width = d_model / stack->heads;
-    stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
-    return FERRY_OK;
+    return ferry_import_split_heads(config.file, d_model, stack, error);
 }
 
 ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
@@ -131,15 +124,16 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
     int32_t size = family->vocab_size;
+    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_IMPORT_MAX_SIZE},
+                                   {"scale_embedding", .flag = &scale},
+                                   {"tie_word_embeddings", .flag = &plan->tied_output},
+                                   {"vocab_size", .integer = &size, 1, FERRY_IMPORT_MAX_VOCABULARY}};
     model->d_model = 1024;
     plan->tied_embeddings = true;
     plan->tied_output = true;
-    FERRY_TRY(ferry_json_integer(config, "d_model", 1, FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
+    FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
     FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
-    FERRY_TRY(ferry_json_bool(config, "scale_embedding", &scale, error));
-    FERRY_TRY(ferry_json_bool(config, "tie_word_embeddings", &plan->tied_output, error));
-    FERRY_TRY(ferry_json_integer(config, "vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, &size, error));
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
     model->encoder.vocab_size = model->decoder.vocab_size = size;
     return FERRY_OK;
@@ -160,33 +154,24 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
 
 void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes)
 {
-    plan->prefix = "";
-    for (; *prefixes != NULL; prefixes++) {
-        const size_t size = strlen(*prefixes);
-        for (size_t i = 0; i < plan->weights.count; i++) {
-            const ferry_view name = plan->weights.entries[i].tensor.name;
-            if (name.size <= size || memcmp(name.data, *prefixes, size) != 0) continue;
-            plan->prefix = *prefixes;
-            return;
-        }
-    }
+    while (*prefixes != NULL && !ferry_import_has_prefix(plan, *prefixes)) prefixes++;
+    plan->prefix = *prefixes != NULL ? *prefixes : "";
 }
 
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b)
 {
     const ferry_tensor *x = &a->tensor, *y = &b->tensor;
-    if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
     const int64_t row_major[] = {x->shape[1], 1};
-    const bool plain =
-        memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0;
-    if (plain) return memcmp(x->data, y->data, x->bytes) == 0;
-    for (int64_t n = 0; n < x->shape[0]; n++) {
-        for (int64_t k = 0; k < x->shape[1]; k++) {
-            float left, right;
-            ferry_import_widen(x, n * a->strides[0] + k * a->strides[1], 1, 1, &left);
-            ferry_import_widen(y, n * b->strides[0] + k * b->strides[1], 1, 1, &right);
-            if (memcmp(&left, &right, sizeof left) != 0) return false;
-        }
+    if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
+    if (memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0) {
+        return memcmp(x->data, y->data, x->bytes) == 0;
+    }
+    for (int64_t i = 0; i < x->shape[0] * x->shape[1]; i++) {
+        const int64_t n = i / x->shape[1], k = i % x->shape[1];
+        float left, right;
+        ferry_import_widen(x, n * a->strides[0] + k * a->strides[1], 1, 1, &left);
+        ferry_import_widen(y, n * b->strides[0] + k * b->strides[1], 1, 1, &right);
+        if (memcmp(&left, &right, sizeof left) != 0) return false;
     }
     return true;
 }
@@ -214,7 +199,8 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       ferry_import_source_path(plan->source), plan->prefix);
 }
 
-ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *error)
+/* As plan->tied_embeddings and tied_output say. */
+static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
     static const char output[] = "lm_head.weight";
     const char *const output_alias = plan->tied_output ? output : NULL;
@@ -224,22 +210,26 @@ ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *
     const char *const target[] = {"decoder.embed_tokens.weight", output_alias, NULL};
     const ferry_transformer *model = &plan->model;
     const int32_t V = model->decoder.vocab_size;
+    const struct {
+        const char *const *names;
+        const char *to;
+        int32_t V;
+        bool tied;
+    } tables[] = {{shared, "token_embd.weight", V, true},
+                  {source, "enc.token_embd.weight", model->encoder.vocab_size, false},
+                  {target, "dec.token_embd.weight", V, false}};
     const ferry_weights_entry *tensor;
-    if (plan->tied_embeddings) {
-        FERRY_TRY(ferry_huggingface_take_tied(plan, shared, V, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
-    } else {
-        FERRY_TRY(ferry_huggingface_take_tied(plan, source, model->encoder.vocab_size, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "enc.token_embd.weight"));
-        FERRY_TRY(ferry_huggingface_take_tied(plan, target, V, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "dec.token_embd.weight"));
+    for (int i = 0; i < 3; i++) {
+        if (tables[i].tied != plan->tied_embeddings) continue;
+        FERRY_TRY(ferry_huggingface_take_tied(plan, tables[i].names, tables[i].V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
     }
     if (plan->tied_output) return FERRY_OK;
     FERRY_TRY(ferry_import_take(plan, "", output, V, model->d_model, &tensor, error));
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
 
-/* Left-overs of old files and buffers that are computed. */
+/* Remains of old versions, and buffers that are computed. */
 static bool is_ignored(ferry_view name)
 {
     static const char *const endings[] = {
@@ -256,6 +246,23 @@ static bool is_ignored(ferry_view name)
 ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
 {
     return ferry_import_check_unused(plan, is_ignored, error);
+}
+
+ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
+                                       const ferry_huggingface_class *family, ferry_error *error)
+{
+    static const char *const prefixes[] = {"model.", NULL};
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id,
+                                         family->forced_last_id, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(family->position(plan, false, &plan->encoder_position, error));
+    FERRY_TRY(family->position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(add_embeddings(plan, error));
+    if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
+    return ferry_huggingface_check_unused(plan, error);
 }
 
 /* ---- texts ---- */

@@ -1,18 +1,22 @@
 /* What the importers of Hugging Face's families share. Names, defaults and rules are those of transformers 5; a key
- * that is absent has the default of its family's class. For these importers alone. */
+ * that is absent has the default of its family's class. Private to these importers. */
 #ifndef FERRY_HUGGINGFACE_HUGGINGFACE_H
 #define FERRY_HUGGINGFACE_HUGGINGFACE_H
 
 #include "models/plan/plan.h"
 
-/* Of a family in the shape of BART: what its configuration class says where config.json does not. */
+/* Defaults of a BART-like family's configuration class, for keys that config.json lacks. */
 typedef struct ferry_huggingface_class {
     int32_t vocab_size;
     bool scale_embedding;
     const char *activation;
     int32_t pad_id, start_id, eos_id;
     int32_t forced_last_id; /* without generation_config.json; -1: none */
-    bool pre_norm;          /* and then a norm behind each stack */
+    bool pre_norm;          /* and then a norm after each stack */
+    bool embedding_norms;
+    bool output_bias; /* `final_logits_bias`, which may be missing */
+    ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
+                             ferry_error *error);
 } ferry_huggingface_class;
 
 /* ---- families ---- */
@@ -24,7 +28,9 @@ ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_e
 
 /* ---- huggingface.c ---- */
 
-/* Sizes and choices of a family in the shape of BART; one vocabulary of plan->model.encoder.vocab_size words. */
+/* The first class in `architectures`; NULL if there is none. */
+const char *ferry_huggingface_architecture(ferry_json config);
+/* Sizes and choices of a BART-like family; one vocabulary of plan->model.encoder.vocab_size words. */
 ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
                                       ferry_error *error);
 /* Decoding, by generation_config.json or config.json; start, eos and pad ids. */
@@ -37,44 +43,33 @@ void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *p
 ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
                                          const ferry_weights_entry **tensor, ferry_error *error);
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b);
-/* Embeddings and the output matrix of a family in the shape of BART, as plan->tied_embeddings and tied_output say. */
-ferry_status ferry_huggingface_embeddings(ferry_import_plan *plan, ferry_error *error);
-/* Every tensor was used, but for buffers and left-overs of old versions. */
+/* Decoding and all tensors of a BART-like family, after its sizes and choices. */
+ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
+                                       const ferry_huggingface_class *family, ferry_error *error);
+/* Every tensor was used, except buffers and remains of old versions. */
 ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error);
 /* The SentencePiece model `name`, for both sides; its absence is an error that says what to do. */
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error);
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
 
-/* ---- bart.c ---- */
-
-/* A norm [D] with its bias. */
-ferry_status ferry_import_bart_norm(ferry_import_plan *plan, const char *from, const char *to, ferry_error *error);
-
 /* ---- t5_text.c ---- */
 
 ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error);
 
-/* ---- fairseq.c: texts of models that fairseq trained ---- */
+/* ---- multilingual_text.c: texts of models that fairseq trained ---- */
 
-/* Tags of languages and their ids, ascending. */
-typedef struct ferry_fairseq_languages {
-    ferry_view *tags;
-    int32_t *ids;
-    int32_t count;
-} ferry_fairseq_languages;
-
-/* The words of `codes` ("af am ar") with ids from `first` on. */
-ferry_status ferry_fairseq_list(ferry_import_plan *plan, const char *codes, int32_t first,
-                                ferry_fairseq_languages *languages, ferry_error *error);
-/* NLLB's and mBART's texts: the id of a SentencePiece piece is SentencePiece's + 1, behind the pieces stand languages.
- * `form` tells their tags from other tokens ("aaa_Aaaa": deu_Latn), `built_in` lists them where no file does. */
-ferry_status ferry_fairseq_text(ferry_import_plan *plan, const char *form, const char *built_in,
-                                ferry_tag_place source_tag, ferry_error *error);
-/* Languages whose tags stand where `source_tag` says, and before the translation; special ids: these, pad, start, eos,
- * and `more`. A first token that the model forces and that is a language's becomes the default target. */
-ferry_status ferry_fairseq_tags(ferry_import_plan *plan, const ferry_fairseq_languages *languages,
-                                ferry_tag_place source_tag, const int32_t *more, int32_t more_count,
-                                ferry_error *error);
+/* Adds the words of `codes` ("af am ar") with ids from `first` on. */
+ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,
+                                     ferry_import_tags *languages, ferry_error *error);
+/* NLLB's and mBART's texts: the id of a SentencePiece piece is SentencePiece's + 1, after the pieces come languages.
+ * `form` distinguishes their tags from other tokens ("aaa_Aaaa": deu_Latn), `built_in` lists them where no file does.
+ */
+ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
+                                     ferry_tag_place source_tag, ferry_error *error);
+/* Languages whose tags go where `source_tag` says, and before the translation. A first token that the model forces
+ * and that is a language's becomes the default target. */
+ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
+                                     ferry_error *error);
 
 #endif

@@ -5,36 +5,28 @@
 
 /* ---- the network ---- */
 
-/* Rows of the table are counted from behind the padding id: the angle of the first token is two steps. */
-static ferry_import_position position_behind(int32_t pad_id)
+/* Rows of the table are counted from the one after the padding id: the angle of the first token is two steps. */
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
+                                  ferry_error *error)
 {
-    return (ferry_import_position){.type = "sinusoidal",
-                                   .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
-                                                  {"exponent_divisor", FERRY_IMPORT_TEXT, .text = "half_minus_one"},
-                                                  {"first", FERRY_IMPORT_INTEGER, .integer = pad_id + 1}},
-                                   .count = 3};
+    (void)decoder;
+    *position = ferry_import_sinusoidal("half_minus_one", plan->generation.pad_id + 1);
+    if (plan->model.d_model % 2 == 0 && plan->model.d_model >= 4) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
+                      ferry_import_source_path(plan->source), (int)plan->model.d_model);
 }
 
-static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    static const ferry_huggingface_class m2m = {
-        .vocab_size = 128112, .scale_embedding = true, .activation = "relu", .pre_norm = true};
-    static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_huggingface_config(plan, config, &m2m, error));
-    if (plan->model.d_model % 2 != 0 || plan->model.d_model < 4) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one from 4 on",
-                          config.file, (int)plan->model.d_model);
-    }
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 1, 2, 2, -1, error));
-    FERRY_TRY(ferry_import_open_weights(plan, error));
-    ferry_huggingface_find_prefix(plan, prefixes);
-    plan->encoder_position = plan->decoder_position = position_behind(plan->generation.pad_id);
-    FERRY_TRY(ferry_huggingface_embeddings(plan, error));
-    FERRY_TRY(ferry_import_bart_layers(plan, error));
-    return ferry_huggingface_check_unused(plan, error);
-}
+static const ferry_huggingface_class m2m = {.vocab_size = 128112,
+                                            .scale_embedding = true,
+                                            .activation = "relu",
+                                            .pad_id = 1,
+                                            .start_id = 2,
+                                            .eos_id = 2,
+                                            .forced_last_id = -1,
+                                            .pre_norm = true,
+                                            .position = read_position};
 
-/* ---- M2M-100's text: vocab.json, then a language for each row ---- */
+/* ---- M2M-100's text: vocab.json, then one language a row ---- */
 
 static const char m2m_codes[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht "
@@ -42,43 +34,36 @@ static const char m2m_codes[] =
     "pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 static const char wmt21_codes[] = "en ha is ja cs ru zh de";
 
-static ferry_status check_codes(const ferry_import_plan *plan, ferry_json vocabulary, int32_t languages,
-                                ferry_error *error)
-{
-    const size_t pieces = json_object_size(vocabulary.object);
-    if (pieces + (size_t)languages <= (size_t)plan->model.encoder.vocab_size) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %zu pieces and %d languages do not fit a vocabulary of %d",
-                      vocabulary.file, pieces, (int)languages, (int)plan->model.encoder.vocab_size);
-}
-
 static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     const int32_t V = plan->model.encoder.vocab_size;
     const char *codes = "m2m100";
+    const ferry_view *pieces;
     ferry_json vocabulary;
-    ferry_fairseq_languages languages;
-    text->present = true;
-    text->source_count = text->target_count = V;
+    ferry_import_tags list = {NULL, NULL, 0};
     FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));
     FERRY_TRY(ferry_import_json(plan, "vocab.json", &vocabulary, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &text->source_pieces, error));
-    text->target_pieces = text->source_pieces;
+    FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &pieces, error));
     FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
     FERRY_TRY(ferry_huggingface_check_eos(plan, vocabulary, error));
-    text->source_unk_id = ferry_import_piece_id(vocabulary, "<unk>");
     FERRY_TRY(ferry_json_text(tokenizer, "language_codes", &codes, error));
     const bool wmt21 = strcmp(codes, "wmt21") == 0;
     if (!wmt21 && strcmp(codes, "m2m100") != 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'language_codes': expected 'm2m100' or 'wmt21'",
                           tokenizer.file);
     }
-    FERRY_TRY(ferry_fairseq_list(plan, wmt21 ? wmt21_codes : m2m_codes, (int32_t)json_object_size(vocabulary.object),
-                                 &languages, error));
-    FERRY_TRY(check_codes(plan, vocabulary, languages.count, error));
-    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
-    const int32_t special[] = {ferry_import_piece_id(vocabulary, "<s>"), text->source_unk_id};
-    return ferry_fairseq_tags(plan, &languages, FERRY_TAG_PREFIX, special, 2, error);
+    const int32_t first = (int32_t)json_object_size(vocabulary.object); /* at most V, as its ids differ */
+    FERRY_TRY(ferry_multilingual_list(plan, wmt21 ? wmt21_codes : m2m_codes, first, &list, error));
+    if (first + list.count > V) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %d pieces and %d languages do not fit a vocabulary of %d",
+                          vocabulary.file, (int)first, (int)list.count, (int)V);
+    }
+    ferry_import_one_vocabulary(plan, pieces, ferry_import_piece_id(vocabulary, "<unk>"));
+    const int32_t own[] = {ferry_import_piece_id(vocabulary, "<s>"), text->source_unk_id};
+    FERRY_TRY(ferry_import_ids(plan, list.ids, list.count, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_ids(plan, own, 2, &text->special_ids, &text->special_count, error));
+    return ferry_multilingual_tags(plan, &list, FERRY_TAG_PREFIX, error);
 }
 
 /* ---- NLLB-200's text ---- */
@@ -106,7 +91,7 @@ static ferry_status read_nllb_text(ferry_import_plan *plan, ferry_json tokenizer
 {
     bool legacy = false;
     FERRY_TRY(ferry_json_bool(tokenizer, "legacy_behaviour", &legacy, error));
-    return ferry_fairseq_text(plan, "aaa_Aaaa", nllb_codes, legacy ? FERRY_TAG_SUFFIX : FERRY_TAG_PREFIX, error);
+    return ferry_multilingual_text(plan, "aaa_Aaaa", nllb_codes, legacy ? FERRY_TAG_SUFFIX : FERRY_TAG_PREFIX, error);
 }
 
 ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -115,8 +100,9 @@ ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    const bool nllb = strncmp(class, "Nllb", 4) == 0 || !ferry_import_has_file(plan, "vocab.json");
+    const bool nllb = ferry_text_begins(class, "Nllb") || !ferry_import_has_file(plan, "vocab.json");
     plan->kind = nllb ? "huggingface-nllb" : "huggingface-m2m100";
-    FERRY_TRY(read_network(plan, config, error));
+    FERRY_TRY(ferry_huggingface_config(plan, config, &m2m, error));
+    FERRY_TRY(ferry_huggingface_network(plan, config, &m2m, error));
     return nllb ? read_nllb_text(plan, tokenizer, error) : read_m2m_text(plan, tokenizer, error);
 }

@@ -1,6 +1,4 @@
 /* mBART-50. mBART-25, whose decoder starts with the language itself, is told apart and refused. */
-#include <string.h>
-
 #include "huggingface.h"
 
 static const char codes[] =
@@ -32,23 +30,16 @@ static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_i
     return ferry_import_add_tensor(plan, &used, error, "%s.position.weight", decoder ? "dec" : "enc");
 }
 
-static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    static const ferry_huggingface_class mbart = {.vocab_size = 50265, .activation = "gelu", .pre_norm = true};
-    static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_huggingface_config(plan, config, &mbart, error));
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 1, 0, 2, 2, error));
-    FERRY_TRY(ferry_import_open_weights(plan, error));
-    ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
-    FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
-    FERRY_TRY(ferry_huggingface_embeddings(plan, error));
-    FERRY_TRY(ferry_import_bart_norm(plan, "encoder.layernorm_embedding", "enc.embd_norm", error));
-    FERRY_TRY(ferry_import_bart_norm(plan, "decoder.layernorm_embedding", "dec.embd_norm", error));
-    FERRY_TRY(ferry_import_bart_layers(plan, error));
-    FERRY_TRY(ferry_import_bart_bias(plan, error));
-    return ferry_huggingface_check_unused(plan, error);
-}
+static const ferry_huggingface_class mbart = {.vocab_size = 50265,
+                                              .activation = "gelu",
+                                              .pad_id = 1,
+                                              .start_id = 0,
+                                              .eos_id = 2,
+                                              .forced_last_id = 2,
+                                              .pre_norm = true,
+                                              .embedding_norms = true,
+                                              .output_bias = true,
+                                              .position = read_position};
 
 /* ---- the text ---- */
 
@@ -59,7 +50,7 @@ static ferry_status check_mbart50(ferry_import_plan *plan, ferry_json config, fe
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
     FERRY_TRY(ferry_json_text(config, "tokenizer_class", &config_class, error));
-    if (strncmp(class, "MBart50", 7) == 0 || strncmp(config_class, "MBart50", 7) == 0 ||
+    if (ferry_text_begins(class, "MBart50") || ferry_text_begins(config_class, "MBart50") ||
         plan->model.encoder.vocab_size == MBART50_WORDS) {
         return FERRY_OK;
     }
@@ -72,7 +63,8 @@ static ferry_status check_mbart50(ferry_import_plan *plan, ferry_json config, fe
 ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     plan->kind = "huggingface-mbart50";
-    FERRY_TRY(read_network(plan, config, error));
+    FERRY_TRY(ferry_huggingface_config(plan, config, &mbart, error));
+    FERRY_TRY(ferry_huggingface_network(plan, config, &mbart, error));
     FERRY_TRY(check_mbart50(plan, config, error));
-    return ferry_fairseq_text(plan, "aa_AA", codes, FERRY_TAG_PREFIX, error);
+    return ferry_multilingual_text(plan, "aa_AA", codes, FERRY_TAG_PREFIX, error);
 }

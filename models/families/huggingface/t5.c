@@ -1,9 +1,10 @@
 /* T5 in Hugging Face's form: T5, T5 1.1 and flan, mT5, MADLAD-400. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "huggingface.h"
+#include "models/plan/json_keys.h"
+#include "models/plan/layer_table.h"
 
 enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 
@@ -13,7 +14,7 @@ typedef struct t5_choices {
     int32_t max_distance;
     bool tie;          /* tie_word_embeddings */
     bool scale;        /* the decoder's output is multiplied by d^-1/2 */
-    bool scale_is_key; /* scale_decoder_outputs stands in config.json, and tie says nothing */
+    bool scale_is_key; /* config.json has scale_decoder_outputs, and tie is unused */
 } t5_choices;
 
 /* ---- config.json ---- */
@@ -43,15 +44,18 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
                          .norm_eps = 1e-6f,
                          .attention_scale = 1,
                          .vocab_size = mt5 ? 250112 : 32128};
+    const ferry_json_key keys[] = {
+        {"d_model", .integer = &model->d_model, 1, most},
+        {"d_kv", .integer = &stack.head_width, 1, most},
+        {"num_heads", .integer = &stack.heads, 1, most},
+        {"d_ff", .integer = &stack.ffn_width, 1, most},
+        {"num_layers", .integer = &stack.layer_count, 1, most},
+        {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_IMPORT_MAX_VOCABULARY},
+        {"layer_norm_epsilon", .real = &stack.norm_eps},
+    };
     model->d_model = 512;
     model->embedding_scale = 1;
-    FERRY_TRY(ferry_json_integer(config, "d_model", 1, most, &model->d_model, error));
-    FERRY_TRY(ferry_json_integer(config, "d_kv", 1, most, &stack.head_width, error));
-    FERRY_TRY(ferry_json_integer(config, "num_heads", 1, most, &stack.heads, error));
-    FERRY_TRY(ferry_json_integer(config, "d_ff", 1, most, &stack.ffn_width, error));
-    FERRY_TRY(ferry_json_integer(config, "num_layers", 1, most, &stack.layer_count, error));
-    FERRY_TRY(ferry_json_integer(config, "vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, &stack.vocab_size, error));
-    FERRY_TRY(ferry_json_float(config, "layer_norm_epsilon", &stack.norm_eps, error));
+    FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error));
     FERRY_TRY(read_activation(config, mt5, &stack, error));
     if ((int64_t)stack.heads * stack.head_width > most) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: num_heads %d times d_kv %d is above %d", config.file,
@@ -63,9 +67,9 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
 
 static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_error *error)
 {
-    const char *type = "", *class = json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    const bool mt5 = strcmp(type, "mt5") == 0 || (*type == 0 && class != NULL && strncmp(class, "MT5", 3) == 0);
+    const bool mt5 = type != NULL ? strcmp(type, "mt5") == 0 : class != NULL && ferry_text_begins(class, "MT5");
     *choices = (t5_choices){.mt5 = mt5, .buckets = 32, .max_distance = 128, .tie = !mt5};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
@@ -79,91 +83,70 @@ static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_e
 
 /* ---- tensors ---- */
 
-static ferry_status add_matrix(ferry_import_plan *plan, const char *from, const char *to, int32_t N, int32_t K,
-                               ferry_error *error)
-{
-    char name[128];
-    const ferry_weights_entry *weight;
-    snprintf(name, sizeof name, "%s.weight", from);
-    FERRY_TRY(ferry_import_take(plan, plan->prefix, name, N, K, &weight, error));
-    return ferry_import_add(plan, weight, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR, error, "%s.weight", to);
-}
-
-/* Sublayer `index` of a block: its parts below `module`, and its norm. */
-typedef struct sublayer {
-    const char *block, *module;  /* "decoder.block.0", "SelfAttention" */
-    const char *target, *prefix; /* "dec.blk.0", "attn_" */
-    int index;
-} sublayer;
-
-static ferry_status add_part(ferry_import_plan *plan, const sublayer *at, const char *from, const char *to, int32_t N,
-                             int32_t K, ferry_error *error)
-{
-    char source[96], target[64];
-    snprintf(source, sizeof source, "%s.layer.%d.%s%s%s", at->block, at->index, K > 0 ? at->module : "",
-             K > 0 ? "." : "", from);
-    snprintf(target, sizeof target, "%s.%s%s", at->target, at->prefix, to);
-    return add_matrix(plan, source, target, N, K, error);
-}
-
-static ferry_status add_attention(ferry_import_plan *plan, const sublayer *at, const ferry_stack *stack,
-                                  ferry_error *error)
-{
-    const int32_t D = plan->model.d_model, inner = stack->heads * stack->head_width;
-    FERRY_TRY(add_part(plan, at, "q", "q", inner, D, error));
-    FERRY_TRY(add_part(plan, at, "k", "k", inner, D, error));
-    FERRY_TRY(add_part(plan, at, "v", "v", inner, D, error));
-    FERRY_TRY(add_part(plan, at, "o", "o", D, inner, error));
-    return add_part(plan, at, "layer_norm", "norm", D, 0, error);
-}
-
-/* wo(act(wi u)), or gated: wo(act(wi_0 u) ⊙ wi_1 u) */
-static ferry_status add_feed_forward(ferry_import_plan *plan, const sublayer *at, const ferry_stack *stack,
-                                     ferry_error *error)
-{
-    const int32_t D = plan->model.d_model, F = stack->ffn_width;
-    if (stack->gated) FERRY_TRY(add_part(plan, at, "wi_0", "gate", F, D, error));
-    FERRY_TRY(add_part(plan, at, stack->gated ? "wi_1" : "wi", "up", F, D, error));
-    FERRY_TRY(add_part(plan, at, "wo", "down", D, F, error));
-    return add_part(plan, at, "layer_norm", "norm", D, 0, error);
-}
+static const ferry_layer_row rows[] = {
+    {.to = "attn_q", .from = "layer.0.SelfAttention.q", .shape = "AD"},
+    {.to = "attn_k", .from = "layer.0.SelfAttention.k", .shape = "AD"},
+    {.to = "attn_v", .from = "layer.0.SelfAttention.v", .shape = "AD"},
+    {.to = "attn_o", .from = "layer.0.SelfAttention.o", .shape = "DA"},
+    {.to = "attn_norm", .from = "layer.0.layer_norm", .shape = "D"},
+    {.to = "cross_attn_q", .from = "layer.1.EncDecAttention.q", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {.to = "cross_attn_k", .from = "layer.1.EncDecAttention.k", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {.to = "cross_attn_v", .from = "layer.1.EncDecAttention.v", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {.to = "cross_attn_o", .from = "layer.1.EncDecAttention.o", .shape = "DA", .needs = FERRY_ROW_DECODER},
+    {.to = "cross_attn_norm", .from = "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    /* wo(act(wi u)), or gated: wo(act(wi_0 u) ⊙ wi_1 u) */
+    {.to = "ffn_gate",
+     .from = "layer.1.DenseReluDense.wi_0",
+     .shape = "FD",
+     .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
+    {.to = "ffn_up",
+     .from = "layer.1.DenseReluDense.wi_1",
+     .shape = "FD",
+     .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
+    {.to = "ffn_up", .from = "layer.1.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_ENCODER | FERRY_ROW_PLAIN},
+    {.to = "ffn_down", .from = "layer.1.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_ENCODER},
+    {.to = "ffn_norm", .from = "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_ENCODER},
+    {.to = "ffn_gate",
+     .from = "layer.2.DenseReluDense.wi_0",
+     .shape = "FD",
+     .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
+    {.to = "ffn_up",
+     .from = "layer.2.DenseReluDense.wi_1",
+     .shape = "FD",
+     .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
+    {.to = "ffn_up", .from = "layer.2.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_DECODER | FERRY_ROW_PLAIN},
+    {.to = "ffn_down", .from = "layer.2.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_DECODER},
+    {.to = "ffn_norm", .from = "layer.2.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+};
+static const ferry_layer_row output_norm = {
+    .to = "output_norm", .from = "final_layer_norm", .shape = "D", .needs = FERRY_ROW_STACK};
 
 /* The bias of the first layer serves all. */
 static ferry_status add_position(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
 {
     const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
     ferry_import_position *position = decoder ? &plan->decoder_position : &plan->encoder_position;
-    const char *from = decoder ? "decoder" : "encoder";
-    char name[96];
     const ferry_weights_entry *table;
-    *position = (ferry_import_position){
-        .type = "t5",
-        .parameters = {{"num_buckets", FERRY_IMPORT_INTEGER, .integer = choices->buckets},
-                       {"max_distance", FERRY_IMPORT_INTEGER, .integer = choices->max_distance}},
-        .count = 2};
-    snprintf(name, sizeof name, "%s.block.0.layer.0.SelfAttention.relative_attention_bias.weight", from);
-    FERRY_TRY(ferry_import_take(plan, plan->prefix, name, choices->buckets, stack->heads, &table, error));
+    *position = ferry_import_t5_position(choices->buckets, choices->max_distance);
+    const ferry_name name = ferry_name_format("%s.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+                                              decoder ? "decoder" : "encoder");
+    FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &table, error));
     return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", decoder ? "dec" : "enc");
 }
 
 static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
 {
-    const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
-    char block[64], target[32], norm[64];
-    for (int32_t i = 0; i < stack->layer_count; i++) {
-        snprintf(block, sizeof block, "%s.block.%d", decoder ? "decoder" : "encoder", (int)i);
-        snprintf(target, sizeof target, "%s.blk.%d", decoder ? "dec" : "enc", (int)i);
-        const sublayer self = {block, "SelfAttention", target, "attn_", 0};
-        const sublayer cross = {block, "EncDecAttention", target, "cross_attn_", 1};
-        const sublayer feed_forward = {block, "DenseReluDense", target, "ffn_", decoder ? 2 : 1};
-        FERRY_TRY(add_attention(plan, &self, stack, error));
-        if (decoder) FERRY_TRY(add_attention(plan, &cross, stack, error));
-        FERRY_TRY(add_feed_forward(plan, &feed_forward, stack, error));
-    }
+    ferry_layer_table table = {.rows = rows,
+                               .count = sizeof rows / sizeof rows[0],
+                               .layer = ".block.",
+                               .separator = ".",
+                               .linear = {".weight", NULL},
+                               .norm = {".weight", NULL}};
+    FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
     FERRY_TRY(add_position(plan, choices, decoder, error));
-    snprintf(norm, sizeof norm, "%s.final_layer_norm", decoder ? "decoder" : "encoder");
-    snprintf(target, sizeof target, "%s.output_norm", decoder ? "dec" : "enc");
-    return add_matrix(plan, norm, target, plan->model.d_model, 0, error);
+    table.rows = &output_norm;
+    table.count = 1;
+    return ferry_import_layers(plan, &table, decoder, error);
 }
 
 /* Two questions: is the decoder's output scaled, and which matrix follows? Transformers 4 answered both by
@@ -171,37 +154,34 @@ static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices
  * lm_head.weight where it differs. */
 static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *choices, ferry_error *error)
 {
-    const char *const names[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
-                                 choices->tie ? "lm_head.weight" : NULL, NULL};
+    static const char *const inner[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
+                                        NULL};
+    const char *const outer[] = {choices->tie ? "lm_head.weight" : NULL, NULL};
     ferry_transformer *model = &plan->model;
     const int32_t V = model->decoder.vocab_size;
     const char *path = ferry_import_source_path(plan->source);
     const ferry_weights_entry *shared = NULL, *output = ferry_import_find(plan, plan->prefix, "lm_head.weight");
+    bool any = false;
     if (output == NULL) output = ferry_import_find(plan, "", "lm_head.weight");
     if (output != NULL) FERRY_TRY(ferry_import_check_shape(plan, output, V, model->d_model, error));
-    const char *const inner[] = {names[0], names[1], names[2], NULL};
-    bool any = false;
-    for (int i = 0; i < 3; i++) any |= ferry_import_find(plan, plan->prefix, names[i]) != NULL;
-    FERRY_TRY(ferry_huggingface_take_tied(plan, any ? inner : names + 3, V, &shared, error));
+    for (int i = 0; i < 3; i++) any |= ferry_import_find(plan, plan->prefix, inner[i]) != NULL;
+    FERRY_TRY(ferry_huggingface_take_tied(plan, any ? inner : outer, V, &shared, error));
     plan->tied_embeddings = true;
     plan->tied_output = output == NULL || output == shared || ferry_huggingface_same_numbers(output, shared);
     model->output_scale = choices->scale ? (float)(1 / sqrt((double)model->d_model)) : 1;
     FERRY_TRY(ferry_import_add(plan, shared, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
     if (output == NULL && !choices->tie && !choices->scale_is_key) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is "
-                          "false)",
-                          path);
+                          "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is false)", path);
     }
     if (plan->tied_output) return FERRY_OK;
-    if (choices->tie && !choices->scale_is_key && !choices->mt5) {
-        return ferry_fail(
-            error, FERRY_ERROR_UNSUPPORTED,
-            "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is true and "
-            "there is no 'scale_decoder_outputs': versions of transformers disagree about the output",
-            path);
+    if (!choices->tie || choices->scale_is_key || choices->mt5) {
+        return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
     }
-    return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is true and "
+                      "there is no 'scale_decoder_outputs': versions of transformers disagree about the output",
+                      path);
 }
 
 static ferry_status read_tensors(ferry_import_plan *plan, const t5_choices *choices, ferry_error *error)

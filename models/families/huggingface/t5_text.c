@@ -9,49 +9,42 @@ enum { MAX_CODE = 16, MAX_EXTRA = 1 << 12 };
 /* ---- languages: texts before a line ---- */
 
 typedef struct prompt_list {
-    ferry_view *tags; /* [count] */
+    ferry_import_tags languages; /* without ids */
+    ferry_view *prompts;         /* [count] */
+    int32_t *sources, *targets;  /* [count], of languages; -1: any */
     int32_t count;
-    ferry_view *prompts; /* [prompt_count] */
-    int32_t *sources, *targets;
-    int32_t prompt_count;
 } prompt_list;
 
 static ferry_status reserve_prompts(ferry_import_plan *plan, size_t count, prompt_list *list, ferry_error *error)
 {
-    *list = (prompt_list){.tags = ferry_arena_alloc(&plan->arena, 2 * count, sizeof *list->tags),
-                          .prompts = ferry_arena_alloc(&plan->arena, count, sizeof *list->prompts),
+    *list = (prompt_list){.prompts = ferry_arena_alloc(&plan->arena, count, sizeof *list->prompts),
                           .sources = ferry_arena_alloc(&plan->arena, count, sizeof *list->sources),
                           .targets = ferry_arena_alloc(&plan->arena, count, sizeof *list->targets)};
-    if (list->tags != NULL && list->prompts != NULL && list->sources != NULL && list->targets != NULL) return FERRY_OK;
+    if (list->prompts != NULL && list->sources != NULL && list->targets != NULL) return FERRY_OK;
     return ferry_fail_memory(error, "prompts", count * sizeof *list->prompts);
 }
 
-static int32_t find_tag(prompt_list *list, ferry_view tag)
+/* The index of `tag`, which joins the list where it is new. */
+static ferry_status find_tag(ferry_import_plan *plan, prompt_list *list, ferry_view tag, int32_t *index,
+                             ferry_error *error)
 {
-    for (int32_t i = 0; i < list->count; i++) {
-        if (ferry_view_equal(list->tags[i], tag)) return i;
+    for (*index = 0; *index < list->languages.count; (*index)++) {
+        if (ferry_view_equal(list->languages.tags[*index], tag)) return FERRY_OK;
     }
-    list->tags[list->count] = tag;
-    return list->count++;
+    return ferry_import_add_tag(plan, &list->languages, tag, -1, error);
 }
 
-static void add_prompt(prompt_list *list, ferry_view prompt, int32_t source, int32_t target)
-{
-    list->prompts[list->prompt_count] = prompt;
-    list->sources[list->prompt_count] = source;
-    list->targets[list->prompt_count++] = target;
-}
-
-/* Each language is source or target as the prompts have it; where they all agree, nobody needs to name it. */
+/* Each language is source or target as the prompts have it; where they all agree, it need not be named. */
 static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *list, ferry_error *error)
 {
     ferry_model_languages *languages = &plan->text.languages;
-    int32_t *roles = ferry_arena_alloc(&plan->arena, (size_t)list->count, sizeof *roles);
-    if (roles == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count * sizeof *roles);
-    FERRY_TRY(ferry_import_languages(plan, list->tags, NULL, list->count, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
+    const size_t count = (size_t)list->languages.count;
+    int32_t *roles = ferry_arena_alloc(&plan->arena, count, sizeof *roles);
+    if (roles == NULL) return ferry_fail_memory(error, "a list of languages", count * sizeof *roles);
+    FERRY_TRY(ferry_import_languages(plan, &list->languages, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
     bool one_source = list->sources[0] >= 0, one_target = true;
-    memset(roles, 0, (size_t)list->count * sizeof *roles);
-    for (int32_t i = 0; i < list->prompt_count; i++) {
+    memset(roles, 0, count * sizeof *roles);
+    for (int32_t i = 0; i < list->count; i++) {
         const int32_t source = list->sources[i], target = list->targets[i];
         if (source >= 0) roles[source] |= FERRY_LANGUAGE_SOURCE;
         roles[target] |= source >= 0 ? FERRY_LANGUAGE_TARGET : FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
@@ -62,7 +55,7 @@ static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *li
     languages->prompts = list->prompts;
     languages->prompt_sources = list->sources;
     languages->prompt_targets = list->targets;
-    languages->prompt_count = list->prompt_count;
+    languages->prompt_count = list->count;
     languages->default_source = one_source ? list->sources[0] : -1;
     languages->default_target = one_target ? list->targets[0] : -1;
     return FERRY_OK;
@@ -78,17 +71,15 @@ static ferry_status read_tasks(ferry_import_plan *plan, ferry_json config, ferry
     FERRY_TRY(reserve_prompts(plan, json_object_size(tasks) + 1, &list, error));
     json_object_foreach (tasks, name, task) {
         const json_t *prefix = json_object_get(task, "prefix");
-        if (strncmp(name, start, sizeof start - 1) != 0 || !json_is_string(prefix)) continue;
+        if (!ferry_text_begins(name, start) || json_string_length(prefix) == 0) continue;
         const char *source = name + sizeof start - 1, *to = strstr(source, middle);
-        if (to == NULL || to == source || json_string_length(prefix) == 0) continue;
-        const char *target = to + sizeof middle - 1;
-        if (*target == 0) continue;
-        const int32_t source_index = find_tag(&list, (ferry_view){source, (size_t)(to - source)});
-        const int32_t target_index = find_tag(&list, (ferry_view){target, strlen(target)});
-        add_prompt(&list, (ferry_view){json_string_value(prefix), json_string_length(prefix)}, source_index,
-                   target_index);
+        if (to == NULL || to == source || to[sizeof middle - 1] == 0) continue;
+        const int32_t at = list.count++;
+        FERRY_TRY(find_tag(plan, &list, (ferry_view){source, (size_t)(to - source)}, &list.sources[at], error));
+        FERRY_TRY(find_tag(plan, &list, ferry_text_view(to + sizeof middle - 1), &list.targets[at], error));
+        list.prompts[at] = (ferry_view){json_string_value(prefix), json_string_length(prefix)};
     }
-    return list.prompt_count > 0 ? add_languages(plan, &list, error) : FERRY_OK;
+    return list.count > 0 ? add_languages(plan, &list, error) : FERRY_OK;
 }
 
 /* MADLAD's pieces "<2de>": letters, and then perhaps a script or more. */
@@ -101,12 +92,11 @@ static bool is_madlad_tag(ferry_view piece)
     return letters >= 4 && letters <= 5 && strchr("_->", piece.data[letters]) != NULL;
 }
 
-/* The tag of the target language stands in the line itself, whatever the source: "<2de> ". Each tag's id joins
- * `special`. */
-static ferry_status read_madlad_tags(ferry_import_plan *plan, int32_t *special, int32_t *special_count,
-                                     ferry_error *error)
+/* The tag of the target language is part of the line itself, whatever the source: "<2de> ". */
+static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_spm *spm = plan->segmenters[0];
+    ferry_model_text *text = &plan->text;
     size_t count = 0;
     prompt_list list;
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_madlad_tag(ferry_spm_piece(spm, i));
@@ -119,9 +109,12 @@ static ferry_status read_madlad_tags(ferry_import_plan *plan, int32_t *special, 
         if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1);
         memcpy(prompt, piece.data, piece.size);
         prompt[piece.size] = ' ';
-        list.tags[list.count] = (ferry_view){prompt + 2, piece.size - 3};
-        add_prompt(&list, (ferry_view){prompt, piece.size + 1}, -1, list.count++);
-        special[(*special_count)++] = i;
+        list.prompts[list.count] = (ferry_view){prompt, piece.size + 1};
+        list.sources[list.count] = -1;
+        list.targets[list.count] = list.count;
+        list.count++;
+        FERRY_TRY(ferry_import_add_tag(plan, &list.languages, (ferry_view){prompt + 2, piece.size - 3}, i, error));
+        FERRY_TRY(ferry_import_ids(plan, &i, 1, &text->special_ids, &text->special_count, error));
     }
     plan->kind = "huggingface-madlad";
     return add_languages(plan, &list, error);
@@ -130,49 +123,37 @@ static ferry_status read_madlad_tags(ferry_import_plan *plan, int32_t *special, 
 /* ---- texts ---- */
 
 /* T5 appends `extra_ids` tokens to SentencePiece's; mT5's are among its pieces. */
-static ferry_status add_extra_ids(const ferry_import_plan *plan, ferry_json tokenizer, bool mt5, int32_t *special,
-                                  int32_t *count, ferry_error *error)
+static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer, bool mt5, ferry_error *error)
 {
-    const int32_t pieces = ferry_spm_count(plan->segmenters[0]), left = plan->model.encoder.vocab_size - pieces;
+    ferry_model_text *text = &plan->text;
     int32_t extra = mt5 ? 0 : 100;
     FERRY_TRY(ferry_json_integer(tokenizer, "extra_ids", 0, MAX_EXTRA, &extra, error));
-    for (int32_t i = 0; i < extra && i < left; i++) special[(*count)++] = pieces + i;
+    for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < text->source_count; i++, extra--) {
+        FERRY_TRY(ferry_import_ids(plan, &i, 1, &text->special_ids, &text->special_count, error));
+    }
     return FERRY_OK;
-}
-
-static ferry_status check_tokenizer(ferry_json tokenizer, ferry_error *error)
-{
-    const char *class = "";
-    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    if (strncmp(class, "ByT5", 4) != 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: ByT5 is not supported: Ferry lacks its tokenizer, in which every byte is a word",
-                      tokenizer.file);
 }
 
 ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
-    const ferry_transformer *model = &plan->model;
-    const int32_t V = model->decoder.vocab_size;
+    const char *class = "";
+    const ferry_view *pieces;
+    int32_t unknown;
     ferry_json tokenizer;
-    text->present = true;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(check_tokenizer(tokenizer, error));
+    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
+    if (ferry_text_begins(class, "ByT5")) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: ByT5 is not supported: Ferry lacks its tokenizer, in which every byte is a word",
+                          tokenizer.file);
+    }
     FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
-    FERRY_TRY(ferry_import_own_vocabulary(plan, 0, V, &text->source_pieces, &text->source_unk_id, error));
-    text->target_pieces = text->source_pieces;
-    text->source_count = text->target_count = V;
-    const size_t capacity = (size_t)V + (size_t)plan->generation.eos_count + 3;
-    int32_t *special = ferry_arena_alloc(&plan->arena, capacity, sizeof *special), count = 0;
-    if (special == NULL) return ferry_fail_memory(error, "special ids", capacity * sizeof *special);
-    for (int32_t i = 0; i < plan->generation.eos_count; i++) special[count++] = plan->generation.eos_ids[i];
-    special[count++] = plan->generation.pad_id;
-    special[count++] = plan->generation.start_id;
-    special[count++] = text->source_unk_id;
-    FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, special, &count, error));
-    FERRY_TRY(read_madlad_tags(plan, special, &count, error));
-    if (text->languages.count == 0) FERRY_TRY(read_tasks(plan, config, error));
-    FERRY_TRY(ferry_import_ids(plan, plan->generation.eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
-    return ferry_import_ids(plan, special, count, &text->special_ids, &text->special_count, error);
+    FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
+    ferry_import_one_vocabulary(plan, pieces, unknown);
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    FERRY_TRY(ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, error));
+    FERRY_TRY(read_madlad_tags(plan, error));
+    return text->languages.count == 0 ? read_tasks(plan, config, error) : FERRY_OK;
 }

@@ -3,54 +3,43 @@
 
 #include "huggingface.h"
 
-static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    static const ferry_huggingface_class marian = {.vocab_size = 58101, .activation = "gelu"};
-    ferry_transformer *model = &plan->model;
-    FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
-    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->tied_embeddings, error));
-    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY,
-                                 &model->decoder.vocab_size, error));
-    if (plan->tied_embeddings && model->encoder.vocab_size != model->decoder.vocab_size) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
-                          config.file, (int)model->encoder.vocab_size, (int)model->decoder.vocab_size);
-    }
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 58100, 58100, 0, 0, error));
-    /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
-    plan->generation.decoding.renormalize = true;
-    return FERRY_OK;
-}
-
-/* A stored table that is the formula says nothing new, and the formula has no end; another one is obeyed. */
+/* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
 static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
                                   ferry_error *error)
 {
-    const ferry_weights_entry *table =
-        ferry_import_find(plan, plan->prefix,
-                          decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight");
+    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
+    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
     if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, position, error);
-    *position = (ferry_import_position){.type = "sinusoidal",
-                                        .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
-                                                       {"exponent_divisor", FERRY_IMPORT_TEXT, .text = "half"},
-                                                       {"first", FERRY_IMPORT_INTEGER, .integer = 0}},
-                                        .count = 3};
+    *position = ferry_import_sinusoidal("half", 0);
     if (plan->model.d_model % 2 == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
                       ferry_import_source_path(plan->source), (int)plan->model.d_model);
 }
 
-static ferry_status read_tensors(ferry_import_plan *plan, ferry_error *error)
+static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_import_open_weights(plan, error));
-    ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(read_position(plan, false, &plan->encoder_position, error));
-    FERRY_TRY(read_position(plan, true, &plan->decoder_position, error));
-    FERRY_TRY(ferry_huggingface_embeddings(plan, error));
-    FERRY_TRY(ferry_import_bart_layers(plan, error));
-    FERRY_TRY(ferry_import_bart_bias(plan, error));
-    return ferry_huggingface_check_unused(plan, error);
+    static const ferry_huggingface_class marian = {.vocab_size = 58101,
+                                                   .activation = "gelu",
+                                                   .pad_id = 58100,
+                                                   .start_id = 58100,
+                                                   .eos_id = 0,
+                                                   .forced_last_id = 0,
+                                                   .output_bias = true,
+                                                   .position = read_position};
+    const int32_t *source = &plan->model.encoder.vocab_size;
+    int32_t *target = &plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
+    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->tied_embeddings, error));
+    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, target, error));
+    if (plan->tied_embeddings && *source != *target) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
+                          config.file, (int)*source, (int)*target);
+    }
+    FERRY_TRY(ferry_huggingface_network(plan, config, &marian, error));
+    /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
+    plan->generation.decoding.renormalize = true;
+    return FERRY_OK;
 }
 
 /* ---- texts ---- */
@@ -120,7 +109,6 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 ferry_status ferry_import_marianmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     plan->kind = "huggingface-marian";
-    FERRY_TRY(read_config(plan, config, error));
-    FERRY_TRY(read_tensors(plan, error));
+    FERRY_TRY(read_network(plan, config, error));
     return read_text(plan, error);
 }

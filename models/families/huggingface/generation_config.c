@@ -1,8 +1,14 @@
 #include <string.h>
 
+#include "engine/file/schema.h"
+#include "models/plan/json_keys.h"
 #include "models/plan/plan.h"
 
-enum { MAX_TARGET = 1 << 20, MAX_BEAM = 1024 };
+/* The largest value of a search option that is a whole number. */
+static int32_t most(const char *option)
+{
+    return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->most;
+}
 
 /* Keys whose rules Ferry does not have. `harmless` is the value that switches the rule off. */
 static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
@@ -32,16 +38,13 @@ static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status check_id(ferry_json json, const char *key, const json_t *value, int32_t size, int32_t *id,
-                             ferry_error *error)
+static ferry_status check_id(const ferry_import_plan *plan, ferry_json json, const char *key, const json_t *value,
+                             int32_t *id, ferry_error *error)
 {
-    const json_int_t number = json_integer_value(value);
-    if (!json_is_integer(value) || number < 0 || number >= size) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected ids from 0 to %d", json.file, key,
-                          (int)size - 1);
-    }
+    const json_int_t number = json_integer_value(value), last = plan->model.decoder.vocab_size - 1;
     *id = (int32_t)number;
-    return FERRY_OK;
+    if (json_is_integer(value) && number >= 0 && number <= last) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected ids from 0 to %d", json.file, key, (int)last);
 }
 
 /* An id or a list of ids → *ids in the plan's memory; both stay as they are when the key is absent. */
@@ -58,7 +61,7 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json json, const cha
     if (list == NULL) return ferry_fail_memory(error, "a list of ids", size * sizeof *list);
     for (size_t i = 0; i < size; i++) {
         const json_t *element = json_is_array(value) ? json_array_get(value, i) : value;
-        FERRY_TRY(check_id(json, key, element, plan->model.decoder.vocab_size, &list[i], error));
+        FERRY_TRY(check_id(plan, json, key, element, &list[i], error));
     }
     *ids = list;
     *count = (int32_t)size;
@@ -68,23 +71,19 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json json, const cha
 static ferry_status read_special_ids(ferry_import_plan *plan, ferry_json config, ferry_json generation,
                                      ferry_error *error)
 {
-    ferry_transformer *model = &plan->model;
-    const int32_t last = model->decoder.vocab_size - 1;
+    ferry_generation *ids = &plan->generation;
+    const int32_t last = plan->model.decoder.vocab_size - 1;
     const ferry_json sources[] = {config, generation}; /* the later one wins */
-    FERRY_TRY(ferry_json_integer(config, "pad_token_id", 0, last, &plan->generation.pad_id, error));
+    FERRY_TRY(ferry_json_integer(config, "pad_token_id", 0, last, &ids->pad_id, error));
     for (int i = 0; i < 2; i++) {
-        FERRY_TRY(ferry_json_integer(sources[i], "decoder_start_token_id", 0, last, &plan->generation.start_id, error));
-        FERRY_TRY(
-            read_ids(plan, sources[i], "eos_token_id", &plan->generation.eos_ids, &plan->generation.eos_count, error));
+        FERRY_TRY(ferry_json_integer(sources[i], "decoder_start_token_id", 0, last, &ids->start_id, error));
+        FERRY_TRY(read_ids(plan, sources[i], "eos_token_id", &ids->eos_ids, &ids->eos_count, error));
     }
-    if (plan->generation.start_id > last || plan->generation.pad_id > last || plan->generation.eos_count == 0 ||
-        plan->generation.eos_ids[0] > last) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: decoder_start_token_id, eos_token_id or pad_token_id is missing or beyond the "
-                          "vocabulary of %d",
-                          config.file, (int)last + 1);
-    }
-    return FERRY_OK;
+    if (ids->start_id <= last && ids->pad_id <= last && ids->eos_count > 0 && ids->eos_ids[0] <= last) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: decoder_start_token_id, eos_token_id or pad_token_id is missing or beyond the vocabulary of "
+                      "%d",
+                      config.file, (int)last + 1);
 }
 
 static ferry_status read_forced(ferry_import_plan *plan, ferry_json json, const char *key, int32_t *id,
@@ -101,65 +100,67 @@ static ferry_status read_forced(ferry_import_plan *plan, ferry_json json, const 
 }
 
 /* bad_words_ids: lists; a list of one id suppresses it, [eos] is dropped. suppress_tokens: ids. And pad, always: it is
- * no word, and the families that the library does not protect this way never choose it. */
+ * not a word, and the families that the library does not protect this way never choose it. */
 static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, ferry_error *error)
 {
-    const ferry_transformer *model = &plan->model;
+    const ferry_generation *all = &plan->generation;
     const json_t *lists = ferry_json_get(json, "bad_words_ids");
     const int32_t *more = NULL;
-    int32_t more_count = 0, count = 0;
+    int32_t more_count = 0, id;
     FERRY_TRY(read_ids(plan, json, "suppress_tokens", &more, &more_count, error));
-    const size_t capacity = (lists != NULL ? json_array_size(lists) : 0) + (size_t)more_count + 1;
-    if (capacity > FERRY_IMPORT_MAX_VOCABULARY || (lists != NULL && !json_is_array(lists))) {
+    if (lists != NULL && !json_is_array(lists)) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'bad_words_ids': expected a list of lists", json.file);
     }
-    int32_t *ids = ferry_arena_alloc(&plan->arena, capacity, sizeof *ids);
-    if (ids == NULL) return ferry_fail_memory(error, "a list of ids", capacity * sizeof *ids);
-    ids[count++] = plan->generation.pad_id;
-    for (size_t i = 0; lists != NULL && i < json_array_size(lists); i++) {
+    FERRY_TRY(ferry_import_suppress(plan, &all->pad_id, 1, error));
+    for (size_t i = 0; i < json_array_size(lists); i++) {
         const json_t *list = json_array_get(lists, i);
-        if (!json_is_array(list) || json_array_size(list) != 1) {
+        if (json_array_size(list) != 1) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                               "%s: 'bad_words_ids': number %zu is no list of one id; longer ones are not supported",
                               json.file, i);
         }
-        FERRY_TRY(
-            check_id(json, "bad_words_ids", json_array_get(list, 0), model->decoder.vocab_size, &ids[count], error));
-        if (ids[count] != plan->generation.eos_ids[0]) count++;
+        FERRY_TRY(check_id(plan, json, "bad_words_ids", json_array_get(list, 0), &id, error));
+        if (id != all->eos_ids[0]) FERRY_TRY(ferry_import_suppress(plan, &id, 1, error));
     }
-    for (int32_t i = 0; i < more_count; i++) ids[count++] = more[i];
-    return ferry_import_suppress(plan, ids, count, error);
+    return ferry_import_suppress(plan, more, more_count, error);
 }
 
 static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *early_stopping, ferry_error *error)
 {
     const json_t *value = ferry_json_get(json, "early_stopping");
     if (value == NULL || json_is_false(value)) return FERRY_OK;
-    if (json_is_true(value)) {
-        *early_stopping = FERRY_EARLY_STOPPING_TRUE;
-    } else if (json_is_string(value) && strcmp(json_string_value(value), "never") == 0) {
-        *early_stopping = FERRY_EARLY_STOPPING_NEVER;
-    } else {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"",
-                          json.file);
+    const bool never = json_is_string(value) && strcmp(json_string_value(value), "never") == 0;
+    if (never || json_is_true(value)) {
+        *early_stopping = never ? FERRY_EARLY_STOPPING_NEVER : FERRY_EARLY_STOPPING_TRUE;
+        return FERRY_OK;
     }
-    return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"", json.file);
 }
 
 /* The library counts the start token and Ferry does not; its default of 20 is a default in both senses, and allows 20
  * new ones. Without any limit the model file says 0: a limit that follows the source. */
-static ferry_status read_lengths(ferry_json json, ferry_options *decoding, ferry_error *error)
+static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_error *error)
 {
+    bool renormalize = false;
     int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = 0;
-    FERRY_TRY(ferry_json_integer(json, "max_length", 2, MAX_TARGET, &max_length, error));
-    FERRY_TRY(ferry_json_integer(json, "max_new_tokens", 1, MAX_TARGET, &max_new_tokens, error));
-    FERRY_TRY(ferry_json_integer(json, "min_length", 0, MAX_TARGET, &min_length, error));
-    FERRY_TRY(ferry_json_integer(json, "min_new_tokens", 0, MAX_TARGET, &min_new_tokens, error));
+    const ferry_json_key keys[] = {
+        {"num_beams", .integer = &decoding->beam, 1, most("beam")},
+        {"length_penalty", .real = &decoding->length_penalty},
+        {"max_length", .integer = &max_length, 2, most("max_length")},
+        {"max_new_tokens", .integer = &max_new_tokens, 1, most("max_length")},
+        {"min_length", .integer = &min_length, 0, most("min_length")},
+        {"min_new_tokens", .integer = &min_new_tokens, 0, most("min_length")},
+        {"repetition_penalty", .real = &decoding->repetition_penalty},
+        {"no_repeat_ngram_size", .integer = &decoding->no_repeat_ngram, 0, most("no_repeat_ngram")},
+        {"renormalize_logits", .flag = &renormalize},
+    };
+    FERRY_TRY(ferry_json_read(json, keys, sizeof keys / sizeof keys[0], false, error));
+    decoding->renormalize = renormalize;
     if (max_length > 0) decoding->max_length = max_length == 20 ? 20 : max_length - 1;
     if (max_new_tokens > 0) decoding->max_length = max_new_tokens;
     if (min_length > 0) decoding->min_length = min_length - 1;
     if (min_new_tokens > decoding->min_length) decoding->min_length = min_new_tokens;
-    return FERRY_OK;
+    return read_early_stopping(json, &decoding->early_stopping, error);
 }
 
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
@@ -171,15 +172,7 @@ ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config,
     decoding->forced_last_id = own_file ? -1 : forced_last_id;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
-    FERRY_TRY(ferry_json_integer(json, "num_beams", 1, MAX_BEAM, &decoding->beam, error));
-    FERRY_TRY(ferry_json_float(json, "length_penalty", &decoding->length_penalty, error));
-    FERRY_TRY(read_early_stopping(json, &decoding->early_stopping, error));
-    FERRY_TRY(read_lengths(json, decoding, error));
-    FERRY_TRY(ferry_json_float(json, "repetition_penalty", &decoding->repetition_penalty, error));
-    FERRY_TRY(ferry_json_integer(json, "no_repeat_ngram_size", 0, MAX_TARGET, &decoding->no_repeat_ngram, error));
-    bool renormalize = false;
-    FERRY_TRY(ferry_json_bool(json, "renormalize_logits", &renormalize, error));
-    decoding->renormalize = renormalize;
+    FERRY_TRY(read_rules(json, decoding, error));
     FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->forced_first_id, error));
     FERRY_TRY(read_forced(plan, json, "forced_eos_token_id", &decoding->forced_last_id, error));
     return read_suppressed(plan, json, error);

@@ -1,0 +1,213 @@
+/* Texts of M2M-100, NLLB-200 and mBART-50, which fairseq trained. Ids 0 to 3 are <s>, <pad>, </s> and <unk>, then come
+ * SentencePiece's pieces without its own first three, then languages and <mask>, then rows without a name. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tokenizer/sentencepiece_c.h"
+#include "huggingface.h"
+#include "base/printable.h"
+
+enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
+
+/* ---- added tokens ---- */
+
+typedef struct added_token {
+    ferry_view content;
+    int32_t id;
+    bool special;
+} added_token;
+
+typedef struct added_tokens {
+    added_token *tokens; /* [count], by id */
+    size_t count;
+} added_tokens;
+
+static int compare_tokens(const void *a, const void *b)
+{
+    const int32_t x = ((const added_token *)a)->id, y = ((const added_token *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static ferry_status add_token(const ferry_import_plan *plan, const char *file, const json_t *token, json_int_t id,
+                              added_tokens *added, ferry_error *error)
+{
+    const json_t *content = json_object_get(token, "content");
+    const ferry_view text = {json_string_value(content), json_string_length(content)};
+    const int32_t V = plan->model.encoder.vocab_size;
+    if (text.data == NULL || id < 0 || id >= V) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: added token '%s': expected a text and an id from 0 to %d",
+                          file, ferry_printable_view(text).text, (int)V - 1);
+    }
+    const bool special = json_is_true(json_object_get(token, "special"));
+    added->tokens[added->count++] = (added_token){text, (int32_t)id, special};
+    return FERRY_OK;
+}
+
+/* {"1201": {"content": "<mask>", "special": true}}, or [{"id": 1201, "content": "<mask>", "special": true}] */
+static ferry_status read_tokens(ferry_import_plan *plan, const char *file, const char *key, added_tokens *added,
+                                ferry_error *error)
+{
+    const char *name;
+    json_t *token;
+    size_t i;
+    ferry_json json;
+    FERRY_TRY(ferry_import_optional_json(plan, file, &json, error));
+    json_t *list = (json_t *)(uintptr_t)ferry_json_get(json, key);
+    const size_t count = json_object_size(list) + json_array_size(list);
+    if (count > MAX_ADDED) {
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: %zu added tokens; Ferry reads up to %d", json.file, count,
+                          (int)MAX_ADDED);
+    }
+    *added = (added_tokens){.tokens = ferry_arena_alloc(&plan->arena, count, sizeof *added->tokens)};
+    if (added->tokens == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof *added->tokens);
+    json_object_foreach (list, name, token) {
+        char *end;
+        const long long id = strtoll(name, &end, 10);
+        FERRY_TRY(add_token(plan, json.file, token, *end == 0 ? id : -1, added, error));
+    }
+    json_array_foreach (list, i, token) {
+        const json_t *id = json_object_get(token, "id");
+        FERRY_TRY(add_token(plan, json.file, token, json_is_integer(id) ? json_integer_value(id) : -1, added, error));
+    }
+    return FERRY_OK;
+}
+
+static bool names_language(const added_tokens *added, const char *form)
+{
+    for (size_t i = 0; i < added->count; i++) {
+        if (ferry_import_has_form(added->tokens[i].content, form)) return true;
+    }
+    return false;
+}
+
+/* None, when neither file names a language. */
+static ferry_status read_added(ferry_import_plan *plan, const char *form, added_tokens *added, ferry_error *error)
+{
+    FERRY_TRY(read_tokens(plan, "tokenizer_config.json", "added_tokens_decoder", added, error));
+    if (!names_language(added, form)) FERRY_TRY(read_tokens(plan, "tokenizer.json", "added_tokens", added, error));
+    if (!names_language(added, form)) added->count = 0;
+    if (added->count > 0) qsort(added->tokens, added->count, sizeof *added->tokens, compare_tokens);
+    return FERRY_OK;
+}
+
+/* ---- languages ---- */
+
+ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,
+                                     ferry_import_tags *languages, ferry_error *error)
+{
+    while (*codes != 0) {
+        const ferry_view tag = {codes, strcspn(codes, " ")};
+        FERRY_TRY(ferry_import_add_tag(plan, languages, tag, first + languages->count, error));
+        codes += tag.size + (codes[tag.size] == ' ');
+    }
+    return FERRY_OK;
+}
+
+/* The first list of special tokens that names languages, in its order: the ids follow the pieces. */
+static ferry_status list_from_files(ferry_import_plan *plan, const char *form, int32_t first,
+                                    ferry_import_tags *languages, ferry_error *error)
+{
+    static const char *const files[] = {"tokenizer_config.json", "special_tokens_map.json"};
+    static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (int i = 0; i < 4 && languages->count == 0; i++) {
+        ferry_json json;
+        FERRY_TRY(ferry_import_optional_json(plan, files[i / 2], &json, error));
+        const json_t *list = ferry_json_get(json, keys[i % 2]);
+        for (size_t j = 0; j < json_array_size(list); j++) {
+            const json_t *item = json_array_get(list, j);
+            if (json_is_object(item)) item = json_object_get(item, "content");
+            const ferry_view tag = {json_string_value(item), json_string_length(item)};
+            if (tag.data == NULL || !ferry_import_has_form(tag, form)) continue;
+            FERRY_TRY(ferry_import_add_tag(plan, languages, tag, first + languages->count, error));
+        }
+    }
+    return FERRY_OK;
+}
+
+static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *added, const char *form,
+                                   const char *built_in, int32_t first, ferry_import_tags *languages,
+                                   ferry_error *error)
+{
+    for (size_t i = 0; i < added->count; i++) {
+        const added_token *token = &added->tokens[i];
+        if (!ferry_import_has_form(token->content, form)) continue;
+        FERRY_TRY(ferry_import_add_tag(plan, languages, token->content, token->id, error));
+    }
+    if (languages->count == 0) FERRY_TRY(list_from_files(plan, form, first, languages, error));
+    if (languages->count == 0) FERRY_TRY(ferry_multilingual_list(plan, built_in, first, languages, error));
+    const int32_t last = languages->ids[languages->count - 1], V = plan->model.encoder.vocab_size;
+    if (languages->ids[0] >= first && last < V) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: %d languages with ids from %d to %d, but the pieces end before %d and the vocabulary "
+                      "before %d",
+                      ferry_import_source_path(plan->source), (int)languages->count, (int)languages->ids[0], (int)last,
+                      (int)first, (int)V);
+}
+
+ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
+                                     ferry_error *error)
+{
+    int32_t *forced = &plan->generation.decoding.forced_first_id;
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
+    for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
+        if (list->ids[i] != *forced) continue;
+        plan->text.languages.default_target = i;
+        *forced = -1;
+    }
+    return FERRY_OK;
+}
+
+/* ---- pieces ---- */
+
+static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *added, ferry_error *error)
+{
+    const ferry_spm *spm = plan->segmenters[0];
+    const int32_t count = ferry_spm_count(spm), V = plan->model.encoder.vocab_size;
+    ferry_view *pieces;
+    if (count < FIRST_PIECE || ferry_spm_unknown(spm) != 0 || count > V - SHIFT) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
+                          "); expected unknown 0 and at most %" PRId32 " for a vocabulary of %" PRId32,
+                          ferry_import_source_path(plan->source), count, ferry_spm_unknown(spm), V - SHIFT, V);
+    }
+    FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
+    for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + SHIFT] = ferry_spm_piece(spm, i);
+    for (size_t i = 0; i < added->count; i++) {
+        const added_token *token = &added->tokens[i];
+        if (!token->special && token->id >= count + SHIFT) pieces[token->id] = token->content;
+    }
+    ferry_import_one_vocabulary(plan, pieces, UNKNOWN_ID);
+    return FERRY_OK;
+}
+
+/* Languages, <s>, <unk>, <mask>, and what files add. */
+static ferry_status add_special(ferry_import_plan *plan, const added_tokens *added, const ferry_import_tags *languages,
+                                int32_t mask, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const int32_t own[] = {0, UNKNOWN_ID, added->count == 0 && mask < plan->model.encoder.vocab_size ? mask : -1};
+    FERRY_TRY(
+        ferry_import_ids(plan, languages->ids, languages->count, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_ids(plan, own, 3, &text->special_ids, &text->special_count, error));
+    for (size_t i = 0; i < added->count; i++) {
+        if (!added->tokens[i].special) continue;
+        FERRY_TRY(ferry_import_ids(plan, &added->tokens[i].id, 1, &text->special_ids, &text->special_count, error));
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
+                                     ferry_tag_place source_tag, ferry_error *error)
+{
+    ferry_import_tags languages = {NULL, NULL, 0};
+    added_tokens added;
+    FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));
+    FERRY_TRY(read_added(plan, form, &added, error));
+    FERRY_TRY(shifted_pieces(plan, &added, error));
+    const int32_t first = ferry_spm_count(plan->segmenters[0]) + SHIFT;
+    FERRY_TRY(find_languages(plan, &added, form, built_in, first, &languages, error));
+    FERRY_TRY(add_special(plan, &added, &languages, first + languages.count, error));
+    return ferry_multilingual_tags(plan, &languages, source_tag, error);
+}

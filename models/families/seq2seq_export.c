@@ -1,0 +1,113 @@
+/* The generic export layout "seq2seq-export-1": what any training script can write. */
+#include <math.h>
+#include <string.h>
+
+#include "models/plan/json_keys.h"
+#include "models/plan/plan.h"
+
+static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    ferry_transformer *model = &plan->model;
+    ferry_stack *stack = &model->encoder;
+    int32_t decoder_layers;
+    const char *activation;
+    bool scale;
+    const ferry_json_key keys[] = {
+        {"d_model", .integer = &model->d_model, 1, most},
+        {"encoder_layers", .integer = &stack->layer_count, 1, most},
+        {"decoder_layers", .integer = &decoder_layers, 1, most},
+        {"attention_heads", .integer = &stack->heads, 1, most},
+        {"ffn_dim", .integer = &stack->ffn_width, 1, most},
+        {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_IMPORT_MAX_VOCABULARY},
+        {"pre_norm", .flag = &stack->pre_norm},
+        {"layer_norm_eps", .real = &stack->norm_eps},
+        {"activation", .text = &activation},
+        {"scale_embedding", .flag = &scale},
+        {"tied_embeddings", .flag = &plan->tied_embeddings},
+    };
+    FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], true, error));
+    FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
+    FERRY_TRY(ferry_import_split_heads(config.file, model->d_model, stack, error));
+    model->decoder = model->encoder;
+    model->decoder.layer_count = decoder_layers;
+    model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
+    plan->tied_output = plan->tied_embeddings;
+    return FERRY_OK;
+}
+
+static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_generation *ids = &plan->generation;
+    const int32_t last = plan->model.decoder.vocab_size - 1;
+    int32_t eos;
+    const ferry_json_key keys[] = {{"eos_token_id", .integer = &eos, 0, last},
+                                   {"pad_token_id", .integer = &ids->pad_id, 0, last},
+                                   {"decoder_start_token_id", .integer = &ids->start_id, 0, last}};
+    FERRY_TRY(ferry_json_read(config, keys, 3, true, error));
+    ids->decoding.renormalize = true;
+    FERRY_TRY(ferry_import_ids(plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
+    return ferry_import_suppress(plan, &ids->pad_id, 1, error);
+}
+
+static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char *const names[][2] = {{"shared.weight", "token_embd.weight"},
+                                           {"encoder.embed_tokens.weight", "enc.token_embd.weight"},
+                                           {"decoder.embed_tokens.weight", "dec.token_embd.weight"},
+                                           {"lm_head.weight", "output.weight"}};
+    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
+    const ferry_weights_entry *tensor;
+    for (int i = plan->tied_embeddings ? 0 : 1; i < (plan->tied_embeddings ? 1 : 4); i++) {
+        FERRY_TRY(ferry_import_take(plan, "", names[i][0], V, D, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", names[i][1]));
+    }
+    return FERRY_OK;
+}
+
+/* With vocab.json, ids are its; without, SentencePiece's. */
+static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const int32_t V = plan->model.decoder.vocab_size;
+    const ferry_view *pieces;
+    int32_t unknown;
+    ferry_json vocabulary;
+    if (!ferry_import_has_file(plan, "source.spm")) return FERRY_OK;
+    const char *target = ferry_import_has_file(plan, "target.spm") ? "target.spm" : NULL;
+    FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "vocab.json", &vocabulary, error));
+    if (vocabulary.object != NULL) {
+        FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &pieces, error));
+        FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
+        unknown = ferry_import_piece_id(vocabulary, "<unk>");
+        ferry_import_one_vocabulary(plan, pieces, unknown);
+    } else {
+        FERRY_TRY(ferry_import_own_vocabulary(plan, 0, V, &pieces, &unknown, error));
+        ferry_import_one_vocabulary(plan, pieces, unknown);
+        FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &unknown, error));
+    }
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    return ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error);
+}
+
+bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json config)
+{
+    (void)plan;
+    const char *format = json_string_value(ferry_json_get(config, "format"));
+    return format != NULL && strcmp(format, "seq2seq-export-1") == 0;
+}
+
+ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    plan->kind = "seq2seq-export-1";
+    FERRY_TRY(read_config(plan, config, error));
+    FERRY_TRY(read_ids(plan, config, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    FERRY_TRY(ferry_import_positions(plan, config, error));
+    FERRY_TRY(add_embeddings(plan, error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    FERRY_TRY(ferry_import_bart_bias(plan, error));
+    FERRY_TRY(ferry_import_check_unused(plan, NULL, error));
+    return read_text(plan, error);
+}
