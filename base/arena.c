@@ -7,7 +7,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1 /* clang's way of saying it */
+#define __SANITIZE_ADDRESS__ 1 /* as gcc has it */
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
@@ -62,7 +62,7 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     bytes = ferry_round_up(bytes, FERRY_ARENA_ALIGNMENT) + GAP;
     ferry_arena_chunk *chunk = arena->last;
     if (chunk == NULL || chunk->size - chunk->used < bytes) {
-        /* At least as much as there was: the number of chunks stays logarithmic. */
+        /* At least as much as all chunks have: their number stays logarithmic. */
         size_t wanted = bytes > arena->reserved ? bytes : arena->reserved;
         chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK);
         if (chunk == NULL) return NULL;
@@ -71,6 +71,13 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     chunk->used += bytes;
     arena->used += bytes;
     UNPOISON(block, bytes - GAP);
+    return block;
+}
+
+void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed)
+{
+    void *block = *failed ? NULL : ferry_arena_alloc(arena, count, size);
+    *failed = block == NULL;
     return block;
 }
 
@@ -86,10 +93,10 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
     if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
         size_t total = arena->reserved;
         while (arena->last != NULL) drop_last_chunk(arena);
-        add_chunk(arena, total); /* if this fails, the next allocation asks again */
+        add_chunk(arena, total); /* if this fails, the next allocation tries again */
         return;
     }
-    /* Chunks added since the mark stay until everything is released; only what lies in them is forgotten. */
+    /* Chunks added since the mark stay until everything is released; only their contents are dropped. */
     for (ferry_arena_chunk *chunk = arena->last; chunk != NULL; chunk = chunk->previous) {
         size_t keep = chunk == mark.chunk ? mark.chunk_used : 0;
         if (mark.used == 0) keep = 0;

@@ -144,7 +144,7 @@ static ferry_status bind_position(ferry_binder *binder, const ferry_bind_section
         .d_model = binder->file->transformer.d_model,
         .heads = stack->heads,
         .head_width = stack->head_width,
-        .causal = section == &decoder_section,
+        .causal = stack->causal,
     };
     ferry_view type;
     ferry_error inner = {0};
@@ -476,6 +476,7 @@ static ferry_status bind_everything(ferry_binder *binder, ferry_error *error)
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.d_model", 1, MAX_WIDTH, &model->d_model, error));
     FERRY_TRY(ferry_gguf_get_f32(gguf, "ferry.embedding_scale", &model->embedding_scale, error));
     model->output_scale = 1;
+    model->decoder.causal = true;
     FERRY_TRY(get_optional_f32(gguf, "ferry.output_scale", &model->output_scale, error));
     FERRY_TRY(get_optional_bool(gguf, "ferry.inputs_by_sentence", &model->sentence_inputs, error));
     FERRY_TRY(bind_stack_sizes(binder, &encoder_section, &model->encoder, error));

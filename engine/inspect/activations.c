@@ -164,10 +164,8 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
     int32_t rows;
     if (pass == FERRY_INSPECT_ONE_PASS) {
         FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
-        ferry_state_group_sentences(&f->state, f->target_offsets, f->count);
-        const ferry_status status = ferry_linear(&f->state.context, logits, f->hidden, rows, output, error);
-        ferry_state_ungroup(&f->state);
-        return status;
+        const ferry_rows all = {f->hidden, rows, ferry_sentence_groups(f->state.model, f->target_offsets + 1)};
+        return ferry_linear(&f->state.context, logits, &all, output, error);
     }
     for (int32_t step = 0;; step++) {
         int32_t living = 0;
@@ -178,8 +176,8 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
         FERRY_TRY(forced_pass(f, step, 1, f->step_ids, &rows, error));
         for (int32_t i = 0; i < rows; i++) {
             const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
-            FERRY_TRY(
-                ferry_linear(&f->state.context, logits + (size_t)row * V, f->hidden + (size_t)i * D, 1, output, error));
+            const ferry_rows one = {.x = f->hidden + (size_t)i * D, .count = 1};
+            FERRY_TRY(ferry_linear(&f->state.context, logits + (size_t)row * V, &one, output, error));
         }
     }
 }

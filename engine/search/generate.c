@@ -291,12 +291,9 @@ static int32_t logits_width(const generation *g, const row_group *group)
 static ferry_status prepare_inputs(generation *g, const row_group *group, ferry_inputs *inputs, ferry_error *error)
 {
     const ferry_matrix *output = group_output(g, group);
-    const int32_t offsets[] = {0, group->rows};
-    const float *hidden = g->hidden + (size_t)group->row * (size_t)output->K;
-    ferry_state_group_sentences(g->state, offsets, 1);
-    const ferry_status status = ferry_inputs_prepare(&g->state->context, hidden, group->rows, output, inputs, error);
-    ferry_state_ungroup(g->state);
-    return status;
+    const ferry_rows rows = {g->hidden + (size_t)group->row * (size_t)output->K, group->rows,
+                             ferry_sentence_groups(g->state->model, &group->rows)};
+    return ferry_inputs_prepare(&g->state->context, &rows, output, inputs, error);
 }
 
 /* What follows from the logits: appends to next_ids and parents, and sets the slot's rows. */
