@@ -127,7 +127,7 @@ ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence,
     return FERRY_OK;
 }
 
-/* Floats from the beginning of a layer to its values. */
+/* Where values begin in a layer of a block. */
 static size_t values_offset(const ferry_cache_layout *layout)
 {
     return (size_t)layout->heads * layout->key_floats;
@@ -149,15 +149,11 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
 ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                               int32_t head, int32_t heads, int32_t count)
 {
-    return (ferry_past){
-        .blocks = (const float *const *)sequence->blocks,
-        .offset = (size_t)layer * layout->layer_floats + values_offset(layout) + (size_t)head * layout->value_floats,
-        .head = layout->value_floats,
-        .stride = (size_t)layout->heads * layout->value_floats,
-        .heads = heads,
-        .width = layout->head_width,
-        .count = count,
-    };
+    ferry_past past = ferry_cache_keys(layout, sequence, layer, 0, heads, count);
+    past.offset += values_offset(layout) + (size_t)head * layout->value_floats;
+    past.head = layout->value_floats;
+    past.stride = (size_t)layout->heads * layout->value_floats;
+    return past;
 }
 
 /* Key [K] of one head into its slot of a block. */
@@ -236,36 +232,28 @@ ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferr
 
     const int32_t most = count > before ? count : before;
     ferry_arena_mark mark = ferry_arena_begin(arena);
-    ferry_sequence *old = ferry_arena_alloc(arena, (size_t)most, sizeof *old);
-    int32_t *heir = ferry_arena_alloc(arena, (size_t)most, sizeof *heir);
-    ferry_status status = FERRY_OK;
-    if (old == NULL || heir == NULL) {
-        status = ferry_fail_memory(error, "a reorder", (size_t)most * (sizeof *old + sizeof *heir));
-        goto done;
-    }
+    bool failed = false;
+    ferry_sequence *old = ferry_arena_take(arena, (size_t)most, sizeof *old, &failed);
+    int32_t *heir = ferry_arena_take(arena, (size_t)most, sizeof *heir, &failed);
+    if (failed) return ferry_fail_memory(error, "a reorder", (size_t)most * (sizeof *old + sizeof *heir));
     /* The first child of a parent takes its list as it is; other children take the lists of parents without a child. */
     for (int32_t i = 0; i < most; i++) {
         old[i] = sequences[i];
         heir[i] = -1;
     }
     for (int32_t i = count; i-- > 0;) heir[parents[i]] = i;
-    int32_t spare = 0; /* the next old list without an heir */
     for (int32_t i = 0; i < before; i++)
         if (heir[i] < 0) ferry_sequence_release(cache, &old[i]);
-    for (int32_t i = 0; i < count; i++) {
-        if (heir[parents[i]] == i) {
+    ferry_status status = FERRY_OK;
+    for (int32_t i = 0, spare = 0; i < most; i++) { /* spare: the next old list without an heir */
+        if (i < count && heir[parents[i]] == i) {
             sequences[i] = old[parents[i]];
             continue;
         }
         while (heir[spare] >= 0) spare++;
         sequences[i] = old[spare++];
-        if (status == FERRY_OK) status = continue_from(cache, &old[parents[i]], &sequences[i], error);
+        if (i < count && status == FERRY_OK) status = continue_from(cache, &old[parents[i]], &sequences[i], error);
     }
-    for (int32_t i = count; i < most; i++) {
-        while (heir[spare] >= 0) spare++;
-        sequences[i] = old[spare++];
-    }
-done:
     ferry_arena_end(arena, mark);
     return status;
 }

@@ -150,17 +150,16 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    ferry_status status = FERRY_OK;
     assert(count <= FERRY_LINEAR_MAX);
-    for (int32_t first = 0, last = 0; first < count && status == FERRY_OK; first = last) {
+    for (int32_t first = 0, last = 0; first < count; first = last) {
         ferry_inputs inputs;
-        status = ferry_inputs_prepare(context, rows, matrices[first], &inputs, error);
+        FERRY_TRY(ferry_inputs_prepare(context, rows, matrices[first], &inputs, error));
         while (last < count && same_inputs(matrices[first], matrices[last])) last++;
         products p = {context->kernels, y + first, &inputs, matrices + first, last - first, {0}};
-        if (status == FERRY_OK) multiply(context, &p);
+        multiply(context, &p);
     }
     ferry_arena_end(&context->arena, mark);
-    return status;
+    return FERRY_OK;
 }
 
 /* ---- rows of a matrix ---- */
@@ -270,19 +269,15 @@ void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t 
     }
 }
 
-/* max|x|, ignoring NaNs. In lanes, which a compiler turns into vectors. */
+/* max|x|, ignoring NaNs. In lanes, so that no comparison waits for the one before. */
 static float largest_size(const float *x, int32_t K)
 {
     float most[FERRY_LANES] = {0};
-    int32_t k = 0;
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
-        for (int32_t l = 0; l < FERRY_LANES; l++) {
-            float size = fabsf(x[k + l]);
-            most[l] = size > most[l] ? size : most[l];
-        }
+    for (int32_t k = 0; k < K; k++) {
+        float *lane = &most[k % FERRY_LANES];
+        *lane = fabsf(x[k]) > *lane ? fabsf(x[k]) : *lane;
     }
-    for (int32_t l = 0; k + l < K; l++) most[l] = fmaxf(most[l], fabsf(x[k + l]));
-    for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = fmaxf(most[0], most[l]);
+    for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = most[l] > most[0] ? most[l] : most[0];
     return most[0];
 }
 
