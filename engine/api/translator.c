@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Everything that the options ask for, but for threads. */
+/* All options but threads. */
 static ferry_status take_options(ferry_translator *translator, const ferry_options *options, ferry_error *error)
 {
     const ferry_languages *languages = &translator->model->languages;

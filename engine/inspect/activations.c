@@ -94,7 +94,7 @@ ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, 
     return status;
 }
 
-/* Sentences with the decoder inputs that are forced on them. */
+/* Sentences and their forced decoder inputs. */
 typedef struct forced {
     ferry_state state;
     const int32_t *ids, *offsets, *target_ids, *target_offsets;
@@ -129,7 +129,7 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     return ferry_decoder_begin(&f->state, encoded, f->offsets, f->count, f->sentences, error);
 }
 
-/* One decoder pass: every sentence gives its inputs from `first` on, `rows` of them at the most, if it has any. Rows
+/* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
  * are packed in sentence order; hidden [rows of the pass, D]. Returns their number in *packed. */
 static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const int32_t *ids, int32_t *packed,
                                 ferry_error *error)
@@ -202,7 +202,7 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
     if (status == FERRY_OK)
         status = logits != NULL ? forced_logits(&f, pass, logits, error)
                                 : forced_pass(&f, 0, INT32_MAX, target_ids, &rows, error);
-    ferry_state_destroy(&f.state); /* takes the sequences' blocks with it */
+    ferry_state_destroy(&f.state); /* with the sequences' blocks */
     return status;
 }
 

@@ -45,12 +45,12 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     return true;
 }
 
-/* How many candidates a place needs for all places to be taken again; of greedy search, how many a screen does. */
+/* Candidates for each place, so that all places can be filled again; of greedy search, for a screen. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
     if (rules->options.beam == 1) return FERRY_SCREENED;
     if (rules->options.policy == FERRY_POLICY_MARIAN) return 1;
-    /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
+    /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
 
@@ -94,7 +94,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     made->rows[0].ids[0] = rules->start_id;
     if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
         made->rules.options.renormalize = true;
-        made->rows[0].ids[0] = -1; /* the rules about tokens that occurred do not count the start token */
+        made->rows[0].ids[0] = -1; /* the rules about previous tokens ignore the start token */
     }
     *search = made;
     return FERRY_OK;
