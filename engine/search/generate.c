@@ -17,13 +17,11 @@ enum { REFILL_PART = 4 };
 /* A place for a living sentence. */
 struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
-    ferry_output_sentence output;
-    ferry_sequence source; /* keys and values of cross-attention */
-    int32_t length;        /* ids */
+    int32_t length;    /* ids */
     size_t tag;
 };
 
-/* One call. Living sentences stand in `living` in the order in which they entered; so do their rows. */
+/* One call. Arrays of living sentences are in the order in which they entered; so are their rows. */
 typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
@@ -37,8 +35,8 @@ typedef struct generation {
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [width] */
-    ferry_sequence *sources;                   /* [width] those of the living, side by side */
-    ferry_output_sentence **outputs;           /* [width] those of the living */
+    ferry_sequence *sources;                   /* [width] keys and values of cross-attention, of the living */
+    ferry_output_sentence *outputs;            /* [width] of the living */
     float *hidden;                             /* [capacity, D] */
 } generation;
 
@@ -125,24 +123,23 @@ static bool has_room(const generation *g)
 static ferry_status enter(generation *g, ferry_error *error)
 {
     const ferry_generate_sentence sentence = g->waiting;
-    ferry_generate_slot *slot = g->vacant[--g->vacant_count];
-    g->living[g->living_count++] = slot;
+    const int32_t index = g->living_count++;
+    ferry_generate_slot *slot = g->living[index] = g->vacant[--g->vacant_count];
     slot->tag = sentence.tag;
     slot->length = sentence.length;
-    slot->source = (ferry_sequence){0};
+    g->sources[index] = (ferry_sequence){0};
     g->ids[g->rows++] = sentence.rules.start_id;
     g->tokens += sentence.length;
     fetch(g);
     FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence.rules, g->source->shortlist, sentence.ids,
-                                 sentence.length, &slot->output, error));
-    return ferry_sequence_begin(&slot->arena, sentence.length, &slot->source, error);
+                                 sentence.length, &g->outputs[index], error));
+    return ferry_sequence_begin(&slot->arena, sentence.length, &g->sources[index], error);
 }
 
 /* Encodes the sentences that entered last, and keeps what cross-attention needs of them. */
 static ferry_status encode(generation *g, const entry *entered, ferry_error *error)
 {
     ferry_state *state = g->state;
-    ferry_generate_slot **slots = g->living + g->living_count - entered->count;
     const int32_t count = entered->count;
     const size_t floats = (size_t)entered->offsets[count] * (size_t)state->model->d_model;
     float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
@@ -150,11 +147,10 @@ static ferry_status encode(generation *g, const entry *entered, ferry_error *err
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
     FERRY_TRY(ferry_encode(state, entered->ids, entered->offsets, count, encoded, error));
     ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
-    for (int32_t i = 0; i < count; i++) g->sources[i] = slots[i]->source;
-    const ferry_status status = ferry_decoder_begin(state, encoded, entered->offsets, count, g->sources, error);
+    FERRY_TRY(
+        ferry_decoder_begin(state, encoded, entered->offsets, count, g->sources + g->living_count - count, error));
     ferry_profile_leave(&state->profile, around);
-    for (int32_t i = 0; i < count; i++) slots[i]->source = g->sources[i];
-    return status;
+    return FERRY_OK;
 }
 
 /* Lets in the sentences that are encoded together. */
@@ -197,8 +193,7 @@ static ferry_status decode(generation *g, ferry_error *error)
 {
     int32_t row = 0;
     for (int32_t i = 0; i < g->living_count; i++) {
-        const int32_t rows = g->living[i]->output.rows;
-        g->sources[i] = g->living[i]->source;
+        const int32_t rows = g->outputs[i].rows;
         g->cross_spans[i] = (ferry_attention_span){.row = row, .rows = rows, .sequence = i};
         row += rows;
     }
@@ -223,7 +218,6 @@ static ferry_status decode(generation *g, ferry_error *error)
 /* Chooses what follows each row; *next rows go on. */
 static ferry_status choose(generation *g, int32_t *next, ferry_error *error)
 {
-    for (int32_t i = 0; i < g->living_count; i++) g->outputs[i] = &g->living[i]->output;
     ferry_output_columns columns = {
         .state = g->state,
         .screen = g->source->screen,
@@ -252,11 +246,12 @@ static ferry_status reorder(generation *g, int32_t next, ferry_error *error)
     return FERRY_OK;
 }
 
-static void vacate(generation *g, ferry_generate_slot *slot)
+/* Releases what living sentence i holds. */
+static void release(generation *g, int32_t i)
 {
     const ferry_arena_mark empty = {0};
-    ferry_sequence_release(&g->state->decoder_cache, &slot->source);
-    ferry_arena_end(&slot->arena, empty);
+    ferry_sequence_release(&g->state->decoder_cache, &g->sources[i]);
+    ferry_arena_end(&g->living[i]->arena, empty);
 }
 
 /* Finished sentences leave. */
@@ -266,12 +261,14 @@ static ferry_status leave(generation *g, ferry_error *error)
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
         ferry_generate_slot *slot = g->living[i];
-        if (slot->output.rows > 0) {
-            g->living[kept++] = slot;
+        if (g->outputs[i].rows > 0) {
+            g->living[kept] = slot;
+            g->sources[kept] = g->sources[i];
+            g->outputs[kept++] = g->outputs[i];
             continue;
         }
-        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot->tag, slot->output.search, error);
-        vacate(g, slot);
+        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot->tag, g->outputs[i].search, error);
+        release(g, i);
         g->vacant[g->vacant_count++] = slot;
         g->tokens -= slot->length;
     }
@@ -303,7 +300,7 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
     const ferry_arena_mark mark = ferry_arena_begin(arena);
     const ferry_status status = generate(&g, generator->slots, error);
     /* After an error some blocks are still held. */
-    for (int32_t i = 0; i < g.living_count; i++) vacate(&g, g.living[i]);
+    for (int32_t i = 0; i < g.living_count; i++) release(&g, i);
     for (int32_t r = 0; r < g.capacity; r++)
         ferry_sequence_release(ferry_state_hypothesis_cache(&generator->state), &g.hypotheses[r]);
     ferry_arena_end(arena, mark);

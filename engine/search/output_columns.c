@@ -53,7 +53,7 @@ static bool can_be_screened(const ferry_output_columns *columns, const ferry_out
 /* Whether sentence i can join the group. */
 static bool can_join(const ferry_output_columns *columns, const group *g, int32_t i)
 {
-    const ferry_output_sentence *first = columns->sentences[g->first], *other = columns->sentences[i];
+    const ferry_output_sentence *first = &columns->sentences[g->first], *other = &columns->sentences[i];
     const bool parts = ferry_search_takes_parts(first->search);
     const bool shared = first->words == NULL && other->words == NULL && !columns->state->model->sentence_inputs;
     return shared && ferry_search_takes_parts(other->search) == parts &&
@@ -63,11 +63,11 @@ static bool can_join(const ferry_output_columns *columns, const group *g, int32_
 /* The group that begins with sentence `first`, whose first row is `row`. */
 static group find_group(const ferry_output_columns *columns, int32_t first, int32_t row)
 {
-    const ferry_output_sentence *sentence = columns->sentences[first];
+    const ferry_output_sentence *sentence = &columns->sentences[first];
     group g = {.first = first, .last = first + 1, .row = row, .rows = sentence->rows};
     g.screened = can_be_screened(columns, sentence);
     g.matrix = g.screened ? &columns->screen->coarse : &sentence->matrix;
-    while (g.last < columns->count && can_join(columns, &g, g.last)) g.rows += columns->sentences[g.last++]->rows;
+    while (g.last < columns->count && can_join(columns, &g, g.last)) g.rows += columns->sentences[g.last++].rows;
     return g;
 }
 
@@ -75,7 +75,7 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
 static int32_t part_width(const ferry_output_columns *columns, const group *g)
 {
     const int32_t width = LOGITS_NEAR / g->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
-    const bool parts = ferry_search_takes_parts(columns->sentences[g->first]->search);
+    const bool parts = ferry_search_takes_parts(columns->sentences[g->first].search);
     if (!parts || width >= g->matrix->N) return g->matrix->N;
     return width > 0 ? width : FERRY_LOG_SUM_BLOCK;
 }
@@ -100,7 +100,7 @@ static void step(ferry_output_columns *columns, ferry_output_sentence *sentence,
 static ferry_status step_screened(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
                                   const ferry_top *top, ferry_error *error)
 {
-    ferry_output_sentence *sentence = columns->sentences[i];
+    ferry_output_sentence *sentence = &columns->sentences[i];
     const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
     const float factor = g->inputs.quantized.factors[row - g->row];
     ferry_profile *profile = &columns->state->profile;
@@ -126,7 +126,7 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
     const bool last = p->first + p->count == g->matrix->N;
     int32_t row = g->row;
     for (int32_t i = g->first; i < g->last; i++) {
-        ferry_output_sentence *sentence = columns->sentences[i];
+        ferry_output_sentence *sentence = &columns->sentences[i];
         const int32_t rows = sentence->rows;
         const ferry_logits logits = {
             .values = p->values + (size_t)(row - g->row) * (size_t)p->count,

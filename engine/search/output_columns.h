@@ -24,8 +24,8 @@ typedef struct ferry_output_sentence {
 /* One step. */
 typedef struct ferry_output_columns {
     ferry_state *state;
-    const ferry_screen *screen;              /* of the model's matrix; NULL if there is none */
-    ferry_output_sentence *const *sentences; /* [count] */
+    const ferry_screen *screen;       /* of the model's matrix; NULL if there is none */
+    ferry_output_sentence *sentences; /* [count] */
     int32_t count;
     const float *hidden; /* [rows of all sentences, D] from ferry_decode */
     /* Results: the rows that go on, sentence by sentence. */
