@@ -6,7 +6,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1 /* clang's way of saying it */
+#define __SANITIZE_ADDRESS__ 1 /* as gcc has it */
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
@@ -61,7 +61,7 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     bytes = ferry_round_up(bytes, FERRY_ARENA_ALIGNMENT) + GAP;
     ferry_arena_chunk *chunk = arena->last;
     if (chunk == NULL || chunk->size - chunk->used < bytes) {
-        /* At least as much as there was: the number of chunks stays logarithmic. */
+        /* At least as much as all chunks have: their number stays logarithmic. */
         size_t wanted = bytes > arena->reserved ? bytes : arena->reserved;
         chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK);
         if (chunk == NULL) return NULL;
@@ -82,6 +82,13 @@ char *ferry_arena_text(ferry_arena *arena, ferry_view text)
     return copy;
 }
 
+void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed)
+{
+    void *block = *failed ? NULL : ferry_arena_alloc(arena, count, size);
+    *failed = block == NULL;
+    return block;
+}
+
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)
 {
     ferry_arena_mark mark = {arena->last, arena->last != NULL ? arena->last->used : 0, arena->used};
@@ -94,10 +101,10 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
     if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
         size_t total = arena->reserved;
         while (arena->last != NULL) drop_last_chunk(arena);
-        add_chunk(arena, total); /* if this fails, the next allocation asks again */
+        add_chunk(arena, total); /* if this fails, the next allocation tries again */
         return;
     }
-    /* Chunks added since the mark stay until everything is released; only what lies in them is forgotten. */
+    /* Chunks added since the mark stay until everything is released; only their contents are dropped. */
     for (ferry_arena_chunk *chunk = arena->last; chunk != NULL; chunk = chunk->previous) {
         size_t keep = chunk == mark.chunk ? mark.chunk_used : 0;
         if (mark.used == 0) keep = 0;

@@ -2,11 +2,13 @@
  *
  *   chunk 0: [ block | gap | block | gap | ... free ]   chunk 1: [ ... ]   (a chunk is added when the last one is full)
  *
- * When everything has been released, several chunks become one of their common size, so that after a warm-up of a given
- * size no more memory is asked for. Blocks are aligned to 64 bytes; under AddressSanitizer the gaps are poisoned. */
+ * When everything has been released, several chunks become one of their common size, so that work of a given size
+ * requests no more memory after its first run. Blocks are aligned to 64 bytes; under AddressSanitizer the gaps are
+ * poisoned. */
 #ifndef FERRY_BASE_ARENA_H
 #define FERRY_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "bytes.h"
@@ -16,10 +18,10 @@
 typedef struct ferry_arena_chunk ferry_arena_chunk;
 
 typedef struct ferry_arena {
-    ferry_arena_chunk *last; /* newest chunk; older ones hang behind it */
-    size_t used;             /* bytes handed out now, all chunks */
-    size_t reserved;         /* bytes asked from the system now */
-    size_t allocations;      /* how often the system was asked, ever (tests count this) */
+    ferry_arena_chunk *last; /* the newest chunk, head of the list */
+    size_t used;             /* bytes handed out, in all chunks */
+    size_t reserved;         /* bytes held from the system */
+    size_t allocations;      /* requests to the system, in total (tests count them) */
 } ferry_arena;
 
 typedef struct ferry_arena_mark {
@@ -29,10 +31,12 @@ typedef struct ferry_arena_mark {
 } ferry_arena_mark;
 
 /* A zeroed ferry_arena is empty and ready. */
-/* `count` × `size` bytes, uninitialized, or NULL when the product overflows or memory is out. */
+/* `count` × `size` bytes, uninitialized, or NULL when the product overflows or the system is out of memory. */
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
 /* The text, NUL-terminated; NULL when out of memory. */
 char *ferry_arena_text(ferry_arena *arena, ferry_view text);
+/* The same for several blocks in a row: the first NULL sets *failed, after which no more memory is requested. */
+void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);

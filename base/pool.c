@@ -12,11 +12,11 @@
 #include "bytes.h"
 #include "system.h"
 
-/* How long a helper looks out for work before it sleeps: longer than what usually lies between two products. */
-#define LOOK_OUT_SECONDS 1e-4
-/* Looks between two turns for whoever else wants the processor: one thread may wait for another that has none. */
-enum { LOOKS = 64 };
-/* What one thread writes often does not share a line of the cache with what others read often. */
+/* How long a helper spins before it sleeps: longer than the usual time between two products. */
+#define SPIN_SECONDS 1e-4
+/* Spins between two calls of sched_yield: the thread that this one waits for may have no processor. */
+enum { SPINS = 64 };
+/* Keeps what one thread writes often off the cache lines that others read often. */
 #define OWN_LINE _Alignas(64)
 
 typedef struct worker {
@@ -26,8 +26,8 @@ typedef struct worker {
 } worker;
 
 /* Work that its owner shares with helpers. The owner takes parts from the front and helpers from the back, so that each
- * comes back to what its cache may still hold. A helper enters before it looks whether the job is open, and the owner
- * closes the job before it waits for those who entered: who finds it open may use it until it leaves. */
+ * returns to what its cache may still hold. A helper enters before it checks whether the job is open, and the owner
+ * closes the job before it waits for those inside: a helper that finds it open may use it until it leaves. */
 typedef struct shared_job {
     OWN_LINE atomic_size_t state; /* grows; odd: open */
     void (*work)(void *user, size_t part);
@@ -44,26 +44,26 @@ struct ferry_pool {
     pthread_cond_t wake; /* a run began, or the pool ends */
     pthread_cond_t help; /* a job was opened, or the run ended */
     uint64_t run;        /* number of the current run */
-    int32_t busy;        /* threads that still have items of it, or have not come yet */
+    int32_t busy;        /* threads that have items of it, or have not looked yet */
     bool stop;
     void (*work)(void *user, int32_t worker, size_t item);
     void *user;
     size_t count;
     atomic_size_t next;
-    atomic_uint_least64_t ended; /* number of the last run that did */
+    atomic_uint_least64_t ended; /* number of the last run that ended */
     atomic_int helpers;          /* threads that have no more items */
     atomic_bool asleep;          /* some of them wait for `help` */
     shared_job job;
-    int32_t threads; /* beside the caller */
+    int32_t threads; /* without the caller */
     worker workers[];
 };
 
 /* ---- helping ---- */
 
-/* One look of a thread that waits for another. */
-static void look(uint32_t *looks)
+/* One turn of a thread that waits for another. */
+static void spin(uint32_t *spins)
 {
-    if (++*looks % LOOKS == 0) {
+    if (++*spins % SPINS == 0) {
         sched_yield();
         return;
     }
@@ -79,7 +79,7 @@ static bool is_open(size_t state)
     return state % 2 == 1;
 }
 
-/* Does what is left of an open job. The state of the job that it found. */
+/* Does what is left of an open job. Returns the state in which it found the job. */
 static size_t help_job(shared_job *job)
 {
     atomic_fetch_add(&job->inside, 1);
@@ -92,19 +92,19 @@ static size_t help_job(shared_job *job)
     return state;
 }
 
-/* Whether a helper of the run that has seen the job in this state has something to do. */
-static bool has_news(ferry_pool *pool, uint64_t run, size_t seen)
+/* Whether there is a reason to wake for a helper of the run that has seen the job in state `seen`. */
+static bool must_wake(ferry_pool *pool, uint64_t run, size_t seen)
 {
     const size_t state = atomic_load(&pool->job.state);
     return (is_open(state) && state != seen) || atomic_load(&pool->ended) >= run;
 }
 
-/* Until somebody wakes it, at the latest when there are news. */
-static void sleep_until_news(ferry_pool *pool, uint64_t run, size_t seen)
+/* Sleeps until a job is opened or the run ends. */
+static void sleep_until_woken(ferry_pool *pool, uint64_t run, size_t seen)
 {
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->asleep, true);
-    if (!has_news(pool, run, seen)) pthread_cond_wait(&pool->help, &pool->mutex);
+    if (!must_wake(pool, run, seen)) pthread_cond_wait(&pool->help, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -121,18 +121,18 @@ static void wake_helpers(ferry_pool *pool)
 static void help(ferry_pool *pool, uint64_t run)
 {
     size_t seen = 0;
-    uint32_t looks = 0;
+    uint32_t spins = 0;
     double since = ferry_clock();
     atomic_fetch_add(&pool->helpers, 1);
     while (atomic_load(&pool->ended) < run) {
-        if (has_news(pool, run, seen)) {
+        if (must_wake(pool, run, seen)) {
             seen = help_job(&pool->job);
             since = ferry_clock();
-        } else if (looks % LOOKS == 0 && ferry_clock() - since > LOOK_OUT_SECONDS) {
-            sleep_until_news(pool, run, seen);
+        } else if (spins % SPINS == 0 && ferry_clock() - since > SPIN_SECONDS) {
+            sleep_until_woken(pool, run, seen);
             since = ferry_clock();
         }
-        look(&looks);
+        spin(&spins);
     }
     atomic_fetch_sub(&pool->helpers, 1);
 }
@@ -149,7 +149,7 @@ void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), v
         return;
     }
     shared_job *job = &pool->job;
-    uint32_t looks = 0;
+    uint32_t spins = 0;
     job->work = work;
     job->user = user;
     job->count = count;
@@ -159,7 +159,7 @@ void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), v
     wake_helpers(pool);
     for (size_t part = 0; atomic_fetch_add(&job->taken, 1) < count; part++) work(user, part);
     atomic_fetch_add(&job->state, 1); /* closes it */
-    while (atomic_load(&job->inside) > 0) look(&looks);
+    while (atomic_load(&job->inside) > 0) spin(&spins);
     atomic_flag_clear(&job->owned);
 }
 
@@ -174,7 +174,7 @@ static void take_items(ferry_pool *pool, int32_t index)
     }
 }
 
-/* Returns when the run has ended. */
+/* Takes items, then helps; returns when the run has ended. */
 static void take_part(ferry_pool *pool, int32_t index, uint64_t run)
 {
     take_items(pool, index);
@@ -219,7 +219,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->wake, NULL);
     pthread_cond_init(&created->help, NULL);
-    /* Signals are the host program's: new threads inherit a mask that blocks them all. */
+    /* Signals belong to the host program: new threads inherit a mask that blocks them all. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,4 +1,4 @@
-/* Threads that wait for work. Owned by one handle, joined when it goes; a pool of one has no thread of its own. */
+/* Threads that wait for work, owned by one handle and joined when it is destroyed; a pool of one starts no thread. */
 #ifndef FERRY_BASE_POOL_H
 #define FERRY_BASE_POOL_H
 
@@ -12,15 +12,15 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
 void ferry_pool_destroy(ferry_pool *pool);
 
 /* Calls work(user, worker, item) for every item < count and returns when all are done. Items are taken in ascending
- * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. Workers for whom no item
- * is left help those who share theirs until the run ends. */
+ * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. Workers that find no
+ * item left help those that share theirs until the run ends. */
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count);
 
-/* Workers that have no item of the current run and would help now: what a sharer divides its work by. NULL has none. */
+/* Workers without an item of the current run, which can help now. 0 for a pool of NULL. */
 int32_t ferry_pool_helpers(const ferry_pool *pool);
-/* For an item of the run: calls work(user, part) for every part < count, with the help of such workers, and returns
- * when all are done. Parts are independent, short (another thread may have to wait for the last one), and share nothing
- * themselves. Takes no memory. While another item shares, and without helpers, the caller does all parts, in order. */
+/* Called by an item of the run: calls work(user, part) for every part < count, with the help of such workers, and
+ * returns when all are done. Parts are independent, short (the caller waits for the last one), and do not share in
+ * turn. Allocates nothing. Without helpers, or while another item shares, the caller does all parts, in order. */
 void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), void *user, size_t count);
 
 #endif

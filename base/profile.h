@@ -1,4 +1,4 @@
-/* Where one thread's time goes: a clock that is always in one phase, off until somebody asks. */
+/* Where one thread's time goes: a clock that is always in one phase; off by default. */
 #ifndef FERRY_BASE_PROFILE_H
 #define FERRY_BASE_PROFILE_H
 
@@ -13,8 +13,8 @@ typedef enum ferry_phase {
     FERRY_PHASE_SELF_ATTENTION,
     FERRY_PHASE_CROSS_ATTENTION,
     FERRY_PHASE_FEED_FORWARD,
-    FERRY_PHASE_DECODER_REST, /* embeddings, the last norm, room for keys and values */
-    FERRY_PHASE_SHORTLIST,    /* its words, and their rows of the output matrix */
+    FERRY_PHASE_DECODER_REST, /* embeddings, the final norm, blocks for keys and values */
+    FERRY_PHASE_SHORTLIST,    /* selecting its words and their rows of the output matrix */
     FERRY_PHASE_OUTPUT_LAYER,
     FERRY_PHASE_SEARCH,
     FERRY_PHASE_DETOKENIZING,
@@ -25,15 +25,15 @@ typedef enum ferry_phase {
 /* All zeros: off, idle. A phase within another stops the outer one's clock. */
 typedef struct ferry_profile {
     bool on;
-    ferry_phase phase; /* now */
-    double since;      /* when it began */
+    ferry_phase phase; /* the current one */
+    double since;      /* its beginning */
     double seconds[FERRY_PHASE_COUNT];
     int64_t calls[FERRY_PHASE_COUNT];
 } ferry_profile;
 
 /* The phase's name, static. */
 const char *ferry_phase_name(ferry_phase phase);
-/* The phase that was ends; `phase` begins. */
+/* Ends the current phase and begins `phase`. */
 void ferry_profile_switch(ferry_profile *profile, ferry_phase phase);
 
 /* Begins a phase; returns the one around it, for ferry_profile_leave. */

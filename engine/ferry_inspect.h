@@ -15,7 +15,7 @@ extern "C" {
  * "neon", "neon_dotprod"; NULL or "": the best of this machine). An isa that is unknown or cannot run here is an
  * ARGUMENT error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
-/* Sizes of a model that is made, not read. */
+/* Sizes of a synthetic model. */
 typedef struct ferry_inspect_shape {
     int32_t d_model, heads, ffn_width, encoder_layers, decoder_layers, vocab;
 } ferry_inspect_shape;
@@ -24,7 +24,7 @@ typedef struct ferry_inspect_shape {
  * MEMORY. */
 FERRY_API ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                                ferry_model **model, ferry_error *error);
-/* Name of the positional encoding `index` of all that this build has, from 0, static; NULL behind the last. */
+/* Name of the positional encoding `index` of all that this build has, from 0, static; NULL past the last. */
 FERRY_API const char *ferry_inspect_encoding(size_t index);
 /* The kernels that the model runs on, static. */
 FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
@@ -99,7 +99,7 @@ FERRY_API ferry_status ferry_inspect_attention(const ferry_model *model, ferry_i
 
 /* One computation on one thread, again and again, to measure it: the encoder over one sentence of `source_tokens`
  * (target_tokens 0), or the decoder's layers for the one row that follows target_tokens - 1 others (without the output
- * matrix). Ids mean nothing. Creating it computes once, so that rows by position, keys and values are there. The model
+ * matrix). Ids are arbitrary. Creating it computes once, so that rows by position, keys and values are there. The model
  * must outlive the timer, which is for one thread at a time. Errors: ARGUMENT, MEMORY, LIMIT (too long for the
  * encoding). */
 typedef struct ferry_inspect_timer ferry_inspect_timer;
@@ -119,11 +119,11 @@ typedef struct ferry_inspect_memory {
 } ferry_inspect_memory;
 FERRY_API ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer);
 
-/* Where the time of a translator's calls goes, by phase, summed over its threads; what threads wait, and what the
- * caller does between their work, is in no phase. Off, and free then, until _start; each _start begins at zero again.
+/* Where the time of a translator's calls goes, by phase, summed over its threads. Waiting threads, and what the
+ * caller does between their work, are in no phase. Off, and free of cost, until _start; each _start resets it to zero.
  * Neither function may run during a call of the translator. */
 typedef struct ferry_inspect_phase {
-    const char *name; /* "encoder", "output_layer", …, static; NULL behind the last phase */
+    const char *name; /* "encoder", "output_layer", …, static; NULL past the last phase */
     double seconds;   /* without phases within it */
     int64_t calls;    /* how often it began */
 } ferry_inspect_phase;
@@ -145,7 +145,7 @@ FERRY_API ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *
 FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                               int32_t count, ferry_result **result, ferry_error *error);
 FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);
-/* What each of these ids added to the sum of log-probabilities; of no meaning where ferry_options.scores is 0. */
+/* What each of these ids added to the sum of log-probabilities; undefined if ferry_options.scores is 0. */
 FERRY_API const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis);
 
 #ifdef __cplusplus

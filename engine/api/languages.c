@@ -101,7 +101,8 @@ static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t
     return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
 }
 
-/* The language of this role that `name` means best: its tag, another name, either of them in another case. -1: none. */
+/* The best match for `name` among the languages of this role: its tag, another name, either of them in another case.
+ * OPEN if there is none. */
 static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
 {
     const ferry_model_languages *table = &languages->table;
@@ -115,7 +116,7 @@ static int32_t find_name(const ferry_languages *languages, const char *name, int
     for (size_t t = 0; t < sizeof tries / sizeof *tries; t++)
         for (int32_t i = 0; i < table->count; i++)
             if (may_serve(table, i, role) && has_word(tries[t].texts[i], name, tries[t].compare)) return i;
-    return -1;
+    return FERRY_LANGUAGE_OPEN;
 }
 
 static ferry_status find_language(const ferry_languages *languages, const char *option, const char *name, int32_t role,
@@ -125,8 +126,7 @@ static ferry_status find_language(const ferry_languages *languages, const char *
     *index = by_default >= 0 && by_default < table->count ? by_default : FERRY_LANGUAGE_OPEN;
     if (name == NULL) return FERRY_OK;
     *index = name[0] != '\0' ? find_name(languages, name, role) : FERRY_LANGUAGE_NONE;
-    if (*index == FERRY_LANGUAGE_NONE) return FERRY_OK;
-    if (*index >= 0) return FERRY_OK;
+    if (*index != FERRY_LANGUAGE_OPEN) return FERRY_OK;
     if (table->count == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option %s: the model does not say which languages it translates; found '%s'", option, name);
@@ -148,7 +148,7 @@ ferry_status ferry_languages_find(const ferry_languages *languages, const char *
 
 /* ---- what a pair adds ---- */
 
-/* Empty: none. */
+/* Empty if there is none. */
 static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_pair pair)
 {
     for (int32_t i = 0; i < table->prompt_count; i++) {
@@ -185,7 +185,7 @@ int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_languag
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
-/* The tag of language `index` goes to `place`, if it is wanted there. */
+/* Puts the tag of language `index`, if there is one, at `place`. */
 static ferry_status add_tag(ferry_ids *ids, ferry_tag_place place, const int32_t *tags, int32_t index,
                             ferry_error *error)
 {
@@ -215,7 +215,7 @@ ferry_status ferry_languages_encode(const ferry_languages *languages, const ferr
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && ferry_tokenizer_tag_size(tokenizer, line) > 0;
     FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), line, ids, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, table->target_tag, table->target_ids, pair.target, error));
-    /* Behind the target's, so that of two tags in one place the source's is the outer one. */
+    /* After the target's: of two tags in one place the source's is the outer one. */
     return add_tag(ids, table->source_tag, table->source_ids, pair.source, error);
 }
 

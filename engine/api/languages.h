@@ -1,4 +1,4 @@
-/* The languages of a model: the names by which a user asks for them, and what a pair of them adds to a line. */
+/* The languages of a model: their names for the user, and what a pair of them adds to a line. */
 #ifndef FERRY_API_LANGUAGES_H
 #define FERRY_API_LANGUAGES_H
 
@@ -7,15 +7,15 @@
 
 /* Immutable: threads may share it. Zeroed: a model that names no languages. */
 typedef struct ferry_languages {
-    ferry_model_languages table; /* what it points to is the model file's */
+    ferry_model_languages table; /* its pointers belong to the model file */
     const char **tags;           /* [table.count] NUL-terminated, in `text` */
     const char **others;         /* [table.count] the other names, blanks between them */
     char *text;
 } ferry_languages;
 
 enum {
-    FERRY_LANGUAGE_OPEN = -1, /* the user did not say, and the model has no default */
-    FERRY_LANGUAGE_NONE = -2  /* the user wants none */
+    FERRY_LANGUAGE_OPEN = -1, /* not given, and the model has no default */
+    FERRY_LANGUAGE_NONE = -2  /* the empty name */
 };
 
 /* Indices into the table, or one of these. */
@@ -24,18 +24,18 @@ typedef struct ferry_language_pair {
     int32_t target;
 } ferry_language_pair;
 
-/* Checks and copies the names. Errors: FORMAT (a name that is no text, or has no tag), MEMORY; *languages is then
+/* Checks and copies the names. Errors: FORMAT (a name that is not text, or has no tag), MEMORY; *languages is then
  * zeroed. */
 ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_languages *languages, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_languages_destroy(ferry_languages *languages);
 
 /* The pair that `from` and `to` name (NULL: the default; "": none). ARGUMENT names the option, its value, and how to
- * list what would do. */
+ * list the possible ones. */
 ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
                                   ferry_language_pair *pair, ferry_error *error);
 /* ARGUMENT when the model wants a tag of a language that the pair leaves open, or has prompts and none for the pair.
- * `forced_first_id`: what the search begins with anyway, or -1. */
+ * `forced_first_id`: of the options, or -1. */
 ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error);
 

@@ -1,4 +1,4 @@
-/* What stands behind the public ferry_model. */
+/* What the public ferry_model is. */
 #ifndef FERRY_API_MODEL_H
 #define FERRY_API_MODEL_H
 
@@ -10,7 +10,7 @@
 struct ferry_model {
     const ferry_kernels *kernels;
     ferry_model_file file;
-    ferry_tokenizer *tokenizer; /* NULL: the file has none; the model speaks in ids only */
+    ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then takes and gives ids only */
     ferry_languages languages;
 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/ferry_inspect.h"
 
 ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_error *error)
 {
@@ -69,8 +68,7 @@ void ferry_result_destroy(ferry_result *result)
     free(result);
 }
 
-/* NULL for a line or hypothesis that does not exist. */
-static const ferry_result_hypothesis *find(const ferry_result *result, size_t line, size_t hypothesis)
+const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis)
 {
     if (line >= result->count || hypothesis >= result->lines[line].count) return NULL;
     return &result->lines[line].hypotheses[hypothesis];
@@ -83,7 +81,7 @@ size_t ferry_result_hypotheses(const ferry_result *result, size_t line)
 
 ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis)
 {
-    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     ferry_text text = {"", 0};
     if (found != NULL && found->text != NULL) text = (ferry_text){found->text, found->size};
     return text;
@@ -91,26 +89,14 @@ ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hyp
 
 float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis)
 {
-    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     return found != NULL ? found->score : 0.0f;
 }
 
 size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis)
 {
-    const ferry_result_hypothesis *found = find(result, line, hypothesis);
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     return found != NULL ? (size_t)found->length : 0;
-}
-
-const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)
-{
-    const ferry_result_hypothesis *found = find(result, line, hypothesis);
-    return found != NULL ? found->ids : NULL;
-}
-
-const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis)
-{
-    const ferry_result_hypothesis *found = find(result, line, hypothesis);
-    return found != NULL ? found->token_scores : NULL;
 }
 
 const char *ferry_result_error(const ferry_result *result, size_t line)

@@ -1,12 +1,13 @@
-/* What stands behind the public ferry_result. */
+/* What the public ferry_result is. */
 #ifndef FERRY_API_RESULT_H
 #define FERRY_API_RESULT_H
 
 #include "base/status.h"
+#include "engine/ferry.h"
 #include "engine/search/search.h"
 
 typedef struct ferry_result_hypothesis {
-    char *text; /* [size], NULL when there is none */
+    char *text; /* [size], NULL if there is none */
     size_t size;
     int32_t *ids;        /* [length] */
     float *token_scores; /* [length] */
@@ -17,8 +18,8 @@ typedef struct ferry_result_hypothesis {
 typedef struct ferry_result_line {
     ferry_result_hypothesis *hypotheses; /* [count] */
     size_t count;
-    char *error;         /* NULL: none */
-    const char *warning; /* static; NULL: none */
+    char *error;         /* NULL if there is none */
+    const char *warning; /* static; NULL if there is none */
 } ferry_result_line;
 
 struct ferry_result {
@@ -28,12 +29,14 @@ struct ferry_result {
 
 /* An empty result for `count` lines. */
 ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_error *error);
-/* Room for `count` hypotheses of a line, zeroed. */
+/* Memory for `count` hypotheses of a line, zeroed. */
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error);
-/* Says that the line failed, and why. */
+/* Marks the line as failed, with the reason. */
 ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message, ferry_error *error);
 /* Copies ids and scores of `from`. */
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error);
+/* NULL for a line or hypothesis that does not exist. */
+const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis);
 
 #endif

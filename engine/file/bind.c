@@ -75,7 +75,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
         .d_model = binder->file->transformer.d_model,
         .heads = stack->heads,
         .head_width = stack->head_width,
-        .causal = decoder,
+        .causal = stack->causal,
     };
     ferry_view type;
     ferry_error inner = {0};
@@ -110,6 +110,7 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
     const char *name = decoder ? "dec" : "enc";
     const size_t layers = (size_t)stack->layer_count;
     size_t count;
+    stack->causal = decoder;
     FERRY_TRY(bind_position(binder, decoder, stack, error));
     stack->layers = ferry_arena_alloc(&binder->file->arena, layers, sizeof *stack->layers);
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers * sizeof *stack->layers);

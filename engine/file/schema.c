@@ -438,7 +438,7 @@ const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count)
 
 bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack)
 {
-    const bool decoder = stack == &model->decoder, ssru = decoder && model->ssru;
+    const bool decoder = stack->causal, ssru = decoder && model->ssru;
     switch (row->when) {
     case FERRY_TENSOR_ALWAYS: return true;
     case FERRY_TENSOR_ATTENTION: return !ssru;

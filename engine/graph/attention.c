@@ -8,10 +8,29 @@
 /* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
 enum { TILE_ROWS = 64 };
 
+static bool is_causal(const ferry_attention_call *call)
+{
+    return call->kind == FERRY_ATTENTION_DECODER;
+}
+
+/* NULL: cross-attention has none. */
+static const ferry_position *position_of(const ferry_attention_call *call)
+{
+    return call->kind == FERRY_ATTENTION_CROSS ? NULL : &call->stack->position;
+}
+
+/* Factor of q: 1/√K, unless the model or its encoding says otherwise. */
+static float scale_of(const ferry_attention_call *call)
+{
+    const ferry_position *position = position_of(call);
+    if (position == NULL || position->scheme->score_scale == NULL) return call->stack->attention_scale;
+    return position->scheme->score_scale(position);
+}
+
 /* Keys that query `i` of a tile sees. */
 static int32_t visible(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t i)
 {
-    return call->causal ? tile->first + i + 1 : tile->keys;
+    return is_causal(call) ? tile->first + i + 1 : tile->keys;
 }
 
 static void normalize(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile)
@@ -20,7 +39,7 @@ static void normalize(const ferry_kernels *kernels, const ferry_attention_call *
         float *row = tile->scores + (size_t)i * tile->ld_scores;
         const int32_t keys = visible(call, tile, i);
         kernels->softmax(row, keys);
-        memset(row + keys, 0, (size_t)(tile->keys - keys) * sizeof *row); /* masked: the future weighs nothing */
+        memset(row + keys, 0, (size_t)(tile->keys - keys) * sizeof *row); /* the mask */
     }
 }
 
@@ -43,19 +62,19 @@ static void next_head(ferry_position_tile *tile)
     tile->past.offset += tile->past.head;
 }
 
-/* Heads of one tile, from tile->head on, with all scores before all contexts: keys, and then values, are read as they
- * lie. What the heads share is set in *tile. */
+/* Heads of one tile, from tile.head on, with all scores before all contexts: keys, and then values, are read in memory
+ * order. What the heads share is set in `tile`. */
 static void attend_heads(const ferry_kernels *kernels, const ferry_attention_call *call, ferry_position_tile tile,
                          const ferry_past *keys, const ferry_past *values, int32_t row)
 {
-    const ferry_position_scheme *scheme = call->position != NULL ? call->position->scheme : NULL;
+    const ferry_position *position = position_of(call);
+    const ferry_position_scheme *scheme = position != NULL ? position->scheme : NULL;
     tile.past = *keys;
     tile.past.heads = 1;
     const ferry_position_tile first = tile;
     kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, tile.queries, keys);
     for (int32_t h = 0; h < keys->heads; h++) {
-        if (scheme != NULL && scheme->score != NULL)
-            scheme->score(call->position, call->position_state, kernels, &tile);
+        if (scheme != NULL && scheme->score != NULL) scheme->score(position, call->position_state, kernels, &tile);
         normalize(kernels, call, &tile);
         answer_probe(call, &tile, row);
         next_head(&tile);
@@ -63,31 +82,32 @@ static void attend_heads(const ferry_kernels *kernels, const ferry_attention_cal
     tile = first;
     kernels->context(tile.context, tile.ld_context, tile.scores, tile.ld_scores, tile.queries, values);
     for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->context != NULL; h++) {
-        scheme->context(call->position, call->position_state, kernels, &tile);
+        scheme->context(position, call->position_state, kernels, &tile);
         next_head(&tile);
     }
 }
 
 static int32_t heads_together(const ferry_attention_call *call, int32_t queries)
 {
-    const int32_t heads = call->cache->layout.heads, fit = queries > 0 ? TILE_ROWS / queries : 0;
+    const int32_t heads = call->attended->cache->layout.heads, fit = queries > 0 ? TILE_ROWS / queries : 0;
     return fit < heads ? fit : heads;
 }
 
-/* Room for the scores of any tile of the call, and for what the encoding needs beside them. */
+/* Memory for the scores of any tile of the call, and for what the encoding needs in addition. */
 static ferry_status take_scratch(ferry_context *context, const ferry_attention_call *call, float **scores,
                                  float **scratch, ferry_error *error)
 {
+    const ferry_position *position = position_of(call);
     size_t floats = 0, position_floats = 0;
-    for (int32_t s = 0; s < call->span_count; s++) {
-        const ferry_attention_span *span = &call->spans[s];
+    for (int32_t s = 0; s < call->attended->span_count; s++) {
+        const ferry_attention_span *span = &call->attended->spans[s];
         const int32_t queries = span->rows < TILE_ROWS ? span->rows : TILE_ROWS;
-        const int32_t keys = call->sequences[span->sequence].length;
+        const int32_t keys = call->attended->sequences[span->sequence].length;
         const size_t rows = (size_t)queries * (size_t)heads_together(call, queries);
         const size_t tile = rows * ferry_round_up((size_t)keys, FERRY_LANES);
         if (tile > floats) floats = tile;
-        if (call->position == NULL) continue;
-        const size_t position_tile = ferry_position_scratch(call->position, queries, keys);
+        if (position == NULL) continue;
+        const size_t position_tile = ferry_position_scratch(position, queries, keys);
         if (position_tile > position_floats) position_floats = position_tile;
     }
     *scores = ferry_arena_alloc(&context->arena, floats, sizeof **scores);
@@ -101,15 +121,16 @@ static void prefetch(const float *x, size_t floats)
     for (size_t i = 0; i < floats; i += FERRY_LANES) __builtin_prefetch(x + i, 0, 2);
 }
 
-/* Many hypotheses' keys and values do not stay in the near caches from step to step: asks for those of the span that
- * comes next, in the order in which they lie. */
+/* Many hypotheses' keys and values do not stay in the near caches from step to step: prefetches those of the next span,
+ * in memory order. */
 static void prefetch_span(const ferry_attention_call *call, const ferry_attention_span *span)
 {
-    const ferry_cache_layout *layout = &call->cache->layout;
-    const ferry_sequence *sequence = &call->sequences[span->sequence];
-    const int32_t length = call->causal ? span->first + span->rows : sequence->length;
-    const ferry_past keys = ferry_cache_keys(layout, sequence, call->cache_layer, 0, 1, length);
-    const ferry_past values = ferry_cache_values(layout, sequence, call->cache_layer, 0, 1, length);
+    const ferry_cache_layout *layout = &call->attended->cache->layout;
+    const ferry_sequence *sequence = &call->attended->sequences[span->sequence];
+    const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
+    const int32_t length = is_causal(call) ? span->first + span->rows : sequence->length;
+    const ferry_past keys = ferry_cache_keys(layout, sequence, layer, 0, 1, length);
+    const ferry_past values = ferry_cache_values(layout, sequence, layer, 0, 1, length);
     for (int32_t j = 0; j < length; j += FERRY_BLOCK_POSITIONS) {
         const float *block = sequence->blocks[j / FERRY_BLOCK_POSITIONS];
         const size_t count = (size_t)(length - j < FERRY_BLOCK_POSITIONS ? length - j : FERRY_BLOCK_POSITIONS);
@@ -120,18 +141,19 @@ static void prefetch_span(const ferry_attention_call *call, const ferry_attentio
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error)
 {
-    const ferry_cache_layout *layout = &call->cache->layout;
+    const ferry_cache_layout *layout = &call->attended->cache->layout;
     const size_t width = (size_t)layout->heads * (size_t)layout->head_width;
-    context->kernels->scale(q, call->scale, (size_t)rows * width);
+    const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
+    context->kernels->scale(q, scale_of(call), (size_t)rows * width);
 
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     float *scores, *scratch;
     FERRY_TRY(take_scratch(context, call, &scores, &scratch, error));
 
-    for (int32_t s = 0; s < call->span_count; s++) {
-        const ferry_attention_span *span = &call->spans[s];
-        const ferry_sequence *sequence = &call->sequences[span->sequence];
-        if (s + 1 < call->span_count) prefetch_span(call, span + 1);
+    for (int32_t s = 0; s < call->attended->span_count; s++) {
+        const ferry_attention_span *span = &call->attended->spans[s];
+        const ferry_sequence *sequence = &call->attended->sequences[span->sequence];
+        if (s + 1 < call->attended->span_count) prefetch_span(call, span + 1);
         for (int32_t done = 0; done < span->rows; done += TILE_ROWS) {
             const size_t start = (size_t)(span->row + done) * width;
             ferry_position_tile tile = {
@@ -143,16 +165,14 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 .ld_context = width,
                 .scratch = scratch,
             };
-            tile.keys = call->causal ? tile.first + tile.queries : sequence->length;
+            tile.keys = is_causal(call) ? tile.first + tile.queries : sequence->length;
             tile.ld_scores = ferry_round_up((size_t)tile.keys, FERRY_LANES);
             const int32_t together = heads_together(call, tile.queries);
             for (; tile.head < layout->heads; tile.head += together) {
                 const int32_t left = layout->heads - tile.head, heads = left < together ? left : together;
                 const size_t column = start + (size_t)tile.head * (size_t)layout->head_width;
-                const ferry_past keys =
-                    ferry_cache_keys(layout, sequence, call->cache_layer, tile.head, heads, tile.keys);
-                const ferry_past values =
-                    ferry_cache_values(layout, sequence, call->cache_layer, tile.head, heads, tile.keys);
+                const ferry_past keys = ferry_cache_keys(layout, sequence, layer, tile.head, heads, tile.keys);
+                const ferry_past values = ferry_cache_values(layout, sequence, layer, tile.head, heads, tile.keys);
                 tile.q = q + column;
                 tile.context = output + column;
                 attend_heads(context->kernels, call, tile, &keys, &values, span->row + done);

@@ -6,9 +6,8 @@
 #ifndef FERRY_GRAPH_ATTENTION_H
 #define FERRY_GRAPH_ATTENTION_H
 
-#include "engine/kernels/linear.h"
-#include "engine/position/position.h"
 #include "cache.h"
+#include "transformer.h"
 
 /* Consecutive query rows that see one sequence. */
 typedef struct ferry_attention_span {
@@ -18,35 +17,44 @@ typedef struct ferry_attention_span {
     int32_t sequence;
 } ferry_attention_span;
 
-/* Asks for the weights of one head: weights [rows of the call, ld] are written where layer, head and kind match. */
+/* What the rows of a pass attend to: each span sees its sequence of the cache. */
+typedef struct ferry_attended {
+    ferry_cache *cache;
+    ferry_sequence *sequences;
+    const ferry_attention_span *spans;
+    int32_t span_count;
+} ferry_attended;
+
 typedef enum ferry_attention_kind {
-    FERRY_ATTENTION_ENCODER,
-    FERRY_ATTENTION_DECODER,
-    FERRY_ATTENTION_CROSS
+    FERRY_ATTENTION_ENCODER, /* self-attention; every layer in turn uses the one layer of the cache */
+    FERRY_ATTENTION_DECODER, /* causal self-attention */
+    FERRY_ATTENTION_CROSS    /* without positions */
 } ferry_attention_kind;
+
+/* Asks for the weights of one head: weights [rows of the call, ld] are written where layer, head and kind match. */
 typedef struct ferry_attention_probe {
     ferry_attention_kind kind;
     int32_t layer, head;
-    float *weights; /* [rows, ld]; columns behind the keys stay as they are */
+    float *weights; /* [rows, ld]; columns past the keys stay as they are */
     size_t ld;
 } ferry_attention_probe;
 
 typedef struct ferry_attention_call {
-    const ferry_cache *cache;
-    const ferry_sequence *sequences;
-    const ferry_attention_span *spans;
-    int32_t span_count;
-    int32_t layer;       /* the network's layer */
-    int32_t cache_layer; /* where its keys lie in the blocks */
-    bool causal;
-    float scale;                    /* factor of q: 1/√K */
-    const ferry_position *position; /* NULL: none (cross-attention) */
-    const ferry_position_state *position_state;
     ferry_attention_kind kind;
-    const ferry_attention_probe *probe; /* NULL: nobody asks */
+    const ferry_stack *stack;
+    int32_t layer;
+    const ferry_attended *attended;
+    const ferry_position_state *position_state; /* of self-attention */
+    const ferry_attention_probe *probe;         /* NULL if there is none */
 } ferry_attention_call;
 
-/* q [rows, H·K] is scaled in place; context [rows, H·K] is written. Scratch comes from the context's arena. */
+/* Layer `layer` of the network in the cache's blocks. */
+static inline int32_t ferry_attention_cache_layer(ferry_attention_kind kind, int32_t layer)
+{
+    return kind == FERRY_ATTENTION_ENCODER ? 0 : layer;
+}
+
+/* q [rows, H·K] is scaled in place; output [rows, H·K] is written. Scratch comes from the context's arena. */
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error);
 

@@ -55,7 +55,7 @@ void ferry_cache_destroy(ferry_cache *cache)
     memset(cache, 0, sizeof *cache);
 }
 
-/* A slab is an eighth of all slabs before it: their number stays logarithmic, and little is there for nothing. */
+/* A slab is an eighth of all slabs before it: their number stays logarithmic, and little memory is unused. */
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
     const size_t block_bytes =
@@ -68,11 +68,11 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
         return ferry_fail_memory(error, "keys and values", SIZE_MAX);
     ferry_cache_slab *slab = ferry_large_alloc(&bytes);
     if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
-    count = (bytes - sizeof *slab) / block_bytes; /* the last large page has room for more */
-    memset(slab->data, 0, count * block_bytes);   /* slots that hold no key yet are read too: let them be finite */
+    count = (bytes - sizeof *slab) / block_bytes; /* fills the last large page */
+    memset(slab->data, 0, count * block_bytes);   /* empty slots are read, too: they must be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;
-    for (size_t i = count; i-- > 0;) { /* so that they are taken in ascending order */
+    for (size_t i = count; i-- > 0;) { /* blocks are taken in ascending order */
         ferry_cache_block *block = (ferry_cache_block *)(void *)(slab->data + i * block_bytes);
         block->next = cache->free;
         cache->free = block;
@@ -120,14 +120,14 @@ ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence,
     const int32_t positions = cache->layout.positions;
     for (int32_t i = blocks_for(sequence->length, positions); i < blocks_for(length, positions); i++) {
         FERRY_TRY(take_block(cache, &sequence->blocks[i], error));
-        /* One by one, so that a failure leaves a sequence that can be released. */
+        /* Block by block: after a failure the sequence can be released. */
         sequence->length = (i + 1) * positions;
     }
     sequence->length = length;
     return FERRY_OK;
 }
 
-/* Floats from the beginning of a layer to its values. */
+/* Where values begin in a layer of a block. */
 static size_t values_offset(const ferry_cache_layout *layout)
 {
     return (size_t)layout->heads * layout->key_floats;
@@ -149,15 +149,11 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
 ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                               int32_t head, int32_t heads, int32_t count)
 {
-    return (ferry_past){
-        .blocks = (const float *const *)sequence->blocks,
-        .offset = (size_t)layer * layout->layer_floats + values_offset(layout) + (size_t)head * layout->value_floats,
-        .head = layout->value_floats,
-        .stride = (size_t)layout->heads * layout->value_floats,
-        .heads = heads,
-        .width = layout->head_width,
-        .count = count,
-    };
+    ferry_past past = ferry_cache_keys(layout, sequence, layer, 0, heads, count);
+    past.offset += values_offset(layout) + (size_t)head * layout->value_floats;
+    past.head = layout->value_floats;
+    past.stride = (size_t)layout->heads * layout->value_floats;
+    return past;
 }
 
 /* Key [K] of one head into its slot of a block. */
@@ -195,7 +191,7 @@ void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
     sequence->length = 0;
 }
 
-/* What the first `count` positions of a block fill; of states everything. */
+/* Copies the first `count` positions of a block, or states as a whole. */
 static void copy_block(const ferry_cache_layout *layout, float *to, const float *from, int32_t count)
 {
     const size_t filled = values_offset(layout) + (size_t)layout->heads * layout->value_floats * (size_t)count;
@@ -209,7 +205,7 @@ static void copy_block(const ferry_cache_layout *layout, float *to, const float 
     }
 }
 
-/* `child` continues `parent`: full blocks are shared, the block being filled is copied. */
+/* `child` continues `parent`: full blocks are shared, a partially filled one is copied. */
 static ferry_status continue_from(ferry_cache *cache, const ferry_sequence *parent, ferry_sequence *child,
                                   ferry_error *error)
 {
@@ -236,37 +232,28 @@ ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferr
 
     const int32_t most = count > before ? count : before;
     ferry_arena_mark mark = ferry_arena_begin(arena);
-    ferry_sequence *old = ferry_arena_alloc(arena, (size_t)most, sizeof *old);
-    int32_t *heir = ferry_arena_alloc(arena, (size_t)most, sizeof *heir);
-    ferry_status status = FERRY_OK;
-    if (old == NULL || heir == NULL) {
-        status = ferry_fail_memory(error, "a reorder", (size_t)most * (sizeof *old + sizeof *heir));
-        goto done;
-    }
-    /* The first child of a parent takes its lists as they are; the parents without a child leave theirs to the others.
-     */
+    bool failed = false;
+    ferry_sequence *old = ferry_arena_take(arena, (size_t)most, sizeof *old, &failed);
+    int32_t *heir = ferry_arena_take(arena, (size_t)most, sizeof *heir, &failed);
+    if (failed) return ferry_fail_memory(error, "a reorder", (size_t)most * (sizeof *old + sizeof *heir));
+    /* The first child of a parent takes its list as it is; other children take the lists of parents without a child. */
     for (int32_t i = 0; i < most; i++) {
         old[i] = sequences[i];
         heir[i] = -1;
     }
     for (int32_t i = count; i-- > 0;) heir[parents[i]] = i;
-    int32_t spare = 0; /* old lists that nobody inherits, in order */
     for (int32_t i = 0; i < before; i++)
         if (heir[i] < 0) ferry_sequence_release(cache, &old[i]);
-    for (int32_t i = 0; i < count; i++) {
-        if (heir[parents[i]] == i) {
+    ferry_status status = FERRY_OK;
+    for (int32_t i = 0, spare = 0; i < most; i++) { /* spare: the next old list without an heir */
+        if (i < count && heir[parents[i]] == i) {
             sequences[i] = old[parents[i]];
             continue;
         }
         while (heir[spare] >= 0) spare++;
         sequences[i] = old[spare++];
-        if (status == FERRY_OK) status = continue_from(cache, &old[parents[i]], &sequences[i], error);
+        if (i < count && status == FERRY_OK) status = continue_from(cache, &old[parents[i]], &sequences[i], error);
     }
-    for (int32_t i = count; i < most; i++) {
-        while (heir[spare] >= 0) spare++;
-        sequences[i] = old[spare++];
-    }
-done:
     ferry_arena_end(arena, mark);
     return status;
 }

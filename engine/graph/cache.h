@@ -1,5 +1,5 @@
-/* What hypotheses and sentences keep from row to row: keys and values of attention, in blocks of 4 positions, or the
- * states of an SSRU.
+/* The past of hypotheses and sentences: keys and values of attention, in blocks of 4 positions, or the states of an
+ * SSRU.
  *
  * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 4 positions of
  * all layers:
@@ -7,13 +7,13 @@
  *     layer 0: keys [H][⌈K/4⌉][4 positions][4 d] · values [4 positions][H][P]   (P: K rounded up to 16)
  *     layer 1: …
  *
- * What n positions fill is thus the beginning of each layer, which is all that attention reads (kernels.h) and a copy
- * takes. Hypotheses that share a past share its full blocks (counted references); only the block that is still being
- * filled is copied when a hypothesis splits. Memory follows the tokens that exist, never beam × maximum length: blocks
- * are small because sentences are short and half of a sequence's last block is empty on average.
+ * So n positions fill the beginning of each layer, and attention (kernels.h) and copies read no more. Hypotheses with a
+ * common past share its full blocks (reference counts); when a hypothesis splits, only the last, partially filled block
+ * is copied. Memory grows with the tokens that exist, not with beam × maximum length; blocks are small because
+ * sentences are short and half of a sequence's last block is empty on average.
  *
- * An SSRU keeps one state [D] for each layer, whatever the position. Its block has room for any number of positions: it
- * is for ever the one that is being filled, which a split copies. */
+ * An SSRU keeps one state [D] for each layer, whatever the position. Its block holds any number of positions: it is
+ * always partially filled, so a split copies it. */
 #ifndef FERRY_GRAPH_CACHE_H
 #define FERRY_GRAPH_CACHE_H
 
@@ -34,20 +34,20 @@ typedef struct ferry_cache_layout {
 typedef struct ferry_cache_block ferry_cache_block;
 typedef struct ferry_cache_slab ferry_cache_slab;
 
-/* Blocks of one layout, owned by one thread. Grows when no block is free and keeps what it has. */
+/* Blocks of one layout, owned by one thread. It grows when no block is free, and does not shrink. */
 typedef struct ferry_cache {
     ferry_cache_layout layout;
     ferry_cache_slab *slabs;
     ferry_cache_block *free;
     size_t blocks;      /* in all slabs */
-    size_t allocations; /* how often memory was asked for, ever (tests count this) */
+    size_t allocations; /* requests to the system, in total (tests count them) */
 } ferry_cache;
 
 /* One sequence. Zeroed: empty. The list lives in an arena, see ferry_sequence_begin. */
 typedef struct ferry_sequence {
     float **blocks;   /* [capacity] */
     int32_t length;   /* positions that hold keys and values, or that the state has seen */
-    int32_t capacity; /* blocks that the list has room for */
+    int32_t capacity; /* of the list */
 } ferry_sequence;
 
 void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t head_width);
@@ -61,26 +61,26 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
 ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                               int32_t head, int32_t heads, int32_t count);
 
-/* The state of a layer; of no meaning before the first row has set it. */
+/* The state of a layer; undefined before the first row has set it. */
 static inline float *ferry_cache_state(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer)
 {
     return sequence->blocks[0] + (size_t)layer * cache->layout.layer_floats;
 }
 
-/* An empty sequence whose list has room for `positions`, from `arena`. */
+/* An empty sequence whose list, from `arena`, can hold `positions`. */
 ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error);
-/* Blocks for positions up to `length` - 1 (within the list's room), not yet filled. sequence->length becomes `length`.
- */
+/* Blocks for positions up to `length` - 1 (within the list's capacity), not yet filled. sequence->length becomes
+ * `length`. */
 ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence, int32_t length, ferry_error *error);
 /* Writes keys and values k, v [count, H·K] of one layer at positions first … first + count - 1. */
 void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
                           int32_t count, const float *k, const float *v);
-/* Gives the blocks back; the list stays usable. */
+/* Returns the blocks to the cache; the list stays usable. */
 void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence);
 
 /* Beam reorder: sequence i becomes a continuation of the former sequence parents[i], i < count. Former sequences
- * count … before - 1 are released; new ones (count > before) need a list from ferry_sequence_begin, empty. `scratch`
- * has room for max(count, before) sequences' lists and comes from the caller's arena. */
+ * count … before - 1 are released; new ones (count > before) need a list from ferry_sequence_begin, empty. Scratch
+ * comes from `arena`. */
 ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferry_sequence *sequences, int32_t before,
                                     const int32_t *parents, int32_t count, ferry_error *error);
 

@@ -1,14 +1,14 @@
 /* The decoder: rows of several hypotheses at once, each standing at its own position of its own sentence.
  *
- * Generation gives every live hypothesis one row; scoring and prefixes give it several. Both take the same way. */
+ * Generation gives every live hypothesis one row; scoring and prefixes give it several. Both run the same code. */
 #ifndef FERRY_GRAPH_DECODER_H
 #define FERRY_GRAPH_DECODER_H
 
 #include "state.h"
 
 /* Keys and values of cross-attention, all layers, once for each sentence and shared by its hypotheses.
- * encoder_output [offsets[count], D]; sentences[count] are begun (ferry_sequence_begin) and empty. The caller releases
- * them with ferry_sequence_release(&state->decoder_cache, …), also after an error. */
+ * encoder_output [offsets[count], D]; sentences [count], begun (ferry_sequence_begin) and empty, which the caller
+ * releases with ferry_sequence_release(&state->decoder_cache, …), also after an error. */
 ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
                                  ferry_sequence *sentences, ferry_error *error);
 
@@ -16,11 +16,11 @@ typedef struct ferry_decoder_rows {
     const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;
     ferry_sequence *hypotheses; /* in ferry_state_hypothesis_cache; extended by this call */
-    /* One for each hypothesis, in row order: rows at positions first …, which is where an SSRU's hypothesis ends. */
+    /* One for each hypothesis, in row order: rows at positions first …, where an SSRU's hypothesis must end. */
     const ferry_attention_span *spans;
     int32_t span_count;
-    const ferry_sequence *sentences;
-    const ferry_attention_span *cross_spans; /* runs of rows of one sentence, in row order; `first` is not used */
+    ferry_sequence *sentences;               /* as ferry_decoder_begin left them */
+    const ferry_attention_span *cross_spans; /* the consecutive rows of one sentence, in row order; `first` is unused */
     int32_t cross_span_count;
 } ferry_decoder_rows;
 

@@ -12,46 +12,28 @@ static int32_t attention_width(const ferry_stack *stack)
     return stack->heads * stack->head_width;
 }
 
-ferry_status ferry_pass_begin(ferry_pass *pass, ferry_state *state, const ferry_stack *stack, int32_t rows,
-                              ferry_error *error)
+ferry_status ferry_pass_begin(ferry_pass *pass, ferry_error *error)
 {
-    const int32_t D = state->model->d_model;
+    const ferry_stack *stack = pass->stack;
+    const int32_t D = pass->state->model->d_model;
     const int32_t sublayers[] = {4 * attention_width(stack), 2 * D,
                                  stack->gated ? 2 * stack->ffn_width : stack->ffn_width};
     int32_t widest = 0;
     for (int i = 0; i < 3; i++) widest = sublayers[i] > widest ? sublayers[i] : widest;
-    memset(pass, 0, sizeof *pass);
-    pass->state = state;
-    pass->stack = stack;
-    pass->rows = rows;
-    ferry_arena *arena = &state->context.arena;
-    pass->x = ferry_arena_alloc(arena, row_floats(pass, D), sizeof(float));
+    ferry_arena *arena = &pass->state->context.arena;
     pass->y = ferry_arena_alloc(arena, row_floats(pass, D), sizeof(float));
     pass->h = ferry_arena_alloc(arena, stack->pre_norm ? row_floats(pass, D) : 0, sizeof(float));
     pass->work = ferry_arena_alloc(arena, row_floats(pass, widest), sizeof(float));
-    if (pass->x == NULL || pass->y == NULL || pass->h == NULL || pass->work == NULL)
-        return ferry_fail_memory(error, "activations", row_floats(pass, 3 * D + widest) * sizeof(float));
+    if (pass->y == NULL || pass->h == NULL || pass->work == NULL)
+        return ferry_fail_memory(error, "activations", row_floats(pass, 2 * D + widest) * sizeof(float));
     return FERRY_OK;
 }
 
-void ferry_embed(const ferry_pass *pass, const int32_t *ids)
+static ferry_status linear(const ferry_pass *pass, float *const *y, const float *x, const ferry_matrix *const *matrices,
+                           int32_t count, ferry_error *error)
 {
-    const ferry_transformer *model = pass->state->model;
-    const int32_t D = model->d_model;
-    for (int32_t i = 0; i < pass->rows; i++) {
-        float *row = pass->x + (size_t)i * (size_t)D;
-        if (ids[i] < 0)
-            memset(row, 0, (size_t)D * sizeof *row);
-        else
-            ferry_matrix_row(&pass->stack->embedding, ids[i], row);
-    }
-    pass->state->context.kernels->scale(pass->x, model->embedding_scale, row_floats(pass, D));
-}
-
-static ferry_status linear(const ferry_pass *pass, float *y, const float *x, const ferry_matrix *matrix,
-                           ferry_error *error)
-{
-    return ferry_linear(&pass->state->context, y, x, pass->rows, matrix, error);
+    const ferry_rows rows = {.x = x, .count = pass->rows, .group_ends = pass->group_ends};
+    return ferry_linear_many(&pass->state->context, y, &rows, matrices, count, error);
 }
 
 /* y = norm(x), or norm(x + residual); y may be x. */
@@ -66,7 +48,8 @@ static void normalize(const ferry_pass *pass, float *y, const float *x, const fl
         kernels->layer_norm(y, x, residual, norm->weight, norm->bias, stack->norm_eps, pass->rows, D);
 }
 
-/* The input of a sublayer. */
+/* ---- sublayers ---- */
+
 static const float *sublayer_input(const ferry_pass *pass, const ferry_norm *norm)
 {
     if (!pass->stack->pre_norm) return pass->x;
@@ -74,8 +57,8 @@ static const float *sublayer_input(const ferry_pass *pass, const ferry_norm *nor
     return pass->h;
 }
 
-/* Takes the sublayer's y into x. */
-static void sublayer_output(const ferry_pass *pass, const ferry_norm *norm)
+/* Adds the sublayer's y to x. */
+static void add_output(const ferry_pass *pass, const ferry_norm *norm)
 {
     const ferry_state *state = pass->state;
     if (pass->stack->pre_norm)
@@ -84,105 +67,87 @@ static void sublayer_output(const ferry_pass *pass, const ferry_norm *norm)
         normalize(pass, pass->x, pass->x, pass->y, norm);
 }
 
-ferry_status ferry_layer_self_attention(const ferry_pass *pass, int32_t layer, const ferry_self_attention *self,
-                                        ferry_error *error)
+/* Attention of queries q [R, H·K], whose output projection gives y. */
+static ferry_status attend(const ferry_pass *pass, ferry_attention_kind kind, int32_t layer, float *q, float *context,
+                           const ferry_matrix *out, ferry_error *error)
 {
     ferry_state *state = pass->state;
+    const ferry_attention_call call = {
+        .kind = kind,
+        .stack = pass->stack,
+        .layer = layer,
+        .attended = kind == FERRY_ATTENTION_CROSS ? &pass->cross : &pass->self,
+        .position_state = pass->position_state,
+        .probe = state->probe,
+    };
+    FERRY_TRY(ferry_attend(&state->context, &call, q, pass->rows, context, error));
+    return linear(pass, &pass->y, context, &out, 1, error);
+}
+
+static ferry_status run_self_attention(const ferry_pass *pass, int32_t layer, ferry_error *error)
+{
     const ferry_stack *stack = pass->stack;
     const ferry_layer *weights = &stack->layers[layer];
-    const ferry_position *position = &stack->position;
-    const ferry_position_scheme *scheme = position->scheme;
+    const ferry_position_scheme *scheme = stack->position.scheme;
+    const ferry_attended *self = &pass->self;
+    const ferry_attention_kind kind = stack->causal ? FERRY_ATTENTION_DECODER : FERRY_ATTENTION_ENCODER;
     const int32_t width = attention_width(stack);
-    const bool decoder = stack == &state->model->decoder;
-    const int32_t cache_layer = decoder ? layer : 0;
     float *q = pass->work, *k = q + row_floats(pass, width), *v = k + row_floats(pass, width);
     float *context = v + row_floats(pass, width);
 
-    const float *input = sublayer_input(pass, &weights->self_norm);
     float *const outputs[] = {q, k, v};
     const ferry_matrix *const matrices[] = {&weights->self.q, &weights->self.k, &weights->self.v};
-    FERRY_TRY(ferry_linear_many(&state->context, outputs, input, pass->rows, matrices, 3, error));
+    FERRY_TRY(linear(pass, outputs, sublayer_input(pass, &weights->self_norm), matrices, 3, error));
     for (int32_t s = 0; s < self->span_count; s++) {
         const ferry_attention_span *span = &self->spans[s];
         const size_t start = (size_t)span->row * (size_t)width;
         if (scheme->rotate != NULL) {
-            scheme->rotate(position, self->position_state, q + start, span->first, span->rows);
-            scheme->rotate(position, self->position_state, k + start, span->first, span->rows);
+            scheme->rotate(&stack->position, pass->position_state, q + start, span->first, span->rows);
+            scheme->rotate(&stack->position, pass->position_state, k + start, span->first, span->rows);
         }
-        ferry_sequence_write(self->cache, &self->sequences[span->sequence], cache_layer, span->first, span->rows,
-                             k + start, v + start);
+        ferry_sequence_write(self->cache, &self->sequences[span->sequence], ferry_attention_cache_layer(kind, layer),
+                             span->first, span->rows, k + start, v + start);
     }
-    const ferry_attention_call call = {
-        .cache = self->cache,
-        .sequences = self->sequences,
-        .spans = self->spans,
-        .span_count = self->span_count,
-        .layer = layer,
-        .cache_layer = cache_layer,
-        .causal = decoder,
-        .scale = scheme->score_scale != NULL ? scheme->score_scale(position) : stack->attention_scale,
-        .position = position,
-        .position_state = self->position_state,
-        .kind = decoder ? FERRY_ATTENTION_DECODER : FERRY_ATTENTION_ENCODER,
-        .probe = state->probe,
-    };
-    FERRY_TRY(ferry_attend(&state->context, &call, q, pass->rows, context, error));
-    FERRY_TRY(linear(pass, pass->y, context, &weights->self.out, error));
-    sublayer_output(pass, &weights->self_norm);
+    FERRY_TRY(attend(pass, kind, layer, q, context, &weights->self.out, error));
+    add_output(pass, &weights->self_norm);
     return FERRY_OK;
 }
 
-ferry_status ferry_layer_ssru(const ferry_pass *pass, int32_t layer, const ferry_self_attention *self,
-                              ferry_error *error)
+ferry_status ferry_layer_ssru(const ferry_pass *pass, int32_t layer, ferry_error *error)
 {
-    ferry_context *context = &pass->state->context;
+    const ferry_kernels *kernels = pass->state->context.kernels;
     const ferry_layer *weights = &pass->stack->layers[layer];
     const int32_t D = pass->state->model->d_model;
     float *input = pass->work, *forget = input + row_floats(pass, D);
 
     float *const outputs[] = {input, forget};
     const ferry_matrix *const matrices[] = {&weights->ssru.input, &weights->ssru.forget};
-    FERRY_TRY(
-        ferry_linear_many(context, outputs, sublayer_input(pass, &weights->self_norm), pass->rows, matrices, 2, error));
-    for (int32_t s = 0; s < self->span_count; s++) {
-        const ferry_attention_span *span = &self->spans[s];
-        float *c = ferry_cache_state(self->cache, &self->sequences[span->sequence], layer);
+    FERRY_TRY(linear(pass, outputs, sublayer_input(pass, &weights->self_norm), matrices, 2, error));
+    for (int32_t s = 0; s < pass->self.span_count; s++) {
+        const ferry_attention_span *span = &pass->self.spans[s];
+        float *c = ferry_cache_state(pass->self.cache, &pass->self.sequences[span->sequence], layer);
         if (span->first == 0) memset(c, 0, (size_t)D * sizeof *c);
         for (int32_t row = span->row; row < span->row + span->rows; row++) {
             const size_t start = (size_t)row * (size_t)D;
-            context->kernels->ssru(pass->y + start, c, forget + start, input + start, D);
+            kernels->ssru(pass->y + start, c, forget + start, input + start, D);
         }
     }
-    sublayer_output(pass, &weights->self_norm);
+    add_output(pass, &weights->self_norm);
     return FERRY_OK;
 }
 
-ferry_status ferry_layer_cross_attention(const ferry_pass *pass, int32_t layer, const ferry_sequence *sentences,
-                                         const ferry_attention_span *spans, int32_t span_count, ferry_error *error)
+static ferry_status run_cross_attention(const ferry_pass *pass, int32_t layer, ferry_error *error)
 {
-    ferry_state *state = pass->state;
     const ferry_layer *weights = &pass->stack->layers[layer];
+    const ferry_matrix *query = &weights->cross.q;
     float *q = pass->work, *context = q + row_floats(pass, attention_width(pass->stack));
-
-    FERRY_TRY(linear(pass, q, sublayer_input(pass, &weights->cross_norm), &weights->cross.q, error));
-    const ferry_attention_call call = {
-        .cache = &state->decoder_cache,
-        .sequences = sentences,
-        .spans = spans,
-        .span_count = span_count,
-        .layer = layer,
-        .cache_layer = layer,
-        .scale = pass->stack->attention_scale,
-        .kind = FERRY_ATTENTION_CROSS,
-        .probe = state->probe,
-    };
-    FERRY_TRY(ferry_attend(&state->context, &call, q, pass->rows, context, error));
-    FERRY_TRY(linear(pass, pass->y, context, &weights->cross.out, error));
-    sublayer_output(pass, &weights->cross_norm);
+    FERRY_TRY(linear(pass, &q, sublayer_input(pass, &weights->cross_norm), &query, 1, error));
+    FERRY_TRY(attend(pass, FERRY_ATTENTION_CROSS, layer, q, context, &weights->cross.out, error));
+    add_output(pass, &weights->cross_norm);
     return FERRY_OK;
 }
 
-ferry_status ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer, ferry_error *error)
+static ferry_status run_feed_forward(const ferry_pass *pass, int32_t layer, ferry_error *error)
 {
     const ferry_stack *stack = pass->stack;
     const ferry_layer *weights = &stack->layers[layer];
@@ -192,24 +157,84 @@ ferry_status ferry_layer_feed_forward(const ferry_pass *pass, int32_t layer, fer
     float *inner = stack->gated ? gate : up; /* what the activation changes */
 
     float *const outputs[] = {up, gate};
-    const ferry_matrix *const matrices[] = {&weights->ffn_up, &weights->ffn_gate};
-    FERRY_TRY(ferry_linear_many(&pass->state->context, outputs, sublayer_input(pass, &weights->ffn_norm), pass->rows,
-                                matrices, stack->gated ? 2 : 1, error));
+    const ferry_matrix *const matrices[] = {&weights->ffn_up, &weights->ffn_gate}, *down = &weights->ffn_down;
+    FERRY_TRY(linear(pass, outputs, sublayer_input(pass, &weights->ffn_norm), matrices, stack->gated ? 2 : 1, error));
     kernels->activate(stack->activation, inner, floats);
     if (stack->gated) kernels->multiply(inner, up, floats);
-    FERRY_TRY(linear(pass, pass->y, inner, &weights->ffn_down, error));
-    sublayer_output(pass, &weights->ffn_norm);
+    FERRY_TRY(linear(pass, &pass->y, inner, &down, 1, error));
+    add_output(pass, &weights->ffn_norm);
     return FERRY_OK;
 }
 
-void ferry_stack_embedding_norm(const ferry_pass *pass)
+/* ---- the stack ---- */
+
+/* Blocks of the cache and rows by position, to the spans' ends. */
+static ferry_status extend_past(const ferry_pass *pass, ferry_error *error)
 {
+    const ferry_attended *self = &pass->self;
+    for (int32_t s = 0; s < self->span_count; s++) {
+        const ferry_attention_span *span = &self->spans[s];
+        const int32_t length = span->first + span->rows;
+        FERRY_TRY(ferry_position_extend(&pass->stack->position, pass->position_state, pass->state->context.kernels,
+                                        length, error));
+        FERRY_TRY(ferry_sequence_extend(self->cache, &self->sequences[span->sequence], length, error));
+    }
+    return FERRY_OK;
+}
+
+/* x = embedding_scale·E[ids] + positions, and the embedding norm. */
+static void embed(const ferry_pass *pass, const int32_t *ids)
+{
+    const ferry_transformer *model = pass->state->model;
+    const ferry_kernels *kernels = pass->state->context.kernels;
+    const ferry_position *position = &pass->stack->position;
     const ferry_norm *norm = &pass->stack->embedding_norm;
+    const size_t D = (size_t)model->d_model;
+    for (int32_t i = 0; i < pass->rows; i++) {
+        float *row = pass->x + (size_t)i * D;
+        if (ids[i] < 0)
+            memset(row, 0, D * sizeof *row);
+        else
+            ferry_matrix_row(&pass->stack->embedding, ids[i], row);
+    }
+    kernels->scale(pass->x, model->embedding_scale, row_floats(pass, model->d_model));
+    for (int32_t s = 0; s < pass->self.span_count && position->scheme->embed != NULL; s++) {
+        const ferry_attention_span *span = &pass->self.spans[s];
+        position->scheme->embed(position, pass->position_state, kernels, pass->x + (size_t)span->row * D, span->first,
+                                span->rows);
+    }
     if (norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
 }
 
-void ferry_stack_final_norm(const ferry_pass *pass)
+/* The profile counts the decoder's sublayers one by one, and the encoder as a whole. */
+static void enter_phase(const ferry_pass *pass, ferry_phase phase)
+{
+    if (pass->stack->causal) ferry_profile_enter(&pass->state->profile, phase);
+}
+
+static ferry_status run_layer(const ferry_pass *pass, int32_t layer, ferry_error *error)
+{
+    enter_phase(pass, FERRY_PHASE_SELF_ATTENTION);
+    FERRY_TRY(pass->stack->causal && pass->state->model->ssru ? ferry_layer_ssru(pass, layer, error)
+                                                              : run_self_attention(pass, layer, error));
+    enter_phase(pass, FERRY_PHASE_CROSS_ATTENTION);
+    if (pass->stack->causal) FERRY_TRY(run_cross_attention(pass, layer, error));
+    enter_phase(pass, FERRY_PHASE_FEED_FORWARD);
+    return run_feed_forward(pass, layer, error);
+}
+
+ferry_status ferry_pass_run(ferry_pass *pass, const int32_t *ids, ferry_error *error)
 {
     const ferry_norm *norm = &pass->stack->final_norm;
-    if (norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
+    const ferry_phase around = pass->state->profile.phase;
+    const ferry_arena_mark mark = ferry_arena_begin(&pass->state->context.arena);
+    ferry_status status = ferry_pass_begin(pass, error);
+    if (status == FERRY_OK) status = extend_past(pass, error);
+    if (status == FERRY_OK) embed(pass, ids);
+    for (int32_t layer = 0; status == FERRY_OK && layer < pass->stack->layer_count; layer++)
+        status = run_layer(pass, layer, error);
+    ferry_profile_leave(&pass->state->profile, around);
+    if (status == FERRY_OK && norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
+    ferry_arena_end(&pass->state->context.arena, mark);
+    return status;
 }

@@ -23,19 +23,6 @@ void ferry_state_destroy(ferry_state *state)
     ferry_cache_destroy(&state->ssru_cache);
 }
 
-void ferry_state_group_sentences(ferry_state *state, const int32_t *offsets, int32_t count)
-{
-    if (!state->model->sentence_inputs) return;
-    state->context.group_ends = offsets + 1;
-    state->context.group_count = count;
-}
-
-void ferry_state_ungroup(ferry_state *state)
-{
-    state->context.group_ends = NULL;
-    state->context.group_count = 0;
-}
-
 size_t ferry_state_allocations(const ferry_state *state)
 {
     return state->context.arena.allocations + state->encoder_cache.allocations + state->decoder_cache.allocations +

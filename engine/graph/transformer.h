@@ -10,7 +10,7 @@
 
 typedef struct ferry_norm {
     const float *weight; /* [D] */
-    const float *bias;   /* [D]; NULL: none (rms) */
+    const float *bias;   /* [D]; NULL if there is none (rms) */
 } ferry_norm;
 
 typedef struct ferry_attention_weights {
@@ -49,6 +49,7 @@ typedef enum ferry_norm_kind {
 
 /* Encoder or decoder. */
 typedef struct ferry_stack {
+    bool causal; /* the decoder: a row sees its own past only, and the source by cross-attention */
     int32_t layer_count;
     int32_t heads;
     int32_t head_width;
@@ -64,9 +65,9 @@ typedef struct ferry_stack {
     ferry_position position;
     int32_t vocab_size;        /* V */
     ferry_matrix embedding;    /* [V, D]  {s}.token_embd; one matrix when the file ties them: token_embd; no bias */
-    ferry_norm embedding_norm; /* {s}.embd_norm, after the positions were added; NULL weight: none */
+    ferry_norm embedding_norm; /* {s}.embd_norm, after the positions were added; weight NULL if there is none */
     ferry_layer *layers;       /* [layer_count] */
-    ferry_norm final_norm;     /* {s}.output_norm; NULL weight: none */
+    ferry_norm final_norm;     /* {s}.output_norm; weight NULL if there is none */
 } ferry_stack;
 
 typedef struct ferry_transformer {
@@ -80,7 +81,13 @@ typedef struct ferry_transformer {
     bool ssru;            /* the decoder's block in place of self-attention */
     float output_scale;   /* factor of the decoder's output before the output matrix */
     ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
-    bool sentence_inputs; /* int8 inputs without a multiplier of their own are quantized by sentence, not by row */
+    bool sentence_inputs; /* int8 inputs without their own multiplier are quantized by sentence, not by row */
 } ferry_transformer;
+
+/* The row groups (linear.h) of a product over sentences whose last rows precede ends [sentences]. */
+static inline const int32_t *ferry_sentence_groups(const ferry_transformer *model, const int32_t *ends)
+{
+    return model->sentence_inputs ? ends : NULL;
+}
 
 #endif

@@ -94,7 +94,7 @@ ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, 
     return status;
 }
 
-/* Sentences with the decoder inputs that are forced on them. */
+/* Sentences and their forced decoder inputs. */
 typedef struct forced {
     ferry_state state;
     const int32_t *ids, *offsets, *target_ids, *target_offsets;
@@ -129,7 +129,7 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     return ferry_decoder_begin(&f->state, encoded, f->offsets, f->count, f->sentences, error);
 }
 
-/* One decoder pass: every sentence gives its inputs from `first` on, `rows` of them at the most, if it has any. Rows
+/* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
  * are packed in sentence order; hidden [rows of the pass, D]. Returns their number in *packed. */
 static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const int32_t *ids, int32_t *packed,
                                 ferry_error *error)
@@ -164,10 +164,8 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
     int32_t rows;
     if (pass == FERRY_INSPECT_ONE_PASS) {
         FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
-        ferry_state_group_sentences(&f->state, f->target_offsets, f->count);
-        const ferry_status status = ferry_linear(&f->state.context, logits, f->hidden, rows, output, error);
-        ferry_state_ungroup(&f->state);
-        return status;
+        const ferry_rows all = {f->hidden, rows, ferry_sentence_groups(f->state.model, f->target_offsets + 1)};
+        return ferry_linear(&f->state.context, logits, &all, output, error);
     }
     for (int32_t step = 0;; step++) {
         int32_t living = 0;
@@ -178,8 +176,8 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
         FERRY_TRY(forced_pass(f, step, 1, f->step_ids, &rows, error));
         for (int32_t i = 0; i < rows; i++) {
             const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
-            FERRY_TRY(
-                ferry_linear(&f->state.context, logits + (size_t)row * V, f->hidden + (size_t)i * D, 1, output, error));
+            const ferry_rows one = {.x = f->hidden + (size_t)i * D, .count = 1};
+            FERRY_TRY(ferry_linear(&f->state.context, logits + (size_t)row * V, &one, output, error));
         }
     }
 }
@@ -204,7 +202,7 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
     if (status == FERRY_OK)
         status = logits != NULL ? forced_logits(&f, pass, logits, error)
                                 : forced_pass(&f, 0, INT32_MAX, target_ids, &rows, error);
-    ferry_state_destroy(&f.state); /* takes the sequences' blocks with it */
+    ferry_state_destroy(&f.state); /* with the sequences' blocks */
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* What a positional encoding does, measured through the hooks of its seam: nothing here knows a scheme. */
+/* What a positional encoding does, measured through the hooks that every scheme has. */
 #include "engine/ferry_inspect.h"
 
 #include <string.h>
@@ -71,20 +71,20 @@ static ferry_status place_keys(scene *s, const float *k, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status ask_query(scene *s, int32_t layer, int32_t head, int32_t at, const float *q, float *scores,
-                              ferry_error *error)
+static ferry_status score_query(scene *s, int32_t layer, int32_t head, int32_t at, const float *q, float *scores,
+                                ferry_error *error)
 {
     const ferry_position *position = &s->stack->position;
     const ferry_position_scheme *scheme = position->scheme;
     const size_t width = (size_t)s->stack->heads * (size_t)s->stack->head_width;
-    const size_t room = ferry_round_up((size_t)s->keys, FERRY_LANES);
+    const size_t ld = ferry_round_up((size_t)s->keys, FERRY_LANES);
     float *query = repeat(s, q, 1, error);
     if (query == NULL) return FERRY_ERROR_MEMORY;
     const size_t scratch_floats = ferry_position_scratch(position, 1, s->keys);
-    float *row = ferry_arena_alloc(&s->arena, room, sizeof *row);
+    float *row = ferry_arena_alloc(&s->arena, ld, sizeof *row);
     float *scratch = ferry_arena_alloc(&s->arena, scratch_floats, sizeof *scratch);
     if (row == NULL || scratch == NULL)
-        return ferry_fail_memory(error, "attention scores", (room + scratch_floats) * sizeof *row);
+        return ferry_fail_memory(error, "attention scores", (ld + scratch_floats) * sizeof *row);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, query, at, 1);
     s->kernels->scale(query, scheme->score_scale != NULL ? scheme->score_scale(position) : s->stack->attention_scale,
                       width);
@@ -98,7 +98,7 @@ static ferry_status ask_query(scene *s, int32_t layer, int32_t head, int32_t at,
         .ldq = width,
         .past = ferry_cache_keys(&s->cache.layout, &s->sequence, 0, head, 1, s->keys),
         .scores = row,
-        .ld_scores = room,
+        .ld_scores = ld,
         .scratch = scratch,
     };
     s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
@@ -124,7 +124,7 @@ ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspe
     ferry_cache_init(&s.cache, 1, s.stack->heads, s.stack->head_width);
     ferry_status status = ferry_position_extend(&s.stack->position, &s.state, s.kernels, s.keys, error);
     if (status == FERRY_OK) status = place_keys(&s, k, error);
-    if (status == FERRY_OK) status = ask_query(&s, layer, head, count - 1, q, scores, error);
+    if (status == FERRY_OK) status = score_query(&s, layer, head, count - 1, q, scores, error);
     ferry_position_state_destroy(&s.state);
     ferry_cache_destroy(&s.cache);
     ferry_arena_destroy(&s.arena);

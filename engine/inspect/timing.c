@@ -1,4 +1,4 @@
-/* How long one computation takes, and what memory it needs: the graph's own steps, one thread, ids that mean nothing.
+/* How long one computation takes, and what memory it needs: the graph's own steps, on one thread, with arbitrary ids.
  */
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t ro
     return ferry_decode(&timer->state, &input, timer->output, error);
 }
 
-/* A step may be taken again and again: it writes its keys and values where they were. */
+/* A step can be repeated: it overwrites its own keys and values. */
 static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
 {
     return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
@@ -76,7 +76,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     FERRY_TRY(prepare_memory(timer, error));
     FERRY_TRY(encode(timer, error));
     if (timer->target_tokens > 0) FERRY_TRY(prepare_decoder(timer, error));
-    return compute(timer, error); /* once more: only now has the arena its final size */
+    return compute(timer, error); /* the arena has its final size after the second time */
 }
 
 ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens, int32_t target_tokens,
@@ -104,7 +104,7 @@ ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source
 void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
 {
     if (timer == NULL) return;
-    ferry_state_destroy(&timer->state); /* takes the sequences' blocks with it */
+    ferry_state_destroy(&timer->state); /* with the sequences' blocks */
     free(timer);
 }
 

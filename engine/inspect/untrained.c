@@ -119,7 +119,7 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
         .d_model = m->file->transformer.d_model,
         .heads = stack->heads,
         .head_width = stack->head_width,
-        .causal = stack == &m->file->transformer.decoder,
+        .causal = stack->causal,
     };
     ferry_error inner = {0};
     const ferry_status status = ferry_position_bind(name, &place, &source, m->kernels, &stack->position, &inner);
@@ -199,6 +199,7 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
         .decoder = stack_of(shape, shape->decoder_layers),
         .output_scale = 1.0f,
     };
+    file->transformer.decoder.causal = true;
     file->generation.start_id = file->generation.pad_id = PADDING;
     file->generation.eos_ids = eos_ids;
     file->generation.eos_count = 1;

@@ -1,9 +1,10 @@
-/* Every product with weights goes through ferry_linear: the graph never sees how a weight is stored nor who multiplies.
+/* Every product with weights goes through ferry_linear: the graph never sees how a weight is stored or which kernel
+ * multiplies.
  *
  * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
- * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized,
+ * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized
  * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
- * (1 when all are 0) over the row, or over the rows of the row's group (ferry_context). Sums are exact in int32:
+ * (1 when all are 0) over the row, or over the rows of its group (ferry_rows). Sums are exact in int32:
  *
  *     scales:      y[n] = Σ_k x̂[k]·q[n, k] · (1/a · scales[n]) + bias[n]
  *     multiplier:  y[n] = Σ_k x̂[k]·q[n, k] / (a·multiplier) + bias[n]          (a division, rounded once)
@@ -17,7 +18,7 @@
 #include "base/status.h"
 #include "kernels.h"
 
-/* Inputs whose products of int8 a sum in int32 can hold. */
+/* The most int8 products whose sum an int32 can hold. */
 enum { FERRY_CODES_MAX_K = 1 << 16 };
 
 /* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels` and `codes` is not NULL. */
@@ -25,53 +26,57 @@ typedef struct ferry_matrix {
     int32_t N;              /* outputs */
     int32_t K;              /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
     const float *panels;    /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], filled up with zeros; 64-byte aligned */
+    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
     const float *scales;    /* codes: [N], or NULL for one multiplier */
     float multiplier;       /* codes without scales */
-    float input_multiplier; /* codes: the file's own a; 0: from the inputs */
+    float input_multiplier; /* codes: the file's own a; 0: a is taken from the inputs */
     const float *bias;      /* [N], or NULL */
 } ferry_matrix;
 
-/* What products did, all together. */
+/* Totals of products. */
 typedef struct ferry_work {
     int64_t float_products, int8_products; /* multiplications, each with its addition: rows·K·N of a product */
     int64_t weight_bytes;                  /* of panels and codes: a product reads its matrix once */
 } ferry_work;
 
-/* What a computation runs on: chosen once, passed first everywhere. One for each thread. */
+/* What a computation runs on. One for each thread. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
-    ferry_pool *pool; /* whose idle threads take columns of large products; NULL: this thread computes alone */
-    /* Rows whose inputs share one a where a matrix has none of its own: group g is rows group_ends[g - 1] …
-     * group_ends[g] - 1. NULL: every row is a group. Set by a pass whose model says so (ferry_transformer). */
-    const int32_t *group_ends; /* [group_count], ascending, the last one the number of rows */
-    int32_t group_count;
-    ferry_work work; /* of this context's products; whoever wants to know begins it at zero */
+    ferry_pool *pool; /* whose idle threads share large products; NULL: this thread computes alone */
+    ferry_work work;  /* of this context's products; reset by the caller */
 } ferry_context;
 
-/* y [rows, N] = x [rows, K]·Wᵀ + b. A row's bytes do not depend on the other rows (of other groups). Scratch comes from
- * the context's arena and goes back. Errors: MEMORY. */
-ferry_status ferry_linear(ferry_context *context, float *y, const float *x, int32_t rows, const ferry_matrix *matrix,
+/* The inputs of a product. */
+typedef struct ferry_rows {
+    const float *x; /* [count, K] */
+    int32_t count;
+    /* Groups of rows that share one a where a matrix has none of its own: group g is rows group_ends[g - 1] …
+     * group_ends[g] - 1; ascending, the last end is `count`. NULL: every row is a group. */
+    const int32_t *group_ends;
+} ferry_rows;
+
+/* y [rows, N] = x·Wᵀ + b. A row's bytes depend on the row alone, or on the rows of its group. Scratch comes from the
+ * context's arena and is released. Errors: MEMORY. */
+ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
-/* Inputs that are ready for products: quantized if a matrix wants it. For many products with the same x, such as parts
- * of the columns of one matrix. They live in the context's arena, and as long as x. */
+/* Inputs that are ready for several products, such as parts of the columns of one matrix: quantized if the matrix is.
+ * They live in the context's arena, and no longer than x. */
 typedef struct ferry_inputs {
-    const float *x; /* [rows, K] */
-    int32_t rows;
+    ferry_rows rows;
     ferry_rows_i8 quantized; /* codes: NULL for a matrix of floats */
 } ferry_inputs;
 
 /* For `matrix`, or any columns of it. Errors: MEMORY. */
-ferry_status ferry_inputs_prepare(ferry_context *context, const float *x, int32_t rows, const ferry_matrix *matrix,
+ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
                                   ferry_inputs *inputs, ferry_error *error);
 /* y [rows, N] = x·Wᵀ + b. */
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
 
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantized once if they can be. */
 enum { FERRY_LINEAR_MAX = 4 };
-ferry_status ferry_linear_many(ferry_context *context, float *const *y, const float *x, int32_t rows,
+ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
 
 /* Row n of W: y [K]. With a multiplier it is q·(1 / multiplier), as Marian widens its embeddings. */
@@ -82,12 +87,12 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
                                  ferry_matrix *selected, ferry_error *error);
 
 /* Outputs first … first + count - 1 of the matrix as a matrix of their own, in the same memory; `first` is a multiple
- * of FERRY_LANES. What they compute are the same bytes. */
+ * of FERRY_LANES. They compute the same bytes. */
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count);
 
 /* Bytes of the codes of an int8 matrix [N, K]. */
 size_t ferry_codes_size(int32_t N, int32_t K);
-/* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; rows that are missing become zeros. */
+/* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; missing rows become zeros. */
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
 void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale);

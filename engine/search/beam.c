@@ -3,7 +3,7 @@
 
 #include "search_state.h"
 
-/* Whether the penalty is on log-probabilities, which only a whole row gives. (CTranslate2's is on logits.) */
+/* Whether the penalty applies to log-probabilities, which only a whole row gives. (CTranslate2's applies to logits.) */
 static bool penalizes_probabilities(const ferry_options *options)
 {
     return options->repetition_penalty != 1 && options->policy != FERRY_POLICY_CTRANSLATE2;
@@ -48,7 +48,7 @@ static float normalizer(const ferry_search *search, int32_t row)
     return ferry_log_of_sum(&search->seen[row].log_sum);
 }
 
-/* Keeps candidates [count] in descending order, at most K; false when `entry` is not among them. */
+/* Keeps candidates [count] in descending order, at most C; false if `entry` is not among them. */
 static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
 {
     ferry_candidate *candidates = search->candidates;
@@ -60,7 +60,8 @@ static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
     return true;
 }
 
-/* The best continuations of all rows: at most K, in descending order of their sums. Masked tokens are none. */
+/* The best continuations of all rows: at most C, in descending order of their sums. Masked tokens are not candidates.
+ */
 static int32_t collect(ferry_search *search, const int32_t *words)
 {
     const int32_t forced = ferry_search_forced_id(search);
@@ -82,7 +83,7 @@ static int32_t collect(ferry_search *search, const int32_t *words)
     return count;
 }
 
-/* `to` becomes the candidate's row with its token behind. */
+/* `to` becomes the candidate's row, followed by its token. */
 static void extend(const ferry_search *search, const ferry_candidate *candidate, ferry_path *to)
 {
     const ferry_path *from = &search->rows[candidate->row];
@@ -120,7 +121,7 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
     if (search->rules.options.policy == FERRY_POLICY_MARIAN) search->places = live;
 }
 
-/* Whether the hypotheses stand, given the best living row's sum. (Marian's are not k while a row lives.) */
+/* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
 static bool is_settled(const ferry_search *search)
 {
     const ferry_options *options = &search->rules.options;

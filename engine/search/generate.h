@@ -1,5 +1,5 @@
 /* Translates sentences of ids, many at a time: one decoder step serves all living hypotheses of all sentences; a
- * sentence that is finished leaves at once, and new ones take the places of those that left. */
+ * finished sentence leaves at once, and new ones enter in place of those that left. */
 #ifndef FERRY_SEARCH_GENERATE_H
 #define FERRY_SEARCH_GENERATE_H
 
@@ -16,17 +16,17 @@ typedef struct ferry_generate_sentence {
 
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
-    int32_t width;      /* sentences at the same time, at the most; ≥ 1 */
-    int32_t tokens;     /* ids of all these sentences together, at the most; a longer sentence comes alone */
-    int32_t beam;       /* no sentence's beam is larger */
-    int32_t max_length; /* no sentence's max_length is larger */
-    const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL: the model has none */
-    /* Of the model's output matrix, which is shared by sentences; NULL: none. What is chosen stays the same. */
-    const ferry_screen *screen;
-    /* Fills in the next sentence; false when there is none. */
+    int32_t width;  /* at most so many sentences at the same time; ≥ 1 */
+    int32_t tokens; /* at most so many ids of all these sentences together; a longer sentence enters alone */
+    /* Upper bounds of all sentences' options: the lists of their hypotheses are taken once, before the first sentence,
+     * and pass from row to row. */
+    int32_t beam, max_length;
+    const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
+    const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
+    /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
     /* Called once for each sentence, in the order in which they finish; `search` lives until it returns. An error that
-     * it returns (and has described in `error`) ends everything. */
+     * it returns (and has described in `error`) ends the call. */
     ferry_status (*finished)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
     void *user;
 } ferry_generate_source;
@@ -44,11 +44,12 @@ typedef struct ferry_generator {
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Allowed on a zeroed object. */
 void ferry_generator_destroy(ferry_generator *generator);
-/* How often the system was asked for memory, ever. */
+/* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 
-/* What a sentence yields depends on itself and its rules alone. A sentence longer than the encoder's positions, or a
- * max_length longer than the decoder's, ends everything (LIMIT): callers check first. Errors: MEMORY, LIMIT. */
+/* A sentence's hypotheses depend on the sentence and its rules alone. A sentence longer than the encoder's positions,
+ * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT, and
+ * those of `finished`. */
 ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "search_state.h"
 
-/* What stood there for token `id` before the repetition penalty, of which it has `value`. */
+/* The logit of token `id` before the repetition penalty, which has made it `value`. */
 static float value_before_penalty(const ferry_search *search, int32_t id, float value)
 {
     const int32_t *row = search->rows[0].ids;
@@ -32,7 +32,7 @@ void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const 
     };
 }
 
-/* The token that has been seen to be the best, and its log-probability; -1 when every token is masked. */
+/* The best token seen, and its log-probability; -1 if every token is masked. */
 static int32_t choose(const ferry_search *search, float *log_probability)
 {
     const ferry_seen *seen = &search->seen[0];

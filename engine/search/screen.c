@@ -17,19 +17,19 @@ static double norm(const float *x, int32_t K)
 
 static double larger(double a, double b)
 {
-    return a < b || isnan(b) ? b : a; /* a NaN stays: the bound then tells nothing */
+    return a < b || isnan(b) ? b : a; /* a NaN stays: the bound is then useless */
 }
 
-/* The square of any float that is larger does not vanish in a float. */
+/* The square of any larger float does not underflow. */
 #define LOST_SQUARE 0x1p-70
 
 /* max|w| and |w| of sixteen rows of W, a panel [K][16]. */
 static void measure_panel(const float *panel, size_t K, float *most, double *norms)
 {
-    enum { RUN = 64 }; /* sums of floats that err by less than the bound's slack */
-    for (size_t k = 0; k < K; k += RUN) {
+    enum { CHUNK = 64 }; /* float sums of so many err by less than the bound's slack */
+    for (size_t k = 0; k < K; k += CHUNK) {
         float sums[FERRY_LANES] = {0};
-        for (size_t at = k; at < K && at < k + RUN; at++)
+        for (size_t at = k; at < K && at < k + CHUNK; at++)
             for (size_t l = 0; l < FERRY_LANES; l++) {
                 const float w = panel[at * FERRY_LANES + l];
                 most[l] = fabsf(w) > most[l] ? fabsf(w) : most[l];
@@ -44,7 +44,7 @@ static void measure_panel(const float *panel, size_t K, float *most, double *nor
  * is from -127 to 127. */
 static void quantize_steps(const float *panel, const float *inverse, int8_t *codes)
 {
-    const float shift = 0x1.8p23f; /* what is added to it is rounded to an integer, in its lowest bits */
+    const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
     uint32_t words[FERRY_LANES] = {0};
     for (uint32_t step = 0; step < 4; step++)
         for (size_t l = 0; l < FERRY_LANES; l++) {
@@ -143,7 +143,7 @@ bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kerne
             *column = n;
         }
     }
-    /* Behind the list there is nothing, or something that may come as near as its last. */
+    /* Columns past the end of the list, if there are any, may come as near as its last. */
     const bool all = top->count < top->limit || !(top->values[top->count - 1] > -INFINITY);
     return apart < INFINITY && all;
 }

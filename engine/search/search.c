@@ -17,30 +17,22 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* After a failure nothing more is asked for. */
-static void *take(ferry_arena *arena, size_t count, size_t size, bool *failed)
-{
-    void *block = *failed ? NULL : ferry_arena_alloc(arena, count, size);
-    *failed = block == NULL;
-    return block;
-}
-
 /* tokens: k · row_size. */
 static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
 {
     const size_t beam = (size_t)search->rules.options.beam;
     const size_t candidates = beam * (size_t)search->candidate_factor;
     bool failed = false;
-    int32_t *ids = take(arena, tokens, 3 * sizeof *ids, &failed);
-    float *scores = take(arena, tokens, 3 * sizeof *scores, &failed);
-    search->rows = take(arena, beam, sizeof *search->rows, &failed);
-    search->next_rows = take(arena, beam, sizeof *search->next_rows, &failed);
-    search->finished = take(arena, beam, sizeof *search->finished, &failed);
-    search->candidates = take(arena, candidates, sizeof *search->candidates, &failed);
-    search->seen = take(arena, beam, sizeof *search->seen, &failed);
-    float *top_values = take(arena, beam, candidates * sizeof *top_values, &failed);
-    int32_t *top_columns = take(arena, beam, candidates * sizeof *top_columns, &failed);
-    search->before_penalty = take(arena, row_size, sizeof *search->before_penalty, &failed);
+    int32_t *ids = ferry_arena_take(arena, tokens, 3 * sizeof *ids, &failed);
+    float *scores = ferry_arena_take(arena, tokens, 3 * sizeof *scores, &failed);
+    search->rows = ferry_arena_take(arena, beam, sizeof *search->rows, &failed);
+    search->next_rows = ferry_arena_take(arena, beam, sizeof *search->next_rows, &failed);
+    search->finished = ferry_arena_take(arena, beam, sizeof *search->finished, &failed);
+    search->candidates = ferry_arena_take(arena, candidates, sizeof *search->candidates, &failed);
+    search->seen = ferry_arena_take(arena, beam, sizeof *search->seen, &failed);
+    float *top_values = ferry_arena_take(arena, beam, candidates * sizeof *top_values, &failed);
+    int32_t *top_columns = ferry_arena_take(arena, beam, candidates * sizeof *top_columns, &failed);
+    search->before_penalty = ferry_arena_take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < beam; i++) {
         const size_t row = i * row_size, next = row + tokens, finished = next + tokens;
@@ -53,12 +45,12 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     return true;
 }
 
-/* How many candidates a place needs for all places to be taken again; of greedy search, how many a screen does. */
+/* Candidates for each place, so that all places can be filled again; of greedy search, for a screen. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
     if (rules->options.beam == 1) return FERRY_SCREENED;
     if (rules->options.policy == FERRY_POLICY_MARIAN) return 1;
-    /* At most k · eos_count candidates end before max_length: among K there are k that go on. */
+    /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
 
@@ -102,7 +94,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     made->rows[0].ids[0] = rules->start_id;
     if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
         made->rules.options.renormalize = true;
-        made->rows[0].ids[0] = -1; /* the rules about tokens that occurred do not count the start token */
+        made->rows[0].ids[0] = -1; /* the rules about previous tokens ignore the start token */
     }
     *search = made;
     return FERRY_OK;
@@ -124,10 +116,14 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
         ferry_beam_see(search, kernels, part);
 }
 
+bool ferry_search_needs_largest_only(const ferry_options *options)
+{
+    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
+}
+
 bool ferry_search_takes_screens(const ferry_search *search)
 {
-    const ferry_options *options = &search->rules.options;
-    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
+    return ferry_search_needs_largest_only(&search->rules.options);
 }
 
 const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)

@@ -78,8 +78,9 @@ bool ferry_search_takes_parts(const ferry_search *search);
  * since the last step. The step gets the last part. The values are overwritten. */
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 
-/* Whether the search can be told of a column that holds the largest logit in the place of all logits: greedy search
- * without scores. A penalty on repetitions would change the order of logits that are known coarsely. */
+/* Whether a search needs no more of its logits than which column holds the largest: greedy search without scores. (A
+ * penalty on repetitions would change the order of logits that are known coarsely.) */
+bool ferry_search_needs_largest_only(const ferry_options *options);
 bool ferry_search_takes_screens(const ferry_search *search);
 
 /* Shows such a search a part of coarse logits (screen.h), as ferry_search_see does of exact ones, and gives the best

@@ -1,4 +1,5 @@
-/* What one search holds, for the files of this folder. k is options.beam; K how many candidates a step considers. */
+/* The state of one search, for the files of this folder. k is options.beam, C the number of candidates that a step
+ * considers. */
 #ifndef FERRY_SEARCH_SEARCH_STATE_H
 #define FERRY_SEARCH_SEARCH_STATE_H
 
@@ -29,16 +30,16 @@ typedef struct ferry_finished {
 
 /* The largest of the logits that greedy search has seen. */
 typedef struct ferry_best {
-    float value; /* as the rules have changed it */
+    float value; /* after the rules */
     int32_t id;  /* -1: everything is masked */
     float before_penalty;
 } ferry_best;
 
 /* What has been seen, since the last step, of the logits that follow a row. */
 typedef struct ferry_seen {
-    ferry_log_sum log_sum; /* of what the score's normalizer is taken of, if it needs one */
-    ferry_top top;         /* the best columns, as the rules have changed them: of beams, and of coarse logits */
-    ferry_best best;       /* greedy */
+    ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
+    ferry_top top;         /* beam search, and coarse logits: the best columns, after the rules */
+    ferry_best best;       /* greedy search */
 } ferry_seen;
 
 struct ferry_search {
@@ -52,10 +53,10 @@ struct ferry_search {
     int32_t finished_count;
     ferry_finished *finished; /* [k]  best first */
 
-    int32_t places;              /* candidates that may live on or finish: k; Marian: fewer with every finished one */
-    int32_t candidate_factor;    /* K = places × this */
-    bool best_ended;             /* the best candidate of some step was one that ended */
-    ferry_candidate *candidates; /* [K] */
+    int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
+    int32_t candidate_factor; /* C = places × this */
+    bool best_ended;          /* the best candidate of some step was one that ended */
+    ferry_candidate *candidates; /* [C] */
     ferry_seen *seen;            /* [k], by row */
     float *before_penalty;       /* [1 + max_length] */
 };
@@ -77,8 +78,7 @@ void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, f
 /* Offers a candidate to the finished hypotheses; the k best stay. */
 void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate);
 
-/* The two ways to see, and to step when everything has been seen; contracts as ferry_search_see and ferry_search_step.
- */
+/* Greedy and beam search: to see a part, and to step when everything has been seen (ferry_search_see, _step). */
 void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 void ferry_beam_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 int32_t ferry_greedy_step(ferry_search *search, int32_t *ids, int32_t *parents);

@@ -42,28 +42,18 @@ static void list(const word_set *set, int32_t vocab, int32_t *words)
     }
 }
 
-/* No fewer than there will be. */
-static size_t upper_bound(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length)
-{
-    size_t bound = (size_t)shortlist->first + (size_t)length + MULTIPLE;
-    for (int32_t s = 0; s < length; s++) bound += shortlist->offsets[source[s] + 1] - shortlist->offsets[source[s]];
-    return bound < (size_t)vocab ? bound : (size_t)vocab;
-}
-
 ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source,
                                    int32_t length, ferry_arena *arena, const int32_t **words, int32_t *count,
                                    ferry_error *error)
 {
-    const size_t bound = upper_bound(shortlist, vocab, source, length);
     const size_t bit_words = ((size_t)vocab + 63) / 64;
-    int32_t *ids = ferry_arena_alloc(arena, bound, sizeof *ids);
-    const ferry_arena_mark mark = ferry_arena_begin(arena);
     word_set set = {.bits = ferry_arena_alloc(arena, bit_words, sizeof *set.bits)};
-    if (ids == NULL || set.bits == NULL) return ferry_fail_memory(error, "a shortlist", bound * sizeof *ids);
+    if (set.bits == NULL) return ferry_fail_memory(error, "a shortlist", bit_words * sizeof *set.bits);
     memset(set.bits, 0, bit_words * sizeof *set.bits);
     collect(&set, shortlist, vocab, source, length);
+    int32_t *ids = ferry_arena_alloc(arena, (size_t)set.count, sizeof *ids);
+    if (ids == NULL) return ferry_fail_memory(error, "a shortlist", (size_t)set.count * sizeof *ids);
     list(&set, vocab, ids);
-    ferry_arena_end(arena, mark);
     *words = ids;
     *count = set.count;
     return FERRY_OK;

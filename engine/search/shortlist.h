@@ -1,4 +1,4 @@
-/* Which words a sentence may become (generation.h: ferry_shortlist). */
+/* The words of a sentence's output layer (generation.h: ferry_shortlist). */
 #ifndef FERRY_SEARCH_SHORTLIST_H
 #define FERRY_SEARCH_SHORTLIST_H
 

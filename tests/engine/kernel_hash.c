@@ -68,7 +68,8 @@ static void run_int8(const ferry_kernels *k, material *m, hash *h)
         for (int form = 0; form < 2; form++) {
             matrix.scales = form == 0 ? m->weight : NULL;
             matrix.multiplier = form == 0 ? 0.0f : 97.3f;
-            if (ferry_linear(&context, m->y, m->x, rows, &matrix, NULL) != FERRY_OK) die("out of memory");
+            if (ferry_linear(&context, m->y, &(ferry_rows){m->x, rows, NULL}, &matrix, NULL) != FERRY_OK)
+                die("out of memory");
             add_to_hash(h, m->y, (size_t)(rows * N) * sizeof *m->y);
         }
     }

@@ -153,19 +153,18 @@ static void groups_share_a_factor(void **state)
     (void)state;
     enum { ROWS = 40, N = 35, K = 19 };
     static const int32_t ends[] = {1, 4, 4, 25, ROWS};
-    const ferry_context settings = {.group_ends = ends, .group_count = 5};
     quantized w = new_quantized(N, K, true, true, 0), fixed = new_quantized(N, K, false, true, 12.5f);
     float *x = new_floats(ROWS * K, -3.0f, 3.0f), *y = new_floats(ROWS * N, 0, 0), *alone = new_floats(ROWS * N, 0, 0);
     const ferry_matrix *matrix = &w.matrix, *with_factor = &fixed.matrix;
     for (int32_t i = 0; i < K; i++) x[10 * K + i] *= 50.0f; /* rounds the rest of its group coarsely */
     EACH_ISA(k)
     {
-        run_many(&settings, *k, &y, x, ROWS, &matrix, 1);
+        run_many(*k, &y, &(ferry_rows){x, ROWS, ends}, &matrix, 1);
         for (int32_t g = 0, row = 0; g < 5; row = ends[g++]) {
             float a = factor_of(x + row * K, (size_t)(ends[g] - row) * K);
             for (int32_t i = row; i < ends[g]; i++) check_row(&w, y + i * N, x + i * K, a);
         }
-        run_many(&settings, *k, &y, x, ROWS, &with_factor, 1); /* groups do not matter */
+        run_many(*k, &y, &(ferry_rows){x, ROWS, ends}, &with_factor, 1); /* groups do not matter */
         run(*k, alone, x, ROWS, with_factor);
         assert_memory_equal(y, alone, ROWS * N * sizeof *y);
     }
@@ -235,7 +234,7 @@ static void many_are_like_one_by_one(void **state)
         {
             float *y[FERRY_LINEAR_MAX];
             for (int m = 0; m < FERRY_LINEAR_MAX; m++) y[m] = new_floats((size_t)ROWS * 40, 0, 0);
-            run_many(&(ferry_context){0}, *k, y, x, ROWS, matrices, FERRY_LINEAR_MAX);
+            run_many(*k, y, &(ferry_rows){x, ROWS, NULL}, matrices, FERRY_LINEAR_MAX);
             for (int m = 0; m < FERRY_LINEAR_MAX; m++) {
                 float *alone = new_floats((size_t)ROWS * 40, 0, 0);
                 run(*k, alone, x, ROWS, matrices[m]);
@@ -397,7 +396,8 @@ static void run_job(void *user, int32_t worker, size_t item)
     const int32_t rows = (int32_t)item % JOB_ROWS + 1, from = (int32_t)item * 7 % (JOB_ROWS - rows + 1);
     float y[JOB_ROWS * JOB_N];
     ferry_context context = {.kernels = all->kernels};
-    ferry_status status = ferry_linear(&context, y, all->x + from * JOB_K, rows, all->matrix, NULL);
+    ferry_status status =
+        ferry_linear(&context, y, &(ferry_rows){all->x + from * JOB_K, rows, NULL}, all->matrix, NULL);
     all->wrong[item] = status != FERRY_OK || memcmp(y, all->expected + from * JOB_N, (size_t)rows * JOB_N * sizeof *y);
     ferry_arena_destroy(&context.arena);
 }

@@ -72,7 +72,7 @@ static answer ask(const ferry_kernels *k, const world *w, ferry_context *context
     int32_t columns[FERRY_SCREENED];
     ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
     assert_non_null(logits);
-    CHECK(ferry_inputs_prepare(context, w->x, 1, &screen->coarse, &inputs, &error));
+    CHECK(ferry_inputs_prepare(context, &(ferry_rows){w->x, 1, NULL}, &screen->coarse, &inputs, &error));
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;

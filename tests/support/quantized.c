@@ -31,20 +31,19 @@ void destroy_quantized(quantized *w)
     free(w->bias);
 }
 
-void run_many(const ferry_context *settings, const ferry_kernels *kernels, float *const *y, const float *x,
-              int32_t rows, const ferry_matrix *const *matrices, int32_t count)
+void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
+              const ferry_matrix *const *matrices, int32_t count)
 {
-    ferry_context context = *settings;
+    ferry_context context = {.kernels = kernels};
     ferry_error error = {0};
-    context.kernels = kernels;
-    assert_int_equal(ferry_linear_many(&context, y, x, rows, matrices, count, &error), FERRY_OK);
+    assert_int_equal(ferry_linear_many(&context, y, rows, matrices, count, &error), FERRY_OK);
     assert_int_equal(context.arena.used, 0);
     ferry_arena_destroy(&context.arena);
 }
 
 void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix)
 {
-    run_many(&(ferry_context){0}, kernels, &y, x, rows, &matrix, 1);
+    run_many(kernels, &y, &(ferry_rows){x, rows, NULL}, &matrix, 1);
 }
 
 float factor_of(const float *x, size_t n)

@@ -19,9 +19,9 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
 void pack_quantized(quantized *w);
 void destroy_quantized(quantized *w);
 
-/* ferry_linear_many with the settings and an arena of its own, which must be released. */
-void run_many(const ferry_context *settings, const ferry_kernels *kernels, float *const *y, const float *x,
-              int32_t rows, const ferry_matrix *const *matrices, int32_t count);
+/* ferry_linear_many with an arena of its own, which must be released. */
+void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
+              const ferry_matrix *const *matrices, int32_t count);
 void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix);
 
 /* 127 / max|x|, or 1. */

@@ -156,7 +156,8 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
         if (alone) {
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
-        } else if (ferry_linear(&b->context, b->bench->y, b->bench->x, s.rows, &matrix, NULL) != FERRY_OK) {
+        } else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
+                   FERRY_OK) {
             exit(1);
         }
     }

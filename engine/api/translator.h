@@ -1,0 +1,25 @@
+/* What the public ferry_translator is. */
+#ifndef FERRY_API_TRANSLATOR_H
+#define FERRY_API_TRANSLATOR_H
+
+#include "base/pool.h"
+#include "engine/search/generate.h"
+#include "model.h"
+
+struct ferry_translator {
+    const ferry_model *model;
+    ferry_options options; /* forced_first_id as the pair wants it; suppressed_ids: a copy; from and to are `pair` */
+    ferry_language_pair pair;
+    int32_t *suppressed_ids;
+    ferry_pool *pool;
+    ferry_generator *generators; /* [options.threads] */
+    ferry_screen screen;         /* zeroed if there is none */
+    size_t source_tokens;        /* of all calls */
+};
+
+static inline ferry_profile *ferry_translator_profile(const ferry_translator *translator, int32_t worker)
+{
+    return &translator->generators[worker].state.profile;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* A translator's search from ids to ids. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/api/job.h"
+#include "engine/ferry_inspect.h"
+
+/* Copies one sentence of ids, checked. */
+static ferry_status take_ids(ferry_job *job, ferry_job_source *to, const int32_t *ids, int32_t length,
+                             ferry_error *error)
+{
+    const ferry_stack *encoder = &job->translator->model->file.transformer.encoder;
+    if (length < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: expected at least one id", to->line);
+    if (encoder->position.limit > 0 && length > encoder->position.limit)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %d tokens: the model's positions end at %d",
+                          (int)length, (int)encoder->position.limit);
+    for (int32_t i = 0; i < length; i++)
+        if (ids[i] < 0 || ids[i] >= encoder->vocab_size)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: id %d is not below the vocabulary's %d",
+                              to->line, (int)ids[i], (int)encoder->vocab_size);
+    to->ids.ids = malloc((size_t)length * sizeof *ids);
+    if (to->ids.ids == NULL) return ferry_fail_memory(error, "ids", (size_t)length * sizeof *ids);
+    memcpy(to->ids.ids, ids, (size_t)length * sizeof *ids);
+    to->ids.count = (size_t)length;
+    return FERRY_OK;
+}
+
+ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
+                                    int32_t count, ferry_result **result, ferry_error *error)
+{
+    ferry_job job = {.translator = translator, .count = (size_t)count};
+    *result = NULL;
+    ferry_status status = ferry_job_begin(&job, error);
+    for (int32_t s = 0; status == FERRY_OK && s < count; s++)
+        status = take_ids(&job, &job.sources[s], ids + offsets[s], offsets[s + 1] - offsets[s], error);
+    return ferry_job_finish(&job, status, result, error);
+}
+
+const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
+    return found != NULL ? found->ids : NULL;
+}
+
+const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis)
+{
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
+    return found != NULL ? found->token_scores : NULL;
+}

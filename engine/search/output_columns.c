@@ -1,0 +1,208 @@
+#include "output_columns.h"
+
+#include "shortlist.h"
+
+/* Logits that exist at the same time where searches take them in parts: they stay in the cache near the core, and all
+ * rows share one pass over the output matrix. */
+enum { LOGITS_NEAR = 1 << 17 };
+/* Rows that are grouped where searches take their logits whole: bounds memory. */
+enum { WHOLE_ROWS = 64 };
+/* Making a screen takes as long as some steps without it: one short line does not pay for it. */
+enum { SCREEN_TOKENS = 32 };
+
+/* Sentences whose rows share a product: first … last - 1, and their rows. */
+typedef struct group {
+    int32_t first, last;
+    int32_t row, rows;
+    bool screened;              /* their logits are computed coarsely first */
+    const ferry_matrix *matrix; /* what they are computed with */
+    ferry_inputs inputs;
+} group;
+
+/* Columns of a group's logits. */
+typedef struct part {
+    float *values; /* [rows, count] */
+    int32_t first, count;
+} part;
+
+/* ---- sentences ---- */
+
+ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const ferry_search_rules *rules,
+                                const ferry_shortlist *shortlist, const int32_t *ids, int32_t length,
+                                ferry_output_sentence *sentence, ferry_error *error)
+{
+    const ferry_matrix *matrix = &state->model->output;
+    int32_t count;
+    *sentence = (ferry_output_sentence){.matrix = *matrix, .rows = 1};
+    FERRY_TRY(ferry_search_begin(arena, rules, &sentence->search, error));
+    if (shortlist == NULL || !rules->options.shortlist) return FERRY_OK;
+    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_SHORTLIST);
+    FERRY_TRY(ferry_shortlist_words(shortlist, matrix->N, ids, length, arena, &sentence->words, &count, error));
+    FERRY_TRY(ferry_matrix_select(matrix, sentence->words, count, arena, &sentence->matrix, error));
+    ferry_profile_leave(&state->profile, around);
+    return FERRY_OK;
+}
+
+/* ---- groups of rows ---- */
+
+static bool can_be_screened(const ferry_output_columns *columns, const ferry_output_sentence *sentence)
+{
+    return columns->screen != NULL && sentence->words == NULL && ferry_search_takes_screens(sentence->search);
+}
+
+/* Whether sentence i can join the group. */
+static bool can_join(const ferry_output_columns *columns, const group *g, int32_t i)
+{
+    const ferry_output_sentence *first = &columns->sentences[g->first], *other = &columns->sentences[i];
+    const bool parts = ferry_search_takes_parts(first->search);
+    const bool shared = first->words == NULL && other->words == NULL && !columns->state->model->sentence_inputs;
+    return shared && ferry_search_takes_parts(other->search) == parts &&
+           can_be_screened(columns, other) == g->screened && (parts || g->rows + other->rows <= WHOLE_ROWS);
+}
+
+/* The group that begins with sentence `first`, whose first row is `row`. */
+static group find_group(const ferry_output_columns *columns, int32_t first, int32_t row)
+{
+    const ferry_output_sentence *sentence = &columns->sentences[first];
+    group g = {.first = first, .last = first + 1, .row = row, .rows = sentence->rows};
+    g.screened = can_be_screened(columns, sentence);
+    g.matrix = g.screened ? &columns->screen->coarse : &sentence->matrix;
+    while (g.last < columns->count && can_join(columns, &g, g.last)) g.rows += columns->sentences[g.last++].rows;
+    return g;
+}
+
+/* How many columns of the group's logits exist at the same time. */
+static int32_t part_width(const ferry_output_columns *columns, const group *g)
+{
+    const int32_t width = LOGITS_NEAR / g->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
+    const bool parts = ferry_search_takes_parts(columns->sentences[g->first].search);
+    if (!parts || width >= g->matrix->N) return g->matrix->N;
+    return width > 0 ? width : FERRY_LOG_SUM_BLOCK;
+}
+
+/* ---- the searches' steps ---- */
+
+static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error);
+
+/* The step of a sentence whose first row is `row`. */
+static void step(ferry_output_columns *columns, ferry_output_sentence *sentence, const ferry_logits *logits,
+                 int32_t row)
+{
+    int32_t *parents = columns->parents + columns->rows;
+    sentence->rows = ferry_search_step(sentence->search, columns->state->context.kernels, logits,
+                                       columns->ids + columns->rows, parents);
+    for (int32_t r = 0; r < sentence->rows; r++) parents[r] += row;
+    columns->rows += sentence->rows;
+}
+
+/* The step of screened sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
+ * all of them where the coarse ones do not tell which. */
+static ferry_status step_screened(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
+                                  const ferry_top *top, ferry_error *error)
+{
+    ferry_output_sentence *sentence = &columns->sentences[i];
+    const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
+    const float factor = g->inputs.quantized.factors[row - g->row];
+    ferry_profile *profile = &columns->state->profile;
+    int32_t column;
+    float logit;
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
+    const bool found =
+        ferry_screen_resolve(columns->screen, columns->state->context.kernels, x, factor, top, &column, &logit);
+    ferry_profile_leave(profile, around);
+    if (!found) {
+        group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
+        return run_group(columns, &exact, error);
+    }
+    const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
+    step(columns, sentence, &only, row);
+    return FERRY_OK;
+}
+
+/* Shows a part to the group's searches; each steps with the last part. */
+static ferry_status show_part(ferry_output_columns *columns, const group *g, const part *p, ferry_error *error)
+{
+    const ferry_kernels *kernels = columns->state->context.kernels;
+    const bool last = p->first + p->count == g->matrix->N;
+    int32_t row = g->row;
+    for (int32_t i = g->first; i < g->last; i++) {
+        ferry_output_sentence *sentence = &columns->sentences[i];
+        const int32_t rows = sentence->rows;
+        const ferry_logits logits = {
+            .values = p->values + (size_t)(row - g->row) * (size_t)p->count,
+            .ld = (size_t)p->count,
+            .ids = sentence->words,
+            .count = p->count,
+            .first = p->first,
+        };
+        if (g->screened) {
+            const ferry_top *top = ferry_search_screen(sentence->search, kernels, &logits);
+            if (last) FERRY_TRY(step_screened(columns, g, i, row, top, error));
+        } else if (last) {
+            step(columns, sentence, &logits, row);
+        } else {
+            ferry_search_see(sentence->search, kernels, &logits);
+        }
+        row += rows;
+    }
+    return FERRY_OK;
+}
+
+/* ---- the layer ---- */
+
+static ferry_status run_parts(ferry_output_columns *columns, const group *g, float *values, int32_t width,
+                              ferry_error *error)
+{
+    ferry_state *state = columns->state;
+    const int32_t N = g->matrix->N;
+    for (int32_t first = 0; first < N; first += width) {
+        const part p = {values, first, N - first < width ? N - first : width};
+        const ferry_matrix matrix = ferry_matrix_columns(g->matrix, p.first, p.count);
+        ferry_inputs_multiply(&state->context, values, &g->inputs, &matrix);
+        const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_SEARCH);
+        FERRY_TRY(show_part(columns, g, &p, error));
+        ferry_profile_leave(&state->profile, around);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error)
+{
+    ferry_context *context = &columns->state->context;
+    const int32_t width = part_width(columns, g);
+    const size_t floats = (size_t)g->rows * (size_t)width;
+    const ferry_rows rows = {columns->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
+                             ferry_sentence_groups(columns->state->model, &g->rows)};
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    const ferry_phase around = ferry_profile_enter(&columns->state->profile, FERRY_PHASE_OUTPUT_LAYER);
+    float *values = ferry_arena_alloc(&context->arena, floats, sizeof *values);
+    if (values == NULL) return ferry_fail_memory(error, "logits", floats * sizeof *values);
+    FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
+    FERRY_TRY(run_parts(columns, g, values, width, error));
+    ferry_profile_leave(&columns->state->profile, around);
+    ferry_arena_end(&context->arena, mark);
+    return FERRY_OK;
+}
+
+ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error)
+{
+    for (int32_t first = 0, row = 0; first < columns->count;) {
+        group g = find_group(columns, first, row);
+        FERRY_TRY(run_group(columns, &g, error));
+        first = g.last;
+        row += g.rows;
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_output_screen(const ferry_transformer *model, const ferry_kernels *kernels,
+                                 const ferry_options *options, const ferry_shortlist *shortlist, size_t tokens,
+                                 ferry_screen *screen, ferry_error *error)
+{
+    const ferry_matrix *matrix = &model->output;
+    const bool shared = shortlist == NULL || !options->shortlist;
+    const bool faster = matrix->codes == NULL && matrix->K <= FERRY_CODES_MAX_K && kernels->fast_i8;
+    *screen = (ferry_screen){0};
+    if (tokens < SCREEN_TOKENS || !shared || !faster || !ferry_search_needs_largest_only(options)) return FERRY_OK;
+    return ferry_screen_create(matrix, screen, error);
+}

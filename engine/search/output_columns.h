@@ -1,0 +1,52 @@
+/* The output layer of one decoder step: the logits of all living rows, shown to their searches in groups of rows and
+ * parts of columns, and the step of each search. No choice depends on the grouping:
+ *
+ * - Rows of several sentences share a product with the model's matrix. A sentence with a shortlist has a matrix of its
+ *   own, and one whose int8 inputs are quantized together has a product of its own.
+ * - A search that takes parts sees so many columns at once as stay in the cache. Others see whole rows.
+ * - A search that needs only the largest logit sees coarse ones if there is a screen (screen.h); the exact logit then
+ *   comes from the few columns that can hold it, or, where the coarse ones do not tell, from all. */
+#ifndef FERRY_SEARCH_OUTPUT_COLUMNS_H
+#define FERRY_SEARCH_OUTPUT_COLUMNS_H
+
+#include "engine/graph/state.h"
+#include "screen.h"
+#include "search.h"
+
+/* A living sentence at the output layer. */
+typedef struct ferry_output_sentence {
+    ferry_search *search;
+    const int32_t *words; /* [matrix.N] its shortlist, ascending; NULL: all words */
+    ferry_matrix matrix;  /* the model's, or the words' rows of it */
+    int32_t rows;         /* living hypotheses */
+} ferry_output_sentence;
+
+/* One step. */
+typedef struct ferry_output_columns {
+    ferry_state *state;
+    const ferry_screen *screen;       /* of the model's matrix; NULL if there is none */
+    ferry_output_sentence *sentences; /* [count] */
+    int32_t count;
+    const float *hidden; /* [rows of all sentences, D] from ferry_decode */
+    /* Results: the rows that go on, sentence by sentence. */
+    int32_t *ids, *parents; /* [rows] as from ferry_search_step, with parents among all rows */
+    int32_t rows;           /* zero before the step */
+} ferry_output_columns;
+
+/* A sentence of one row and all words, or with `shortlist` those of its source ids [length]. What it needs comes from
+ * `arena`. Errors: those of ferry_search_begin. */
+ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const ferry_search_rules *rules,
+                                const ferry_shortlist *shortlist, const int32_t *ids, int32_t length,
+                                ferry_output_sentence *sentence, ferry_error *error);
+
+/* Steps every search and sets its sentence's rows. Errors: MEMORY. */
+ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error);
+
+/* Makes a screen of the model's output matrix if searches with these options can use it, its products are faster, and
+ * `tokens`, the source tokens to translate so far, pay for the time that it takes; else leaves *screen zeroed.
+ * `shortlist`: the model's, or NULL. Errors: MEMORY. */
+ferry_status ferry_output_screen(const ferry_transformer *model, const ferry_kernels *kernels,
+                                 const ferry_options *options, const ferry_shortlist *shortlist, size_t tokens,
+                                 ferry_screen *screen, ferry_error *error);
+
+#endif
