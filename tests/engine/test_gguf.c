@@ -68,7 +68,6 @@ static bytes sample(void)
 
 static void test_round_trip(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_gguf gguf;
     ferry_arena arena = {0};
@@ -126,7 +125,6 @@ static void test_round_trip(void **state)
 
 static void test_getters_name_file_and_key(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_gguf gguf;
     ferry_arena arena = {0};
@@ -186,7 +184,6 @@ static void refuse_byte(const bytes *file, size_t place, int value, ferry_status
 
 static void test_lies_about_the_header(void **state)
 {
-    (void)state;
     bytes file = sample();
     refuse_byte(&file, 0, 'X', FERRY_ERROR_FORMAT, "not a GGUF file");
     refuse_byte(&file, 4, 2, FERRY_ERROR_UNSUPPORTED, "expected GGUF version 3, found 2");
@@ -199,7 +196,6 @@ static void test_lies_about_the_header(void **state)
 
 static void test_lies_about_keys(void **state)
 {
-    (void)state;
     bytes file = sample();
     const size_t u32 = find(&file, "a.u32"), flag = find(&file, "a.bool"), text = find(&file, "a.text");
     const size_t texts = find(&file, "a.texts"), ids = find(&file, "a.i32s");
@@ -223,7 +219,6 @@ static void test_lies_about_keys(void **state)
 
 static void test_lies_about_tensors(void **state)
 {
-    (void)state;
     bytes file = sample();
     const size_t vector = find(&file, "t.vector"), matrix = find(&file, "t.matrix");
     const size_t dims = vector + 8, shape = dims + 4, type = shape + 8, matrix_offset = matrix + 8 + 4 + 16 + 4;
@@ -247,7 +242,6 @@ static void test_lies_about_tensors(void **state)
 
 static void test_lies_about_the_size(void **state)
 {
-    (void)state;
     bytes file = sample();
     file.data = realloc(file.data, file.size + 1);
     file.data[file.size++] = 0;
@@ -281,7 +275,6 @@ static ferry_status parse_copy(const unsigned char *data, size_t size, ferry_err
 
 static void test_every_truncation_is_refused(void **state)
 {
-    (void)state;
     ferry_error error;
     bytes file = sample();
     CHECK(parse_copy(file.data, file.size, &error));
@@ -296,7 +289,6 @@ static void test_every_truncation_is_refused(void **state)
 
 static void test_random_damage(void **state)
 {
-    (void)state;
     ferry_error error;
     bytes file = sample();
     unsigned char *copy = malloc(file.size);
@@ -318,7 +310,6 @@ static void test_random_damage(void **state)
 
 static void test_unfinished_file_disappears(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_gguf_writer *writer;
     struct stat information;
@@ -335,7 +326,6 @@ static void test_unfinished_file_disappears(void **state)
 
 static void test_no_such_folder(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_gguf_writer *writer;
     char *path = scratch_path("missing/out.gguf");
@@ -347,7 +337,6 @@ static void test_no_such_folder(void **state)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_gguf_writer *writer;
     char *path = scratch_path("full.gguf"), *part = scratch_path("full.gguf.part");

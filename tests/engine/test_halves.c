@@ -4,7 +4,6 @@
 
 static void halves_widen_exactly(void **state)
 {
-    (void)state;
     static uint16_t halves[65536 + 7];
     static float wide[65536 + 8];
     for (uint32_t i = 0; i < 65536; i++) halves[i] = (uint16_t)i;
@@ -45,7 +44,6 @@ static double nearest_half(float value)
 /* At every exponent and around every tie. */
 static void floats_round_to_the_nearest_half(void **state)
 {
-    (void)state;
     static const uint32_t tails[] = {0,      1,      0xfff,  0x1000,   0x1001,   0x1fff,
                                      0x2000, 0x3000, 0x5555, 0x7fefff, 0x7ff000, 0x7fffff};
     for (uint32_t exponent = 0; exponent < 512; exponent++) {

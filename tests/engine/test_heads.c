@@ -150,7 +150,6 @@ static void check_attention_rows(const ferry_kernels *k, attention_case *c)
 
 static void attention_matches_double_precision(void **state)
 {
-    (void)state;
     static const int32_t widths[] = {1, 8, 15, 16, 32, 40, 64, 80, 100, 128};
     static const int32_t rows[] = {1, 2, 3, 5, 7, ATTENTION_ROWS};
     for (int32_t w = 0; w < COUNT(widths); w++) {
@@ -183,7 +182,6 @@ static size_t run_attention(const ferry_kernels *k, attention_case *c, float *re
 
 static void all_isas_agree_on_attention(void **state)
 {
-    (void)state;
     static float expected[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)], results[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)];
     for (int32_t i = 1; i < 70; i++) {
         attention_case c = new_attention(i % 9 + 1, i % MAX_HEADS + 1, i, i + 3);

@@ -16,7 +16,6 @@ static quantized new_unit(int32_t K, float input_multiplier)
 
 static void inputs_are_rounded_and_clamped(void **state)
 {
-    (void)state;
     static const float x[] = {0.5f,   1.5f,    2.5f,   -0.5f, -1.5f,   -2.5f,    0.49999997f, 126.5f, 125.5f,
                               127.5f, 126.51f, 128.0f, 1e30f, -127.5f, -126.5f,  -128.0f,     -1e30f, 0.0f,
                               -0.0f,  1e-30f,  3.7f,   -3.7f, 42.0f,   INFINITY, -INFINITY};
@@ -41,7 +40,6 @@ static void inputs_are_rounded_and_clamped(void **state)
 
 static void largest_sees_every_number(void **state)
 {
-    (void)state;
     EACH_ISA(k)
     {
         assert_true((*k)->largest(NULL, 0) == 0.0f);
@@ -128,7 +126,6 @@ static void check_selection(const ferry_matrix *matrix, int32_t count)
 
 static void rows_are_read_and_selected(void **state)
 {
-    (void)state;
     enum { N = 45, K = 13 };
     quantized scaled = new_quantized(N, K, true, true, 0), whole = new_quantized(N, K, false, false, 33.0f);
     float *weight = new_floats(N * K, -1.0f, 1.0f), *panels = new_floats(ferry_panels_count(N, K), 0, 0);
@@ -156,7 +153,6 @@ static void rows_are_read_and_selected(void **state)
 
 static void codes_of_a_row(void **state)
 {
-    (void)state;
     static const struct {
         float x[4], scale;
         int8_t codes[4];
@@ -186,7 +182,6 @@ static void codes_of_a_row(void **state)
 /* The definition, number by number. */
 static void codes_are_rounded_quotients(void **state)
 {
-    (void)state;
     for (int32_t K = 1; K < 200; K++) {
         float *x = new_floats((size_t)K, -1.0f, 1.0f), largest = 0, scale;
         int8_t *codes = new_memory((size_t)K);

@@ -152,7 +152,6 @@ static void check_isas(const family *f, const char *path)
 
 static void test_every_isa_gives_the_same_bytes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char *path = convert(&families[i]);
         if (path == NULL) not_run("int8 on every ISA");
@@ -184,7 +183,6 @@ static void check_batches(const family *f, const char *path)
 
 static void test_batches_and_threads_give_the_same_bytes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char *path = convert(&families[i]);
         if (path == NULL) not_run("int8 in batches");

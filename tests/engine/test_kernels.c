@@ -93,7 +93,6 @@ static void check_product_shape(int32_t rows, int32_t K, int32_t N, size_t more_
 
 static void product_matches_double_precision(void **state)
 {
-    (void)state;
     static const int32_t short_K[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 40};
     for (int32_t rows = 1; rows <= 17; rows++) {
         for (int32_t N = 1; N <= 50; N++) {
@@ -109,7 +108,6 @@ static void product_matches_double_precision(void **state)
 #if !defined(FERRY_WITHOUT_OPENBLAS)
 static void product_matches_openblas(void **state)
 {
-    (void)state;
     static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
         product_case c = new_product(shapes[s][0], shapes[s][1], shapes[s][2], 4, 0);
@@ -134,7 +132,6 @@ static void product_matches_openblas(void **state)
 /* For every number of rows and every place among them, with the same bytes as alone. */
 static void product_row_depends_on_itself_alone(void **state)
 {
-    (void)state;
     static const int32_t shapes[][2] = {{64, 100}, {700, 70}, {512, 16}, {33, 7}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
         product_case c = new_product(130, shapes[s][0], shapes[s][1], 1, 0);
@@ -159,7 +156,6 @@ static void product_row_depends_on_itself_alone(void **state)
 /* Equal bytes where a multiplication and its addition round once. */
 static void fused_isas_agree(void **state)
 {
-    (void)state;
     const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
     if (avx2 == NULL || avx512 == NULL) {
         print_message("fused_isas_agree: not run, this machine lacks AVX2 or AVX-512\n");
@@ -181,7 +177,6 @@ static void fused_isas_agree(void **state)
 
 static void tables_are_found_by_name(void **state)
 {
-    (void)state;
     assert_ptr_equal(ferry_kernels_find(NULL), ferry_kernels_available()[0]);
     assert_ptr_equal(ferry_kernels_find(""), ferry_kernels_available()[0]);
     assert_null(ferry_kernels_find("sse9"));
@@ -202,7 +197,6 @@ static void tables_are_found_by_name(void **state)
 #if !defined(FERRY_WITHOUT_OPENBLAS)
 static void openblas_names_its_core(void **state)
 {
-    (void)state;
     const char *core = ferry_openblas_core();
     assert_true(strlen(core) > 0);
     if (strcmp(core, "Prescott") == 0)
@@ -214,7 +208,6 @@ static void openblas_names_its_core(void **state)
 
 static void panels_hold_the_matrix(void **state)
 {
-    (void)state;
     for (int32_t N = 1; N < 40; N++) {
         int32_t K = N % 7 + 1;
         product_case c = new_product(1, K, N, 0, 0);

@@ -44,7 +44,6 @@ static void check_shape(shape s, bool with_scales, bool with_bias, float input_m
 
 static void products_are_right(void **state)
 {
-    (void)state;
     static const int32_t few[] = {2, 9, 33, 50}; /* one to four tiles of rows */
     for (int i = 0; i < 4; i++) {
         for (int32_t K = 1; K <= 70; K += K < 20 ? 1 : 7) check_shape((shape){few[i], 17, K}, true, true, 0);
@@ -60,7 +59,6 @@ static void products_are_right(void **state)
 
 static void a_row_depends_on_itself_alone(void **state)
 {
-    (void)state;
     enum { N = 83, K = 70 };
     quantized w = new_quantized(N, K, false, true, 0);
     float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
@@ -85,7 +83,6 @@ static void a_row_depends_on_itself_alone(void **state)
 /* The largest sums there are: all inputs and codes at an end of their range. */
 static void nothing_overflows_or_saturates(void **state)
 {
-    (void)state;
     enum { N = 20, K = 65536, KINDS = 3, ROWS = 2 * KINDS };
     static const int ends[] = {127, -127, -128}; /* the last is no code that we write, but a file may hold it */
     quantized w = new_quantized(N, K, false, false, 1.0f);
@@ -124,7 +121,6 @@ static void nothing_overflows_or_saturates(void **state)
 /* Every pair of an input and a code, in every place of a group. */
 static void every_product_of_bytes(void **state)
 {
-    (void)state;
     enum { N = 256, K = 5, ROWS = 255 };
     quantized w = new_quantized(N, K, true, false, 1.0f);
     float *x = new_floats(ROWS * K, 0, 0), *y = new_floats(ROWS * N, 0, 0);
@@ -150,7 +146,6 @@ static void every_product_of_bytes(void **state)
 
 static void groups_share_a_factor(void **state)
 {
-    (void)state;
     enum { ROWS = 40, N = 35, K = 19 };
     static const int32_t ends[] = {1, 4, 4, 25, ROWS};
     const ferry_context settings = {.group_ends = ends, .group_count = 5};
@@ -178,7 +173,6 @@ static void groups_share_a_factor(void **state)
 
 static void odd_rows(void **state)
 {
-    (void)state;
     enum { N = 18, K = 21, ROWS = 4 };
     quantized w = new_quantized(N, K, true, true, 0);
     float x[ROWS * K] = {0}, y[ROWS * N], zeros[ROWS * N], first[ROWS * N];
@@ -203,7 +197,6 @@ static void odd_rows(void **state)
 /* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
 static void marians_example(void **state)
 {
-    (void)state;
     int8_t *codes = new_memory(ferry_codes_size(1, 2));
     ferry_matrix matrix = {.N = 1, .K = 2, .codes = codes, .multiplier = 127.0f, .input_multiplier = 100.0f};
     ferry_codes_pack(codes, (const int8_t[]){64, -127}, 1, 2);
@@ -221,7 +214,6 @@ static void marians_example(void **state)
 
 static void many_are_like_one_by_one(void **state)
 {
-    (void)state;
     enum { ROWS = 20, K = 37 };
     quantized a = new_quantized(16, K, true, true, 0), b = new_quantized(40, K, false, false, 20.0f),
               c = new_quantized(5, K, false, true, 0);
@@ -280,7 +272,6 @@ static void check_unit(quantized *w, const float *x, float a, float multiplier)
 
 static void quotients_are_rounded_once(void **state)
 {
-    (void)state;
     static const float multipliers[] = {1.0f,
                                         0x1.fffffep0f,
                                         0x1.000002p0f,
@@ -367,7 +358,6 @@ static void check_walls(shape s, bool with_scales)
 
 static void nothing_behind_the_buffers_is_touched(void **state)
 {
-    (void)state;
     static const int32_t rows[] = {1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 47, 49, 64, 70, 97},
                          N[] = {1, 16, 31, 33, 65, 96};
     static const int32_t K[] = {1, 16, 63, 64, 65, 130, 192};
@@ -392,7 +382,6 @@ typedef struct jobs {
 /* Item i: some of the rows. Failures of cmocka are for the main thread. */
 static void run_job(void *user, int32_t worker, size_t item)
 {
-    (void)worker;
     jobs *all = user;
     const int32_t rows = (int32_t)item % JOB_ROWS + 1, from = (int32_t)item * 7 % (JOB_ROWS - rows + 1);
     float y[JOB_ROWS * JOB_N];
@@ -404,7 +393,6 @@ static void run_job(void *user, int32_t worker, size_t item)
 
 static void threads_do_not_meet(void **state)
 {
-    (void)state;
     quantized w = new_quantized(JOB_N, JOB_K, true, true, 0);
     float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
           *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
@@ -428,7 +416,6 @@ static void threads_do_not_meet(void **state)
 
 static void tables_for_int8_are_found(void **state)
 {
-    (void)state;
     const ferry_kernels *avx512 = ferry_kernels_find("avx512"), *vnni = ferry_kernels_find("avx512vnni");
     const ferry_kernels *amx = ferry_kernels_find("amx"), *best = amx != NULL ? amx : vnni;
 #if defined(__x86_64__)

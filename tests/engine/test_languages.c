@@ -243,7 +243,6 @@ static void accept(const ferry_model *model, const char *from, const char *to)
 
 static void test_listing(void **state)
 {
-    (void)state;
     static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
     static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
@@ -273,7 +272,6 @@ static void test_listing(void **state)
 
 static void test_names_that_are_none(void **state)
 {
-    (void)state;
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
     for (size_t i = 0; i < LENGTH(bad); i++) {
         const ferry_view with_bad[] = {names[0], bad[i], names[2]};
@@ -288,7 +286,6 @@ static void test_names_that_are_none(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
@@ -309,7 +306,6 @@ static void test_names(void **state)
 
 static void test_tags_in_every_place(void **state)
 {
-    (void)state;
     static const struct {
         ferry_tag_place source, target;
         int32_t ids[6]; /* up to -1 */
@@ -351,7 +347,6 @@ static void check_first_id(const ferry_model *model, const char *to, int32_t for
 
 static void test_first_token(void **state)
 {
-    (void)state;
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
     ferry_model *model = open_model(&languages);
     check_first_id(model, "de", -1, 4);
@@ -370,7 +365,6 @@ static void test_first_token(void **state)
 
 static void test_own_tags(void **state)
 {
-    (void)state;
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
     languages.target_ids = marian;
@@ -393,7 +387,6 @@ static void test_own_tags(void **state)
 
 static void test_defaults(void **state)
 {
-    (void)state;
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
     ASSERT_IDS(model, "hello", NULL, NULL, 8, EOS);
@@ -413,7 +406,6 @@ static void test_defaults(void **state)
 
 static void test_fixed_pair(void **state)
 {
-    (void)state;
     static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     languages.count = 2;
@@ -438,7 +430,6 @@ static void test_fixed_pair(void **state)
 
 static void test_prompts(void **state)
 {
-    (void)state;
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
     static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
@@ -465,7 +456,6 @@ static void test_prompts(void **state)
 /* A translator gives its lines what ferry_inspect_tokenize shows. */
 static void test_translating(void **state)
 {
-    (void)state;
     const ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
     ferry_error error;

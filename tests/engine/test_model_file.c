@@ -4,7 +4,6 @@
 
 static void test_kind(void **state)
 {
-    (void)state;
     sample model = make_sample("positions/none-post");
     refuse_value(&model, "general.architecture", "llama", FERRY_ERROR_UNSUPPORTED,
                  "general.architecture: expected 'ferry', found 'llama'");
@@ -17,7 +16,6 @@ static void test_kind(void **state)
 
 static void test_choices(void **state)
 {
-    (void)state;
     const ferry_status unsupported = FERRY_ERROR_UNSUPPORTED, format = FERRY_ERROR_FORMAT;
     sample model = make_sample("positions/none-post");
     refuse_value(&model, "ferry.encoder.activation", "swosh", unsupported,
@@ -42,7 +40,6 @@ static void test_choices(void **state)
 
 static void test_sizes_and_ids(void **state)
 {
-    (void)state;
     const ferry_status format = FERRY_ERROR_FORMAT;
     sample model = make_sample("positions/none-post");
     refuse_number(&model, "ferry.encoder.layers", 0, format, "'ferry.encoder.layers': expected 1 to 1024, found 0");
@@ -69,7 +66,6 @@ static void test_sizes_and_ids(void **state)
 
 static void test_tensors(void **state)
 {
-    (void)state;
     sample model = make_sample("positions/none-post");
     refuse_name(&model, "enc.blk.1.ffn_norm.bias", "enc.blk.1.ffn_norm.bies", FERRY_ERROR_FORMAT,
                 "tensor 'enc.blk.1.ffn_norm.bias' is missing");
@@ -87,7 +83,6 @@ static void test_tensors(void **state)
 
 static void test_text(void **state)
 {
-    (void)state;
     sample model = make_sample("models/marian-separate");
     refuse_name(&model, "ferry.tokenizer.source.pieces", "ferry.tokenizer.source.pieced", FERRY_ERROR_FORMAT,
                 "key 'ferry.tokenizer.source.pieces' is missing");
@@ -107,7 +102,6 @@ static void test_text(void **state)
 
 static void test_cut_off(void **state)
 {
-    (void)state;
     sample model = make_sample("positions/none-post");
     const size_t size = model.size;
     for (size_t cut = 1; cut < size; cut += cut / 2 + 1) {
@@ -121,7 +115,6 @@ static void test_cut_off(void **state)
 /* Whatever a header says, opening ends well. */
 static void test_random_damage(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_model_file file;
     sample model = make_sample("positions/learned-post");

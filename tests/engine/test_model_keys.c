@@ -54,7 +54,6 @@ static void put_more(ferry_gguf_writer *writer)
 
 static void test_choices_are_bound(void **state)
 {
-    (void)state;
     ferry_model_file file;
     const small_model small = {.ssru = true,
                                .gated = true,
@@ -92,7 +91,6 @@ static void test_choices_are_bound(void **state)
 
 static void test_defaults(void **state)
 {
-    (void)state;
     ferry_model_file file;
     const small_model small = {0};
     sample model = make_small_sample(&small);
@@ -116,7 +114,6 @@ static void test_defaults(void **state)
 
 static void test_features(void **state)
 {
-    (void)state;
     static const char *const known[] = {
         "type:i8",          "norm:rms",       "activation:gelu_tanh", "activation:gelu_sigmoid",
         "ffn:gated",        "embedding-norm", "final-norm:post",      "final-norm:none",
@@ -140,7 +137,6 @@ static void test_features(void **state)
 
 static void test_policies(void **state)
 {
-    (void)state;
     ferry_model_file file;
     const small_model small = {0};
     sample model = make_small_sample(&small);
@@ -159,7 +155,6 @@ static void test_policies(void **state)
 
 static void test_bad_choices(void **state)
 {
-    (void)state;
     const small_model small = {
         .gated = true, .rms = true, .embedding_norm = true, .output_scale = 2, .zero_start = true, .keys = put_more};
     sample model = make_small_sample(&small);
@@ -182,7 +177,6 @@ static void test_bad_choices(void **state)
 /* Biases of norms belong to layer norms, self-attention's matrices to attention. */
 static void test_tensors_follow_the_choices(void **state)
 {
-    (void)state;
     const small_model layernorm = {0}, ssru = {.ssru = true, .linear_bias = true};
     sample model = make_small_sample(&layernorm);
     refuse_name(&model, "enc.blk.0.attn_norm.bias", "enc.blk.0.attn_norm.bies", format,
@@ -204,7 +198,6 @@ static void put_slopes(ferry_gguf_writer *writer)
 
 static void test_an_ssru_needs_no_scores(void **state)
 {
-    (void)state;
     const small_model alibi = {.ssru = true, .position = "alibi", .keys = put_slopes};
     sample model = make_small_sample(&alibi);
     refuse(&model, format, "ferry.decoder.position.type: 'alibi' needs self-attention, not an SSRU");
@@ -215,7 +208,6 @@ static void test_an_ssru_needs_no_scores(void **state)
 
 static void test_codes_are_used_where_they_are_mapped(void **state)
 {
-    (void)state;
     ferry_model_file file;
     for (int scales = SMALL_ROW_SCALES; scales <= SMALL_INPUT_MULTIPLIER; scales++) {
         const small_model small = {.type = FERRY_I8, .scales = (small_scales)scales, .linear_bias = true};
@@ -241,7 +233,6 @@ static void test_codes_are_used_where_they_are_mapped(void **state)
 
 static void test_types_may_be_mixed(void **state)
 {
-    (void)state;
     ferry_model_file file, plain;
     const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
     sample model = make_small_sample(&mixed);
@@ -262,7 +253,6 @@ static void test_types_may_be_mixed(void **state)
 
 static void test_bad_codes(void **state)
 {
-    (void)state;
     const small_model rows = {.type = FERRY_I8}, multipliers = {.type = FERRY_I8, .scales = SMALL_INPUT_MULTIPLIER};
     sample model = make_small_sample(&rows);
     refuse_float(&model, "enc.blk.0.ffn_up.scale", 18, 0.0f,
@@ -289,7 +279,6 @@ static void test_bad_codes(void **state)
 
 static void test_codes_have_one_kind_of_scale(void **state)
 {
-    (void)state;
     const small_model both = {.type = FERRY_I8, .scales = SMALL_BOTH};
     sample model = make_small_sample(&both);
     refuse(&model, format, "'token_embd.scale' and 'token_embd.multiplier', found both");
@@ -304,7 +293,6 @@ static const int32_t list_ids[] = {2, 5, 20, 0, 1, 7, 19};
 
 static void test_shortlist(void **state)
 {
-    (void)state;
     ferry_model_file file;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
     const small_model small = {.untied = true, .source_vocab = SOURCES, .shortlist = &lists};
@@ -385,7 +373,6 @@ static const small_model multilingual = {
 
 static void test_pieces_and_languages(void **state)
 {
-    (void)state;
     ferry_model_file file;
     languages = good_languages;
     sample model = make_small_sample(&multilingual);
@@ -421,7 +408,6 @@ static void refuse_languages(ferry_status status, const char *what)
 
 static void test_bad_languages(void **state)
 {
-    (void)state;
     languages = good_languages;
     languages.roles_count = 1;
     refuse_languages(format, "key 'ferry.languages.roles': expected 2 numbers, found 1");
@@ -471,7 +457,6 @@ static void put_origin(ferry_gguf_writer *writer)
 
 static void test_hashes(void **state)
 {
-    (void)state;
     ferry_model_file file;
     const small_model small = {.keys = put_origin};
     hash_count = 1;
@@ -500,7 +485,6 @@ static void put_everything(ferry_gguf_writer *writer)
 
 static void test_description(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_text text;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};

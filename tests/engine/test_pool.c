@@ -68,7 +68,6 @@ static void share_at_random(void *user, int32_t worker, size_t item)
 
 static void test_everything_is_done_once(void **state)
 {
-    (void)state;
     uint32_t random = 1;
     for (int32_t threads = 1; threads <= MOST_THREADS; threads++) {
         ferry_pool *pool = create(threads);
@@ -99,8 +98,6 @@ static void next_in_order(void *user, size_t part)
 
 static void share_in_order(void *user, int32_t worker, size_t item)
 {
-    (void)worker;
-    (void)item;
     item_run *run = user;
     order alone = {0};
     ferry_pool_share(run->pool, next_in_order, &alone, MOST_PARTS);
@@ -109,7 +106,6 @@ static void share_in_order(void *user, int32_t worker, size_t item)
 
 static void test_one_thread_needs_no_helpers(void **state)
 {
-    (void)state;
     order alone = {0};
     item_run run = {.pool = create(1)};
     assert_int_equal(ferry_pool_helpers(NULL), 0);
@@ -143,7 +139,6 @@ static bool wait_for(atomic_int *count, int wanted)
 /* Ends when as many parts have begun as there are threads: each thread has one. */
 static void meet(void *user, size_t part)
 {
-    (void)part;
     meeting *m = user;
     atomic_fetch_add(&m->present, 1);
     if (!wait_for(&m->present, m->threads)) atomic_fetch_add(&m->late, 1);
@@ -151,8 +146,6 @@ static void meet(void *user, size_t part)
 
 static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
 {
-    (void)worker;
-    (void)item;
     meeting *m = user;
     const double end = ferry_clock() + patience;
     while (ferry_pool_helpers(m->pool) < m->threads - 1 && ferry_clock() < end) sched_yield();
@@ -165,7 +158,6 @@ static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
 
 static void test_idle_workers_help(void **state)
 {
-    (void)state;
     for (int32_t threads = 2; threads <= MOST_THREADS; threads++) {
         meeting m = {.pool = create(threads), .threads = threads};
         for (int round = 0; round < 5; round++) {
@@ -181,7 +173,6 @@ static void test_idle_workers_help(void **state)
 /* Between runs helpers sleep: the process takes no time. */
 static void test_nobody_is_busy_between_runs(void **state)
 {
-    (void)state;
     meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
     struct timespec before, after;
     ferry_pool_run(m.pool, meet_awake_and_asleep, &m, 1);

@@ -12,7 +12,6 @@ static ferry_model *model;
 
 static int open_model(void **state)
 {
-    (void)state;
     char *directory = data_path("models/marian-separate");
     model = convert_and_open(directory, NULL);
     free(directory);
@@ -21,7 +20,6 @@ static int open_model(void **state)
 
 static int close_model(void **state)
 {
-    (void)state;
     ferry_model_close(model);
     return 0;
 }
@@ -83,7 +81,6 @@ static double sum_of_phases(const ferry_translator *translator)
 
 static void test_nothing_is_counted_unasked(void **state)
 {
-    (void)state;
     ferry_translator *translator = create(1, 1);
     translate(translator);
     assert_true(sum_of_phases(translator) == 0);
@@ -93,7 +90,6 @@ static void test_nothing_is_counted_unasked(void **state)
 
 static void test_phases_fit_into_the_time_that_passed(void **state)
 {
-    (void)state;
     static const char *const busy[] = {"tokenizing",      "encoder",      "source_keys",  "self_attention",
                                        "cross_attention", "feed_forward", "decoder_rest", "output_layer",
                                        "search",          "detokenizing", "other"};
@@ -113,7 +109,6 @@ static void test_phases_fit_into_the_time_that_passed(void **state)
 
 static void test_calls_count_what_was_done(void **state)
 {
-    (void)state;
     for (int threads = 1; threads <= 3; threads++) {
         ferry_translator *translator = create(threads, 1);
         for (int round = 0; round < 2; round++) {
@@ -224,7 +219,6 @@ static void check_one_sentence(const small_model *description)
 
 static void test_products_of_one_sentence(void **state)
 {
-    (void)state;
     small_model description = small;
     check_one_sentence(&description);
     description.type = FERRY_I8;
@@ -236,7 +230,6 @@ static void test_products_of_one_sentence(void **state)
 
 static void test_products_of_threads_add_up(void **state)
 {
-    (void)state;
     static const int32_t ids[] = {5, 9, 2, 7, 11, 3, 8, 4, 6, 1}, offsets[] = {0, 5, 8, 10};
     const shares s = count_shares(&small);
     ferry_model *made = open_small_model(&small, NULL);

@@ -51,7 +51,6 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
 
 static void all_isas_agree_on_rows(void **state)
 {
-    (void)state;
     static float x[4 * ROW_MAX], expected[14 * ROW_MAX + 80], results[14 * ROW_MAX + 80];
     static const int32_t lengths[] = {255, 256, 257, 512, 1000, 2048, ROW_MAX};
     for (int32_t i = -70; i < COUNT(lengths); i++) {
@@ -98,7 +97,6 @@ static void check_layer_norm(const ferry_kernels *k, int32_t rows, int32_t n, bo
 
 static void layer_norm_matches_double_precision(void **state)
 {
-    (void)state;
     EACH_ISA(k)
     {
         for (int32_t n = 1; n <= 50; n++) check_layer_norm(*k, 3, n, n % 2 == 0);
@@ -135,7 +133,6 @@ static void check_rms_norm(const ferry_kernels *k, int32_t rows, int32_t n, bool
 
 static void rms_norm_matches_double_precision(void **state)
 {
-    (void)state;
     const float x[] = {1, 2, 3, 4}, weight[] = {1, 1, 1, 1};
     static const double expected[] = {0.365148, 0.730297, 1.095445, 1.460593};
     EACH_ISA(k)
@@ -171,7 +168,6 @@ static void check_ssru(const ferry_kernels *k, int32_t n)
 
 static void ssru_matches_double_precision(void **state)
 {
-    (void)state;
     EACH_ISA(k)
     {
         for (int32_t n = 1; n <= 70; n++) check_ssru(*k, n);
@@ -217,7 +213,6 @@ static void check_softmax(const ferry_kernels *k, float *x, int32_t n)
 
 static void softmax_matches_double_precision(void **state)
 {
-    (void)state;
     float x[150];
     EACH_ISA(k)
     {
@@ -239,7 +234,6 @@ static void softmax_matches_double_precision(void **state)
 /* What comes in parts has the same bytes. */
 static void log_sum_exp_of_a_vocabulary(void **state)
 {
-    (void)state;
     enum { n = 58101 };
     float *x = new_floats(n, -15.0f, 12.0f);
     double sum = 0;
@@ -260,7 +254,6 @@ static void log_sum_exp_of_a_vocabulary(void **state)
 /* Blocks that are masked whole, before and after what is not. */
 static void masked_blocks_add_nothing(void **state)
 {
-    (void)state;
     enum { n = 4 * FERRY_LOG_SUM_BLOCK };
     static float x[n];
     EACH_ISA(k)
@@ -304,7 +297,6 @@ static void check_choice(const ferry_kernels *k, const float *x, int32_t n, int3
 
 static void the_largest_come_in_order(void **state)
 {
-    (void)state;
     static const int32_t lengths[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 700, 3000};
     float x[3000];
     EACH_ISA(k)
@@ -345,7 +337,6 @@ static double gelu_exponent(int form, double x)
 
 static void activations_match_libm(void **state)
 {
-    (void)state;
     enum { n = 40000 };
     float *x = new_memory(n * sizeof *x), *y = new_memory(n * sizeof *y);
     EACH_ISA(k)
@@ -391,7 +382,6 @@ static void activations_match_libm(void **state)
  * e^x = y[1]/y[0] up to two roundings. */
 static void exponential_matches_libm(void **state)
 {
-    (void)state;
     EACH_ISA(k)
     {
         for (int32_t i = 0; i < 100000; i++) {
@@ -406,7 +396,6 @@ static void exponential_matches_libm(void **state)
 
 static void activations_of_special_values(void **state)
 {
-    (void)state;
     static const ferry_activation all[] = {FERRY_RELU, FERRY_GELU, FERRY_SWISH, FERRY_GELU_TANH, FERRY_GELU_SIGMOID};
     EACH_ISA(k)
     {
@@ -428,7 +417,6 @@ static void activations_of_special_values(void **state)
 
 static void sums_products_and_scales(void **state)
 {
-    (void)state;
     float x[64], y[64], z[64], original[64];
     EACH_ISA(k)
     {

@@ -129,7 +129,6 @@ static bool check(const world *w)
 
 static void test_ordinary_numbers(void **state)
 {
-    (void)state;
     static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
     int32_t told = 0, asked = 0;
     for (int32_t i = 0; i < 120; i++) {
@@ -149,7 +148,6 @@ static void test_ordinary_numbers(void **state)
 /* Equal rows have equal logits: the lowest id wins. And twins that differ in their last bits. */
 static void test_equals(void **state)
 {
-    (void)state;
     for (int32_t i = 0; i < 20; i++) {
         world *w = new_world(500, 128, true);
         const size_t K = (size_t)w->K;
@@ -201,7 +199,6 @@ static const struct {
 /* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
 static void test_coarse_weights(void **state)
 {
-    (void)state;
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
@@ -216,7 +213,6 @@ static void test_coarse_weights(void **state)
 /* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
 static void test_coarse_inputs(void **state)
 {
-    (void)state;
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
@@ -231,7 +227,6 @@ static void test_coarse_inputs(void **state)
 /* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers, sums that vanish. */
 static void test_extremes(void **state)
 {
-    (void)state;
     static const float extremes[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e-44f, 1e30f, 0};
     for (int32_t i = 0; i < 7; i++) {
         for (int32_t place = 0; place < 4; place++) {

@@ -33,7 +33,6 @@ static uint32_t next_random(uint32_t *state)
 
 static void test_random_bytes_are_refused(void **state)
 {
-    (void)state;
     char bytes[256];
     uint32_t random = 1;
     ferry_error error;
@@ -45,7 +44,6 @@ static void test_random_bytes_are_refused(void **state)
 
 static void test_damaged_models(void **state)
 {
-    (void)state;
     ferry_view proto = read_file(BYTE_FALLBACK);
     char *damaged = malloc(proto.size);
     uint32_t random = 2;
@@ -118,7 +116,6 @@ static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *un
 
 static void test_odd_pieces(void **state)
 {
-    (void)state;
     enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };
     char longest[65];
     ferry_error error;
@@ -149,7 +146,6 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
 
 static void test_normalization_tables(void **state)
 {
-    (void)state;
     enum { COUNT = 256 * 36 };
     uint32_t *units = calloc(COUNT, sizeof *units);
     ferry_error error;

@@ -155,7 +155,6 @@ static void check_golden(const marian *model, size_t lines)
 
 static void test_golden_separate_vocabularies(void **state)
 {
-    (void)state;
     marian model;
     load_marian(&model, MARIAN_SEPARATE "golden.json", MARIAN_SEPARATE "source.spm", MARIAN_SEPARATE "vocab.json",
                 MARIAN_SEPARATE "target_vocab.json");
@@ -165,7 +164,6 @@ static void test_golden_separate_vocabularies(void **state)
 
 static void test_golden_joint_vocabulary(void **state)
 {
-    (void)state;
     marian model;
     load_tatoeba(&model);
     check_golden(&model, 60);
@@ -176,7 +174,6 @@ static void test_golden_joint_vocabulary(void **state)
 
 static void test_empty_text_is_prefix_and_suffix(void **state)
 {
-    (void)state;
     marian model;
     ferry_ids ids = {0};
     const int32_t prefix[] = {7, 8}, expected[] = {7, 8, 0}, blank[] = {0};
@@ -197,7 +194,6 @@ static void test_empty_text_is_prefix_and_suffix(void **state)
 
 static void test_leading_tag(void **state)
 {
-    (void)state;
     marian model;
     ferry_ids plain = {0}, tagged = {0};
     load_tatoeba(&model);
@@ -226,7 +222,6 @@ static void test_leading_tag(void **state)
 
 static void test_no_tag(void **state)
 {
-    (void)state;
     static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
     marian model;
     ferry_ids with = {0}, without = {0};
@@ -249,7 +244,6 @@ static void test_no_tag(void **state)
 
 static void test_what_the_vocabulary_lacks(void **state)
 {
-    (void)state;
     marian model;
     ferry_ids ids = {0};
     load_tatoeba(&model);
@@ -269,7 +263,6 @@ static void test_what_the_vocabulary_lacks(void **state)
 
 static void test_long_text(void **state)
 {
-    (void)state;
     enum { REPEATS = 50000 };
     marian model;
     ferry_ids ids = {0};
@@ -293,7 +286,6 @@ static void test_long_text(void **state)
 
 static void test_ids_of_the_configuration_are_checked(void **state)
 {
-    (void)state;
     marian model;
     ferry_error error;
     ferry_tokenizer *tokenizer = NULL;
@@ -324,7 +316,6 @@ static void *encode_all(void *user)
 
 static void test_two_threads_share_a_tokenizer(void **state)
 {
-    (void)state;
     marian model;
     pthread_t other;
     load_tatoeba(&model);

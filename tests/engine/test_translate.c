@@ -27,7 +27,6 @@ static ferry_model *model;
 
 static int open_model(void **state)
 {
-    (void)state;
     char *directory = data_path("models/marian-separate");
     model = convert_and_open(directory, isa);
     free(directory);
@@ -36,7 +35,6 @@ static int open_model(void **state)
 
 static int close_model(void **state)
 {
-    (void)state;
     ferry_model_close(model);
     return 0;
 }
@@ -82,7 +80,6 @@ static uint32_t next_random(void)
  * scores. */
 static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
 {
-    (void)state;
     ferry_options options;
     ferry_options_default(model, &options);
     options.max_length = 60;
@@ -114,7 +111,6 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
 
 static void test_blank_lines_stay_and_nul_is_a_character(void **state)
 {
-    (void)state;
     const ferry_text texts[] = {{"", 0}, {" \t ", 3}, {"a\0b", 3}, {"\xff\xfe oops", 7}, {"\xff", 1}};
     ferry_result *result = translate(NULL, texts, 5);
     for (size_t i = 0; i < 2; i++) {
@@ -136,7 +132,6 @@ static void test_blank_lines_stay_and_nul_is_a_character(void **state)
 
 static void test_no_lines_give_no_results(void **state)
 {
-    (void)state;
     ferry_result *result = translate(NULL, NULL, 0);
     assert_int_equal(ferry_result_hypotheses(result, 0), 0);
     ferry_result_destroy(result);
@@ -208,7 +203,6 @@ static void foreign_id(ferry_options *o)
 
 static void test_options_out_of_range_are_named(void **state)
 {
-    (void)state;
     static const struct {
         change *apply;
         const char *name;
@@ -245,7 +239,6 @@ static void test_options_out_of_range_are_named(void **state)
 /* Where max_length is 0, both are heard. */
 static void test_length_by_the_source(void **state)
 {
-    (void)state;
     static const struct {
         float factor;
         int32_t extra;
@@ -275,7 +268,6 @@ static void test_length_by_the_source(void **state)
 /* In order they add up to the sum of which the score is made. */
 static void test_token_scores(void **state)
 {
-    (void)state;
     ferry_options options;
     const ferry_text texts[] = {text_of(lines[1]), text_of("")};
     ferry_options_default(model, &options);
@@ -306,7 +298,6 @@ static void test_token_scores(void **state)
 /* The same text, and no scores. */
 static void test_without_scores(void **state)
 {
-    (void)state;
     ferry_options options;
     const ferry_text text = text_of(lines[4]);
     ferry_options_default(model, &options);
@@ -327,14 +318,12 @@ static void test_without_scores(void **state)
 
 static int cancel_after_two(void *user, size_t done, size_t total)
 {
-    (void)total;
     ++*(int *)user;
     return done >= 2;
 }
 
 static void test_progress_can_cancel(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_options options;
     ferry_translator *translator;
@@ -355,7 +344,6 @@ static void test_progress_can_cancel(void **state)
 
 static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
 {
-    (void)state;
     ferry_error error;
     ferry_translator *translator;
     ferry_result *result;
@@ -373,7 +361,6 @@ static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
 
 static void test_description_names_what_matters(void **state)
 {
-    (void)state;
     static const char *const words[] = {"2 layers",       "gelu",      "post-norm",        "sinusoidal",
                                         "split",          "901 → 701", "two vocabularies", "beam",
                                         "early stopping", "origin",    "MB file"};

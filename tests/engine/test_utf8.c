@@ -10,7 +10,6 @@
 
 static void test_utf8_repair(void **state)
 {
-    (void)state;
     /* The Unicode Standard 15.0, tables 3-8 to 3-11, and the borders of table 3-7. */
     static const struct {
         ferry_view text, repaired;
@@ -41,7 +40,6 @@ static void test_utf8_repair(void **state)
 
 static void test_utf8_next(void **state)
 {
-    (void)state;
     static const ferry_view text = VIEW("A\xC3\x9C\xE6\xBC\xA2\xF0\x9F\x99\x82\xF4\x8F\xBF\xBF");
     static const uint32_t expected[] = {'A', 0xDC, 0x6F22, 0x1F642, 0x10FFFF};
     uint32_t code_point;
@@ -55,7 +53,6 @@ static void test_utf8_next(void **state)
 
 static void test_blank(void **state)
 {
-    (void)state;
     static const ferry_view blank[] = {VIEW(""),
                                        VIEW(" "),
                                        VIEW("\t\r\n\v\f "),

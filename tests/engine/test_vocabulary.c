@@ -5,7 +5,6 @@
 
 static void test_vocabulary(void **state)
 {
-    (void)state;
     /* p107399 and p111895 have one hash, p077988 and p099285 another. */
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
@@ -31,7 +30,6 @@ static void test_vocabulary(void **state)
 
 static void test_large_vocabulary(void **state)
 {
-    (void)state;
     enum { COUNT = 58000 };
     char(*names)[16] = calloc(COUNT, sizeof *names);
     ferry_view *pieces = calloc(COUNT, sizeof *pieces);

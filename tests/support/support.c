@@ -10,9 +10,6 @@ static char scratch[256];
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void)status;
-    (void)type;
-    (void)walk;
     return remove(path);
 }
 
