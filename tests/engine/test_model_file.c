@@ -1,5 +1,6 @@
 /* Binding a model file: every key, shape and id is checked, and what does not fit is refused by name. */
 #include "tests/support/model_damage.h"
+#include "tests/support/random.h"
 
 static void test_kind(void **state)
 {
@@ -119,8 +120,7 @@ static void test_random_damage(void **state)
         FILE *patch = fopen(model.path, "r+b");
         size_t places[3];
         for (int i = 0; i < 3; i++) {
-            random = random * 1664525u + 1013904223u;
-            places[i] = (random >> 8) % header;
+            places[i] = next_random(&random) % header;
             if (i > round % 3) places[i] = places[0];
             fseek(patch, (long)places[i], SEEK_SET);
             fputc((int)(random >> 3) & 0xff, patch);

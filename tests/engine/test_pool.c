@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "base/system.h"
+#include "tests/support/random.h"
 
 enum { MOST_THREADS = 4, MOST_ITEMS = 12, MOST_SHARES = 30, MOST_PARTS = 40, ROUNDS = 150 };
 
@@ -36,12 +37,6 @@ typedef struct item_run {
     int done[MOST_ITEMS];
     int wrong[MOST_ITEMS]; /* failures of cmocka are for the main thread */
 } item_run;
-
-static uint32_t next_random(uint32_t *random)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return *random >> 8;
-}
 
 /* Not atomic: the thread sanitizer sees two threads that meet. */
 static void count_part(void *user, size_t part)

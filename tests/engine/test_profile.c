@@ -1,9 +1,8 @@
 /* Where the time goes: phases that are never negative, fit into the time that passed, and count what was done; and what
  * products did, against sums over the shapes of a small model's matrices. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tests/support/small_model.h"
 
-#include <time.h>
+#include "base/system.h"
 
 static const char *const lines[] = {"How are you?", "", "Tom is reading a book in the garden.", "Hello, world!"};
 enum { LINES = sizeof lines / sizeof lines[0], WITH_WORDS = LINES - 1 };
@@ -12,9 +11,7 @@ static ferry_model *model;
 
 static int open_model(void **state)
 {
-    char *directory = data_path("models/marian-separate");
-    model = convert_and_open(directory, NULL);
-    free(directory);
+    model = convert_data("models/marian-separate", NULL);
     return 0;
 }
 
@@ -22,13 +19,6 @@ static int close_model(void **state)
 {
     ferry_model_close(model);
     return 0;
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static ferry_translator *create(int threads, int beam)
@@ -51,9 +41,9 @@ static double translate(ferry_translator *translator)
     ferry_text texts[LINES];
     ferry_result *result;
     for (int i = 0; i < LINES; i++) texts[i] = (ferry_text){lines[i], strlen(lines[i])};
-    const double start = seconds_now();
+    const double start = ferry_clock();
     CHECK(ferry_translate(translator, texts, LINES, &result, &error));
-    const double passed = seconds_now() - start;
+    const double passed = ferry_clock() - start;
     ferry_result_destroy(result);
     return passed;
 }

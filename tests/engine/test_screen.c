@@ -17,19 +17,10 @@ typedef struct world {
     bool masked[MAX_N];
 } world;
 
-static uint64_t random_state = 1;
-
-/* -1 … 1 */
-static float random_float(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
-}
-
 /* Nearly normal. */
 static float random_normal(void)
 {
-    return random_float() + random_float() + random_float();
+    return random_between(-1, 1) + random_between(-1, 1) + random_between(-1, 1);
 }
 
 static world *new_world(int32_t N, int32_t K, bool bias)
@@ -132,11 +123,11 @@ static void test_ordinary_numbers(void **state)
     static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
     int32_t told = 0, asked = 0;
     for (int32_t i = 0; i < 120; i++) {
-        world *w = new_world(1 + (int32_t)(fabsf(random_float()) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
+        world *w = new_world(1 + (int32_t)(fabsf(random_between(-1, 1)) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
         const float size = powf(10, (float)(i % 7 - 3));
         for (int32_t k = 0; k < w->K; k++) w->x[k] *= size;
         if (i % 5 == 4)
-            for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_float() > 0;
+            for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_between(-1, 1) > 0;
         told += w->K >= 63 && check(w);
         asked += w->K >= 63;
         if (w->K < 63) check(w); /* a vocabulary in so few dimensions is crowded */
@@ -234,7 +225,7 @@ static void test_extremes(void **state)
             if (place == 0) w->x[11] = extremes[i];
             if (place == 1) w->weight[77 * w->K + 3] = extremes[i];
             if (place == 2) w->bias[77] = extremes[i];
-            for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_float();
+            for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_between(-1, 1);
             const bool told = check(w);
             if (place < 2 && i < 3) assert_false(told);
             free_world(w);
@@ -260,8 +251,8 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordinary_numbers), cmocka_unit_test(test_equals),   cmocka_unit_test(test_coarse_weights),
-        cmocka_unit_test(test_coarse_inputs),    cmocka_unit_test(test_extremes),
+        TEST(test_ordinary_numbers), TEST(test_equals),   TEST(test_coarse_weights),
+        TEST(test_coarse_inputs),    TEST(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

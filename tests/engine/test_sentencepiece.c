@@ -1,6 +1,7 @@
 /* SentencePiece models that are damaged, or odd on purpose: refused, or harmless. */
 #include "tests/support/tokenizer_support.h"
 
+#include "tests/support/random.h"
 #include "tokenizer/sentencepiece_c.h"
 
 /* ---- damage ---- */
@@ -21,14 +22,6 @@ static ferry_status try_model(ferry_view proto, ferry_error *error)
     assert_true((status == FERRY_OK) == (spm != NULL));
     ferry_spm_destroy(spm);
     return status;
-}
-
-static uint32_t next_random(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
 }
 
 static void test_random_bytes_are_refused(void **state)

@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "engine/kernels/linear.h"
+#include "random.h"
 
 enum { MOST_TENSORS = 160 };
 
@@ -23,8 +24,7 @@ typedef struct builder {
 
 static float draw(builder *b, float width)
 {
-    b->random = b->random * 1664525u + 1013904223u;
-    return width * ((float)(b->random >> 8) / 8388608.0f - 1.0f);
+    return width * ((float)next_random(&b->random) / 8388608.0f - 1.0f);
 }
 
 /* ---- tensors ---- */

@@ -49,6 +49,14 @@ ferry_model *convert_and_open(const char *source, const char *isa)
     return model;
 }
 
+ferry_model *convert_data(const char *name, const char *isa)
+{
+    char *path = data_path(name);
+    ferry_model *model = convert_and_open(path, isa);
+    free(path);
+    return model;
+}
+
 char *data_path(const char *name)
 {
     return join(FERRY_TEST_DATA, name);

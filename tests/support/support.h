@@ -30,6 +30,9 @@ char *scratch_path(const char *name);
 /* Converts `source` (a path) to a float32 model file and opens it on the kernels `isa`. */
 ferry_model *convert_and_open(const char *source, const char *isa);
 
+/* The same of a folder of the test data. */
+ferry_model *convert_data(const char *name, const char *isa);
+
 /* "<FERRY_TEST_DATA>/name"; the caller frees. */
 char *data_path(const char *name);
 /* The place of large golden data (environment variable FERRY_SHARED_DATA) joined with `name`, or NULL where there is
