@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/system.h"
 
-static void test_view_contains(void **state)
+TEST(test_view_contains)
 {
     static const struct {
         ferry_view view;
@@ -21,7 +21,7 @@ static void test_view_contains(void **state)
         assert_int_equal(ferry_view_contains(rows[i].view, rows[i].part), rows[i].expected);
 }
 
-static void test_hex_digit(void **state)
+TEST(test_hex_digit)
 {
     static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
     for (int c = -128; c < 128; c++) {
@@ -33,7 +33,7 @@ static void test_hex_digit(void **state)
     }
 }
 
-static void test_names_are_cut(void **state)
+TEST(test_names_are_cut)
 {
     char text[301];
     memset(text, 'x', 300);
@@ -47,7 +47,7 @@ static void test_names_are_cut(void **state)
     assert_string_equal(ferry_name_format("%s", "").text, "");
 }
 
-static void test_arrays_grow(void **state)
+TEST(test_arrays_grow)
 {
     uint32_t *array = NULL;
     size_t capacity = 0, moves = 0;
@@ -82,7 +82,7 @@ static void test_arrays_grow(void **state)
     free(array);
 }
 
-static void test_large_memory(void **state)
+TEST(test_large_memory)
 {
     enum { PAGE = 2 << 20 };
     static const struct {
@@ -108,13 +108,4 @@ static void test_large_memory(void **state)
         size_t size = SIZE_MAX - less;
         assert_null(ferry_large_alloc(&size));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_view_contains), cmocka_unit_test(test_hex_digit),    cmocka_unit_test(test_names_are_cut),
-        cmocka_unit_test(test_arrays_grow),   cmocka_unit_test(test_large_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static bytes sample(void)
     return result;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
     ferry_error error;
     ferry_gguf gguf;
@@ -124,7 +124,7 @@ static void test_round_trip(void **state)
     free(path);
 }
 
-static void test_getters_name_file_and_key(void **state)
+TEST(test_getters_name_file_and_key)
 {
     ferry_error error;
     ferry_gguf gguf;
@@ -174,7 +174,7 @@ static void refuse(const bytes *file, ferry_status status, const char *what)
 }
 
 /* One byte is changed, `offset` bytes after the beginning of `anchor`. */
-static void test_false_bytes(void **state)
+TEST(test_false_bytes)
 {
     static const struct {
         const char *anchor;
@@ -227,7 +227,7 @@ static void test_false_bytes(void **state)
     free(file.data);
 }
 
-static void test_two_tensors_of_one_name(void **state)
+TEST(test_two_tensors_of_one_name)
 {
     bytes file = sample();
     memcpy(file.data + find(&file, "t.matrix"), "t.vector", 8);
@@ -235,7 +235,7 @@ static void test_two_tensors_of_one_name(void **state)
     free(file.data);
 }
 
-static void test_false_size(void **state)
+TEST(test_false_size)
 {
     bytes file = sample();
     file.data = realloc(file.data, file.size + 1);
@@ -268,7 +268,7 @@ static ferry_status parse_copy(const unsigned char *data, size_t size, ferry_err
     return status;
 }
 
-static void test_every_truncation_is_refused(void **state)
+TEST(test_every_truncation_is_refused)
 {
     ferry_error error;
     bytes file = sample();
@@ -282,7 +282,7 @@ static void test_every_truncation_is_refused(void **state)
     free(file.data);
 }
 
-static void test_random_damage(void **state)
+TEST(test_random_damage)
 {
     ferry_error error;
     bytes file = sample();
@@ -303,7 +303,7 @@ static void test_random_damage(void **state)
 
 /* ---- the writer's own failures ---- */
 
-static void test_unfinished_file_disappears(void **state)
+TEST(test_unfinished_file_disappears)
 {
     ferry_error error;
     ferry_gguf_writer *writer;
@@ -319,7 +319,7 @@ static void test_unfinished_file_disappears(void **state)
     free(part);
 }
 
-static void test_no_such_folder(void **state)
+TEST(test_no_such_folder)
 {
     ferry_error error;
     ferry_gguf_writer *writer;
@@ -330,7 +330,7 @@ static void test_no_such_folder(void **state)
     free(path);
 }
 
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
     ferry_error error;
     ferry_gguf_writer *writer;
@@ -345,16 +345,4 @@ static void test_full_disk(void **state)
     ferry_gguf_writer_destroy(writer);
     free(path);
     free(part);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_getters_name_file_and_key),
-        cmocka_unit_test(test_false_bytes),    cmocka_unit_test(test_two_tensors_of_one_name),
-        cmocka_unit_test(test_false_size),     cmocka_unit_test(test_every_truncation_is_refused),
-        cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_unfinished_file_disappears),
-        cmocka_unit_test(test_no_such_folder), cmocka_unit_test(test_full_disk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

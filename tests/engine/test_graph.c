@@ -62,9 +62,8 @@ static void append_random(ferry_cache *cache, ferry_sequence *sequence, past *ex
 }
 
 /* Random reorders with splits, deaths and growth: every hypothesis keeps exactly its own past, and no block is lost. */
-static void test_reordered_hypotheses_keep_their_past(void **state)
+TEST(test_reordered_hypotheses_keep_their_past)
 {
-    (void)state;
     ferry_error error;
     ferry_cache cache;
     ferry_arena arena = {0};
@@ -103,9 +102,8 @@ static void test_reordered_hypotheses_keep_their_past(void **state)
 }
 
 /* Slabs of more than a large page: every block has memory of its own, and few slabs give many blocks. */
-static void test_many_blocks_are_distinct(void **state)
+TEST(test_many_blocks_are_distinct)
 {
-    (void)state;
     enum { BLOCKS = 700, FLOATS = 16 * (64 + 64) * 4 }; /* 32 kB each */
     ferry_error error;
     ferry_cache cache;
@@ -216,18 +214,16 @@ static void check_foreign_scheme(const char *name, const ferry_position_scheme *
     free(directory);
 }
 
-static void test_schemes_attach_from_outside(void **state)
+TEST(test_schemes_attach_from_outside)
 {
-    (void)state;
     check_foreign_scheme("alibi-post", &alibi, &alibi);
     check_foreign_scheme("mixed-post", &rope, &alibi);
 }
 
 /* ---- attention weights ---- */
 
-static void test_attention_weights_are_distributions(void **state)
+TEST(test_attention_weights_are_distributions)
 {
-    (void)state;
     ferry_error error;
     char *directory = data_path("positions/sinusoidal-post");
     ferry_model *model = convert_and_open(directory, NULL);
@@ -296,9 +292,8 @@ static ferry_status count_finished(void *user, size_t tag, const ferry_search *s
 }
 
 /* The same work again asks the system for nothing. */
-static void test_decoding_allocates_nothing_after_warm_up(void **state)
+TEST(test_decoding_allocates_nothing_after_warm_up)
 {
-    (void)state;
     ferry_error error;
     char *directory = data_path("positions/sinusoidal-post");
     ferry_model *model = convert_and_open(directory, NULL);
@@ -344,9 +339,8 @@ static bool integer_parameter(void *user, const char *key, int64_t *value)
     return strcmp(key, "first") == 0;
 }
 
-static void test_worked_example_of_sinusoids(void **state)
+TEST(test_worked_example_of_sinusoids)
 {
-    (void)state;
     ferry_error error;
     const ferry_position_source source = {.text = text_parameter, .integer = integer_parameter};
     const ferry_position_stack stack = {.layers = 1, .d_model = 4, .heads = 1, .head_width = 4};
@@ -363,17 +357,4 @@ static void test_worked_example_of_sinusoids(void **state)
     assert_memory_equal(x, moved, sizeof x);
     ferry_position_state_destroy(&rows);
     ferry_position_unbind(&position);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reordered_hypotheses_keep_their_past),
-        cmocka_unit_test(test_many_blocks_are_distinct),
-        cmocka_unit_test(test_schemes_attach_from_outside),
-        cmocka_unit_test(test_attention_weights_are_distributions),
-        cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
-        cmocka_unit_test(test_worked_example_of_sinusoids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

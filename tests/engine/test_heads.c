@@ -148,7 +148,7 @@ static void check_attention_rows(const ferry_kernels *k, attention_case *c)
     free(context);
 }
 
-static void attention_matches_double_precision(void **state)
+RANDOM_TEST(attention_matches_double_precision)
 {
     static const int32_t widths[] = {1, 8, 15, 16, 32, 40, 64, 80, 100, 128};
     static const int32_t rows[] = {1, 2, 3, 5, 7, ATTENTION_ROWS};
@@ -180,7 +180,7 @@ static size_t run_attention(const ferry_kernels *k, attention_case *c, float *re
     return at + (size_t)c->rows * c->inner;
 }
 
-static void all_isas_agree_on_attention(void **state)
+RANDOM_TEST(all_isas_agree_on_attention)
 {
     static float expected[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)], results[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)];
     for (int32_t i = 1; i < 70; i++) {
@@ -193,13 +193,4 @@ static void all_isas_agree_on_attention(void **state)
         }
         destroy_attention(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(attention_matches_double_precision),
-        TEST(all_isas_agree_on_attention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

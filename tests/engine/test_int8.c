@@ -181,21 +181,12 @@ static void check_families(void (*check)(const family *f, const char *path), con
     }
 }
 
-static void test_every_isa_gives_the_same_bytes(void **state)
+TEST(test_every_isa_gives_the_same_bytes)
 {
     check_families(check_isas, "int8 on every ISA");
 }
 
-static void test_batches_and_threads_give_the_same_bytes(void **state)
+TEST(test_batches_and_threads_give_the_same_bytes)
 {
     check_families(check_batches, "int8 in batches");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_isa_gives_the_same_bytes),
-        cmocka_unit_test(test_batches_and_threads_give_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void check_product_shape(int32_t rows, int32_t K, int32_t N, size_t more_
     destroy_product(&c);
 }
 
-static void product_matches_double_precision(void **state)
+RANDOM_TEST(product_matches_double_precision)
 {
     static const int32_t short_K[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 40};
     for (int32_t rows = 1; rows <= 17; rows++) {
@@ -106,7 +106,7 @@ static void product_matches_double_precision(void **state)
 }
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
-static void product_matches_openblas(void **state)
+RANDOM_TEST(product_matches_openblas)
 {
     static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
@@ -130,7 +130,7 @@ static void product_matches_openblas(void **state)
 #endif
 
 /* For every number of rows and every place among them, with the same bytes as alone. */
-static void product_row_depends_on_itself_alone(void **state)
+RANDOM_TEST(product_row_depends_on_itself_alone)
 {
     static const int32_t shapes[][2] = {{64, 100}, {700, 70}, {512, 16}, {33, 7}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
@@ -154,7 +154,7 @@ static void product_row_depends_on_itself_alone(void **state)
 }
 
 /* Equal bytes where a multiplication and its addition round once. */
-static void fused_isas_agree(void **state)
+RANDOM_TEST(fused_isas_agree)
 {
     const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
     if (avx2 == NULL || avx512 == NULL) {
@@ -175,7 +175,7 @@ static void fused_isas_agree(void **state)
 
 /* ---- tables and panels ---- */
 
-static void tables_are_found_by_name(void **state)
+RANDOM_TEST(tables_are_found_by_name)
 {
     assert_ptr_equal(ferry_kernels_find(NULL), ferry_kernels_available()[0]);
     assert_ptr_equal(ferry_kernels_find(""), ferry_kernels_available()[0]);
@@ -195,7 +195,7 @@ static void tables_are_found_by_name(void **state)
 }
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
-static void openblas_names_its_core(void **state)
+RANDOM_TEST(openblas_names_its_core)
 {
     const char *core = ferry_openblas_core();
     assert_true(strlen(core) > 0);
@@ -206,7 +206,7 @@ static void openblas_names_its_core(void **state)
 
 #endif
 
-static void panels_hold_the_matrix(void **state)
+RANDOM_TEST(panels_hold_the_matrix)
 {
     for (int32_t N = 1; N < 40; N++) {
         int32_t K = N % 7 + 1;
@@ -222,20 +222,4 @@ static void panels_hold_the_matrix(void **state)
         }
         destroy_product(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(tables_are_found_by_name),
-        TEST(panels_hold_the_matrix),
-        TEST(product_matches_double_precision),
-#if !defined(FERRY_WITHOUT_OPENBLAS)
-        TEST(openblas_names_its_core),
-        TEST(product_matches_openblas),
-#endif
-        TEST(product_row_depends_on_itself_alone),
-        TEST(fused_isas_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

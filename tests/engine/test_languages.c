@@ -121,7 +121,7 @@ static void accept(const ferry_model *model, const char *from, const char *to)
 
 /* ---- tests ---- */
 
-static void test_listing(void **state)
+TEST(test_listing)
 {
     static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
     static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
@@ -150,7 +150,7 @@ static void test_listing(void **state)
     ferry_model_close(model);
 }
 
-static void test_names_that_are_none(void **state)
+TEST(test_names_that_are_none)
 {
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
     for (size_t i = 0; i < LENGTH(bad); i++) {
@@ -164,7 +164,7 @@ static void test_names_that_are_none(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
@@ -184,7 +184,7 @@ static void test_names(void **state)
     ferry_model_close(model);
 }
 
-static void test_tags_in_every_place(void **state)
+TEST(test_tags_in_every_place)
 {
     static const struct {
         ferry_tag_place source, target;
@@ -225,7 +225,7 @@ static void check_first_id(const ferry_model *model, const char *to, int32_t for
     ferry_translator_destroy(translator);
 }
 
-static void test_first_token(void **state)
+TEST(test_first_token)
 {
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
     ferry_model *model = open_model(&languages);
@@ -243,7 +243,7 @@ static void test_first_token(void **state)
     ferry_model_close(model);
 }
 
-static void test_own_tags(void **state)
+TEST(test_own_tags)
 {
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
@@ -265,7 +265,7 @@ static void test_own_tags(void **state)
     ferry_model_close(model);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
@@ -284,7 +284,7 @@ static void test_defaults(void **state)
     ferry_model_close(model);
 }
 
-static void test_fixed_pair(void **state)
+TEST(test_fixed_pair)
 {
     static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
@@ -308,7 +308,7 @@ static void test_fixed_pair(void **state)
     ferry_model_close(model);
 }
 
-static void test_prompts(void **state)
+TEST(test_prompts)
 {
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
     static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
@@ -334,7 +334,7 @@ static void test_prompts(void **state)
 }
 
 /* A translator gives its lines what ferry_inspect_tokenize shows. */
-static void test_translating(void **state)
+TEST(test_translating)
 {
     const ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
@@ -354,16 +354,4 @@ static void test_translating(void **state)
     ferry_result_destroy(other);
     ferry_translator_destroy(translator);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listing),     cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_tags_in_every_place),
-        cmocka_unit_test(test_first_token), cmocka_unit_test(test_own_tags),
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_fixed_pair),
-        cmocka_unit_test(test_prompts),     cmocka_unit_test(test_translating),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

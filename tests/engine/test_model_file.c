@@ -2,7 +2,7 @@
 #include "tests/support/model_damage.h"
 #include "tests/support/random.h"
 
-static void test_kind(void **state)
+TEST(test_kind)
 {
     static const refusal rows[] = {
         {"general.architecture", "llama", UNSUPPORTED, "general.architecture: expected 'ferry', found 'llama'"},
@@ -13,7 +13,7 @@ static void test_kind(void **state)
     REFUSE_EACH(make_sample("positions/none-post"), rows);
 }
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
     static const refusal rows[] = {
         {"ferry.encoder.activation", "swosh", UNSUPPORTED, "key 'ferry.encoder.activation': 'swosh' is not supported"},
@@ -35,7 +35,7 @@ static void test_choices(void **state)
     REFUSE_EACH(make_sample("positions/none-post"), rows);
 }
 
-static void test_sizes_and_ids(void **state)
+TEST(test_sizes_and_ids)
 {
     static const refusal rows[] = {
         {"ferry.encoder.layers", "0", FORMAT, "'ferry.encoder.layers': expected 1 to 1024, found 0"},
@@ -60,7 +60,7 @@ static void test_sizes_and_ids(void **state)
     REFUSE_EACH(make_sample("positions/none-post"), rows);
 }
 
-static void test_tensors(void **state)
+TEST(test_tensors)
 {
     static const refusal rows[] = {
         {"enc.blk.1.ffn_norm.bias", NULL, FORMAT, "tensor 'enc.blk.1.ffn_norm.bias' is missing"},
@@ -72,7 +72,7 @@ static void test_tensors(void **state)
     REFUSE_EACH(make_sample("positions/none-post"), rows);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
     static const refusal rows[] = {
         {"ferry.tokenizer.source.pieces", NULL, FORMAT, "key 'ferry.tokenizer.source.pieces' is missing"},
@@ -85,7 +85,7 @@ static void test_text(void **state)
 }
 
 /* Their names are equally long. */
-static void test_tables_that_change_places(void **state)
+TEST(test_tables_that_change_places)
 {
     sample model = make_sample("models/marian-separate");
     const size_t source = place_of(&model, "source.pieces"), target = place_of(&model, "target.pieces");
@@ -95,7 +95,7 @@ static void test_tables_that_change_places(void **state)
     free_sample(&model);
 }
 
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
     sample model = make_sample("positions/none-post");
     const size_t size = model.size;
@@ -108,7 +108,7 @@ static void test_cut_off(void **state)
 }
 
 /* Whatever a header says, opening ends well. */
-static void test_random_damage(void **state)
+TEST(test_random_damage)
 {
     ferry_error error;
     ferry_model_file file;
@@ -142,15 +142,4 @@ static void test_random_damage(void **state)
     }
     assert_true(opened > 0 && opened < 1500);
     free_sample(&model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kind),          cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_sizes_and_ids), cmocka_unit_test(test_tensors),
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_tables_that_change_places),
-        cmocka_unit_test(test_cut_off),       cmocka_unit_test(test_random_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void put_more(ferry_gguf_writer *writer)
     ferry_gguf_put_bool(writer, "ferry.decoding.shortlist", false);
 }
 
-static void test_choices_are_bound(void **state)
+TEST(test_choices_are_bound)
 {
     ferry_model_file file;
     const small_model small = {.ssru = true,
@@ -60,7 +60,7 @@ static void test_choices_are_bound(void **state)
     free_sample(&model);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
     ferry_model_file file;
     const small_model small = {0};
@@ -83,7 +83,7 @@ static void test_defaults(void **state)
     free_sample(&model);
 }
 
-static void test_features(void **state)
+TEST(test_features)
 {
     static const char *const known[] = {
         "type:i8",          "norm:rms",       "activation:gelu_tanh", "activation:gelu_sigmoid",
@@ -106,7 +106,7 @@ static void test_features(void **state)
     free_sample(&model);
 }
 
-static void test_policies(void **state)
+TEST(test_policies)
 {
     ferry_model_file file;
     static const char *const names[] = {"huggingface", "marian", "ctranslate2"};
@@ -120,7 +120,7 @@ static void test_policies(void **state)
     }
 }
 
-static void test_bad_choices(void **state)
+TEST(test_bad_choices)
 {
     const small_model small = {
         .gated = true, .rms = true, .embedding_norm = true, .output_scale = 2, .zero_start = true, .keys = put_more};
@@ -142,7 +142,7 @@ static void test_bad_choices(void **state)
 }
 
 /* Biases of norms belong to layer norms, self-attention's matrices to attention. */
-static void test_tensors_follow_the_choices(void **state)
+TEST(test_tensors_follow_the_choices)
 {
     const small_model layernorm = {0}, ssru = {.ssru = true, .linear_bias = true};
     static const refusal of_layernorm[] = {
@@ -163,7 +163,7 @@ static void put_slopes(ferry_gguf_writer *writer)
 }
 
 /* Refused as they are written. */
-static void test_models_that_contradict_themselves(void **state)
+TEST(test_models_that_contradict_themselves)
 {
     static const struct {
         small_model model;
@@ -184,7 +184,7 @@ static void test_models_that_contradict_themselves(void **state)
 
 /* ---- matrices ---- */
 
-static void test_codes_are_used_where_they_are_mapped(void **state)
+TEST(test_codes_are_used_where_they_are_mapped)
 {
     ferry_model_file file;
     for (int scales = SMALL_ROW_SCALES; scales <= SMALL_INPUT_MULTIPLIER; scales++) {
@@ -209,7 +209,7 @@ static void test_codes_are_used_where_they_are_mapped(void **state)
     }
 }
 
-static void test_types_may_be_mixed(void **state)
+TEST(test_types_may_be_mixed)
 {
     ferry_model_file file, plain;
     const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
@@ -229,7 +229,7 @@ static void test_types_may_be_mixed(void **state)
     free_sample(&model);
 }
 
-static void test_bad_codes(void **state)
+TEST(test_bad_codes)
 {
     const small_model scales = {.type = FERRY_I8}, multipliers = {.type = FERRY_I8, .scales = SMALL_INPUT_MULTIPLIER};
     static const refusal of_scales[] = {
@@ -258,7 +258,7 @@ static const int32_t list_ids[] = {2, 5, 20, 0, 1, 7, 19};
 
 #define OFFSETS "tensor 'shortlist.offsets': expected ascending numbers from 0 to 7"
 
-static void test_shortlist(void **state)
+TEST(test_shortlist)
 {
     ferry_model_file file;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
@@ -337,7 +337,7 @@ static void put_languages(ferry_gguf_writer *writer)
 static const small_model multilingual = {
     .untied = true, .source_vocab = 9, .tokenizer = "pieces", .keys = put_languages};
 
-static void test_pieces_and_languages(void **state)
+TEST(test_pieces_and_languages)
 {
     ferry_model_file file;
     languages = good_languages;
@@ -372,7 +372,7 @@ static void refuse_languages(ferry_status status, const char *what)
     languages = good_languages;
 }
 
-static void test_bad_languages(void **state)
+TEST(test_bad_languages)
 {
     languages = good_languages;
     languages.roles_count = 1;
@@ -421,7 +421,7 @@ static void put_origin(ferry_gguf_writer *writer)
     ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, hash_count);
 }
 
-static void test_hashes(void **state)
+TEST(test_hashes)
 {
     ferry_model_file file;
     const small_model small = {.keys = put_origin};
@@ -449,7 +449,7 @@ static void put_everything(ferry_gguf_writer *writer)
     put_origin(writer);
 }
 
-static void test_description(void **state)
+TEST(test_description)
 {
     ferry_error error;
     ferry_text text;
@@ -492,26 +492,4 @@ static void test_description(void **state)
             fail_msg("'%s' is not in\n%.*s", expected[i], (int)text.size, text.data);
     ferry_inspect_free(text.data);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choices_are_bound),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_features),
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_bad_choices),
-        cmocka_unit_test(test_tensors_follow_the_choices),
-        cmocka_unit_test(test_models_that_contradict_themselves),
-        cmocka_unit_test(test_codes_are_used_where_they_are_mapped),
-        cmocka_unit_test(test_types_may_be_mixed),
-        cmocka_unit_test(test_bad_codes),
-        cmocka_unit_test(test_shortlist),
-        cmocka_unit_test(test_pieces_and_languages),
-        cmocka_unit_test(test_bad_languages),
-        cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_description),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

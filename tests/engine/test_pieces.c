@@ -49,7 +49,7 @@ static void free_bytes(bytes_model *model)
     free_view(model->proto);
 }
 
-static void test_byte_pieces_round_trip(void **state)
+TEST(test_byte_pieces_round_trip)
 {
     static const ferry_view texts[] = {VIEW("漢字"), VIEW("a 🙂 b"), VIEW("Hello\0world\0"), VIEW("\0"),
                                        VIEW("x\0漢\0y")};
@@ -72,7 +72,7 @@ static void test_byte_pieces_round_trip(void **state)
     free_bytes(&model);
 }
 
-static void test_broken_byte_pieces(void **state)
+TEST(test_broken_byte_pieces)
 {
     bytes_model model;
     ferry_string text = {0};
@@ -103,7 +103,7 @@ static void test_broken_byte_pieces(void **state)
 
 /* ---- decoding ---- */
 
-static void test_joining_pieces(void **state)
+TEST(test_joining_pieces)
 {
     static const ferry_view pieces[] = {VIEW("<unk>"),  VIEW("▁"),      VIEW("▁a▁b"),        VIEW("c"),
                                         VIEW("<0xG1>"), VIEW("<0x4a>"), VIEW("x\0\xE2\x96"), VIEW("")};
@@ -139,7 +139,7 @@ static void test_joining_pieces(void **state)
 }
 
 /* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */
-static void test_texts_of_pieces(void **state)
+TEST(test_texts_of_pieces)
 {
     static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
@@ -167,15 +167,4 @@ static void test_texts_of_pieces(void **state)
     free(text.data);
     free(ids.ids);
     ferry_tokenizer_destroy(tokenizer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_byte_pieces_round_trip),
-        cmocka_unit_test(test_broken_byte_pieces),
-        cmocka_unit_test(test_joining_pieces),
-        cmocka_unit_test(test_texts_of_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void share_at_random(void *user, int32_t worker, size_t item)
     }
 }
 
-static void test_everything_is_done_once(void **state)
+TEST(test_everything_is_done_once)
 {
     uint32_t random = 1;
     for (int32_t threads = 1; threads <= MOST_THREADS; threads++) {
@@ -93,13 +93,15 @@ static void next_in_order(void *user, size_t part)
 
 static void share_in_order(void *user, int32_t worker, size_t item)
 {
+    (void)item;
+    (void)worker;
     item_run *run = user;
     order alone = {0};
     ferry_pool_share(run->pool, next_in_order, &alone, MOST_PARTS);
     run->wrong[0] = ferry_pool_helpers(run->pool) != 0 || alone.count != MOST_PARTS;
 }
 
-static void test_one_thread_needs_no_helpers(void **state)
+TEST(test_one_thread_needs_no_helpers)
 {
     order alone = {0};
     item_run run = {.pool = create(1)};
@@ -134,6 +136,7 @@ static bool wait_for(atomic_int *count, int wanted)
 /* Ends when as many parts have begun as there are threads: each thread has one. */
 static void meet(void *user, size_t part)
 {
+    (void)part;
     meeting *m = user;
     atomic_fetch_add(&m->present, 1);
     if (!wait_for(&m->present, m->threads)) atomic_fetch_add(&m->late, 1);
@@ -141,6 +144,8 @@ static void meet(void *user, size_t part)
 
 static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
 {
+    (void)item;
+    (void)worker;
     meeting *m = user;
     const double end = ferry_clock() + patience;
     while (ferry_pool_helpers(m->pool) < m->threads - 1 && ferry_clock() < end) sched_yield();
@@ -151,7 +156,7 @@ static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
     }
 }
 
-static void test_idle_workers_help(void **state)
+TEST(test_idle_workers_help)
 {
     for (int32_t threads = 2; threads <= MOST_THREADS; threads++) {
         meeting m = {.pool = create(threads), .threads = threads};
@@ -166,7 +171,7 @@ static void test_idle_workers_help(void **state)
 }
 
 /* Between runs helpers sleep: the process takes no time. */
-static void test_nobody_is_busy_between_runs(void **state)
+TEST(test_nobody_is_busy_between_runs)
 {
     meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
     struct timespec before, after;
@@ -178,15 +183,4 @@ static void test_nobody_is_busy_between_runs(void **state)
     const double used = (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
     assert_true(used < 0.05);
     ferry_pool_destroy(m.pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_is_done_once),
-        cmocka_unit_test(test_one_thread_needs_no_helpers),
-        cmocka_unit_test(test_idle_workers_help),
-        cmocka_unit_test(test_nobody_is_busy_between_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

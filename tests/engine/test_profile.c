@@ -11,12 +11,14 @@ static ferry_model *model;
 
 static int open_model(void **state)
 {
+    (void)state;
     model = convert_data("models/marian-separate", NULL);
     return 0;
 }
 
 static int close_model(void **state)
 {
+    (void)state;
     ferry_model_close(model);
     return 0;
 }
@@ -69,7 +71,7 @@ static double sum_of_phases(const ferry_translator *translator)
     return sum;
 }
 
-static void test_nothing_is_counted_unasked(void **state)
+TEST_WITH(test_nothing_is_counted_unasked, open_model, close_model)
 {
     ferry_translator *translator = create(1, 1);
     translate(translator);
@@ -78,7 +80,7 @@ static void test_nothing_is_counted_unasked(void **state)
     ferry_translator_destroy(translator);
 }
 
-static void test_phases_fit_into_the_time_that_passed(void **state)
+TEST_WITH(test_phases_fit_into_the_time_that_passed, open_model, close_model)
 {
     static const char *const busy[] = {"tokenizing",      "encoder",      "source_keys",  "self_attention",
                                        "cross_attention", "feed_forward", "decoder_rest", "output_layer",
@@ -97,7 +99,7 @@ static void test_phases_fit_into_the_time_that_passed(void **state)
     }
 }
 
-static void test_calls_count_what_was_done(void **state)
+TEST_WITH(test_calls_count_what_was_done, open_model, close_model)
 {
     for (int threads = 1; threads <= 3; threads++) {
         ferry_translator *translator = create(threads, 1);
@@ -207,7 +209,7 @@ static void check_one_sentence(const small_model *description)
     ferry_model_close(made);
 }
 
-static void test_products_of_one_sentence(void **state)
+TEST(test_products_of_one_sentence)
 {
     small_model description = small;
     check_one_sentence(&description);
@@ -218,7 +220,7 @@ static void test_products_of_one_sentence(void **state)
     check_one_sentence(&description);
 }
 
-static void test_products_of_threads_add_up(void **state)
+TEST(test_products_of_threads_add_up)
 {
     static const int32_t ids[] = {5, 9, 2, 7, 11, 3, 8, 4, 6, 1}, offsets[] = {0, 5, 8, 10};
     const shares s = count_shares(&small);
@@ -231,14 +233,4 @@ static void test_products_of_threads_add_up(void **state)
         assert_int_equal(work.int8_products, 0);
     }
     ferry_model_close(made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_counted_unasked), cmocka_unit_test(test_phases_fit_into_the_time_that_passed),
-        cmocka_unit_test(test_calls_count_what_was_done),  cmocka_unit_test(test_products_of_one_sentence),
-        cmocka_unit_test(test_products_of_threads_add_up),
-    };
-    return cmocka_run_group_tests(tests, open_model, close_model);
 }

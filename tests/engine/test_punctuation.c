@@ -16,7 +16,7 @@ static void assert_clean(ferry_view text, ferry_view expected)
 }
 
 /* Between letters, so that nothing is trimmed. */
-static void test_substitutions(void **state)
+TEST(test_substitutions)
 {
     static const struct {
         const char *from, *to;
@@ -36,7 +36,7 @@ static void test_substitutions(void **state)
 }
 
 /* Their neighbors among the code points, and quotation marks that the script does not know. */
-static void test_what_stays(void **state)
+TEST(test_what_stays)
 {
     static const char *const texts[] = {
         "«»", "„", "‘", "–—", "ａ", "＇", "〝", "ﬁ", "漢字", "\u00A0x\u00A0", "\u3000x\u3000", "\u2028x", "e\u0301"};
@@ -46,7 +46,7 @@ static void test_what_stays(void **state)
     }
 }
 
-static void test_blanks(void **state)
+TEST(test_blanks)
 {
     assert_clean(VIEW(""), VIEW(""));
     assert_clean(VIEW(" \t "), VIEW(""));
@@ -58,7 +58,7 @@ static void test_blanks(void **state)
 }
 
 /* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and what stands beside them. */
-static void test_categories(void **state)
+TEST(test_categories)
 {
     static const uint32_t blank[] = {0x00,    0x1F,    0x7F,    0x9F,    0xAD,    0x600,   0x605,   0x61C,
                                      0x6DD,   0x70F,   0x890,   0x891,   0x8E2,   0x180E,  0x200B,  0x200F,
@@ -92,14 +92,14 @@ static void test_categories(void **state)
     }
 }
 
-static void test_ill_formed_bytes_stay(void **state)
+TEST(test_ill_formed_bytes_stay)
 {
     assert_clean(VIEW("a\xff\xe3\x80 \xc2"), VIEW("a\xff\xe3\x80 \xc2"));
     assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for what stands before it */
 }
 
 /* In the tokenizer: behind the tag, before the pieces. */
-static void test_in_the_tokenizer(void **state)
+TEST(test_in_the_tokenizer)
 {
     static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};
     ferry_tokenizer_config config = {.source_pieces = pieces,
@@ -123,17 +123,4 @@ static void test_in_the_tokenizer(void **state)
         free(ids.ids);
         ferry_tokenizer_destroy(tokenizer);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_substitutions),
-        cmocka_unit_test(test_what_stays),
-        cmocka_unit_test(test_blanks),
-        cmocka_unit_test(test_categories),
-        cmocka_unit_test(test_ill_formed_bytes_stay),
-        cmocka_unit_test(test_in_the_tokenizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
     return at;
 }
 
-static void all_isas_agree_on_rows(void **state)
+RANDOM_TEST(all_isas_agree_on_rows)
 {
     static float x[4 * ROW_MAX], expected[14 * ROW_MAX + 80], results[14 * ROW_MAX + 80];
     static const int32_t lengths[] = {255, 256, 257, 512, 1000, 2048, ROW_MAX};
@@ -112,7 +112,7 @@ static void check_norm(const ferry_kernels *k, bool rms, int32_t rows, int32_t n
     free(y);
 }
 
-static void norms_match_double_precision(void **state)
+RANDOM_TEST(norms_match_double_precision)
 {
     EACH_ISA(k)
     {
@@ -124,7 +124,7 @@ static void norms_match_double_precision(void **state)
     }
 }
 
-static void worked_example_of_an_rms_norm(void **state)
+RANDOM_TEST(worked_example_of_an_rms_norm)
 {
     const float x[] = {1, 2, 3, 4}, weight[] = {1, 1, 1, 1};
     static const double expected[] = {0.365148, 0.730297, 1.095445, 1.460593};
@@ -156,7 +156,7 @@ static void check_ssru(const ferry_kernels *k, int32_t n)
     assert_same_bytes(w, y + 1, (size_t)n);
 }
 
-static void ssru_matches_double_precision(void **state)
+RANDOM_TEST(ssru_matches_double_precision)
 {
     EACH_ISA(k)
     {
@@ -201,7 +201,7 @@ static void check_softmax(const ferry_kernels *k, float *x, int32_t n)
     assert_close((double)log_sum_exp(k, x, n), max + log(sum), 1e-6 + 1e-7 * fabs(max));
 }
 
-static void softmax_matches_double_precision(void **state)
+RANDOM_TEST(softmax_matches_double_precision)
 {
     float x[150];
     EACH_ISA(k)
@@ -222,7 +222,7 @@ static void softmax_matches_double_precision(void **state)
 }
 
 /* What comes in parts has the same bytes. */
-static void log_sum_exp_of_a_vocabulary(void **state)
+RANDOM_TEST(log_sum_exp_of_a_vocabulary)
 {
     enum { n = 58101 };
     float *x = new_floats(n, -15.0f, 12.0f);
@@ -242,7 +242,7 @@ static void log_sum_exp_of_a_vocabulary(void **state)
 }
 
 /* Blocks that are masked whole, before and after what is not. */
-static void masked_blocks_add_nothing(void **state)
+RANDOM_TEST(masked_blocks_add_nothing)
 {
     enum { n = 4 * FERRY_LOG_SUM_BLOCK };
     static float x[n];
@@ -285,7 +285,7 @@ static void check_choice(const ferry_kernels *k, const float *x, int32_t n, int3
     assert_true(values[count] == GUARD && indices[count] == -7);
 }
 
-static void the_largest_come_in_order(void **state)
+RANDOM_TEST(the_largest_come_in_order)
 {
     static const int32_t lengths[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 700, 3000};
     float x[3000];
@@ -338,7 +338,7 @@ static double activation_oracle(ferry_activation activation, double x, double *t
 static const ferry_activation activations[] = {FERRY_RELU, FERRY_GELU, FERRY_SWISH, FERRY_GELU_TANH,
                                                FERRY_GELU_SIGMOID};
 
-static void activations_match_libm(void **state)
+RANDOM_TEST(activations_match_libm)
 {
     enum { n = 40000 };
     float *x = new_memory(n * sizeof *x), *y = new_memory(n * sizeof *y);
@@ -365,7 +365,7 @@ static void activations_match_libm(void **state)
 
 /* softmax of {0, x} is {1, e^x}/(1 + e^x): for x below -17 the sum is 1 and e^x comes out untouched; between -17 and 0
  * e^x = y[1]/y[0] up to two roundings. */
-static void exponential_matches_libm(void **state)
+RANDOM_TEST(exponential_matches_libm)
 {
     EACH_ISA(k)
     {
@@ -379,7 +379,7 @@ static void exponential_matches_libm(void **state)
     }
 }
 
-static void activations_of_special_values(void **state)
+RANDOM_TEST(activations_of_special_values)
 {
     EACH_ISA(k)
     {
@@ -399,7 +399,7 @@ static void activations_of_special_values(void **state)
     }
 }
 
-static void sums_products_and_scales(void **state)
+RANDOM_TEST(sums_products_and_scales)
 {
     float x[64], y[64], z[64], original[64];
     EACH_ISA(k)
@@ -421,17 +421,4 @@ static void sums_products_and_scales(void **state)
             assert_true(y[0] == 0.5f && y[n + 1] == 0.5f && x[n] == original[n]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(all_isas_agree_on_rows),           TEST(norms_match_double_precision),
-        TEST(worked_example_of_an_rms_norm),    TEST(ssru_matches_double_precision),
-        TEST(softmax_matches_double_precision), TEST(log_sum_exp_of_a_vocabulary),
-        TEST(masked_blocks_add_nothing),        TEST(the_largest_come_in_order),
-        TEST(exponential_matches_libm),         TEST(activations_match_libm),
-        TEST(activations_of_special_values),    TEST(sums_products_and_scales),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

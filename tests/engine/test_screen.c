@@ -118,7 +118,7 @@ static bool check(const world *w)
     return told;
 }
 
-static void test_ordinary_numbers(void **state)
+RANDOM_TEST(test_ordinary_numbers)
 {
     static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
     int32_t told = 0, asked = 0;
@@ -137,7 +137,7 @@ static void test_ordinary_numbers(void **state)
 }
 
 /* Equal rows have equal logits: the lowest id wins. And twins that differ in their last bits. */
-static void test_equals(void **state)
+RANDOM_TEST(test_equals)
 {
     for (int32_t i = 0; i < 20; i++) {
         world *w = new_world(500, 128, true);
@@ -188,7 +188,7 @@ static const struct {
 } units[UNITS] = {{1, 1}, {0x1p-90f, 0x1p+60f}, {0x1p+60f, 0x1p-50f}, {0x1p-20f, 0x1p-20f}};
 
 /* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
-static void test_coarse_weights(void **state)
+RANDOM_TEST(test_coarse_weights)
 {
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
@@ -202,7 +202,7 @@ static void test_coarse_weights(void **state)
 }
 
 /* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
-static void test_coarse_inputs(void **state)
+RANDOM_TEST(test_coarse_inputs)
 {
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
@@ -216,7 +216,7 @@ static void test_coarse_inputs(void **state)
 }
 
 /* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers, sums that vanish. */
-static void test_extremes(void **state)
+RANDOM_TEST(test_extremes)
 {
     static const float extremes[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e-44f, 1e30f, 0};
     for (int32_t i = 0; i < 7; i++) {
@@ -246,13 +246,4 @@ static void test_extremes(void **state)
     for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
     assert_true(check(w));
     free_world(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_ordinary_numbers), TEST(test_equals),   TEST(test_coarse_weights),
-        TEST(test_coarse_inputs),    TEST(test_extremes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

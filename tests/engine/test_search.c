@@ -19,9 +19,8 @@ static void example_row(const scripted *network, const int32_t *prefix, int32_t 
 }
 static const scripted example = {.row = example_row, .vocab = 4, .kernels = &as_given};
 
-static void test_example(void **state)
+TEST(test_example)
 {
-    (void)state;
     static const ferry_early_stopping variants[] = {FERRY_EARLY_STOPPING_FALSE, FERRY_EARLY_STOPPING_TRUE,
                                                     FERRY_EARLY_STOPPING_NEVER};
     static const int32_t steps[] = {3, 3, 4};
@@ -36,18 +35,16 @@ static void test_example(void **state)
     EXPECT_FIRST(&rules, &example, FOUND(-0.55, 1, 1), FOUND(-0.7, 1, 0));
 }
 
-static void test_nbest(void **state)
+TEST(test_nbest)
 {
-    (void)state;
     ferry_search_rules rules = plain_rules(2, 7);
     rules.options.nbest = 1;
     EXPECT_ALL(&rules, &example, FOUND(-1.4 / 3, 1, 1, 0));
 }
 
 /* eos (-0.9) is better than 1 1 eos (-0.5 - 0.5 - 0.05 = -1.05) as a sum and worse as an average. */
-static void test_length_penalty(void **state)
+TEST(test_length_penalty)
 {
-    (void)state;
     static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5, -0.05f, -4, -5};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = plain_rules(2, 3);
@@ -61,9 +58,8 @@ static void test_length_penalty(void **state)
     EXPECT_FIRST(&rules, &network, FOUND(-1.05 / sqrt(3), 1, 1, 0), FOUND(-0.9, 0));
 }
 
-static void test_equal_scores(void **state)
+TEST(test_equal_scores)
 {
-    (void)state;
     static const float table[] = {-9, -1, -1, -1, -1, -2, -2, -2};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(3, 2);
@@ -71,9 +67,8 @@ static void test_equal_scores(void **state)
 }
 
 /* Tokens 0 and 3 end. After the first token the four best candidates do; of three for each beam two rows go on. */
-static void test_several_eos(void **state)
+TEST(test_several_eos)
 {
-    (void)state;
     static const int32_t eos[] = {0, 3};
     static const float table[] = {-1, -3, -3.1f, -1.5f, -5, -0.25f, -0.7f, -2, -0.5f, -5, -3, -0.5f, -9, -9, -1};
     scripted network = table_of(table, 5);
@@ -89,9 +84,8 @@ static void test_several_eos(void **state)
 }
 
 /* An eos of rank k or lower is neither finished nor continued: 3 (-1.5), third best after 0 and 1. */
-static void test_low_ranked_eos_is_lost(void **state)
+TEST(test_low_ranked_eos_is_lost)
 {
-    (void)state;
     static const int32_t eos[] = {0, 3};
     static const float table[] = {-1, -1.2f, -2, -1.5f, -0.5f, -3, -4, -9};
     scripted network = table_of(table, 4);
@@ -102,9 +96,8 @@ static void test_low_ranked_eos_is_lost(void **state)
     assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 0), FOUND(-1.7, 1, 0)).steps, 2);
 }
 
-static void test_max_length_1(void **state)
+TEST(test_max_length_1)
 {
-    (void)state;
     static const float table[] = {-2, -1, -3, -0.5f};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(2, 1);
@@ -114,9 +107,8 @@ static void test_max_length_1(void **state)
 }
 
 /* Two tokens and five beams: the hypotheses that exist, and none twice. */
-static void test_tiny_vocabulary(void **state)
+TEST(test_tiny_vocabulary)
 {
-    (void)state;
     static const float table[] = {-1, -0.5f, -1, -0.5f, -1, -0.5f};
     scripted network = table_of(table, 2);
     ferry_search_rules rules = plain_rules(5, 1);
@@ -127,9 +119,8 @@ static void test_tiny_vocabulary(void **state)
 }
 
 /* Where nothing may follow, rows end as they are. */
-static void test_everything_masked(void **state)
+TEST(test_everything_masked)
 {
-    (void)state;
     static const float table[] = {-1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2};
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
@@ -149,9 +140,8 @@ static void test_everything_masked(void **state)
 
 /* ---- rules ---- */
 
-static void test_logits_places(void **state)
+TEST(test_logits_places)
 {
-    (void)state;
     static const int32_t ids[] = {2, 5, 9};
     ferry_logits shortlist = {.ld = 3, .ids = ids, .count = 3};
     ferry_logits all = {.ld = 3, .count = 3};
@@ -176,9 +166,8 @@ static void test_logits_places(void **state)
     assert_int_equal(ferry_logits_id(&all, 2), 2);
 }
 
-static void test_penalize(void **state)
+TEST(test_penalize)
 {
-    (void)state;
     float row[] = {-1.5f, 3, 0, -2, 4};
     float before[4];
     ferry_logits logits = {row, 5, NULL, 5, 0};
@@ -202,9 +191,8 @@ static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_
     return bits;
 }
 
-static void test_mask(void **state)
+TEST(test_mask)
 {
-    (void)state;
     const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2};
     assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 1}, ids, 10), 0x3e);
     assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, ids, 10), 1 << 3 | 1 << 5);
@@ -224,9 +212,8 @@ static void test_mask(void **state)
     assert_int_equal(masked(&minimum, ids, 4), 0);
 }
 
-static void test_forced(void **state)
+TEST(test_forced)
 {
-    (void)state;
     static const float table[] = {-1, -2, -3, -9, -4, -0.5f, -1, -9, -2, -1, -1.5f, -9};
     scripted network = table_of(table, 4);
     for (int32_t beam = 1; beam <= 2; beam++) {
@@ -243,9 +230,8 @@ static void test_forced(void **state)
 }
 
 /* A token without a column can be forced. */
-static void test_forced_outside_shortlist(void **state)
+TEST(test_forced_outside_shortlist)
 {
-    (void)state;
     static const float table[] = {-1, -2, -3, -9, -0.5f, -1, -1.5f, -9};
     scripted network = table_of(table, 4);
     network.columns = 1 << 0 | 1 << 2;
@@ -254,9 +240,8 @@ static void test_forced_outside_shortlist(void **state)
     EXPECT_FIRST(&rules, &network, FOUND(-0.25, 3, 0), FOUND(-0.75, 3, 2));
 }
 
-static void test_min_length(void **state)
+TEST(test_min_length)
 {
-    (void)state;
     static const float table[] = {-0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3};
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
@@ -268,9 +253,8 @@ static void test_min_length(void **state)
 }
 
 /* Log-probabilities keep the share of suppressed tokens unless they are renormalized. Probabilities ½, ¼, ⅛, ⅛. */
-static void test_suppressed_share(void **state)
+TEST(test_suppressed_share)
 {
-    (void)state;
     static const float table[] = {3, 2, 1, 1};
     static float logits[4];
     for (int i = 0; i < 4; i++) logits[i] = table[i] * logf(2) + 5;
@@ -289,9 +273,8 @@ static void test_suppressed_share(void **state)
 
 /* Start token 3 has been seen. Greedy search halves its positive logit; beam search doubles its log-probability,
  * which is negative whatever the logit. Probabilities: ¼, ⅛, ⅛, ½. */
-static void test_repetition_penalty(void **state)
+TEST(test_repetition_penalty)
 {
-    (void)state;
     static float logits[4];
     static const float shift = 1.5f;
     for (int i = 0; i < 4; i++) logits[i] = (float[]){2, 1, 1, 3}[i] * logf(2) + shift;
@@ -322,9 +305,8 @@ static void test_repetition_penalty(void **state)
                FOUND(log(1.0 / 9), 3));
 }
 
-static void test_greedy(void **state)
+TEST(test_greedy)
 {
-    (void)state;
     static const float table[] = {-2, -1, -1, -2, -1, -0.25f, -0.5f, -1, -1, -9, -9, -9};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = plain_rules(1, 3);
@@ -336,9 +318,8 @@ static void test_greedy(void **state)
     EXPECT_FIRST(&rules, &network, FOUND(-1.25 / 2, 1, 1));
 }
 
-static void test_begin_errors(void **state)
+TEST(test_begin_errors)
 {
-    (void)state;
     ferry_arena arena = {0};
     ferry_error error;
     ferry_search *search;
@@ -350,30 +331,4 @@ static void test_begin_errors(void **state)
     assert_int_equal(ferry_search_begin(&arena, &rules, &search, &error), FERRY_ERROR_MEMORY);
     assert_null(search);
     ferry_arena_destroy(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),
-        cmocka_unit_test(test_nbest),
-        cmocka_unit_test(test_length_penalty),
-        cmocka_unit_test(test_equal_scores),
-        cmocka_unit_test(test_several_eos),
-        cmocka_unit_test(test_low_ranked_eos_is_lost),
-        cmocka_unit_test(test_max_length_1),
-        cmocka_unit_test(test_tiny_vocabulary),
-        cmocka_unit_test(test_everything_masked),
-        cmocka_unit_test(test_logits_places),
-        cmocka_unit_test(test_penalize),
-        cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_forced),
-        cmocka_unit_test(test_forced_outside_shortlist),
-        cmocka_unit_test(test_min_length),
-        cmocka_unit_test(test_suppressed_share),
-        cmocka_unit_test(test_repetition_penalty),
-        cmocka_unit_test(test_greedy),
-        cmocka_unit_test(test_begin_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,9 +194,8 @@ static void check_parts(const ferry_search_rules *rules, scripted network, const
     }
 }
 
-static void test_against_definition(void **state)
+TEST(test_against_definition)
 {
-    (void)state;
     static const float penalties[] = {-1, -0.5f, 0, 0.6f, 1, 1, 2};
     static const float repetition[] = {1, 1, 1, 1.3f, 0.8f};
     enum { MODELS = 6000 };
@@ -251,10 +250,4 @@ static void test_against_definition(void **state)
     /* The comparison means something only if most models are ordinary ones. */
     assert_true(with_phantoms < MODELS / 8);
     assert_true(several > MODELS / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_definition)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ static ferry_search_rules policy_rules(ferry_policy policy, int32_t beam, int32_
 
 /* ---- the length limit ---- */
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
-    (void)state;
     static const struct {
         int32_t max_length;
         float factor;
@@ -47,9 +46,8 @@ static void test_limit(void **state)
 /* ---- Marian by hand ---- */
 
 /* Beam 2; a hypothesis ends at step 1, so that step 2 keeps exactly one continuation, and step 3 one. */
-static void test_marian_beam_shrinks(void **state)
+TEST(test_marian_beam_shrinks)
 {
-    (void)state;
     static const float table[] = {-9, -0.5f, -1.1f, -9, -0.2f, -0.7f, -3, -9, -2, -0.1f, -0.2f, -9, -0.06f, -4, -5, -9};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, 2, 10);
@@ -63,9 +61,8 @@ static void test_marian_beam_shrinks(void **state)
 }
 
 /* A finished hypothesis that nothing can beat does not stop the others, whatever early_stopping says. */
-static void test_marian_goes_on(void **state)
+TEST(test_marian_goes_on)
 {
-    (void)state;
     static const float table[] = {-0.1f, -3, -9, -4, -3, -3.5f, -4, -3, -3.5f, -4, -3, -3.5f};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, 2, 4);
@@ -75,9 +72,8 @@ static void test_marian_goes_on(void **state)
     assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-0.1, 0), FOUND(-12, 1, 1, 1, 1)).steps, 4);
 }
 
-static void test_marian_word_penalty(void **state)
+TEST(test_marian_word_penalty)
 {
-    (void)state;
     static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_MARIAN, 2, 3);
@@ -92,9 +88,8 @@ static void test_marian_word_penalty(void **state)
 }
 
 /* A suppressed word is never chosen and keeps its share. Probabilities ½, ¼, ⅛, ⅛. */
-static void test_share_of_suppressed(void **state)
+TEST(test_share_of_suppressed)
 {
-    (void)state;
     static float logits[4];
     for (int i = 0; i < 4; i++) logits[i] = (float[]){3, 2, 1, 1}[i] * logf(2) - 4;
     static const int32_t suppressed[] = {0};
@@ -114,9 +109,8 @@ static void test_share_of_suppressed(void **state)
 
 /* Log-probabilities of (eos, 1, 2, 3). Beam 2: one eos at each of steps 1 and 2. The place of the first is taken again,
  * so that step 2 has two rows, and the second one ends the search though 1 1 1 … would be better. */
-static void test_ctranslate2_refills_and_stops(void **state)
+TEST(test_ctranslate2_refills_and_stops)
 {
-    (void)state;
     static const float table[] = {-9, -0.5f, -1, -9, -0.2f, -0.7f, -3, -9, -0.9f, -0.1f, -5, -9, -0.01f, -4, -5, -9};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 10);
@@ -133,9 +127,8 @@ static void test_ctranslate2_refills_and_stops(void **state)
 }
 
 /* Sums: hypotheses that were second best when they ended do not stop the search. */
-static void test_ctranslate2_best_must_end(void **state)
+TEST(test_ctranslate2_best_must_end)
 {
-    (void)state;
     static const float table[] = {-1, -0.1f, -9, -1, -0.1f, -9, -1, -0.1f, -9, -0.5f, -1, -9, -0.1f, -2, -9};
     scripted network = table_of(table, 3);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 5);
@@ -147,9 +140,8 @@ static void test_ctranslate2_best_must_end(void **state)
 }
 
 /* Two hypotheses end in the step that has one already: all three compete. */
-static void test_ctranslate2_more_than_beam(void **state)
+TEST(test_ctranslate2_more_than_beam)
 {
-    (void)state;
     static const float table[] = {-1.5f, -0.5f, -1.6f, -9, -9, -0.2f, -0.4f, -9, -0.1f, -9, -9, -9};
     scripted network = table_of(table, 4);
     ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 5);
@@ -160,9 +152,8 @@ static void test_ctranslate2_more_than_beam(void **state)
 
 /* Probabilities ½, ¼, ⅛, ⅛; token 3 was forced and is penalized as a logit, then all are normalized. A start token does
  * not count, though the same one counts for Hugging Face. */
-static void test_ctranslate2_penalty(void **state)
+TEST(test_ctranslate2_penalty)
 {
-    (void)state;
     static float table[8];
     for (int i = 0; i < 4; i++) table[4 + i] = (float[]){2, 1, 1, 3}[i] * logf(2);
     scripted network = table_of(table, 4);
@@ -183,9 +174,8 @@ static void test_ctranslate2_penalty(void **state)
 }
 
 /* A forced end of sentence is a token like any other: it adds 0, counts in the length and lifts the minimum. */
-static void test_ctranslate2_forced(void **state)
+TEST(test_ctranslate2_forced)
 {
-    (void)state;
     static const float table[] = {-1, -2, -3, -0.5f, -1, -9, -0.5f, -1, -9};
     scripted network = table_of(table, 3);
     for (int32_t beam = 1; beam <= 2; beam++) {
@@ -206,9 +196,8 @@ static void test_ctranslate2_forced(void **state)
 /* ---- a start without a token ---- */
 
 /* -1 repeats nothing: nothing is penalized or masked at the first step, with columns for all tokens or for some. */
-static void test_zero_start(void **state)
+TEST(test_zero_start)
 {
-    (void)state;
     static const float table[] = {-1, -0.5f, -2, -0.2f, -3, -0.1f, -1.5f, -2};
     static const ferry_policy policies[] = {FERRY_POLICY_HUGGINGFACE, FERRY_POLICY_MARIAN, FERRY_POLICY_CTRANSLATE2};
     for (int i = 0; i < 12; i++) {
@@ -416,34 +405,12 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
     assert_true(greedy > MODELS / 8);
 }
 
-static void test_marian_against_definition(void **state)
+TEST(test_marian_against_definition)
 {
-    (void)state;
     compare_with_definition(FERRY_POLICY_MARIAN, 77);
 }
 
-static void test_ctranslate2_against_definition(void **state)
+TEST(test_ctranslate2_against_definition)
 {
-    (void)state;
     compare_with_definition(FERRY_POLICY_CTRANSLATE2, 4800);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_marian_beam_shrinks),
-        cmocka_unit_test(test_marian_goes_on),
-        cmocka_unit_test(test_marian_word_penalty),
-        cmocka_unit_test(test_share_of_suppressed),
-        cmocka_unit_test(test_ctranslate2_refills_and_stops),
-        cmocka_unit_test(test_ctranslate2_best_must_end),
-        cmocka_unit_test(test_ctranslate2_more_than_beam),
-        cmocka_unit_test(test_ctranslate2_penalty),
-        cmocka_unit_test(test_ctranslate2_forced),
-        cmocka_unit_test(test_zero_start),
-        cmocka_unit_test(test_marian_against_definition),
-        cmocka_unit_test(test_ctranslate2_against_definition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static ferry_status try_model(ferry_view proto, ferry_error *error)
     return status;
 }
 
-static void test_random_bytes_are_refused(void **state)
+TEST(test_random_bytes_are_refused)
 {
     char bytes[256];
     uint32_t random = 1;
@@ -35,7 +35,7 @@ static void test_random_bytes_are_refused(void **state)
     }
 }
 
-static void test_damaged_models(void **state)
+TEST(test_damaged_models)
 {
     ferry_view proto = read_file(BYTE_FALLBACK);
     char *damaged = malloc(proto.size);
@@ -107,7 +107,7 @@ static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *un
     return status;
 }
 
-static void test_odd_pieces(void **state)
+TEST(test_odd_pieces)
 {
     enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };
     char longest[65];
@@ -137,7 +137,7 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
     }
 }
 
-static void test_normalization_tables(void **state)
+TEST(test_normalization_tables)
 {
     enum { COUNT = 256 * 36 };
     uint32_t *units = calloc(COUNT, sizeof *units);
@@ -158,15 +158,4 @@ static void test_normalization_tables(void **state)
     assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED);
     assert_int_equal(try_proto(VIEW(""), 0, units, 1, &error), FERRY_ERROR_FORMAT);
     free(units);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_bytes_are_refused),
-        cmocka_unit_test(test_damaged_models),
-        cmocka_unit_test(test_odd_pieces),
-        cmocka_unit_test(test_normalization_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,9 +105,8 @@ static void check_sizes(ferry_pool *pool, const int32_t *N, int32_t floats)
     }
 }
 
-static void shared_columns_are_the_same_bytes(void **state)
+RANDOM_TEST(shared_columns_are_the_same_bytes)
 {
-    (void)state;
     ferry_error error = {0};
     ferry_pool *pool;
     assert_int_equal(ferry_pool_create(THREADS, &pool, &error), FERRY_OK);
@@ -115,12 +114,4 @@ static void shared_columns_are_the_same_bytes(void **state)
         for (int32_t floats = 0; floats <= MATRICES; floats += 2) check_sizes(pool, sizes[s], floats);
     }
     ferry_pool_destroy(pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(shared_columns_are_the_same_bytes, restart_random),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@ static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const i
 }
 
 /* First 2; lists of source ids 0 and 1: (1 3 | 2). */
-static void test_worked_example(void **state)
+TEST(test_worked_example)
 {
-    (void)state;
     static const uint32_t offsets[] = {0, 2, 3};
     static const int32_t lists[] = {1, 3, 2}, ascending[] = {0, 1, 2, 3, 4, 5, 6, 7};
     ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
@@ -45,9 +44,8 @@ static void test_worked_example(void **state)
 }
 
 /* Nothing is allowed by itself: eight words are. */
-static void test_empty_lists(void **state)
+TEST(test_empty_lists)
 {
-    (void)state;
     static const uint32_t offsets[] = {0, 0};
     static const int32_t none[] = {0};
     const ferry_shortlist shortlist = {.offsets = offsets, .ids = none};
@@ -101,9 +99,8 @@ static void make_shortlist(random_shortlist *made, int32_t vocab, int32_t first,
     made->shortlist = (ferry_shortlist){.first = first, .shared = shared, .offsets = made->offsets, .ids = made->ids};
 }
 
-static void test_against_definition(void **state)
+TEST(test_against_definition)
 {
-    (void)state;
     static random_shortlist made;
     for (int32_t i = 0; i < 2000; i++) {
         const int32_t vocab = 8 + random_below(MAX_WORDS - 8), length = 1 + random_below(MAX_SOURCE);
@@ -230,9 +227,8 @@ static bool occurs(const int32_t *ids, int32_t count, int32_t id)
 }
 
 /* All words of restricted sentences are in their lists; other sentences use others, too. */
-static void test_no_other_words(void **state)
+TEST(test_no_other_words)
 {
-    (void)state;
     static random_shortlist made;
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
@@ -266,9 +262,8 @@ static void test_no_other_words(void **state)
 }
 
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
-static void test_softmax_over_the_list(void **state)
+TEST(test_softmax_over_the_list)
 {
-    (void)state;
     static random_shortlist made;
     ferry_error error;
     ferry_model *opened = open_model();
@@ -349,9 +344,8 @@ static void check_batch_is_alone(const ferry_transformer *model, const ferry_gen
 }
 
 /* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */
-static void test_batch_is_alone(void **state)
+TEST(test_batch_is_alone)
 {
-    (void)state;
     static random_shortlist made;
     static float scales[VOCAB];
     ferry_model *opened = open_model();
@@ -371,9 +365,8 @@ static void test_batch_is_alone(void **state)
 }
 
 /* The same work again asks the system for nothing. */
-static void test_no_allocation_after_warm_up(void **state)
+TEST(test_no_allocation_after_warm_up)
 {
-    (void)state;
     static random_shortlist made;
     ferry_model *opened = open_model();
     ferry_transformer model = opened->file.transformer;
@@ -393,18 +386,4 @@ static void test_no_allocation_after_warm_up(void **state)
     ferry_generator_destroy(&generator);
     free(j);
     ferry_model_close(opened);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_example),
-        cmocka_unit_test(test_empty_lists),
-        cmocka_unit_test(test_against_definition),
-        cmocka_unit_test(test_no_other_words),
-        cmocka_unit_test(test_softmax_over_the_list),
-        cmocka_unit_test(test_batch_is_alone),
-        cmocka_unit_test(test_no_allocation_after_warm_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,7 @@ static ferry_ids ids;
 
 static int load_tatoeba(void **state)
 {
+    (void)state;
     load_marian(&tatoeba, TATOEBA "golden.json", TATOEBA "source.spm", TATOEBA "vocab.json", TATOEBA "vocab.json");
     ids = (ferry_ids){0};
     return 0;
@@ -112,6 +113,7 @@ static int load_tatoeba(void **state)
 
 static int free_tatoeba(void **state)
 {
+    (void)state;
     free_marian(&tatoeba);
     free(ids.ids);
     return 0;
@@ -160,7 +162,7 @@ static void check_golden(const marian *model, size_t lines)
     free(text.data);
 }
 
-static void test_golden_separate_vocabularies(void **state)
+TEST(test_golden_separate_vocabularies)
 {
     marian model;
     load_marian(&model, MARIAN_SEPARATE "golden.json", MARIAN_SEPARATE "source.spm", MARIAN_SEPARATE "vocab.json",
@@ -169,14 +171,14 @@ static void test_golden_separate_vocabularies(void **state)
     free_marian(&model);
 }
 
-static void test_golden_joint_vocabulary(void **state)
+TEST_WITH(test_golden_joint_vocabulary, load_tatoeba, free_tatoeba)
 {
     check_golden(&tatoeba, 60);
 }
 
 /* ---- encoding ---- */
 
-static void test_empty_text_is_prefix_and_suffix(void **state)
+TEST_WITH(test_empty_text_is_prefix_and_suffix, load_tatoeba, free_tatoeba)
 {
     const int32_t prefix[] = {7, 8}, expected[] = {7, 8, 0}, blank[] = {0};
     encode(tatoeba.tokenizer, VIEW(""), &ids);
@@ -191,7 +193,7 @@ static void test_empty_text_is_prefix_and_suffix(void **state)
     ferry_tokenizer_destroy(tokenizer);
 }
 
-static void test_leading_tag(void **state)
+TEST_WITH(test_leading_tag, load_tatoeba, free_tatoeba)
 {
     ferry_ids plain = {0}, tagged = {0};
     tatoeba.source.pieces[5] = VIEW(">>deu<<"); /* the tokenizer made here, unlike the first one, knows the tag */
@@ -216,7 +218,7 @@ static void test_leading_tag(void **state)
     ferry_tokenizer_destroy(knows);
 }
 
-static void test_no_tag(void **state)
+TEST_WITH(test_no_tag, load_tatoeba, free_tatoeba)
 {
     static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
     ferry_ids with = {0}, without = {0};
@@ -235,7 +237,7 @@ static void test_no_tag(void **state)
     ferry_tokenizer_destroy(ignores);
 }
 
-static void test_what_the_vocabulary_lacks(void **state)
+TEST_WITH(test_what_the_vocabulary_lacks, load_tatoeba, free_tatoeba)
 {
     int32_t blank = id_in(&tatoeba.source, "▁"), tom = id_in(&tatoeba.source, "▁Tom");
     encode(tatoeba.tokenizer, VIEW("Tom 漢字🙂"), &ids);
@@ -249,7 +251,7 @@ static void test_what_the_vocabulary_lacks(void **state)
     ferry_tokenizer_destroy(other);
 }
 
-static void test_long_text(void **state)
+TEST_WITH(test_long_text, load_tatoeba, free_tatoeba)
 {
     enum { REPEATS = 50000 };
     int32_t tom = id_in(&tatoeba.source, "▁Tom");
@@ -267,7 +269,7 @@ static void test_long_text(void **state)
     free(text);
 }
 
-static void test_ids_of_the_configuration_are_checked(void **state)
+TEST_WITH(test_ids_of_the_configuration_are_checked, load_tatoeba, free_tatoeba)
 {
     ferry_error error;
     ferry_tokenizer *tokenizer = NULL;
@@ -294,27 +296,10 @@ static void *encode_all(void *user)
     return NULL;
 }
 
-static void test_two_threads_share_a_tokenizer(void **state)
+TEST_WITH(test_two_threads_share_a_tokenizer, load_tatoeba, free_tatoeba)
 {
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, encode_all, &tatoeba), 0);
     encode_all(&tatoeba);
     pthread_join(other, NULL);
-}
-
-int main(void)
-{
-#define OF_TATOEBA(test) cmocka_unit_test_setup_teardown(test, load_tatoeba, free_tatoeba)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_separate_vocabularies),
-        OF_TATOEBA(test_golden_joint_vocabulary),
-        OF_TATOEBA(test_empty_text_is_prefix_and_suffix),
-        OF_TATOEBA(test_leading_tag),
-        OF_TATOEBA(test_no_tag),
-        OF_TATOEBA(test_what_the_vocabulary_lacks),
-        OF_TATOEBA(test_long_text),
-        OF_TATOEBA(test_ids_of_the_configuration_are_checked),
-        OF_TATOEBA(test_two_threads_share_a_tokenizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

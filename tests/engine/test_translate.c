@@ -28,12 +28,14 @@ static ferry_model *model;
 
 static int open_model(void **state)
 {
+    (void)state;
     model = convert_data("models/marian-separate", isa);
     return 0;
 }
 
 static int close_model(void **state)
 {
+    (void)state;
     ferry_model_close(model);
     return 0;
 }
@@ -71,6 +73,7 @@ static void assert_same(const ferry_result *a, size_t line_a, const ferry_result
  * scores. */
 static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
 {
+    (void)state;
     uint32_t random = 7;
     ferry_options options;
     ferry_options_default(model, &options);
@@ -103,6 +106,7 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
 
 static void test_blank_lines_stay_and_nul_is_a_character(void **state)
 {
+    (void)state;
     const ferry_text texts[] = {{"", 0}, {" \t ", 3}, {"a\0b", 3}, {"\xff\xfe oops", 7}, {"\xff", 1}};
     ferry_result *result = translate(NULL, texts, 5);
     for (size_t i = 0; i < 2; i++) {
@@ -124,6 +128,7 @@ static void test_blank_lines_stay_and_nul_is_a_character(void **state)
 
 static void test_no_lines_give_no_results(void **state)
 {
+    (void)state;
     ferry_result *result = translate(NULL, NULL, 0);
     assert_int_equal(ferry_result_hypotheses(result, 0), 0);
     ferry_result_destroy(result);
@@ -132,6 +137,7 @@ static void test_no_lines_give_no_results(void **state)
 /* In each row one option gets the number. */
 static void test_options_out_of_range_are_named(void **state)
 {
+    (void)state;
     static const struct {
         size_t offset;
         union {
@@ -180,6 +186,7 @@ static void test_options_out_of_range_are_named(void **state)
 /* Where max_length is 0, both are heard. */
 static void test_length_by_the_source(void **state)
 {
+    (void)state;
     static const struct {
         float factor;
         int32_t extra;
@@ -209,6 +216,7 @@ static void test_length_by_the_source(void **state)
 /* In order they add up to the sum of which the score is made. */
 static void test_token_scores(void **state)
 {
+    (void)state;
     ferry_options options;
     const ferry_text texts[] = {text_of(lines[1]), text_of("")};
     ferry_options_default(model, &options);
@@ -239,6 +247,7 @@ static void test_token_scores(void **state)
 /* The same text, and no scores. */
 static void test_without_scores(void **state)
 {
+    (void)state;
     ferry_options options;
     const ferry_text text = text_of(lines[4]);
     ferry_options_default(model, &options);
@@ -259,12 +268,14 @@ static void test_without_scores(void **state)
 
 static int cancel_after_two(void *user, size_t done, size_t total)
 {
+    (void)total;
     ++*(int *)user;
     return done >= 2;
 }
 
 static void test_progress_can_cancel(void **state)
 {
+    (void)state;
     ferry_error error;
     ferry_options options;
     ferry_translator *translator;
@@ -285,6 +296,7 @@ static void test_progress_can_cancel(void **state)
 
 static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
 {
+    (void)state;
     ferry_error error;
     ferry_translator *translator;
     ferry_result *result;
@@ -300,6 +312,7 @@ static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
 
 static void test_description_names_what_matters(void **state)
 {
+    (void)state;
     static const char *const words[] = {"2 layers",       "gelu",      "post-norm",        "sinusoidal",
                                         "split",          "901 → 701", "two vocabularies", "beam",
                                         "early stopping", "origin",    "MB file"};

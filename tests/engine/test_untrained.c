@@ -13,7 +13,7 @@ static const char *const encodings[] = {"none",           "learned", "sinusoidal
                                         "transformer_xl", "deberta", "rope",       "alibi"};
 enum { ENCODINGS = sizeof encodings / sizeof *encodings };
 
-static void all_encodings_are_listed(void **state)
+TEST(all_encodings_are_listed)
 {
     for (size_t e = 0; e < ENCODINGS; e++) assert_string_equal(ferry_inspect_encoding(e), encodings[e]);
     assert_null(ferry_inspect_encoding(ENCODINGS));
@@ -43,7 +43,7 @@ static void compute_logits(const ferry_model *model, ferry_inspect_pass pass, fl
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, target, target_offsets, pass, logits, &error));
 }
 
-static void every_encoding_decodes_through_its_cache(void **state)
+TEST(every_encoding_decodes_through_its_cache)
 {
     static float whole[T * V], steps[T * V];
     for (size_t e = 0; e < ENCODINGS; e++) {
@@ -59,7 +59,7 @@ static void every_encoding_decodes_through_its_cache(void **state)
 }
 
 /* Weights do not depend on chance, and all but the positions' are those of every encoding. */
-static void models_differ_by_their_positions_alone(void **state)
+TEST(models_differ_by_their_positions_alone)
 {
     static float first[T * V], again[T * V];
     for (size_t e = 0; e < ENCODINGS; e++) {
@@ -76,7 +76,7 @@ static void models_differ_by_their_positions_alone(void **state)
     }
 }
 
-static void a_translation_ends_where_it_is_told(void **state)
+TEST(a_translation_ends_where_it_is_told)
 {
     ferry_error error;
     ferry_model *model = make("sinusoidal");
@@ -97,7 +97,7 @@ static void a_translation_ends_where_it_is_told(void **state)
     ferry_model_close(model);
 }
 
-static void it_is_described(void **state)
+TEST(it_is_described)
 {
     ferry_error error;
     ferry_model *model = make("learned");
@@ -110,7 +110,7 @@ static void it_is_described(void **state)
     ferry_model_close(model);
 }
 
-static void it_can_be_measured(void **state)
+TEST(it_can_be_measured)
 {
     static const int32_t targets[] = {0, 1, 19}; /* encoder, first step, a later one */
     ferry_error error;
@@ -136,7 +136,7 @@ static void it_can_be_measured(void **state)
     }
 }
 
-static void what_cannot_be_measured_says_why(void **state)
+TEST(what_cannot_be_measured_says_why)
 {
     ferry_error error;
     ferry_inspect_timer *timer = (ferry_inspect_timer *)&error;
@@ -158,7 +158,7 @@ static void expect_failure(const char *encoding, ferry_inspect_shape shape, cons
     if (strstr(error.message, message) == NULL) fail_msg("expected '%s', found '%s'", message, error.message);
 }
 
-static void what_cannot_be_made_says_why(void **state)
+TEST(what_cannot_be_made_says_why)
 {
     ferry_inspect_shape shape = small;
     expect_failure("nope", shape, NULL, FERRY_ERROR_UNSUPPORTED, "'nope'");
@@ -175,19 +175,4 @@ static void what_cannot_be_made_says_why(void **state)
     shape.d_model = 63;
     shape.heads = 3;
     expect_failure("sinusoidal", shape, NULL, FERRY_ERROR_ARGUMENT, "d_model 63");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_encodings_are_listed),
-        cmocka_unit_test(every_encoding_decodes_through_its_cache),
-        cmocka_unit_test(models_differ_by_their_positions_alone),
-        cmocka_unit_test(a_translation_ends_where_it_is_told),
-        cmocka_unit_test(it_is_described),
-        cmocka_unit_test(it_can_be_measured),
-        cmocka_unit_test(what_cannot_be_measured_says_why),
-        cmocka_unit_test(what_cannot_be_made_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "tokenizer/vocabulary.h"
 
-static void test_vocabulary(void **state)
+TEST(test_vocabulary)
 {
     /* p107399 and p111895 have one hash, p077988 and p099285 another. */
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
@@ -28,7 +28,7 @@ static void test_vocabulary(void **state)
     ferry_vocabulary_destroy(&vocabulary);
 }
 
-static void test_large_vocabulary(void **state)
+TEST(test_large_vocabulary)
 {
     enum { COUNT = 58000 };
     char(*names)[16] = calloc(COUNT, sizeof *names);
@@ -44,13 +44,4 @@ static void test_large_vocabulary(void **state)
     ferry_vocabulary_destroy(&vocabulary);
     free(pieces);
     free(names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vocabulary),
-        cmocka_unit_test(test_large_vocabulary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

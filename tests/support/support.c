@@ -10,6 +10,9 @@ static char scratch[256];
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
+    (void)walk;
+    (void)type;
+    (void)status;
     return remove(path);
 }
 

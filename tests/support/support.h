@@ -3,19 +3,14 @@
 #define FERRY_SUPPORT_SUPPORT_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/ferry_inspect.h"
 #include "models/containers/json.h"
 #include "models/containers/safetensors.h"
+#include "test.h"
 
 /* FERRY_OK, or the test fails with the message. */
 #define CHECK(call)                                                                                                    \
