@@ -166,7 +166,7 @@ RANDOM_TEST(attention_matches_double_precision)
     }
 }
 
-/* Scores [heads, rows, count], one behind the other, and contexts [rows, heads·width]. Returns how many floats. */
+/* Scores [heads, rows, count], one after the other, and contexts [rows, heads·width]. Returns how many floats. */
 static size_t run_attention(const ferry_kernels *k, attention_case *c, float *results)
 {
     size_t columns = (size_t)((c->count + 15) / 16 * 16), lines = (size_t)(c->heads * c->rows), at = 0;

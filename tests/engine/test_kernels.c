@@ -18,7 +18,7 @@ typedef struct product_case {
     float *weight; /* [N, K] */
     float *panels;
     float *bias;
-    float *y; /* one guard before, [rows, ldy], guards behind */
+    float *y; /* one guard before, [rows, ldy], guards after */
     float *memory[5];
 } product_case;
 

@@ -298,7 +298,7 @@ RANDOM_TEST(quotients_are_rounded_once)
 
 /* ---- memory ---- */
 
-/* A copy of n bytes right before memory that nobody may touch: what reads or writes behind it dies. */
+/* A copy of n bytes right before inaccessible memory: reading or writing past its end ends the program. */
 static void *before_a_wall(const void *data, size_t n)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
@@ -356,7 +356,7 @@ static void check_walls(shape s, bool with_scales)
     destroy_quantized(&w);
 }
 
-RANDOM_TEST(nothing_behind_the_buffers_is_touched)
+RANDOM_TEST(nothing_past_the_buffers_is_touched)
 {
     static const int32_t rows[] = {1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 47, 49, 64, 70, 97},
                          N[] = {1, 16, 31, 33, 65, 96};

@@ -150,7 +150,7 @@ TEST(test_listing)
     ferry_model_close(model);
 }
 
-TEST(test_names_that_are_none)
+TEST(test_malformed_names)
 {
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
     for (size_t i = 0; i < LENGTH(bad); i++) {

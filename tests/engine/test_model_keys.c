@@ -391,7 +391,7 @@ TEST(test_bad_languages)
     refuse_languages(FORMAT, "'ferry.languages.source_ids': expected -1 to 8, found 9");
     languages.target_ids[1] = 21;
     refuse_languages(FORMAT, "'ferry.languages.target_ids': expected -1 to 20, found 21");
-    languages.target_tag = "prefix"; /* an id of the source then: 20 is none */
+    languages.target_tag = "prefix"; /* then an id of the source, where 20 does not exist */
     refuse_languages(FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20");
     languages.source_tag = "first";
     refuse_languages(FORMAT, "key 'ferry.languages.source_tag': only a target's tag");

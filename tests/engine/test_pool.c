@@ -171,7 +171,7 @@ TEST(test_idle_workers_help)
 }
 
 /* Between runs helpers sleep: the process takes no time. */
-TEST(test_nobody_is_busy_between_runs)
+TEST(test_idle_between_runs)
 {
     meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
     struct timespec before, after;

@@ -57,7 +57,7 @@ TEST(test_blanks)
     assert_clean(VIEW("a\r\nb"), VIEW("a \nb"));
 }
 
-/* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and what stands beside them. */
+/* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and their neighbors. */
 TEST(test_categories)
 {
     static const uint32_t blank[] = {0x00,    0x1F,    0x7F,    0x9F,    0xAD,    0x600,   0x605,   0x61C,
@@ -95,10 +95,10 @@ TEST(test_categories)
 TEST(test_ill_formed_bytes_stay)
 {
     assert_clean(VIEW("a\xff\xe3\x80 \xc2"), VIEW("a\xff\xe3\x80 \xc2"));
-    assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for what stands before it */
+    assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for its predecessor */
 }
 
-/* In the tokenizer: behind the tag, before the pieces. */
+/* In the tokenizer: after the tag, before the pieces. */
 TEST(test_in_the_tokenizer)
 {
     static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};

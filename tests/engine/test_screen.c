@@ -157,8 +157,8 @@ RANDOM_TEST(test_equals)
 enum { BEST, SECOND, FILLERS }; /* columns */
 
 /* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between
- * that and the second best stand so many others that the best is not among those that are known: a screen that believes
- * in a smaller bound takes the second for the best. */
+ * that and the second best are so many others that the best is not among those that are known: a screen that uses
+ * a smaller bound takes the second for the best. */
 static void check_misleading(world *w, float too_small, float weight_unit, float input_unit)
 {
     for (int32_t k = 0; k < w->K; k++) {

@@ -1,4 +1,4 @@
-/* engine/search, Hugging Face's policy: hand numbers for every rule. */
+/* engine/search, Hugging Face's policy: every rule on numbers computed by hand. */
 #include "engine/search/logits.h"
 #include "tests/support/scripted.h"
 

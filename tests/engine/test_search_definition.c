@@ -1,7 +1,7 @@
 /* engine/search, Hugging Face's policy: a comparison with greedy and beam search spelled out over whole arrays. */
 #include "tests/support/scripted.h"
 
-/* Processors in their order on row [vocab] behind ids [cur], which begin with the start token. */
+/* Processors in their order on row [vocab] after ids [cur], which begin with the start token. */
 static void process(const ferry_search_rules *rules, int32_t vocab, const int32_t *ids, int32_t cur, float *row)
 {
     const ferry_options *decoding = &rules->options;

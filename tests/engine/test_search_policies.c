@@ -305,7 +305,7 @@ static int32_t marian(const ferry_search_rules *rules, const scripted *network, 
     return count;
 }
 
-/* CTranslate2: 2k candidates; a place whose path ends is taken by the best candidate behind the first k that does not
+/* CTranslate2: 2k candidates; a place whose path ends is taken by the best candidate after the first k that does not
  * end and is not used yet. */
 static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *network, path *finished, outcome *result)
 {

@@ -1,4 +1,4 @@
-/* SentencePiece models that are damaged, or odd on purpose: refused, or harmless. */
+/* Damaged and unusual SentencePiece models: refused, or harmless. */
 #include "tests/support/tokenizer_support.h"
 
 #include "tests/support/random.h"

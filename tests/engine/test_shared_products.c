@@ -7,7 +7,7 @@
 
 enum { K = 300, MOST_ROWS = 40, MATRICES = 4, THREADS = 3 };
 
-/* Outputs: small ones that stay whole, odd ones, ones that end right behind a piece. */
+/* Outputs: small ones that stay whole, odd ones, ones that end right after a piece. */
 static const int32_t sizes[][MATRICES] = {{1000, 1000, 1000, 0}, {3001, 17, 64, 448}, {1, 2047, 129, 640}, {4096}};
 static const int32_t rows_of[] = {1, 2, 5, 17, MOST_ROWS};
 

@@ -43,7 +43,7 @@ TEST(test_worked_example)
     assert_memory_equal(words, ascending, 5 * sizeof *words);
 }
 
-/* Nothing is allowed by itself: eight words are. */
+/* No word is permitted by itself: eight words are. */
 TEST(test_empty_lists)
 {
     static const uint32_t offsets[] = {0, 0};

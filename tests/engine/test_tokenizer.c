@@ -1,4 +1,4 @@
-/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what stands around a text, what the
+/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what is put around a text, what the
  * vocabulary lacks, and two threads at once. */
 #include "tests/support/tokenizer_support.h"
 

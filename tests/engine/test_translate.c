@@ -183,7 +183,7 @@ static void test_options_out_of_range_are_named(void **state)
     }
 }
 
-/* Where max_length is 0, both are heard. */
+/* Where max_length is 0, both count. */
 static void test_length_by_the_source(void **state)
 {
     (void)state;

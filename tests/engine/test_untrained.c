@@ -1,4 +1,4 @@
-/* Models that are made, not read: every encoding builds, runs in both stacks, and decodes the same in one pass and step
+/* Synthetic models: every encoding builds, runs in both stacks, and decodes the same in one pass and step
  * by step. */
 #include "tests/support/support.h"
 
@@ -76,7 +76,7 @@ TEST(models_differ_by_their_positions_alone)
     }
 }
 
-TEST(a_translation_ends_where_it_is_told)
+TEST(a_translation_ends_at_max_length)
 {
     ferry_error error;
     ferry_model *model = make("sinusoidal");
@@ -136,7 +136,7 @@ TEST(it_can_be_measured)
     }
 }
 
-TEST(what_cannot_be_measured_says_why)
+TEST(what_cannot_be_measured_is_named)
 {
     ferry_error error;
     ferry_inspect_timer *timer = (ferry_inspect_timer *)&error;
@@ -158,7 +158,7 @@ static void expect_failure(const char *encoding, ferry_inspect_shape shape, cons
     if (strstr(error.message, message) == NULL) fail_msg("expected '%s', found '%s'", message, error.message);
 }
 
-TEST(what_cannot_be_made_says_why)
+TEST(what_cannot_be_made_is_named)
 {
     ferry_inspect_shape shape = small;
     expect_failure("nope", shape, NULL, FERRY_ERROR_UNSUPPORTED, "'nope'");

@@ -1,4 +1,4 @@
-/* Model files that tests damage, each time in one place, to see them refused. */
+/* Model files that tests damage in one place each, to see them refused. */
 #ifndef FERRY_SUPPORT_MODEL_DAMAGE_H
 #define FERRY_SUPPORT_MODEL_DAMAGE_H
 
