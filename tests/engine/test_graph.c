@@ -5,18 +5,13 @@
 #include "engine/graph/encoder.h"
 #include "engine/api/model.h"
 #include "engine/search/generate.h"
+#include "tests/support/random.h"
 
 static uint32_t random_state = 12345;
 
-static uint32_t next_random(void)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return random_state >> 8;
-}
-
 static float random_float(void)
 {
-    return (float)next_random() / 8388608.0f - 1.0f;
+    return (float)next_random(&random_state) / 8388608.0f - 1.0f;
 }
 
 /* ---- the cache ---- */
@@ -79,9 +74,9 @@ TEST(test_reordered_hypotheses_keep_their_past)
             int32_t parents[MOST];
             for (int32_t i = 0; i < rows; i++) append_random(&cache, &sequences[i], &pasts[i]);
             for (int32_t i = 0; i < rows; i++) check_past(&cache, &sequences[i], &pasts[i]);
-            const int32_t count = step == STEPS - 1 ? 0 : 1 + (int32_t)(next_random() % MOST);
+            const int32_t count = step == STEPS - 1 ? 0 : 1 + (int32_t)(next_random(&random_state) % MOST);
             for (int32_t i = 0; i < count; i++) {
-                parents[i] = (int32_t)(next_random() % (uint32_t)rows);
+                parents[i] = (int32_t)(next_random(&random_state) % (uint32_t)rows);
                 next[i] = pasts[parents[i]];
             }
             CHECK(ferry_sequence_reorder(&cache, &arena, sequences, rows, parents, count, &error));
@@ -225,8 +220,7 @@ TEST(test_schemes_attach_from_outside)
 TEST(test_attention_weights_are_distributions)
 {
     ferry_error error;
-    char *directory = data_path("positions/sinusoidal-post");
-    ferry_model *model = convert_and_open(directory, NULL);
+    ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     const int32_t ids[] = {5, 9, 20, 31, 7, 0}, target[] = {96, 4, 8, 15};
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     float weights[36];
@@ -251,7 +245,6 @@ TEST(test_attention_weights_are_distributions)
                      FERRY_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "layer"));
     ferry_model_close(model);
-    free(directory);
 }
 
 /* ---- memory ---- */
@@ -295,8 +288,7 @@ static ferry_status count_finished(void *user, size_t tag, const ferry_search *s
 TEST(test_decoding_allocates_nothing_after_warm_up)
 {
     ferry_error error;
-    char *directory = data_path("positions/sinusoidal-post");
-    ferry_model *model = convert_and_open(directory, NULL);
+    ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     ferry_generator generator;
     size_t warm = 0;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
@@ -319,7 +311,6 @@ TEST(test_decoding_allocates_nothing_after_warm_up)
     assert_int_equal(ferry_generator_allocations(&generator), warm);
     ferry_generator_destroy(&generator);
     ferry_model_close(model);
-    free(directory);
 }
 
 /* ---- worked numbers of the literature ---- */
