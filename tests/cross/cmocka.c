@@ -16,8 +16,9 @@ static int run_test(const struct CMUnitTest *test)
     void *state = NULL;
     const int outcome = setjmp(before_test);
     if (outcome != PASSED) return outcome;
-    if (test->setup != NULL && test->setup(&state) != 0) return FAILED;
-    test->test(&state);
+    if (test->setup_func != NULL && test->setup_func(&state) != 0) return FAILED;
+    test->test_func(&state);
+    if (test->teardown_func != NULL && test->teardown_func(&state) != 0) return FAILED;
     return PASSED;
 }
 
@@ -25,7 +26,7 @@ int cross_run(const struct CMUnitTest *tests, size_t count)
 {
     static const char *const outcomes[] = {"OK", "FAILED", "SKIPPED"};
     int failures = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && tests[i].name != NULL; i++) {
         const int outcome = run_test(&tests[i]);
         failures += outcome == FAILED;
         printf("%-8s %s\n", outcomes[outcome], tests[i].name);

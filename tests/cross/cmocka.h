@@ -7,22 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef void (*CMUnitTestFunction)(void **state);
+typedef int (*CMFixtureFunction)(void **state);
+
 struct CMUnitTest {
     const char *name;
-    void (*test)(void **state);
-    int (*setup)(void **state);
+    CMUnitTestFunction test_func;
+    CMFixtureFunction setup_func, teardown_func;
 };
 
-/* Runs all tests; returns how many failed. */
+/* Runs all tests that have a name; returns how many failed. */
 int cross_run(const struct CMUnitTest *tests, size_t count);
 /* Leaves the test that runs: it failed, or is skipped. */
 _Noreturn void cross_leave(int failed);
 
-#define cmocka_unit_test(test) cmocka_unit_test_setup(test, NULL)
-#define cmocka_unit_test_setup(test, setup)                                                                            \
-    {                                                                                                                  \
-#test, test, setup                                                                                             \
-    }
 #define cmocka_run_group_tests(tests, setup, teardown) cross_run(tests, sizeof tests / sizeof *tests)
 
 #define print_message(...) printf(__VA_ARGS__)

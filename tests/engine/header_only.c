@@ -33,7 +33,7 @@ static void test_status_names(void)
 static void test_missing_file(void)
 {
     ferry_error error;
-    ferry_model *model = (ferry_model *)&error; /* not NULL: open has to say that there is none */
+    ferry_model *model = (ferry_model *)&error; /* not NULL: open has to set it */
     CHECK(ferry_model_open("no-such-file.gguf", &model, &error) == FERRY_ERROR_IO);
     CHECK(model == NULL);
     CHECK(error.status == FERRY_ERROR_IO);

@@ -84,7 +84,8 @@ static void run_attention(const ferry_kernels *k, material *m, hash *h)
             const size_t key = (size_t)((width + 3) / 4 * 16), value = (size_t)((width + 15) / 16 * 16);
             const size_t lda = MAX_COUNT, ldy = (size_t)(HEADS * width);
             const float *blocks[MAX_COUNT / 4];
-            /* The same numbers are keys and values. Keys behind a width would have to be 0: their width is whole fours.
+            /* The same numbers are keys and values. Keys past a width would have to be 0: their width is a multiple
+             * of 4.
              */
             for (size_t b = 0; b < MAX_COUNT / 4; b++) blocks[b] = m->weight + b * 4 * HEADS * WIDTH;
             ferry_past past = {.blocks = blocks, .head = key, .heads = HEADS, .width = width / 4 * 4, .count = count};

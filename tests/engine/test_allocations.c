@@ -176,9 +176,8 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     free(j);
 }
 
-static void test_decoding_allocates_nothing_after_warm_up(void **state)
+TEST(test_decoding_allocates_nothing_after_warm_up)
 {
-    (void)state;
     static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
@@ -242,9 +241,8 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
     free(expected);
 }
 
-static void test_parts_and_neighbors_change_nothing(void **state)
+TEST(test_parts_and_neighbors_change_nothing)
 {
-    (void)state;
     static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
@@ -272,9 +270,8 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
 }
 
 /* A translator's only sentence has all its threads. Without scores the ids are the same, by shorter ways. */
-static void test_one_sentence_on_many_threads(void **state)
+TEST(test_one_sentence_on_many_threads)
 {
-    (void)state;
     static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < 2 * sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t / 2]);
@@ -299,14 +296,4 @@ static void test_one_sentence_on_many_threads(void **state)
         for (int32_t i = 0; i < 4; i++) ferry_translator_destroy(translators[i]);
         ferry_model_close(model);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
-        cmocka_unit_test(test_parts_and_neighbors_change_nothing),
-        cmocka_unit_test(test_one_sentence_on_many_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

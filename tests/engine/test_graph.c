@@ -5,18 +5,13 @@
 #include "engine/graph/encoder.h"
 #include "engine/api/model.h"
 #include "engine/search/generate.h"
+#include "tests/support/random.h"
 
 static uint32_t random_state = 12345;
 
-static uint32_t next_random(void)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return random_state >> 8;
-}
-
 static float random_float(void)
 {
-    return (float)next_random() / 8388608.0f - 1.0f;
+    return (float)next_random(&random_state) / 8388608.0f - 1.0f;
 }
 
 /* ---- the cache ---- */
@@ -62,9 +57,8 @@ static void append_random(ferry_cache *cache, ferry_sequence *sequence, past *ex
 }
 
 /* Random reorders with splits, deaths and growth: every hypothesis keeps exactly its own past, and no block is lost. */
-static void test_reordered_hypotheses_keep_their_past(void **state)
+TEST(test_reordered_hypotheses_keep_their_past)
 {
-    (void)state;
     ferry_error error;
     ferry_cache cache;
     ferry_arena arena = {0};
@@ -80,9 +74,9 @@ static void test_reordered_hypotheses_keep_their_past(void **state)
             int32_t parents[MOST];
             for (int32_t i = 0; i < rows; i++) append_random(&cache, &sequences[i], &pasts[i]);
             for (int32_t i = 0; i < rows; i++) check_past(&cache, &sequences[i], &pasts[i]);
-            const int32_t count = step == STEPS - 1 ? 0 : 1 + (int32_t)(next_random() % MOST);
+            const int32_t count = step == STEPS - 1 ? 0 : 1 + (int32_t)(next_random(&random_state) % MOST);
             for (int32_t i = 0; i < count; i++) {
-                parents[i] = (int32_t)(next_random() % (uint32_t)rows);
+                parents[i] = (int32_t)(next_random(&random_state) % (uint32_t)rows);
                 next[i] = pasts[parents[i]];
             }
             CHECK(ferry_sequence_reorder(&cache, &arena, sequences, rows, parents, count, &error));
@@ -103,9 +97,8 @@ static void test_reordered_hypotheses_keep_their_past(void **state)
 }
 
 /* Slabs of more than a large page: every block has memory of its own, and few slabs give many blocks. */
-static void test_many_blocks_are_distinct(void **state)
+TEST(test_many_blocks_are_distinct)
 {
-    (void)state;
     enum { BLOCKS = 700, FLOATS = 16 * (64 + 64) * 4 }; /* 32 kB each */
     ferry_error error;
     ferry_cache cache;
@@ -216,21 +209,18 @@ static void check_foreign_scheme(const char *name, const ferry_position_scheme *
     free(directory);
 }
 
-static void test_schemes_attach_from_outside(void **state)
+TEST(test_schemes_attach_from_outside)
 {
-    (void)state;
     check_foreign_scheme("alibi-post", &alibi, &alibi);
     check_foreign_scheme("mixed-post", &rope, &alibi);
 }
 
 /* ---- attention weights ---- */
 
-static void test_attention_weights_are_distributions(void **state)
+TEST(test_attention_weights_are_distributions)
 {
-    (void)state;
     ferry_error error;
-    char *directory = data_path("positions/sinusoidal-post");
-    ferry_model *model = convert_and_open(directory, NULL);
+    ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     const int32_t ids[] = {5, 9, 20, 31, 7, 0}, target[] = {96, 4, 8, 15};
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     float weights[36];
@@ -255,7 +245,6 @@ static void test_attention_weights_are_distributions(void **state)
                      FERRY_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "layer"));
     ferry_model_close(model);
-    free(directory);
 }
 
 /* ---- memory ---- */
@@ -296,12 +285,10 @@ static ferry_status count_finished(void *user, size_t tag, const ferry_search *s
 }
 
 /* The same work again asks the system for nothing. */
-static void test_decoding_allocates_nothing_after_warm_up(void **state)
+TEST(test_decoding_allocates_nothing_after_warm_up)
 {
-    (void)state;
     ferry_error error;
-    char *directory = data_path("positions/sinusoidal-post");
-    ferry_model *model = convert_and_open(directory, NULL);
+    ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     ferry_generator generator;
     size_t warm = 0;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
@@ -324,7 +311,6 @@ static void test_decoding_allocates_nothing_after_warm_up(void **state)
     assert_int_equal(ferry_generator_allocations(&generator), warm);
     ferry_generator_destroy(&generator);
     ferry_model_close(model);
-    free(directory);
 }
 
 /* ---- worked numbers of the literature ---- */
@@ -344,9 +330,8 @@ static bool integer_parameter(void *user, const char *key, int64_t *value)
     return strcmp(key, "first") == 0;
 }
 
-static void test_worked_example_of_sinusoids(void **state)
+TEST(test_worked_example_of_sinusoids)
 {
-    (void)state;
     ferry_error error;
     const ferry_position_source source = {.text = text_parameter, .integer = integer_parameter};
     const ferry_position_stack stack = {.layers = 1, .d_model = 4, .heads = 1, .head_width = 4};
@@ -363,17 +348,4 @@ static void test_worked_example_of_sinusoids(void **state)
     assert_memory_equal(x, moved, sizeof x);
     ferry_position_state_destroy(&rows);
     ferry_position_unbind(&position);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reordered_hypotheses_keep_their_past),
-        cmocka_unit_test(test_many_blocks_are_distinct),
-        cmocka_unit_test(test_schemes_attach_from_outside),
-        cmocka_unit_test(test_attention_weights_are_distributions),
-        cmocka_unit_test(test_decoding_allocates_nothing_after_warm_up),
-        cmocka_unit_test(test_worked_example_of_sinusoids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

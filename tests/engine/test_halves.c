@@ -2,9 +2,8 @@
 #include "base/half.h"
 #include "tests/support/kernel_support.h"
 
-static void halves_widen_exactly(void **state)
+RANDOM_TEST(halves_widen_exactly)
 {
-    (void)state;
     static uint16_t halves[65536 + 7];
     static float wide[65536 + 8];
     for (uint32_t i = 0; i < 65536; i++) halves[i] = (uint16_t)i;
@@ -43,9 +42,8 @@ static double nearest_half(float value)
 }
 
 /* At every exponent and around every tie. */
-static void floats_round_to_the_nearest_half(void **state)
+RANDOM_TEST(floats_round_to_the_nearest_half)
 {
-    (void)state;
     static const uint32_t tails[] = {0,      1,      0xfff,  0x1000,   0x1001,   0x1fff,
                                      0x2000, 0x3000, 0x5555, 0x7fefff, 0x7ff000, 0x7fffff};
     for (uint32_t exponent = 0; exponent < 512; exponent++) {
@@ -64,13 +62,4 @@ static void floats_round_to_the_nearest_half(void **state)
     assert_int_equal(ferry_f32_to_f16(0x1p-25f), 0);
     assert_int_equal(ferry_f32_to_f16(0x1.000002p-25f), 1);
     assert_int_equal(ferry_f32_to_f16(NAN) & 0x7e00, 0x7e00);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(halves_widen_exactly),
-        TEST(floats_round_to_the_nearest_half),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,9 +148,8 @@ static void check_attention_rows(const ferry_kernels *k, attention_case *c)
     free(context);
 }
 
-static void attention_matches_double_precision(void **state)
+RANDOM_TEST(attention_matches_double_precision)
 {
-    (void)state;
     static const int32_t widths[] = {1, 8, 15, 16, 32, 40, 64, 80, 100, 128};
     static const int32_t rows[] = {1, 2, 3, 5, 7, ATTENTION_ROWS};
     for (int32_t w = 0; w < COUNT(widths); w++) {
@@ -167,7 +166,7 @@ static void attention_matches_double_precision(void **state)
     }
 }
 
-/* Scores [heads, rows, count], one behind the other, and contexts [rows, heads·width]. Returns how many floats. */
+/* Scores [heads, rows, count], one after the other, and contexts [rows, heads·width]. Returns how many floats. */
 static size_t run_attention(const ferry_kernels *k, attention_case *c, float *results)
 {
     size_t columns = (size_t)((c->count + 15) / 16 * 16), lines = (size_t)(c->heads * c->rows), at = 0;
@@ -181,9 +180,8 @@ static size_t run_attention(const ferry_kernels *k, attention_case *c, float *re
     return at + (size_t)c->rows * c->inner;
 }
 
-static void all_isas_agree_on_attention(void **state)
+RANDOM_TEST(all_isas_agree_on_attention)
 {
-    (void)state;
     static float expected[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)], results[9 * MAX_HEADS * (MAX_KEYS + MAX_HEAD)];
     for (int32_t i = 1; i < 70; i++) {
         attention_case c = new_attention(i % 9 + 1, i % MAX_HEADS + 1, i, i + 3);
@@ -195,13 +193,4 @@ static void all_isas_agree_on_attention(void **state)
         }
         destroy_attention(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(attention_matches_double_precision),
-        TEST(all_isas_agree_on_attention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

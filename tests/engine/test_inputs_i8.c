@@ -14,9 +14,8 @@ static quantized new_unit(int32_t K, float input_multiplier)
     return w;
 }
 
-static void inputs_are_rounded_and_clamped(void **state)
+TEST(inputs_are_rounded_and_clamped)
 {
-    (void)state;
     static const float x[] = {0.5f,   1.5f,    2.5f,   -0.5f, -1.5f,   -2.5f,    0.49999997f, 126.5f, 125.5f,
                               127.5f, 126.51f, 128.0f, 1e30f, -127.5f, -126.5f,  -128.0f,     -1e30f, 0.0f,
                               -0.0f,  1e-30f,  3.7f,   -3.7f, 42.0f,   INFINITY, -INFINITY};
@@ -39,9 +38,8 @@ static void inputs_are_rounded_and_clamped(void **state)
     destroy_quantized(&twice);
 }
 
-static void largest_sees_every_number(void **state)
+RANDOM_TEST(largest_sees_every_number)
 {
-    (void)state;
     EACH_ISA(k)
     {
         assert_true((*k)->largest(NULL, 0) == 0.0f);
@@ -126,9 +124,8 @@ static void check_selection(const ferry_matrix *matrix, int32_t count)
     ferry_arena_destroy(&arena);
 }
 
-static void rows_are_read_and_selected(void **state)
+RANDOM_TEST(rows_are_read_and_selected)
 {
-    (void)state;
     enum { N = 45, K = 13 };
     quantized scaled = new_quantized(N, K, true, true, 0), whole = new_quantized(N, K, false, false, 33.0f);
     float *weight = new_floats(N * K, -1.0f, 1.0f), *panels = new_floats(ferry_panels_count(N, K), 0, 0);
@@ -154,9 +151,8 @@ static void rows_are_read_and_selected(void **state)
     destroy_quantized(&whole);
 }
 
-static void codes_of_a_row(void **state)
+TEST(codes_of_a_row)
 {
-    (void)state;
     static const struct {
         float x[4], scale;
         int8_t codes[4];
@@ -184,9 +180,8 @@ static void codes_of_a_row(void **state)
 }
 
 /* The definition, number by number. */
-static void codes_are_rounded_quotients(void **state)
+RANDOM_TEST(codes_are_rounded_quotients)
 {
-    (void)state;
     for (int32_t K = 1; K < 200; K++) {
         float *x = new_floats((size_t)K, -1.0f, 1.0f), largest = 0, scale;
         int8_t *codes = new_memory((size_t)K);
@@ -198,16 +193,4 @@ static void codes_are_rounded_quotients(void **state)
         free(x);
         free(codes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_are_rounded_and_clamped),
-        cmocka_unit_test_setup(largest_sees_every_number, restart_random),
-        cmocka_unit_test_setup(rows_are_read_and_selected, restart_random),
-        cmocka_unit_test(codes_of_a_row),
-        cmocka_unit_test_setup(codes_are_rounded_quotients, restart_random),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static ferry_model *make(const char *encoding)
     return model;
 }
 
-static void test_rows_are_those_of_the_formula(void **state)
+TEST(test_rows_are_those_of_the_formula)
 {
-    (void)state;
     ferry_error error;
     static float rows[COUNT * D];
     ferry_model *model = make("sinusoidal");
@@ -36,9 +35,8 @@ static void test_rows_are_those_of_the_formula(void **state)
 }
 
 /* Without positions every key gets the scaled product, with a rotation the one of the rotated pair (Su et al. 2021). */
-static void test_scores_by_distance(void **state)
+TEST(test_scores_by_distance)
 {
-    (void)state;
     ferry_error error;
     float q[K], k[K], scores[KEYS];
     double product = 0;
@@ -66,9 +64,8 @@ static void test_scores_by_distance(void **state)
     ferry_model_close(rope);
 }
 
-static void test_mistakes_are_named(void **state)
+TEST(test_mistakes_are_named)
 {
-    (void)state;
     ferry_error error;
     float *values = malloc(100000 * sizeof *values);
     ferry_model *model = make("learned");
@@ -97,9 +94,8 @@ static void test_mistakes_are_named(void **state)
     ferry_model_close(model);
 }
 
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
-    (void)state;
     ferry_error error;
     ferry_model *model;
     int32_t *ids;
@@ -115,15 +111,4 @@ static void test_pieces(void **state)
     assert_int_equal(ferry_inspect_piece(model, FERRY_INSPECT_DECODER, 1 << 30).size, 0);
     ferry_inspect_free(ids);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_those_of_the_formula),
-        cmocka_unit_test(test_scores_by_distance),
-        cmocka_unit_test(test_mistakes_are_named),
-        cmocka_unit_test(test_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "models/convert.h"
+#include "tests/support/random.h"
 
 enum { SENTENCES = 23, LONGEST = 40, TARGET = 21, LIMIT = 32 };
 
@@ -37,10 +38,9 @@ typedef struct batch {
     int32_t target_ids[SENTENCES * TARGET], target_offsets[SENTENCES + 1];
 } batch;
 
-static int32_t next_random(uint32_t *random, int32_t below)
+static int32_t random_below(uint32_t *random, int32_t limit)
 {
-    *random = *random * 1664525u + 1013904223u;
-    return (int32_t)((*random >> 8) % (uint32_t)below);
+    return (int32_t)(next_random(random) % (uint32_t)limit);
 }
 
 /* Sentences of 1 to LONGEST ids, with 1 to TARGET inputs of the decoder. */
@@ -51,11 +51,11 @@ static void make_batch(const ferry_model *model, uint32_t random, batch *b)
     for (int s = 0; s < SENTENCES; s++) {
         b->offsets[s] = at;
         b->target_offsets[s] = target_at;
-        for (int32_t i = next_random(&random, LONGEST); i >= 0; i--) {
-            b->ids[at++] = next_random(&random, sizes.source_vocab);
+        for (int32_t i = random_below(&random, LONGEST); i >= 0; i--) {
+            b->ids[at++] = random_below(&random, sizes.source_vocab);
         }
-        for (int32_t i = next_random(&random, TARGET); i >= 0; i--) {
-            b->target_ids[target_at++] = next_random(&random, sizes.target_vocab);
+        for (int32_t i = random_below(&random, TARGET); i >= 0; i--) {
+            b->target_ids[target_at++] = random_below(&random, sizes.target_vocab);
         }
     }
     b->offsets[SENTENCES] = at;
@@ -150,18 +150,6 @@ static void check_isas(const family *f, const char *path)
     ferry_model_close(plain);
 }
 
-static void test_every_isa_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        char *path = convert(&families[i]);
-        if (path == NULL) not_run("int8 on every ISA");
-        check_isas(&families[i], path);
-        unlink(path);
-        free(path);
-    }
-}
-
 static void check_batches(const family *f, const char *path)
 {
     ferry_error error;
@@ -173,7 +161,7 @@ static void check_batches(const family *f, const char *path)
         make_batch(model, (uint32_t)beam, &b);
         ferry_result *alone = search(model, f, &b, beam, 1, 1);
         for (int32_t threads = 1; threads <= 4; threads++) {
-            ferry_result *result = search(model, f, &b, beam, threads, 1 + next_random(&random, SENTENCES));
+            ferry_result *result = search(model, f, &b, beam, threads, 1 + random_below(&random, SENTENCES));
             assert_true(check_same(result, alone) > SENTENCES);
             ferry_result_destroy(result);
         }
@@ -182,23 +170,23 @@ static void check_batches(const family *f, const char *path)
     ferry_model_close(model);
 }
 
-static void test_batches_and_threads_give_the_same_bytes(void **state)
+static void check_families(void (*check)(const family *f, const char *path), const char *what)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char *path = convert(&families[i]);
-        if (path == NULL) not_run("int8 in batches");
-        check_batches(&families[i], path);
+        if (path == NULL) not_run(what);
+        check(&families[i], path);
         unlink(path);
         free(path);
     }
 }
 
-int main(void)
+TEST(test_every_isa_gives_the_same_bytes)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_isa_gives_the_same_bytes),
-        cmocka_unit_test(test_batches_and_threads_give_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    check_families(check_isas, "int8 on every ISA");
+}
+
+TEST(test_batches_and_threads_give_the_same_bytes)
+{
+    check_families(check_batches, "int8 in batches");
 }

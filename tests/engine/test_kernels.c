@@ -18,7 +18,7 @@ typedef struct product_case {
     float *weight; /* [N, K] */
     float *panels;
     float *bias;
-    float *y; /* one guard before, [rows, ldy], guards behind */
+    float *y; /* one guard before, [rows, ldy], guards after */
     float *memory[5];
 } product_case;
 
@@ -91,9 +91,8 @@ static void check_product_shape(int32_t rows, int32_t K, int32_t N, size_t more_
     destroy_product(&c);
 }
 
-static void product_matches_double_precision(void **state)
+RANDOM_TEST(product_matches_double_precision)
 {
-    (void)state;
     static const int32_t short_K[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 40};
     for (int32_t rows = 1; rows <= 17; rows++) {
         for (int32_t N = 1; N <= 50; N++) {
@@ -107,9 +106,8 @@ static void product_matches_double_precision(void **state)
 }
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
-static void product_matches_openblas(void **state)
+RANDOM_TEST(product_matches_openblas)
 {
-    (void)state;
     static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
         product_case c = new_product(shapes[s][0], shapes[s][1], shapes[s][2], 4, 0);
@@ -132,9 +130,8 @@ static void product_matches_openblas(void **state)
 #endif
 
 /* For every number of rows and every place among them, with the same bytes as alone. */
-static void product_row_depends_on_itself_alone(void **state)
+RANDOM_TEST(product_row_depends_on_itself_alone)
 {
-    (void)state;
     static const int32_t shapes[][2] = {{64, 100}, {700, 70}, {512, 16}, {33, 7}};
     for (int32_t s = 0; s < COUNT(shapes); s++) {
         product_case c = new_product(130, shapes[s][0], shapes[s][1], 1, 0);
@@ -157,9 +154,8 @@ static void product_row_depends_on_itself_alone(void **state)
 }
 
 /* Equal bytes where a multiplication and its addition round once. */
-static void fused_isas_agree(void **state)
+RANDOM_TEST(fused_isas_agree)
 {
-    (void)state;
     const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
     if (avx2 == NULL || avx512 == NULL) {
         print_message("fused_isas_agree: not run, this machine lacks AVX2 or AVX-512\n");
@@ -179,9 +175,8 @@ static void fused_isas_agree(void **state)
 
 /* ---- tables and panels ---- */
 
-static void tables_are_found_by_name(void **state)
+RANDOM_TEST(tables_are_found_by_name)
 {
-    (void)state;
     assert_ptr_equal(ferry_kernels_find(NULL), ferry_kernels_available()[0]);
     assert_ptr_equal(ferry_kernels_find(""), ferry_kernels_available()[0]);
     assert_null(ferry_kernels_find("sse9"));
@@ -200,9 +195,8 @@ static void tables_are_found_by_name(void **state)
 }
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
-static void openblas_names_its_core(void **state)
+RANDOM_TEST(openblas_names_its_core)
 {
-    (void)state;
     const char *core = ferry_openblas_core();
     assert_true(strlen(core) > 0);
     if (strcmp(core, "Prescott") == 0)
@@ -212,9 +206,8 @@ static void openblas_names_its_core(void **state)
 
 #endif
 
-static void panels_hold_the_matrix(void **state)
+RANDOM_TEST(panels_hold_the_matrix)
 {
-    (void)state;
     for (int32_t N = 1; N < 40; N++) {
         int32_t K = N % 7 + 1;
         product_case c = new_product(1, K, N, 0, 0);
@@ -229,20 +222,4 @@ static void panels_hold_the_matrix(void **state)
         }
         destroy_product(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(tables_are_found_by_name),
-        TEST(panels_hold_the_matrix),
-        TEST(product_matches_double_precision),
-#if !defined(FERRY_WITHOUT_OPENBLAS)
-        TEST(openblas_names_its_core),
-        TEST(product_matches_openblas),
-#endif
-        TEST(product_row_depends_on_itself_alone),
-        TEST(fused_isas_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static void check_shape(shape s, bool with_scales, bool with_bias, float input_m
     destroy_quantized(&w);
 }
 
-static void products_are_right(void **state)
+RANDOM_TEST(products_are_right)
 {
-    (void)state;
     static const int32_t few[] = {2, 9, 33, 50}; /* one to four tiles of rows */
     for (int i = 0; i < 4; i++) {
         for (int32_t K = 1; K <= 70; K += K < 20 ? 1 : 7) check_shape((shape){few[i], 17, K}, true, true, 0);
@@ -58,9 +57,8 @@ static void products_are_right(void **state)
     check_shape((shape){600, 40, 2048}, true, true, 0); /* more inputs than are kept near the core at once */
 }
 
-static void a_row_depends_on_itself_alone(void **state)
+RANDOM_TEST(a_row_depends_on_itself_alone)
 {
-    (void)state;
     enum { N = 83, K = 70 };
     quantized w = new_quantized(N, K, false, true, 0);
     float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
@@ -83,9 +81,8 @@ static void a_row_depends_on_itself_alone(void **state)
 /* ---- integers ---- */
 
 /* The largest sums there are: all inputs and codes at an end of their range. */
-static void nothing_overflows_or_saturates(void **state)
+TEST(nothing_overflows_or_saturates)
 {
-    (void)state;
     enum { N = 20, K = 65536, KINDS = 3, ROWS = 2 * KINDS };
     static const int ends[] = {127, -127, -128}; /* the last is no code that we write, but a file may hold it */
     quantized w = new_quantized(N, K, false, false, 1.0f);
@@ -122,9 +119,8 @@ static void nothing_overflows_or_saturates(void **state)
 }
 
 /* Every pair of an input and a code, in every place of a group. */
-static void every_product_of_bytes(void **state)
+TEST(every_product_of_bytes)
 {
-    (void)state;
     enum { N = 256, K = 5, ROWS = 255 };
     quantized w = new_quantized(N, K, true, false, 1.0f);
     float *x = new_floats(ROWS * K, 0, 0), *y = new_floats(ROWS * N, 0, 0);
@@ -148,9 +144,8 @@ static void every_product_of_bytes(void **state)
     destroy_quantized(&w);
 }
 
-static void groups_share_a_factor(void **state)
+RANDOM_TEST(groups_share_a_factor)
 {
-    (void)state;
     enum { ROWS = 40, N = 35, K = 19 };
     static const int32_t ends[] = {1, 4, 4, 25, ROWS};
     quantized w = new_quantized(N, K, true, true, 0), fixed = new_quantized(N, K, false, true, 12.5f);
@@ -175,9 +170,8 @@ static void groups_share_a_factor(void **state)
     destroy_quantized(&fixed);
 }
 
-static void odd_rows(void **state)
+RANDOM_TEST(odd_rows)
 {
-    (void)state;
     enum { N = 18, K = 21, ROWS = 4 };
     quantized w = new_quantized(N, K, true, true, 0);
     float x[ROWS * K] = {0}, y[ROWS * N], zeros[ROWS * N], first[ROWS * N];
@@ -200,9 +194,8 @@ static void odd_rows(void **state)
 }
 
 /* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
-static void marians_example(void **state)
+TEST(marians_example)
 {
-    (void)state;
     int8_t *codes = new_memory(ferry_codes_size(1, 2));
     ferry_matrix matrix = {.N = 1, .K = 2, .codes = codes, .multiplier = 127.0f, .input_multiplier = 100.0f};
     ferry_codes_pack(codes, (const int8_t[]){64, -127}, 1, 2);
@@ -218,9 +211,8 @@ static void marians_example(void **state)
 
 /* ---- several matrices, rows of matrices ---- */
 
-static void many_are_like_one_by_one(void **state)
+RANDOM_TEST(many_are_like_one_by_one)
 {
-    (void)state;
     enum { ROWS = 20, K = 37 };
     quantized a = new_quantized(16, K, true, true, 0), b = new_quantized(40, K, false, false, 20.0f),
               c = new_quantized(5, K, false, true, 0);
@@ -277,9 +269,8 @@ static void check_unit(quantized *w, const float *x, float a, float multiplier)
     free(y);
 }
 
-static void quotients_are_rounded_once(void **state)
+RANDOM_TEST(quotients_are_rounded_once)
 {
-    (void)state;
     static const float multipliers[] = {1.0f,
                                         0x1.fffffep0f,
                                         0x1.000002p0f,
@@ -306,7 +297,7 @@ static void quotients_are_rounded_once(void **state)
 
 /* ---- memory ---- */
 
-/* A copy of n bytes right before memory that nobody may touch: what reads or writes behind it dies. */
+/* A copy of n bytes right before inaccessible memory: reading or writing past its end ends the program. */
 static void *before_a_wall(const void *data, size_t n)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
@@ -364,9 +355,8 @@ static void check_walls(shape s, bool with_scales)
     destroy_quantized(&w);
 }
 
-static void nothing_behind_the_buffers_is_touched(void **state)
+RANDOM_TEST(nothing_past_the_buffers_is_touched)
 {
-    (void)state;
     static const int32_t rows[] = {1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 47, 49, 64, 70, 97},
                          N[] = {1, 16, 31, 33, 65, 96};
     static const int32_t K[] = {1, 16, 63, 64, 65, 130, 192};
@@ -402,9 +392,8 @@ static void run_job(void *user, int32_t worker, size_t item)
     ferry_arena_destroy(&context.arena);
 }
 
-static void threads_do_not_meet(void **state)
+RANDOM_TEST(threads_do_not_meet)
 {
-    (void)state;
     quantized w = new_quantized(JOB_N, JOB_K, true, true, 0);
     float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
           *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
@@ -426,9 +415,8 @@ static void threads_do_not_meet(void **state)
 
 /* ---- tables ---- */
 
-static void tables_for_int8_are_found(void **state)
+TEST(tables_for_int8_are_found)
 {
-    (void)state;
     const ferry_kernels *avx512 = ferry_kernels_find("avx512"), *vnni = ferry_kernels_find("avx512vnni");
     const ferry_kernels *amx = ferry_kernels_find("amx"), *best = amx != NULL ? amx : vnni;
 #if defined(__x86_64__)
@@ -455,23 +443,4 @@ static void tables_for_int8_are_found(void **state)
     assert_ptr_equal(best->product, avx512->product);
     assert_ptr_not_equal(vnni->product_i8, avx512->product_i8);
     if (amx != NULL) assert_ptr_not_equal(amx->product_i8, vnni->product_i8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(products_are_right, restart_random),
-        cmocka_unit_test_setup(a_row_depends_on_itself_alone, restart_random),
-        cmocka_unit_test(nothing_overflows_or_saturates),
-        cmocka_unit_test(every_product_of_bytes),
-        cmocka_unit_test_setup(groups_share_a_factor, restart_random),
-        cmocka_unit_test_setup(odd_rows, restart_random),
-        cmocka_unit_test(marians_example),
-        cmocka_unit_test_setup(many_are_like_one_by_one, restart_random),
-        cmocka_unit_test_setup(quotients_are_rounded_once, restart_random),
-        cmocka_unit_test_setup(nothing_behind_the_buffers_is_touched, restart_random),
-        cmocka_unit_test_setup(threads_do_not_meet, restart_random),
-        cmocka_unit_test(tables_for_int8_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,25 @@
 /* Languages by name: what the model file says of them, what a pair adds to a line, and what is refused. */
-#include "tests/support/support.h"
+#include "tests/support/small_model.h"
 
-#include "models/plan/gguf_write.h"
 #include "engine/file/model_file.h"
 
-enum { WIDTH = 16, PIECES = 32, EOS = 0, UNKNOWN = 1 };
+enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* By id; the others have none. */
-static const char *const pieces[] = {"</s>",      "<unk>",   "<pad>",   "eng_Latn", "deu_Latn",
-                                     "fra_Latn",  ">>deu<<", ">>fra<<", "hello",    "world",
-                                     "Translate", "into",    "German:", "French:",  "Say:"};
+/* By id; the others are empty. */
+static const char *const pieces[VOCAB] = {"</s>",      "<unk>",   "<pad>",   "eng_Latn", "deu_Latn",
+                                          "fra_Latn",  ">>deu<<", ">>fra<<", "hello",    "world",
+                                          "Translate", "into",    "German:", "French:",  "Say:"};
 
 /* ---- a small model file ---- */
 
-static void put_tables(ferry_gguf_writer *writer, const ferry_model_languages *languages)
+static const ferry_model_languages *tables; /* of the file that is being written */
+
+static void put_tables(ferry_gguf_writer *writer)
 {
     static const char *const places[] = {"none", "prefix", "suffix", "first"};
+    const ferry_model_languages *languages = tables;
     const size_t count = (size_t)languages->count, prompts = (size_t)languages->prompt_count;
     if (count == 0) return;
     ferry_gguf_put_texts(writer, "ferry.languages.names", languages->names, count);
@@ -33,140 +35,18 @@ static void put_tables(ferry_gguf_writer *writer, const ferry_model_languages *l
     ferry_gguf_put_i32(writer, "ferry.languages.default_target", languages->default_target);
 }
 
-static void put_text(ferry_gguf_writer *writer)
+static ferry_status open_with(const ferry_model_languages *languages, ferry_model **model, ferry_error *error)
 {
-    const int32_t eos = EOS, special[] = {0, 1, 2};
-    ferry_view views[PIECES] = {{0}};
-    for (size_t i = 0; i < LENGTH(pieces); i++) views[i] = (ferry_view){pieces[i], strlen(pieces[i])};
-    ferry_gguf_put_string(writer, "ferry.tokenizer.kind", "pieces");
-    ferry_gguf_put_u32(writer, "ferry.tokenizer.source.unk_id", UNKNOWN);
-    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.leading_tag", true);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.prefix_ids", NULL, 0);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.suffix_ids", &eos, 1);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.target.special_ids", special, 3);
-    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.pieces", views, PIECES);
-}
-
-static void put_stack(ferry_gguf_writer *writer, const char *stack)
-{
-    static const struct {
-        const char *key;
-        uint32_t value;
-    } sizes[] = {{"layers", 1}, {"heads", 2}, {"head_width", 8}, {"ffn_width", WIDTH}, {"vocab_size", PIECES}};
-    static const struct {
-        const char *key, *value;
-    } choices[] = {{"activation", "relu"}, {"norm", "rms"}, {"norm_position", "post"}, {"position.type", "none"}};
-    char key[64];
-    for (size_t i = 0; i < LENGTH(sizes); i++) {
-        snprintf(key, sizeof key, "ferry.%s.%s", stack, sizes[i].key);
-        ferry_gguf_put_u32(writer, key, sizes[i].value);
-    }
-    for (size_t i = 0; i < LENGTH(choices); i++) {
-        snprintf(key, sizeof key, "ferry.%s.%s", stack, choices[i].key);
-        ferry_gguf_put_string(writer, key, choices[i].value);
-    }
-    snprintf(key, sizeof key, "ferry.%s.final_norm", stack);
-    ferry_gguf_put_bool(writer, key, false);
-    snprintf(key, sizeof key, "ferry.%s.linear_bias", stack);
-    ferry_gguf_put_bool(writer, key, false);
-    snprintf(key, sizeof key, "ferry.%s.norm_eps", stack);
-    ferry_gguf_put_f32(writer, key, 1e-6f);
-    snprintf(key, sizeof key, "ferry.%s.attention_scale", stack);
-    ferry_gguf_put_f32(writer, key, 0.35f);
-}
-
-static void put_graph(ferry_gguf_writer *writer)
-{
-    static const ferry_view features[] = {{"encoder-decoder", 15}, {"panels16", 8},
-                                          {"type:f32", 8},         {"decoder:attention", 17},
-                                          {"norm:rms", 8},         {"activation:relu", 15},
-                                          {"languages", 9},        {"norm-position:post", 18},
-                                          {"tokenizer:pieces", 16}};
-    const int32_t eos = EOS;
-    ferry_gguf_put_string(writer, "general.architecture", "ferry");
-    ferry_gguf_put_string(writer, "general.name", "small");
-    ferry_gguf_put_u32(writer, "ferry.format", 1);
-    ferry_gguf_put_texts(writer, "ferry.features", features, LENGTH(features));
-    ferry_gguf_put_u32(writer, "ferry.d_model", WIDTH);
-    ferry_gguf_put_f32(writer, "ferry.embedding_scale", 1);
-    ferry_gguf_put_bool(writer, "ferry.tied_embeddings", true);
-    ferry_gguf_put_bool(writer, "ferry.tied_output", true);
-    ferry_gguf_put_bool(writer, "ferry.output_bias", false);
-    put_stack(writer, "encoder");
-    put_stack(writer, "decoder");
-    ferry_gguf_put_string(writer, "ferry.decoder.block", "attention");
-    ferry_gguf_put_i32(writer, "ferry.start_id", 2);
-    ferry_gguf_put_i32s(writer, "ferry.eos_ids", &eos, 1);
-    ferry_gguf_put_i32(writer, "ferry.pad_id", 2);
-}
-
-static void put_decoding(ferry_gguf_writer *writer, int32_t forced_first_id)
-{
-    ferry_gguf_put_string(writer, "ferry.decoding.policy", "huggingface");
-    ferry_gguf_put_u32(writer, "ferry.decoding.beam", 2);
-    ferry_gguf_put_f32(writer, "ferry.decoding.length_penalty", 1);
-    ferry_gguf_put_string(writer, "ferry.decoding.early_stopping", "false");
-    ferry_gguf_put_u32(writer, "ferry.decoding.max_length", 8);
-    ferry_gguf_put_u32(writer, "ferry.decoding.min_length", 4);
-    ferry_gguf_put_f32(writer, "ferry.decoding.repetition_penalty", 1);
-    ferry_gguf_put_u32(writer, "ferry.decoding.no_repeat_ngram", 0);
-    ferry_gguf_put_bool(writer, "ferry.decoding.renormalize", false);
-    ferry_gguf_put_i32(writer, "ferry.decoding.forced_first_id", forced_first_id);
-    ferry_gguf_put_i32(writer, "ferry.decoding.forced_last_id", -1);
-    ferry_gguf_put_i32s(writer, "ferry.decoding.suppressed_ids", NULL, 0);
-}
-
-static const char *const norms[] = {"enc.blk.0.attn_norm", "enc.blk.0.ffn_norm", "dec.blk.0.attn_norm",
-                                    "dec.blk.0.cross_attn_norm", "dec.blk.0.ffn_norm"};
-static const char *const matrices[] = {"enc.blk.0.attn_q",       "enc.blk.0.attn_k",       "enc.blk.0.attn_v",
-                                       "enc.blk.0.attn_o",       "enc.blk.0.ffn_up",       "enc.blk.0.ffn_down",
-                                       "dec.blk.0.attn_q",       "dec.blk.0.attn_k",       "dec.blk.0.attn_v",
-                                       "dec.blk.0.attn_o",       "dec.blk.0.cross_attn_q", "dec.blk.0.cross_attn_k",
-                                       "dec.blk.0.cross_attn_v", "dec.blk.0.cross_attn_o", "dec.blk.0.ffn_up",
-                                       "dec.blk.0.ffn_down"};
-
-static void declare(ferry_gguf_writer *writer, const char *name, int32_t dims, const int64_t *shape)
-{
-    char full[64];
-    snprintf(full, sizeof full, "%s.weight", name);
-    ferry_gguf_declare(writer, full, FERRY_F32, dims, shape);
-}
-
-static void write_tensors(ferry_gguf_writer *writer)
-{
-    static const int64_t embedding[] = {PIECES / 16, WIDTH, 16}, matrix[] = {1, WIDTH, 16}, norm[] = {WIDTH};
-    float numbers[PIECES * WIDTH];
-    ferry_error error;
-    uint32_t random = 1;
-    declare(writer, "token_embd", 3, embedding);
-    for (size_t i = 0; i < LENGTH(matrices); i++) declare(writer, matrices[i], 3, matrix);
-    for (size_t i = 0; i < LENGTH(norms); i++) declare(writer, norms[i], 1, norm);
-    CHECK(ferry_gguf_writer_start(writer, &error));
-    for (size_t t = 0; t < 1 + LENGTH(matrices) + LENGTH(norms); t++) {
-        const size_t count = t == 0 ? PIECES * WIDTH : t <= LENGTH(matrices) ? WIDTH * 16 : WIDTH;
-        for (size_t i = 0; i < count; i++) {
-            random = random * 1664525u + 1013904223u;
-            numbers[i] = (float)(random >> 8) * 0x1p-24f - 0.5f;
-        }
-        CHECK(ferry_gguf_writer_append(writer, numbers, count * sizeof *numbers, &error));
-    }
-}
-
-static ferry_status open_with(const ferry_model_languages *languages, int32_t forced_first_id, ferry_model **model,
-                              ferry_error *problem)
-{
-    ferry_error error;
-    ferry_gguf_writer *writer;
+    const small_model small = {.vocab = VOCAB,
+                               .tokenizer = "pieces",
+                               .pieces = pieces,
+                               .leading_tag = true,
+                               .feature = "languages",
+                               .keys = put_tables};
     char *path = scratch_path("languages.gguf");
-    CHECK(ferry_gguf_writer_create(path, &writer, &error));
-    put_graph(writer);
-    put_decoding(writer, forced_first_id);
-    put_text(writer);
-    put_tables(writer, languages);
-    write_tensors(writer);
-    CHECK(ferry_gguf_writer_finish(writer, &error));
-    ferry_gguf_writer_destroy(writer);
-    const ferry_status status = ferry_model_open(path, model, problem);
+    tables = languages;
+    write_small_model(path, &small);
+    const ferry_status status = ferry_model_open(path, model, error);
     free(path);
     return status;
 }
@@ -175,7 +55,7 @@ static ferry_model *open_model(const ferry_model_languages *languages)
 {
     ferry_error error;
     ferry_model *model;
-    CHECK(open_with(languages, -1, &model, &error));
+    CHECK(open_with(languages, &model, &error));
     return model;
 }
 
@@ -241,9 +121,8 @@ static void accept(const ferry_model *model, const char *from, const char *to)
 
 /* ---- tests ---- */
 
-static void test_listing(void **state)
+TEST(test_listing)
 {
-    (void)state;
     static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
     static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
@@ -271,9 +150,8 @@ static void test_listing(void **state)
     ferry_model_close(model);
 }
 
-static void test_names_that_are_none(void **state)
+TEST(test_malformed_names)
 {
-    (void)state;
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
     for (size_t i = 0; i < LENGTH(bad); i++) {
         const ferry_view with_bad[] = {names[0], bad[i], names[2]};
@@ -281,14 +159,13 @@ static void test_names_that_are_none(void **state)
         ferry_error error = {0};
         ferry_model *model = (ferry_model *)&error;
         languages.names = with_bad;
-        assert_int_equal(open_with(&languages, -1, &model, &error), FERRY_ERROR_FORMAT);
+        assert_int_equal(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT);
         assert_null(model);
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
@@ -307,9 +184,8 @@ static void test_names(void **state)
     ferry_model_close(model);
 }
 
-static void test_tags_in_every_place(void **state)
+TEST(test_tags_in_every_place)
 {
-    (void)state;
     static const struct {
         ferry_tag_place source, target;
         int32_t ids[6]; /* up to -1 */
@@ -349,9 +225,8 @@ static void check_first_id(const ferry_model *model, const char *to, int32_t for
     ferry_translator_destroy(translator);
 }
 
-static void test_first_token(void **state)
+TEST(test_first_token)
 {
-    (void)state;
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
     ferry_model *model = open_model(&languages);
     check_first_id(model, "de", -1, 4);
@@ -368,9 +243,8 @@ static void test_first_token(void **state)
     ferry_model_close(model);
 }
 
-static void test_own_tags(void **state)
+TEST(test_own_tags)
 {
-    (void)state;
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
     languages.target_ids = marian;
@@ -391,9 +265,8 @@ static void test_own_tags(void **state)
     ferry_model_close(model);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
-    (void)state;
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
     ASSERT_IDS(model, "hello", NULL, NULL, 8, EOS);
@@ -411,9 +284,8 @@ static void test_defaults(void **state)
     ferry_model_close(model);
 }
 
-static void test_fixed_pair(void **state)
+TEST(test_fixed_pair)
 {
-    (void)state;
     static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     languages.count = 2;
@@ -436,9 +308,8 @@ static void test_fixed_pair(void **state)
     ferry_model_close(model);
 }
 
-static void test_prompts(void **state)
+TEST(test_prompts)
 {
-    (void)state;
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
     static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
@@ -463,9 +334,8 @@ static void test_prompts(void **state)
 }
 
 /* A translator gives its lines what ferry_inspect_tokenize shows. */
-static void test_translating(void **state)
+TEST(test_translating)
 {
-    (void)state;
     const ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
     ferry_error error;
@@ -484,16 +354,4 @@ static void test_translating(void **state)
     ferry_result_destroy(other);
     ferry_translator_destroy(translator);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listing),     cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_tags_in_every_place),
-        cmocka_unit_test(test_first_token), cmocka_unit_test(test_own_tags),
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_fixed_pair),
-        cmocka_unit_test(test_prompts),     cmocka_unit_test(test_translating),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,9 +49,8 @@ static void free_bytes(bytes_model *model)
     free_view(model->proto);
 }
 
-static void test_byte_pieces_round_trip(void **state)
+TEST(test_byte_pieces_round_trip)
 {
-    (void)state;
     static const ferry_view texts[] = {VIEW("漢字"), VIEW("a 🙂 b"), VIEW("Hello\0world\0"), VIEW("\0"),
                                        VIEW("x\0漢\0y")};
     bytes_model model;
@@ -73,9 +72,8 @@ static void test_byte_pieces_round_trip(void **state)
     free_bytes(&model);
 }
 
-static void test_broken_byte_pieces(void **state)
+TEST(test_broken_byte_pieces)
 {
-    (void)state;
     bytes_model model;
     ferry_string text = {0};
     ferry_error error;
@@ -105,9 +103,8 @@ static void test_broken_byte_pieces(void **state)
 
 /* ---- decoding ---- */
 
-static void test_joining_pieces(void **state)
+TEST(test_joining_pieces)
 {
-    (void)state;
     static const ferry_view pieces[] = {VIEW("<unk>"),  VIEW("▁"),      VIEW("▁a▁b"),        VIEW("c"),
                                         VIEW("<0xG1>"), VIEW("<0x4a>"), VIEW("x\0\xE2\x96"), VIEW("")};
     const int32_t unk = 0, ids[] = {1, 1, 2, 0, 3, 7, 1, 4, 5, 6, 1};
@@ -142,9 +139,8 @@ static void test_joining_pieces(void **state)
 }
 
 /* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */
-static void test_texts_of_pieces(void **state)
+TEST(test_texts_of_pieces)
 {
-    (void)state;
     static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
     static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
@@ -171,15 +167,4 @@ static void test_texts_of_pieces(void **state)
     free(text.data);
     free(ids.ids);
     ferry_tokenizer_destroy(tokenizer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_byte_pieces_round_trip),
-        cmocka_unit_test(test_broken_byte_pieces),
-        cmocka_unit_test(test_joining_pieces),
-        cmocka_unit_test(test_texts_of_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

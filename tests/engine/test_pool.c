@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "base/system.h"
+#include "tests/support/random.h"
 
 enum { MOST_THREADS = 4, MOST_ITEMS = 12, MOST_SHARES = 30, MOST_PARTS = 40, ROUNDS = 150 };
 
@@ -37,12 +38,6 @@ typedef struct item_run {
     int wrong[MOST_ITEMS]; /* failures of cmocka are for the main thread */
 } item_run;
 
-static uint32_t next_random(uint32_t *random)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return *random >> 8;
-}
-
 /* Not atomic: the thread sanitizer sees two threads that meet. */
 static void count_part(void *user, size_t part)
 {
@@ -66,9 +61,8 @@ static void share_at_random(void *user, int32_t worker, size_t item)
     }
 }
 
-static void test_everything_is_done_once(void **state)
+TEST(test_everything_is_done_once)
 {
-    (void)state;
     uint32_t random = 1;
     for (int32_t threads = 1; threads <= MOST_THREADS; threads++) {
         ferry_pool *pool = create(threads);
@@ -99,17 +93,16 @@ static void next_in_order(void *user, size_t part)
 
 static void share_in_order(void *user, int32_t worker, size_t item)
 {
-    (void)worker;
     (void)item;
+    (void)worker;
     item_run *run = user;
     order alone = {0};
     ferry_pool_share(run->pool, next_in_order, &alone, MOST_PARTS);
     run->wrong[0] = ferry_pool_helpers(run->pool) != 0 || alone.count != MOST_PARTS;
 }
 
-static void test_one_thread_needs_no_helpers(void **state)
+TEST(test_one_thread_needs_no_helpers)
 {
-    (void)state;
     order alone = {0};
     item_run run = {.pool = create(1)};
     assert_int_equal(ferry_pool_helpers(NULL), 0);
@@ -151,8 +144,8 @@ static void meet(void *user, size_t part)
 
 static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
 {
-    (void)worker;
     (void)item;
+    (void)worker;
     meeting *m = user;
     const double end = ferry_clock() + patience;
     while (ferry_pool_helpers(m->pool) < m->threads - 1 && ferry_clock() < end) sched_yield();
@@ -163,9 +156,8 @@ static void meet_awake_and_asleep(void *user, int32_t worker, size_t item)
     }
 }
 
-static void test_idle_workers_help(void **state)
+TEST(test_idle_workers_help)
 {
-    (void)state;
     for (int32_t threads = 2; threads <= MOST_THREADS; threads++) {
         meeting m = {.pool = create(threads), .threads = threads};
         for (int round = 0; round < 5; round++) {
@@ -179,9 +171,8 @@ static void test_idle_workers_help(void **state)
 }
 
 /* Between runs helpers sleep: the process takes no time. */
-static void test_nobody_is_busy_between_runs(void **state)
+TEST(test_idle_between_runs)
 {
-    (void)state;
     meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
     struct timespec before, after;
     ferry_pool_run(m.pool, meet_awake_and_asleep, &m, 1);
@@ -192,15 +183,4 @@ static void test_nobody_is_busy_between_runs(void **state)
     const double used = (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
     assert_true(used < 0.05);
     ferry_pool_destroy(m.pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_is_done_once),
-        cmocka_unit_test(test_one_thread_needs_no_helpers),
-        cmocka_unit_test(test_idle_workers_help),
-        cmocka_unit_test(test_nobody_is_busy_between_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
 /* Where the time goes: phases that are never negative, fit into the time that passed, and count what was done; and what
  * products did, against sums over the shapes of a small model's matrices. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tests/support/small_model.h"
 
-#include <time.h>
+#include "base/system.h"
 
 static const char *const lines[] = {"How are you?", "", "Tom is reading a book in the garden.", "Hello, world!"};
 enum { LINES = sizeof lines / sizeof lines[0], WITH_WORDS = LINES - 1 };
@@ -13,9 +12,7 @@ static ferry_model *model;
 static int open_model(void **state)
 {
     (void)state;
-    char *directory = data_path("models/marian-separate");
-    model = convert_and_open(directory, NULL);
-    free(directory);
+    model = convert_data("models/marian-separate", NULL);
     return 0;
 }
 
@@ -24,13 +21,6 @@ static int close_model(void **state)
     (void)state;
     ferry_model_close(model);
     return 0;
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static ferry_translator *create(int threads, int beam)
@@ -53,9 +43,9 @@ static double translate(ferry_translator *translator)
     ferry_text texts[LINES];
     ferry_result *result;
     for (int i = 0; i < LINES; i++) texts[i] = (ferry_text){lines[i], strlen(lines[i])};
-    const double start = seconds_now();
+    const double start = ferry_clock();
     CHECK(ferry_translate(translator, texts, LINES, &result, &error));
-    const double passed = seconds_now() - start;
+    const double passed = ferry_clock() - start;
     ferry_result_destroy(result);
     return passed;
 }
@@ -81,9 +71,8 @@ static double sum_of_phases(const ferry_translator *translator)
     return sum;
 }
 
-static void test_nothing_is_counted_unasked(void **state)
+TEST_WITH(test_nothing_is_counted_unasked, open_model, close_model)
 {
-    (void)state;
     ferry_translator *translator = create(1, 1);
     translate(translator);
     assert_true(sum_of_phases(translator) == 0);
@@ -91,9 +80,8 @@ static void test_nothing_is_counted_unasked(void **state)
     ferry_translator_destroy(translator);
 }
 
-static void test_phases_fit_into_the_time_that_passed(void **state)
+TEST_WITH(test_phases_fit_into_the_time_that_passed, open_model, close_model)
 {
-    (void)state;
     static const char *const busy[] = {"tokenizing",      "encoder",      "source_keys",  "self_attention",
                                        "cross_attention", "feed_forward", "decoder_rest", "output_layer",
                                        "search",          "detokenizing", "other"};
@@ -111,9 +99,8 @@ static void test_phases_fit_into_the_time_that_passed(void **state)
     }
 }
 
-static void test_calls_count_what_was_done(void **state)
+TEST_WITH(test_calls_count_what_was_done, open_model, close_model)
 {
-    (void)state;
     for (int threads = 1; threads <= 3; threads++) {
         ferry_translator *translator = create(threads, 1);
         for (int round = 0; round < 2; round++) {
@@ -222,9 +209,8 @@ static void check_one_sentence(const small_model *description)
     ferry_model_close(made);
 }
 
-static void test_products_of_one_sentence(void **state)
+TEST(test_products_of_one_sentence)
 {
-    (void)state;
     small_model description = small;
     check_one_sentence(&description);
     description.type = FERRY_I8;
@@ -234,9 +220,8 @@ static void test_products_of_one_sentence(void **state)
     check_one_sentence(&description);
 }
 
-static void test_products_of_threads_add_up(void **state)
+TEST(test_products_of_threads_add_up)
 {
-    (void)state;
     static const int32_t ids[] = {5, 9, 2, 7, 11, 3, 8, 4, 6, 1}, offsets[] = {0, 5, 8, 10};
     const shares s = count_shares(&small);
     ferry_model *made = open_small_model(&small, NULL);
@@ -248,14 +233,4 @@ static void test_products_of_threads_add_up(void **state)
         assert_int_equal(work.int8_products, 0);
     }
     ferry_model_close(made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_counted_unasked), cmocka_unit_test(test_phases_fit_into_the_time_that_passed),
-        cmocka_unit_test(test_calls_count_what_was_done),  cmocka_unit_test(test_products_of_one_sentence),
-        cmocka_unit_test(test_products_of_threads_add_up),
-    };
-    return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -16,9 +16,8 @@ static void assert_clean(ferry_view text, ferry_view expected)
 }
 
 /* Between letters, so that nothing is trimmed. */
-static void test_substitutions(void **state)
+TEST(test_substitutions)
 {
-    (void)state;
     static const struct {
         const char *from, *to;
     } table[] = {{"，", ","},  {"。", ". "}, {"、", ","},  {"”", "\""}, {"“", "\""}, {"《", "\""},
@@ -37,9 +36,8 @@ static void test_substitutions(void **state)
 }
 
 /* Their neighbors among the code points, and quotation marks that the script does not know. */
-static void test_what_stays(void **state)
+TEST(test_what_stays)
 {
-    (void)state;
     static const char *const texts[] = {
         "«»", "„", "‘", "–—", "ａ", "＇", "〝", "ﬁ", "漢字", "\u00A0x\u00A0", "\u3000x\u3000", "\u2028x", "e\u0301"};
     for (size_t i = 0; i < LENGTH(texts); i++) {
@@ -48,9 +46,8 @@ static void test_what_stays(void **state)
     }
 }
 
-static void test_blanks(void **state)
+TEST(test_blanks)
 {
-    (void)state;
     assert_clean(VIEW(""), VIEW(""));
     assert_clean(VIEW(" \t "), VIEW(""));
     assert_clean(VIEW("  a \t\0  b  "), VIEW("a b"));
@@ -60,10 +57,9 @@ static void test_blanks(void **state)
     assert_clean(VIEW("a\r\nb"), VIEW("a \nb"));
 }
 
-/* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and what stands beside them. */
-static void test_categories(void **state)
+/* First and last of each range of categories Cc, Cf, Co and of the noncharacters, and their neighbors. */
+TEST(test_categories)
 {
-    (void)state;
     static const uint32_t blank[] = {0x00,    0x1F,    0x7F,    0x9F,    0xAD,    0x600,   0x605,   0x61C,
                                      0x6DD,   0x70F,   0x890,   0x891,   0x8E2,   0x180E,  0x200B,  0x200F,
                                      0x202A,  0x202E,  0x2060,  0x2064,  0x2066,  0x206F,  0xE000,  0xF8FF,
@@ -96,17 +92,15 @@ static void test_categories(void **state)
     }
 }
 
-static void test_ill_formed_bytes_stay(void **state)
+TEST(test_ill_formed_bytes_stay)
 {
-    (void)state;
     assert_clean(VIEW("a\xff\xe3\x80 \xc2"), VIEW("a\xff\xe3\x80 \xc2"));
-    assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for what stands before it */
+    assert_clean(VIEW("a\t\xff"), VIEW("a \xff")); /* not taken for its predecessor */
 }
 
-/* In the tokenizer: behind the tag, before the pieces. */
-static void test_in_the_tokenizer(void **state)
+/* In the tokenizer: after the tag, before the pieces. */
+TEST(test_in_the_tokenizer)
 {
-    (void)state;
     static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};
     ferry_tokenizer_config config = {.source_pieces = pieces,
                                      .source_count = 5,
@@ -129,17 +123,4 @@ static void test_in_the_tokenizer(void **state)
         free(ids.ids);
         ferry_tokenizer_destroy(tokenizer);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_substitutions),
-        cmocka_unit_test(test_what_stays),
-        cmocka_unit_test(test_blanks),
-        cmocka_unit_test(test_categories),
-        cmocka_unit_test(test_ill_formed_bytes_stay),
-        cmocka_unit_test(test_in_the_tokenizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

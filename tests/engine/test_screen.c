@@ -17,19 +17,10 @@ typedef struct world {
     bool masked[MAX_N];
 } world;
 
-static uint64_t random_state = 1;
-
-/* -1 … 1 */
-static float random_float(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
-}
-
 /* Nearly normal. */
 static float random_normal(void)
 {
-    return random_float() + random_float() + random_float();
+    return random_between(-1, 1) + random_between(-1, 1) + random_between(-1, 1);
 }
 
 static world *new_world(int32_t N, int32_t K, bool bias)
@@ -127,17 +118,16 @@ static bool check(const world *w)
     return told;
 }
 
-static void test_ordinary_numbers(void **state)
+RANDOM_TEST(test_ordinary_numbers)
 {
-    (void)state;
     static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
     int32_t told = 0, asked = 0;
     for (int32_t i = 0; i < 120; i++) {
-        world *w = new_world(1 + (int32_t)(fabsf(random_float()) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
+        world *w = new_world(1 + (int32_t)(fabsf(random_between(-1, 1)) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
         const float size = powf(10, (float)(i % 7 - 3));
         for (int32_t k = 0; k < w->K; k++) w->x[k] *= size;
         if (i % 5 == 4)
-            for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_float() > 0;
+            for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_between(-1, 1) > 0;
         told += w->K >= 63 && check(w);
         asked += w->K >= 63;
         if (w->K < 63) check(w); /* a vocabulary in so few dimensions is crowded */
@@ -147,9 +137,8 @@ static void test_ordinary_numbers(void **state)
 }
 
 /* Equal rows have equal logits: the lowest id wins. And twins that differ in their last bits. */
-static void test_equals(void **state)
+RANDOM_TEST(test_equals)
 {
-    (void)state;
     for (int32_t i = 0; i < 20; i++) {
         world *w = new_world(500, 128, true);
         const size_t K = (size_t)w->K;
@@ -168,8 +157,8 @@ static void test_equals(void **state)
 enum { BEST, SECOND, FILLERS }; /* columns */
 
 /* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between
- * that and the second best stand so many others that the best is not among those that are known: a screen that believes
- * in a smaller bound takes the second for the best. */
+ * that and the second best are so many others that the best is not among those that are known: a screen that uses
+ * a smaller bound takes the second for the best. */
 static void check_misleading(world *w, float too_small, float weight_unit, float input_unit)
 {
     for (int32_t k = 0; k < w->K; k++) {
@@ -199,9 +188,8 @@ static const struct {
 } units[UNITS] = {{1, 1}, {0x1p-90f, 0x1p+60f}, {0x1p+60f, 0x1p-50f}, {0x1p-20f, 0x1p-20f}};
 
 /* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
-static void test_coarse_weights(void **state)
+RANDOM_TEST(test_coarse_weights)
 {
-    (void)state;
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
@@ -214,9 +202,8 @@ static void test_coarse_weights(void **state)
 }
 
 /* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
-static void test_coarse_inputs(void **state)
+RANDOM_TEST(test_coarse_inputs)
 {
-    (void)state;
     for (size_t u = 0; u < UNITS; u++) {
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
@@ -229,9 +216,8 @@ static void test_coarse_inputs(void **state)
 }
 
 /* No numbers, infinite ones, nothing allowed, zeros, the largest and the smallest numbers, sums that vanish. */
-static void test_extremes(void **state)
+RANDOM_TEST(test_extremes)
 {
-    (void)state;
     static const float extremes[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e-44f, 1e30f, 0};
     for (int32_t i = 0; i < 7; i++) {
         for (int32_t place = 0; place < 4; place++) {
@@ -239,7 +225,7 @@ static void test_extremes(void **state)
             if (place == 0) w->x[11] = extremes[i];
             if (place == 1) w->weight[77 * w->K + 3] = extremes[i];
             if (place == 2) w->bias[77] = extremes[i];
-            for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_float();
+            for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_between(-1, 1);
             const bool told = check(w);
             if (place < 2 && i < 3) assert_false(told);
             free_world(w);
@@ -260,13 +246,4 @@ static void test_extremes(void **state)
     for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
     assert_true(check(w));
     free_world(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordinary_numbers), cmocka_unit_test(test_equals),   cmocka_unit_test(test_coarse_weights),
-        cmocka_unit_test(test_coarse_inputs),    cmocka_unit_test(test_extremes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

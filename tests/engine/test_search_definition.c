@@ -1,36 +1,7 @@
 /* engine/search, Hugging Face's policy: a comparison with greedy and beam search spelled out over whole arrays. */
 #include "tests/support/scripted.h"
 
-static bool contains(const int32_t *ids, int32_t count, int32_t id)
-{
-    for (int32_t i = 0; i < count; i++) {
-        if (ids[i] == id) return true;
-    }
-    return false;
-}
-
-/* Whether the last g tokens of ids [length] with `id` behind occur in ids. */
-static bool repeats(const int32_t *ids, int32_t length, int32_t g, int32_t id)
-{
-    if (g == 0 || length + 1 < g) return false;
-    int32_t extended[MAX_TOKENS];
-    memcpy(extended, ids, (size_t)length * sizeof *ids);
-    extended[length] = id;
-    for (int32_t i = 0; i + g <= length; i++) {
-        if (memcmp(ids + i, extended + length + 1 - g, (size_t)g * sizeof *ids) == 0) return true;
-    }
-    return false;
-}
-
-static void log_softmax(float *row, int32_t vocab)
-{
-    const float max = row[plain_argmax(row, vocab)];
-    if (max == -INFINITY) return;
-    const float log_sum = plain_log_sum_exp(row, vocab);
-    for (int32_t v = 0; v < vocab; v++) row[v] -= log_sum;
-}
-
-/* Processors in their order on row [vocab] behind ids [cur], which begin with the start token. */
+/* Processors in their order on row [vocab] after ids [cur], which begin with the start token. */
 static void process(const ferry_search_rules *rules, int32_t vocab, const int32_t *ids, int32_t cur, float *row)
 {
     const ferry_options *decoding = &rules->options;
@@ -38,10 +9,10 @@ static void process(const ferry_search_rules *rules, int32_t vocab, const int32_
     if (cur == rules->options.max_length && decoding->forced_last_id >= 0) forced = decoding->forced_last_id;
     for (int32_t v = 0; v < vocab; v++) {
         float penalty = decoding->repetition_penalty;
-        if (contains(ids, cur, v)) row[v] = row[v] < 0 ? row[v] * penalty : row[v] / penalty;
+        if (occurs(ids, cur, v)) row[v] = row[v] < 0 ? row[v] * penalty : row[v] / penalty;
         if (repeats(ids, cur, decoding->no_repeat_ngram, v)) row[v] = -INFINITY;
-        if (contains(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, v)) row[v] = -INFINITY;
-        if (contains(rules->eos_ids, rules->eos_count, v) && cur - 1 < decoding->min_length) row[v] = -INFINITY;
+        if (occurs(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, v)) row[v] = -INFINITY;
+        if (occurs(rules->eos_ids, rules->eos_count, v) && cur - 1 < decoding->min_length) row[v] = -INFINITY;
         if (forced >= 0) row[v] = v == forced ? 0 : -INFINITY;
     }
     if (decoding->renormalize) log_softmax(row, vocab);
@@ -147,7 +118,7 @@ static bool reference_beam(const ferry_search_rules *rules, const scripted *netw
             break;
         }
         for (int32_t i = 0; i < count; i++) {
-            hit[i] = contains(rules->eos_ids, rules->eos_count, c[i].ids[n]) || n == rules->options.max_length;
+            hit[i] = occurs(rules->eos_ids, rules->eos_count, c[i].ids[n]) || n == rules->options.max_length;
             if (i < k && hit[i]) {
                 merged[merged_count] = c[i];
                 merged[merged_count].finished = true;
@@ -198,7 +169,7 @@ static void reference_greedy(const ferry_search_rules *rules, const scripted *ne
                       (cur == rules->options.max_length && rules->options.forced_last_id >= 0);
         sum += rules->options.renormalize || forced ? row[id] : raw[id];
         ids[cur++] = id;
-        done = contains(rules->eos_ids, rules->eos_count, id) || cur - 1 == rules->options.max_length;
+        done = occurs(rules->eos_ids, rules->eos_count, id) || cur - 1 == rules->options.max_length;
     }
     result->count = 1;
     result->length[0] = cur - 1;
@@ -223,9 +194,8 @@ static void check_parts(const ferry_search_rules *rules, scripted network, const
     }
 }
 
-static void test_against_definition(void **state)
+TEST(test_against_definition)
 {
-    (void)state;
     static const float penalties[] = {-1, -0.5f, 0, 0.6f, 1, 1, 2};
     static const float repetition[] = {1, 1, 1, 1.3f, 0.8f};
     enum { MODELS = 6000 };
@@ -280,10 +250,4 @@ static void test_against_definition(void **state)
     /* The comparison means something only if most models are ordinary ones. */
     assert_true(with_phantoms < MODELS / 8);
     assert_true(several > MODELS / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_definition)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

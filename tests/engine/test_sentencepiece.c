@@ -1,6 +1,7 @@
-/* SentencePiece models that are damaged, or odd on purpose: refused, or harmless. */
+/* Damaged and unusual SentencePiece models: refused, or harmless. */
 #include "tests/support/tokenizer_support.h"
 
+#include "tests/support/random.h"
 #include "tokenizer/sentencepiece_c.h"
 
 /* ---- damage ---- */
@@ -23,17 +24,8 @@ static ferry_status try_model(ferry_view proto, ferry_error *error)
     return status;
 }
 
-static uint32_t next_random(uint32_t *state)
+TEST(test_random_bytes_are_refused)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
-}
-
-static void test_random_bytes_are_refused(void **state)
-{
-    (void)state;
     char bytes[256];
     uint32_t random = 1;
     ferry_error error;
@@ -43,9 +35,8 @@ static void test_random_bytes_are_refused(void **state)
     }
 }
 
-static void test_damaged_models(void **state)
+TEST(test_damaged_models)
 {
-    (void)state;
     ferry_view proto = read_file(BYTE_FALLBACK);
     char *damaged = malloc(proto.size);
     uint32_t random = 2;
@@ -116,9 +107,8 @@ static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *un
     return status;
 }
 
-static void test_odd_pieces(void **state)
+TEST(test_odd_pieces)
 {
-    (void)state;
     enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };
     char longest[65];
     ferry_error error;
@@ -147,9 +137,8 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
     }
 }
 
-static void test_normalization_tables(void **state)
+TEST(test_normalization_tables)
 {
-    (void)state;
     enum { COUNT = 256 * 36 };
     uint32_t *units = calloc(COUNT, sizeof *units);
     ferry_error error;
@@ -169,15 +158,4 @@ static void test_normalization_tables(void **state)
     assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED);
     assert_int_equal(try_proto(VIEW(""), 0, units, 1, &error), FERRY_ERROR_FORMAT);
     free(units);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_bytes_are_refused),
-        cmocka_unit_test(test_damaged_models),
-        cmocka_unit_test(test_odd_pieces),
-        cmocka_unit_test(test_normalization_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 enum { K = 300, MOST_ROWS = 40, MATRICES = 4, THREADS = 3 };
 
-/* Outputs: small ones that stay whole, odd ones, ones that end right behind a piece. */
+/* Outputs: small ones that stay whole, odd ones, ones that end right after a piece. */
 static const int32_t sizes[][MATRICES] = {{1000, 1000, 1000, 0}, {3001, 17, 64, 448}, {1, 2047, 129, 640}, {4096}};
 static const int32_t rows_of[] = {1, 2, 5, 17, MOST_ROWS};
 
@@ -108,9 +108,8 @@ static void check_sizes(ferry_pool *pool, const int32_t *N, int32_t floats)
     }
 }
 
-static void shared_columns_are_the_same_bytes(void **state)
+RANDOM_TEST(shared_columns_are_the_same_bytes)
 {
-    (void)state;
     ferry_error error = {0};
     ferry_pool *pool;
     assert_int_equal(ferry_pool_create(THREADS, &pool, &error), FERRY_OK);
@@ -118,12 +117,4 @@ static void shared_columns_are_the_same_bytes(void **state)
         for (int32_t floats = 0; floats <= MATRICES; floats += 2) check_sizes(pool, sizes[s], floats);
     }
     ferry_pool_destroy(pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(shared_columns_are_the_same_bytes, restart_random),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

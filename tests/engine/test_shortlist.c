@@ -30,9 +30,8 @@ static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const i
 }
 
 /* First 2; lists of source ids 0 and 1: (1 3 | 2). */
-static void test_worked_example(void **state)
+TEST(test_worked_example)
 {
-    (void)state;
     static const uint32_t offsets[] = {0, 2, 3};
     static const int32_t lists[] = {1, 3, 2}, ascending[] = {0, 1, 2, 3, 4, 5, 6, 7};
     ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
@@ -44,10 +43,9 @@ static void test_worked_example(void **state)
     assert_memory_equal(words, ascending, 5 * sizeof *words);
 }
 
-/* Nothing is allowed by itself: eight words are. */
-static void test_empty_lists(void **state)
+/* No word is permitted by itself: eight words are. */
+TEST(test_empty_lists)
 {
-    (void)state;
     static const uint32_t offsets[] = {0, 0};
     static const int32_t none[] = {0};
     const ferry_shortlist shortlist = {.offsets = offsets, .ids = none};
@@ -101,9 +99,8 @@ static void make_shortlist(random_shortlist *made, int32_t vocab, int32_t first,
     made->shortlist = (ferry_shortlist){.first = first, .shared = shared, .offsets = made->offsets, .ids = made->ids};
 }
 
-static void test_against_definition(void **state)
+TEST(test_against_definition)
 {
-    (void)state;
     static random_shortlist made;
     for (int32_t i = 0; i < 2000; i++) {
         const int32_t vocab = 8 + random_below(MAX_WORDS - 8), length = 1 + random_below(MAX_SOURCE);
@@ -212,14 +209,37 @@ static job *make_job(const ferry_transformer *model, const ferry_generation *gen
     return j;
 }
 
-static ferry_model *open_model(void)
+/* A model with a random shortlist, a job and a generator for it. */
+static struct {
+    ferry_model *opened;
+    ferry_transformer model;
+    ferry_generation generation;
+    random_shortlist made;
+    job *job;
+    ferry_generator generator;
+} world;
+
+static void begin(int32_t beam, bool shared)
 {
     ferry_error error;
-    ferry_model *model;
     const ferry_inspect_shape shape = {
         .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
-    CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &model, &error));
-    return model;
+    CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &world.opened, &error));
+    world.model = world.opened->file.transformer;
+    world.generation = world.opened->file.generation;
+    make_shortlist(&world.made, VOCAB, 4, shared);
+    world.generation.shortlist = world.made.shortlist;
+    world.job = make_job(&world.model, &world.generation, beam);
+    ferry_generator_init(&world.generator, &world.model, world.opened->kernels);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    ferry_generator_destroy(&world.generator);
+    free(world.job);
+    ferry_model_close(world.opened);
+    return 0;
 }
 
 static bool occurs(const int32_t *ids, int32_t count, int32_t id)
@@ -230,23 +250,15 @@ static bool occurs(const int32_t *ids, int32_t count, int32_t id)
 }
 
 /* All words of restricted sentences are in their lists; other sentences use others, too. */
-static void test_no_other_words(void **state)
+TEST_WITH(test_no_other_words, NULL, end)
 {
-    (void)state;
-    static random_shortlist made;
-    ferry_model *opened = open_model();
-    ferry_transformer model = opened->file.transformer;
-    ferry_generation generation = opened->file.generation;
-    make_shortlist(&made, VOCAB, 4, false);
-    generation.shortlist = made.shortlist;
-    job *j = make_job(&model, &generation, BEAM);
-    ferry_generator generator;
-    ferry_generator_init(&generator, &model, opened->kernels);
-    generate(&generator, j, 0, SENTENCES, 4);
+    begin(BEAM, false);
+    job *j = world.job;
+    generate(&world.generator, j, 0, SENTENCES, 4);
     int32_t elsewhere = 0, different = 0;
     for (int32_t s = 0; s < SENTENCES; s++) {
         int32_t words[MAX_WORDS];
-        const int32_t count = naive_words(&generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        const int32_t count = naive_words(&world.generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
         assert_in_range(count, 1, VOCAB - 1);
         assert_int_equal(j->counts[s], BEAM);
         for (int32_t h = 0; h < BEAM; h++) {
@@ -260,51 +272,37 @@ static void test_no_other_words(void **state)
     }
     assert_true(elsewhere > 0);
     assert_true(different > 0);
-    ferry_generator_destroy(&generator);
-    free(j);
-    ferry_model_close(opened);
 }
 
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
-static void test_softmax_over_the_list(void **state)
+TEST_WITH(test_softmax_over_the_list, NULL, end)
 {
-    (void)state;
-    static random_shortlist made;
     ferry_error error;
-    ferry_model *opened = open_model();
-    ferry_transformer model = opened->file.transformer;
-    ferry_generation generation = opened->file.generation;
-    make_shortlist(&made, VOCAB, 4, true);
-    generation.shortlist = made.shortlist;
-    job *j = make_job(&model, &generation, 1);
-    ferry_generator generator;
-    ferry_generator_init(&generator, &model, opened->kernels);
-    generate(&generator, j, 0, SENTENCES, 4);
+    begin(1, true);
+    job *j = world.job;
+    generate(&world.generator, j, 0, SENTENCES, 4);
     float *logits = malloc(sizeof(float[MAX_LENGTH][VOCAB]));
     assert_non_null(logits);
     for (int32_t s = 0; s < SENTENCES; s++) {
         const hypothesis *found = &j->hypotheses[s][0];
         const int32_t offsets[] = {0, j->lengths[s]}, target_offsets[] = {0, found->length};
-        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {generation.start_id};
-        int32_t count = naive_words(&generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {world.generation.start_id};
+        int32_t count = naive_words(&world.generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
         for (int32_t v = 0; v < VOCAB && !j->restricted[s]; v++) words[v] = v;
         if (!j->restricted[s]) count = VOCAB;
         memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
-        CHECK(ferry_inspect_logits(opened, j->ids[s], offsets, 1, inputs, target_offsets, FERRY_INSPECT_STEP_BY_STEP,
-                                   logits, &error));
+        CHECK(ferry_inspect_logits(world.opened, j->ids[s], offsets, 1, inputs, target_offsets,
+                                   FERRY_INSPECT_STEP_BY_STEP, logits, &error));
         for (int32_t i = 0; i < found->length; i++) {
             float listed[VOCAB];
             for (int32_t w = 0; w < count; w++) listed[w] = logits[i * VOCAB + words[w]];
             ferry_log_sum total = FERRY_LOG_SUM_ZERO;
-            opened->kernels->add_exp(&total, listed, count);
+            world.opened->kernels->add_exp(&total, listed, count);
             const float expected = logits[i * VOCAB + found->ids[i]] - ferry_log_of_sum(&total);
             assert_memory_equal(&found->token_scores[i], &expected, sizeof expected);
         }
     }
     free(logits);
-    ferry_generator_destroy(&generator);
-    free(j);
-    ferry_model_close(opened);
 }
 
 /* The output matrix in int8, inputs quantized from their values. */
@@ -349,62 +347,30 @@ static void check_batch_is_alone(const ferry_transformer *model, const ferry_gen
 }
 
 /* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */
-static void test_batch_is_alone(void **state)
+TEST_WITH(test_batch_is_alone, NULL, end)
 {
-    (void)state;
-    static random_shortlist made;
     static float scales[VOCAB];
-    ferry_model *opened = open_model();
-    ferry_transformer model = opened->file.transformer;
-    ferry_generation generation = opened->file.generation;
-    make_shortlist(&made, VOCAB, 4, true);
-    generation.shortlist = made.shortlist;
-    check_batch_is_alone(&model, &generation, opened->kernels);
-    int8_t *codes = quantize_output(&model, scales);
-    check_batch_is_alone(&model, &generation, opened->kernels);
-    model.sentence_inputs = true;
-    check_batch_is_alone(&model, &generation, opened->kernels);
-    generation.shortlist = (ferry_shortlist){0};
-    check_batch_is_alone(&model, &generation, opened->kernels);
+    begin(BEAM, true);
+    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
+    int8_t *codes = quantize_output(&world.model, scales);
+    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
+    world.model.sentence_inputs = true;
+    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
+    world.generation.shortlist = (ferry_shortlist){0};
+    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
     free(codes);
-    ferry_model_close(opened);
 }
 
 /* The same work again asks the system for nothing. */
-static void test_no_allocation_after_warm_up(void **state)
+TEST_WITH(test_no_allocation_after_warm_up, NULL, end)
 {
-    (void)state;
-    static random_shortlist made;
-    ferry_model *opened = open_model();
-    ferry_transformer model = opened->file.transformer;
-    ferry_generation generation = opened->file.generation;
-    make_shortlist(&made, VOCAB, 4, true);
-    generation.shortlist = made.shortlist;
-    job *j = make_job(&model, &generation, BEAM);
-    ferry_generator generator;
+    begin(BEAM, true);
+    job *j = world.job;
     size_t warm = 0;
-    ferry_generator_init(&generator, &model, opened->kernels);
     for (int round = 0; round < 6; round++) {
-        generate(&generator, j, 0, SENTENCES, 4);
-        if (round == 2) warm = ferry_generator_allocations(&generator);
+        generate(&world.generator, j, 0, SENTENCES, 4);
+        if (round == 2) warm = ferry_generator_allocations(&world.generator);
     }
     assert_true(warm > 0);
-    assert_int_equal(ferry_generator_allocations(&generator), warm);
-    ferry_generator_destroy(&generator);
-    free(j);
-    ferry_model_close(opened);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_example),
-        cmocka_unit_test(test_empty_lists),
-        cmocka_unit_test(test_against_definition),
-        cmocka_unit_test(test_no_other_words),
-        cmocka_unit_test(test_softmax_over_the_list),
-        cmocka_unit_test(test_batch_is_alone),
-        cmocka_unit_test(test_no_allocation_after_warm_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(ferry_generator_allocations(&world.generator), warm);
 }

@@ -1,11 +1,11 @@
-/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what stands around a text, what the
+/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what is put around a text, what the
  * vocabulary lacks, and two threads at once. */
 #include "tests/support/tokenizer_support.h"
 
-#include <jansson.h>
 #include <pthread.h>
 
 #include "base/utf8.h"
+#include "tests/support/support.h"
 
 #define MARIAN_SEPARATE FERRY_TEST_DATA "/models/marian-separate/"
 #define TATOEBA FERRY_TEST_DATA "/models/tatoeba-en-de/"
@@ -84,11 +84,6 @@ static void load_marian(marian *model, const char *golden, const char *spm, cons
     model->tokenizer = create_tokenizer(&model->config);
 }
 
-static void load_tatoeba(marian *model)
-{
-    load_marian(model, TATOEBA "golden.json", TATOEBA "source.spm", TATOEBA "vocab.json", TATOEBA "vocab.json");
-}
-
 static void free_side(vocabulary_side *side)
 {
     json_decref(side->json);
@@ -104,58 +99,71 @@ static void free_marian(marian *model)
     json_decref(model->golden);
 }
 
+/* What most tests use, new for each of them. */
+static marian tatoeba;
+static ferry_ids ids;
+
+static int load_tatoeba(void **state)
+{
+    (void)state;
+    load_marian(&tatoeba, TATOEBA "golden.json", TATOEBA "source.spm", TATOEBA "vocab.json", TATOEBA "vocab.json");
+    ids = (ferry_ids){0};
+    return 0;
+}
+
+static int free_tatoeba(void **state)
+{
+    (void)state;
+    free_marian(&tatoeba);
+    free(ids.ids);
+    return 0;
+}
+
 /* ---- golden lines ---- */
 
-static void assert_ids(const ferry_ids *ids, const int32_t *expected, size_t count)
+static void assert_ids(const ferry_ids *found, const int32_t *expected, size_t count)
 {
-    assert_int_equal(ids->count, count);
-    assert_memory_equal(ids->ids, expected, count * sizeof *expected);
+    assert_int_equal(found->count, count);
+    assert_memory_equal(found->ids, expected, count * sizeof *expected);
 }
 
-static size_t ids_of(const json_t *array, int32_t *ids, size_t capacity)
+static void check_line(const marian *model, const json_t *line, ferry_ids *found, ferry_string *text)
 {
-    size_t count = json_array_size(array);
-    assert_true(count <= capacity);
-    for (size_t i = 0; i < count; i++) ids[i] = (int32_t)json_integer_value(json_array_get(array, i));
-    return count;
-}
-
-static void check_line(const marian *model, const json_t *line, ferry_ids *ids, ferry_string *text)
-{
-    int32_t expected[512];
+    int32_t count;
     const char *name;
     json_t *ignored;
     ferry_error error;
-    size_t count = ids_of(json_object_get(line, "input_ids"), expected, LENGTH(expected));
-    encode(model->tokenizer, view_of(json_object_get(line, "text")), ids);
-    assert_ids(ids, expected, count);
+    int32_t *expected = json_ids(json_object_get(line, "input_ids"), &count);
+    encode(model->tokenizer, view_of(json_object_get(line, "text")), found);
+    assert_ids(found, expected, (size_t)count);
+    free(expected);
     json_object_foreach (json_object_get(model->golden, "runs"), name, ignored) {
         const json_t *run = json_object_get(line, name);
         const json_t *rows = json_object_get(run, "ids");
         assert_true(json_array_size(rows) > 0);
         for (size_t i = 0; i < json_array_size(rows); i++) {
-            count = ids_of(json_array_get(rows, i), expected, LENGTH(expected));
-            assert_int_equal(ferry_tokenizer_decode(model->tokenizer, expected, count, text, &error), FERRY_OK);
+            int32_t *row = json_ids(json_array_get(rows, i), &count);
+            assert_int_equal(ferry_tokenizer_decode(model->tokenizer, row, (size_t)count, text, &error), FERRY_OK);
             assert_text(text, ferry_utf8_trim(view_of(json_array_get(json_object_get(run, "text"), i))));
+            free(row);
         }
     }
 }
 
 static void check_golden(const marian *model, size_t lines)
 {
-    ferry_ids ids = {0};
+    ferry_ids found = {0};
     ferry_string text = {0};
     size_t i;
     json_t *line;
     assert_int_equal(json_array_size(json_object_get(model->golden, "lines")), lines);
-    json_array_foreach (json_object_get(model->golden, "lines"), i, line) check_line(model, line, &ids, &text);
-    free(ids.ids);
+    json_array_foreach (json_object_get(model->golden, "lines"), i, line) check_line(model, line, &found, &text);
+    free(found.ids);
     free(text.data);
 }
 
-static void test_golden_separate_vocabularies(void **state)
+TEST(test_golden_separate_vocabularies)
 {
-    (void)state;
     marian model;
     load_marian(&model, MARIAN_SEPARATE "golden.json", MARIAN_SEPARATE "source.spm", MARIAN_SEPARATE "vocab.json",
                 MARIAN_SEPARATE "target_vocab.json");
@@ -163,46 +171,33 @@ static void test_golden_separate_vocabularies(void **state)
     free_marian(&model);
 }
 
-static void test_golden_joint_vocabulary(void **state)
+TEST_WITH(test_golden_joint_vocabulary, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
-    load_tatoeba(&model);
-    check_golden(&model, 60);
-    free_marian(&model);
+    check_golden(&tatoeba, 60);
 }
 
 /* ---- encoding ---- */
 
-static void test_empty_text_is_prefix_and_suffix(void **state)
+TEST_WITH(test_empty_text_is_prefix_and_suffix, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
-    ferry_ids ids = {0};
     const int32_t prefix[] = {7, 8}, expected[] = {7, 8, 0}, blank[] = {0};
-    load_tatoeba(&model);
-    encode(model.tokenizer, VIEW(""), &ids);
+    encode(tatoeba.tokenizer, VIEW(""), &ids);
     assert_ids(&ids, blank, 1);
-    encode(model.tokenizer, (ferry_view){NULL, 0}, &ids);
+    encode(tatoeba.tokenizer, (ferry_view){NULL, 0}, &ids);
     assert_ids(&ids, blank, 1);
-    model.config.prefix_ids = prefix;
-    model.config.prefix_count = 2;
-    ferry_tokenizer *tokenizer = create_tokenizer(&model.config);
+    tatoeba.config.prefix_ids = prefix;
+    tatoeba.config.prefix_count = 2;
+    ferry_tokenizer *tokenizer = create_tokenizer(&tatoeba.config);
     encode(tokenizer, VIEW("   "), &ids);
     assert_ids(&ids, expected, 3);
     ferry_tokenizer_destroy(tokenizer);
-    free(ids.ids);
-    free_marian(&model);
 }
 
-static void test_leading_tag(void **state)
+TEST_WITH(test_leading_tag, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
     ferry_ids plain = {0}, tagged = {0};
-    load_tatoeba(&model);
-    model.source.pieces[5] = VIEW(">>deu<<"); /* the tokenizer made here, unlike the first one, knows the tag */
-    ferry_tokenizer *knows = create_tokenizer(&model.config);
+    tatoeba.source.pieces[5] = VIEW(">>deu<<"); /* the tokenizer made here, unlike the first one, knows the tag */
+    ferry_tokenizer *knows = create_tokenizer(&tatoeba.config);
     encode(knows, VIEW("Hello >>deu<< a<<b"), &plain);
 
     encode(knows, VIEW(">>deu<< Hello >>deu<< a<<b"), &tagged);
@@ -221,21 +216,17 @@ static void test_leading_tag(void **state)
     free(plain.ids);
     free(tagged.ids);
     ferry_tokenizer_destroy(knows);
-    free_marian(&model);
 }
 
-static void test_no_tag(void **state)
+TEST_WITH(test_no_tag, load_tatoeba, free_tatoeba)
 {
-    (void)state;
     static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
-    marian model;
     ferry_ids with = {0}, without = {0};
-    load_tatoeba(&model);
-    model.source.pieces[5] = VIEW(">>deu<<");
-    model.config.leading_tag = false;
-    ferry_tokenizer *ignores = create_tokenizer(&model.config);
+    tatoeba.source.pieces[5] = VIEW(">>deu<<");
+    tatoeba.config.leading_tag = false;
+    ferry_tokenizer *ignores = create_tokenizer(&tatoeba.config);
     for (size_t i = 0; i < LENGTH(texts); i++) {
-        encode(model.tokenizer, texts[i], &with);
+        encode(tatoeba.tokenizer, texts[i], &with);
         encode(ignores, texts[i], &without);
         assert_ids(&with, without.ids, without.count);
     }
@@ -244,63 +235,47 @@ static void test_no_tag(void **state)
     free(with.ids);
     free(without.ids);
     ferry_tokenizer_destroy(ignores);
-    free_marian(&model);
 }
 
-static void test_what_the_vocabulary_lacks(void **state)
+TEST_WITH(test_what_the_vocabulary_lacks, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
-    ferry_ids ids = {0};
-    load_tatoeba(&model);
-    int32_t blank = id_in(&model.source, "▁"), tom = id_in(&model.source, "▁Tom");
-    encode(model.tokenizer, VIEW("Tom 漢字🙂"), &ids);
+    int32_t blank = id_in(&tatoeba.source, "▁"), tom = id_in(&tatoeba.source, "▁Tom");
+    encode(tatoeba.tokenizer, VIEW("Tom 漢字🙂"), &ids);
     assert_ids(&ids, (const int32_t[]){tom, blank, 1, 0}, 4);
 
-    model.source.pieces[tom] =
+    tatoeba.source.pieces[tom] =
         VIEW("漢字🙂"); /* now SentencePiece knows what the vocabulary lacks, and the other way */
-    ferry_tokenizer *other = create_tokenizer(&model.config);
+    ferry_tokenizer *other = create_tokenizer(&tatoeba.config);
     encode(other, VIEW("Tom 漢字🙂"), &ids);
     assert_ids(&ids, (const int32_t[]){1, blank, tom, 0}, 4);
     ferry_tokenizer_destroy(other);
-    free(ids.ids);
-    free_marian(&model);
 }
 
-static void test_long_text(void **state)
+TEST_WITH(test_long_text, load_tatoeba, free_tatoeba)
 {
-    (void)state;
     enum { REPEATS = 50000 };
-    marian model;
-    ferry_ids ids = {0};
-    load_tatoeba(&model);
-    int32_t tom = id_in(&model.source, "▁Tom");
+    int32_t tom = id_in(&tatoeba.source, "▁Tom");
     char *text = malloc(4 * REPEATS);
     assert_non_null(text);
     for (size_t i = 0; i < REPEATS; i++) memcpy(text + 4 * i, "Tom ", 4);
-    encode(model.tokenizer, (ferry_view){text, 4 * REPEATS}, &ids);
+    encode(tatoeba.tokenizer, (ferry_view){text, 4 * REPEATS}, &ids);
     assert_int_equal(ids.count, REPEATS + 1);
     for (size_t i = 0; i < REPEATS; i++) assert_int_equal(ids.ids[i], tom);
 
     ferry_error error;
-    assert_int_equal(ferry_tokenizer_encode(model.tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
+    assert_int_equal(ferry_tokenizer_encode(tatoeba.tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
                      FERRY_ERROR_LIMIT);
     assert_string_equal(error.message, "text: expected at most 67108864 bytes, found 67108865");
     free(text);
-    free(ids.ids);
-    free_marian(&model);
 }
 
-static void test_ids_of_the_configuration_are_checked(void **state)
+TEST_WITH(test_ids_of_the_configuration_are_checked, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
     ferry_error error;
     ferry_tokenizer *tokenizer = NULL;
-    load_tatoeba(&model);
     for (int which = 0; which < 4; which++) {
-        ferry_tokenizer_config config = model.config;
-        int32_t wrong = which % 2 == 0 ? model.source.count : -1;
+        ferry_tokenizer_config config = tatoeba.config;
+        int32_t wrong = which % 2 == 0 ? tatoeba.source.count : -1;
         config.prefix_ids = which == 0 ? &wrong : NULL;
         config.prefix_count = which == 0;
         if (which == 1) config.suffix_ids = &wrong;
@@ -310,7 +285,6 @@ static void test_ids_of_the_configuration_are_checked(void **state)
         assert_null(tokenizer);
     }
     assert_string_equal(error.message, "special target ids: expected ids from 0 to 8000, found -1");
-    free_marian(&model);
 }
 
 /* ---- threads ---- */
@@ -322,30 +296,10 @@ static void *encode_all(void *user)
     return NULL;
 }
 
-static void test_two_threads_share_a_tokenizer(void **state)
+TEST_WITH(test_two_threads_share_a_tokenizer, load_tatoeba, free_tatoeba)
 {
-    (void)state;
-    marian model;
     pthread_t other;
-    load_tatoeba(&model);
-    assert_int_equal(pthread_create(&other, NULL, encode_all, &model), 0);
-    encode_all(&model);
+    assert_int_equal(pthread_create(&other, NULL, encode_all, &tatoeba), 0);
+    encode_all(&tatoeba);
     pthread_join(other, NULL);
-    free_marian(&model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_separate_vocabularies),
-        cmocka_unit_test(test_golden_joint_vocabulary),
-        cmocka_unit_test(test_empty_text_is_prefix_and_suffix),
-        cmocka_unit_test(test_leading_tag),
-        cmocka_unit_test(test_no_tag),
-        cmocka_unit_test(test_what_the_vocabulary_lacks),
-        cmocka_unit_test(test_long_text),
-        cmocka_unit_test(test_ids_of_the_configuration_are_checked),
-        cmocka_unit_test(test_two_threads_share_a_tokenizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

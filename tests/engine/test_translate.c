@@ -3,6 +3,7 @@
 #include "tests/support/support.h"
 
 #include "engine/kernels/kernels.h"
+#include "tests/support/random.h"
 
 static const char *const lines[] = {
     "Hello, world!",
@@ -28,9 +29,7 @@ static ferry_model *model;
 static int open_model(void **state)
 {
     (void)state;
-    char *directory = data_path("models/marian-separate");
-    model = convert_and_open(directory, isa);
-    free(directory);
+    model = convert_data("models/marian-separate", isa);
     return 0;
 }
 
@@ -70,19 +69,12 @@ static void assert_same(const ferry_result *a, size_t line_a, const ferry_result
     }
 }
 
-static uint32_t random_state = 7;
-
-static uint32_t next_random(void)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return random_state >> 8;
-}
-
 /* Random selections of lines, batch sizes and thread counts against each line alone: text, tokens and the bits of the
  * scores. */
 static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
 {
     (void)state;
+    uint32_t random = 7;
     ferry_options options;
     ferry_options_default(model, &options);
     options.max_length = 60;
@@ -97,11 +89,11 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
         for (int round = 0; round < 12; round++) {
             ferry_text texts[40];
             int which[40];
-            const size_t count = 1 + next_random() % 40;
-            options.threads = 1 + (int32_t)(next_random() % 4);
-            options.batch = 1 + (int32_t)(next_random() % 20);
+            const size_t count = 1 + next_random(&random) % 40;
+            options.threads = 1 + (int32_t)(next_random(&random) % 4);
+            options.batch = 1 + (int32_t)(next_random(&random) % 20);
             for (size_t i = 0; i < count; i++) {
-                which[i] = (int)(next_random() % LINES);
+                which[i] = (int)(next_random(&random) % LINES);
                 texts[i] = text_of(lines[which[i]]);
             }
             ferry_result *result = translate(&options, texts, count);
@@ -142,107 +134,56 @@ static void test_no_lines_give_no_results(void **state)
     ferry_result_destroy(result);
 }
 
-typedef void change(ferry_options *options);
-static void no_size(ferry_options *o)
-{
-    o->size = 0;
-}
-static void no_beam(ferry_options *o)
-{
-    o->beam = 0;
-}
-static void more_than_beam(ferry_options *o)
-{
-    o->nbest = o->beam + 1;
-}
-static void no_threads(ferry_options *o)
-{
-    o->threads = 0;
-}
-static void no_batch(ferry_options *o)
-{
-    o->batch = 0;
-}
-static void infinite_penalty(ferry_options *o)
-{
-    o->length_penalty = INFINITY;
-}
-static void no_penalty(ferry_options *o)
-{
-    o->repetition_penalty = 0;
-}
-static void negative_length(ferry_options *o)
-{
-    o->max_length = -1;
-}
-static void no_policy(ferry_options *o)
-{
-    o->policy = (ferry_policy)3;
-}
-static void undefined_penalty(ferry_options *o)
-{
-    o->word_penalty = NAN;
-}
-static void negative_factor(ferry_options *o)
-{
-    o->length_factor = -1;
-}
-static void infinite_factor(ferry_options *o)
-{
-    o->length_factor = INFINITY;
-}
-static void negative_extra(ferry_options *o)
-{
-    o->length_extra = -1;
-}
-static void no_switch(ferry_options *o)
-{
-    o->shortlist = 2;
-}
-static void foreign_id(ferry_options *o)
-{
-    static const int32_t id = 1 << 30;
-    o->suppressed_ids = &id;
-    o->suppressed_count = 1;
-}
-
+/* In each row one option gets the number. */
 static void test_options_out_of_range_are_named(void **state)
 {
     (void)state;
     static const struct {
-        change *apply;
+        size_t offset;
+        union {
+            int32_t integer;
+            float real;
+        } number;
         const char *name;
-    } cases[] = {
-        {no_size, "size"},
-        {no_beam, "beam"},
-        {more_than_beam, "nbest"},
-        {no_threads, "threads"},
-        {no_batch, "batch"},
-        {infinite_penalty, "length_penalty"},
-        {no_penalty, "repetition_penalty"},
-        {negative_length, "max_length"},
-        {no_policy, "policy"},
-        {undefined_penalty, "word_penalty"},
-        {negative_factor, "length_factor"},
-        {infinite_factor, "length_factor"},
-        {negative_extra, "length_extra"},
-        {no_switch, "shortlist"},
-        {foreign_id, "suppressed_ids"},
+    } rows[] = {
+#define OPTION(name) offsetof(ferry_options, name)
+        {OPTION(size), {0}, "size"},
+        {OPTION(beam), {0}, "beam"},
+        {OPTION(nbest), {5}, "nbest"},
+        {OPTION(threads), {0}, "threads"},
+        {OPTION(batch), {0}, "batch"},
+        {OPTION(length_penalty), {.real = INFINITY}, "length_penalty"},
+        {OPTION(repetition_penalty), {.real = 0}, "repetition_penalty"},
+        {OPTION(max_length), {-1}, "max_length"},
+        {OPTION(policy), {3}, "policy"},
+        {OPTION(word_penalty), {.real = NAN}, "word_penalty"},
+        {OPTION(length_factor), {.real = -1}, "length_factor"},
+        {OPTION(length_factor), {.real = INFINITY}, "length_factor"},
+        {OPTION(length_extra), {-1}, "length_extra"},
+        {OPTION(shortlist), {2}, "shortlist"},
+        {OPTION(suppressed_count), {1}, "suppressed_ids"},
+#undef OPTION
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static const int32_t unknown_id = 1 << 30;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ferry_error error = {0};
         ferry_options options;
         ferry_translator *translator;
         ferry_options_default(model, &options);
-        cases[i].apply(&options);
+        options.beam = 4;
+        options.suppressed_ids = &unknown_id;
+        options.suppressed_count = 0;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator_destroy(translator);
+        memcpy((char *)&options + rows[i].offset, &rows[i].number, sizeof rows[i].number); /* little-endian */
         assert_int_equal(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT);
         assert_int_equal(error.status, FERRY_ERROR_ARGUMENT);
-        assert_non_null(strstr(error.message, cases[i].name));
+        assert_non_null(strstr(error.message, rows[i].name));
         assert_null(translator);
     }
 }
 
-/* Where max_length is 0, both are heard. */
+/* Where max_length is 0, both count. */
 static void test_length_by_the_source(void **state)
 {
     (void)state;
@@ -359,8 +300,7 @@ static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
     ferry_error error;
     ferry_translator *translator;
     ferry_result *result;
-    char *directory = data_path("positions/none-pre");
-    ferry_model *silent = convert_and_open(directory, NULL);
+    ferry_model *silent = convert_data("positions/none-pre", NULL);
     const ferry_text text = text_of("Hello");
     CHECK(ferry_translator_create(silent, NULL, &translator, &error));
     assert_int_equal(ferry_translate(translator, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED);
@@ -368,7 +308,6 @@ static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
     assert_null(result);
     ferry_translator_destroy(translator);
     ferry_model_close(silent);
-    free(directory);
 }
 
 static void test_description_names_what_matters(void **state)

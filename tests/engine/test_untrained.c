@@ -1,4 +1,4 @@
-/* Models that are made, not read: every encoding builds, runs in both stacks, and decodes the same in one pass and step
+/* Synthetic models: every encoding builds, runs in both stacks, and decodes the same in one pass and step
  * by step. */
 #include "tests/support/support.h"
 
@@ -13,9 +13,8 @@ static const char *const encodings[] = {"none",           "learned", "sinusoidal
                                         "transformer_xl", "deberta", "rope",       "alibi"};
 enum { ENCODINGS = sizeof encodings / sizeof *encodings };
 
-static void all_encodings_are_listed(void **unused)
+TEST(all_encodings_are_listed)
 {
-    (void)unused;
     for (size_t e = 0; e < ENCODINGS; e++) assert_string_equal(ferry_inspect_encoding(e), encodings[e]);
     assert_null(ferry_inspect_encoding(ENCODINGS));
 }
@@ -44,9 +43,8 @@ static void compute_logits(const ferry_model *model, ferry_inspect_pass pass, fl
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, target, target_offsets, pass, logits, &error));
 }
 
-static void every_encoding_decodes_through_its_cache(void **unused)
+TEST(every_encoding_decodes_through_its_cache)
 {
-    (void)unused;
     static float whole[T * V], steps[T * V];
     for (size_t e = 0; e < ENCODINGS; e++) {
         ferry_model *model = make(encodings[e]);
@@ -61,9 +59,8 @@ static void every_encoding_decodes_through_its_cache(void **unused)
 }
 
 /* Weights do not depend on chance, and all but the positions' are those of every encoding. */
-static void models_differ_by_their_positions_alone(void **unused)
+TEST(models_differ_by_their_positions_alone)
 {
-    (void)unused;
     static float first[T * V], again[T * V];
     for (size_t e = 0; e < ENCODINGS; e++) {
         ferry_model *model = make(encodings[e]), *none = make("none");
@@ -79,9 +76,8 @@ static void models_differ_by_their_positions_alone(void **unused)
     }
 }
 
-static void a_translation_ends_where_it_is_told(void **unused)
+TEST(a_translation_ends_at_max_length)
 {
-    (void)unused;
     ferry_error error;
     ferry_model *model = make("sinusoidal");
     ferry_options options;
@@ -101,9 +97,8 @@ static void a_translation_ends_where_it_is_told(void **unused)
     ferry_model_close(model);
 }
 
-static void it_is_described(void **unused)
+TEST(it_is_described)
 {
-    (void)unused;
     ferry_error error;
     ferry_model *model = make("learned");
     ferry_text text;
@@ -115,9 +110,8 @@ static void it_is_described(void **unused)
     ferry_model_close(model);
 }
 
-static void it_can_be_measured(void **unused)
+TEST(it_can_be_measured)
 {
-    (void)unused;
     static const int32_t targets[] = {0, 1, 19}; /* encoder, first step, a later one */
     ferry_error error;
     for (size_t e = 0; e < ENCODINGS; e++) {
@@ -142,9 +136,8 @@ static void it_can_be_measured(void **unused)
     }
 }
 
-static void what_cannot_be_measured_says_why(void **unused)
+TEST(what_cannot_be_measured_is_named)
 {
-    (void)unused;
     ferry_error error;
     ferry_inspect_timer *timer = (ferry_inspect_timer *)&error;
     ferry_model *model = make("learned");
@@ -165,9 +158,8 @@ static void expect_failure(const char *encoding, ferry_inspect_shape shape, cons
     if (strstr(error.message, message) == NULL) fail_msg("expected '%s', found '%s'", message, error.message);
 }
 
-static void what_cannot_be_made_says_why(void **unused)
+TEST(what_cannot_be_made_is_named)
 {
-    (void)unused;
     ferry_inspect_shape shape = small;
     expect_failure("nope", shape, NULL, FERRY_ERROR_UNSUPPORTED, "'nope'");
     expect_failure("none", shape, "z80", FERRY_ERROR_ARGUMENT, "'z80'");
@@ -183,19 +175,4 @@ static void what_cannot_be_made_says_why(void **unused)
     shape.d_model = 63;
     shape.heads = 3;
     expect_failure("sinusoidal", shape, NULL, FERRY_ERROR_ARGUMENT, "d_model 63");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_encodings_are_listed),
-        cmocka_unit_test(every_encoding_decodes_through_its_cache),
-        cmocka_unit_test(models_differ_by_their_positions_alone),
-        cmocka_unit_test(a_translation_ends_where_it_is_told),
-        cmocka_unit_test(it_is_described),
-        cmocka_unit_test(it_can_be_measured),
-        cmocka_unit_test(what_cannot_be_measured_says_why),
-        cmocka_unit_test(what_cannot_be_made_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

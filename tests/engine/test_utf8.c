@@ -8,9 +8,8 @@
 #define WELL_FORMED                                                                                                    \
     "\0\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"
 
-static void test_utf8_repair(void **state)
+TEST(test_utf8_repair)
 {
-    (void)state;
     /* The Unicode Standard 15.0, tables 3-8 to 3-11, and the borders of table 3-7. */
     static const struct {
         ferry_view text, repaired;
@@ -39,9 +38,8 @@ static void test_utf8_repair(void **state)
     }
 }
 
-static void test_utf8_next(void **state)
+TEST(test_utf8_next)
 {
-    (void)state;
     static const ferry_view text = VIEW("A\xC3\x9C\xE6\xBC\xA2\xF0\x9F\x99\x82\xF4\x8F\xBF\xBF");
     static const uint32_t expected[] = {'A', 0xDC, 0x6F22, 0x1F642, 0x10FFFF};
     uint32_t code_point;
@@ -53,9 +51,8 @@ static void test_utf8_next(void **state)
     assert_int_equal(at, text.size);
 }
 
-static void test_blank(void **state)
+TEST(test_blank)
 {
-    (void)state;
     static const ferry_view blank[] = {VIEW(""),
                                        VIEW(" "),
                                        VIEW("\t\r\n\v\f "),
@@ -67,14 +64,4 @@ static void test_blank(void **state)
     for (size_t i = 0; i < LENGTH(full); i++) assert_false(ferry_utf8_is_blank(full[i]));
     assert_true(ferry_utf8_is_blank((ferry_view){NULL, 0}));
     assert_true(ferry_view_equal(ferry_utf8_trim(VIEW("\xC2\xA0 a \t b\xE3\x80\x80\n")), VIEW("a \t b")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_utf8_repair),
-        cmocka_unit_test(test_utf8_next),
-        cmocka_unit_test(test_blank),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 #include "tokenizer/vocabulary.h"
 
-static void test_vocabulary(void **state)
+TEST(test_vocabulary)
 {
-    (void)state;
     /* p107399 and p111895 have one hash, p077988 and p099285 another. */
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
@@ -29,9 +28,8 @@ static void test_vocabulary(void **state)
     ferry_vocabulary_destroy(&vocabulary);
 }
 
-static void test_large_vocabulary(void **state)
+TEST(test_large_vocabulary)
 {
-    (void)state;
     enum { COUNT = 58000 };
     char(*names)[16] = calloc(COUNT, sizeof *names);
     ferry_view *pieces = calloc(COUNT, sizeof *pieces);
@@ -46,13 +44,4 @@ static void test_large_vocabulary(void **state)
     ferry_vocabulary_destroy(&vocabulary);
     free(pieces);
     free(names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vocabulary),
-        cmocka_unit_test(test_large_vocabulary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

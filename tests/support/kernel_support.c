@@ -1,5 +1,7 @@
 #include "kernel_support.h"
 
+#include "random.h"
+
 static uint32_t random_state;
 
 int restart_random(void **state)
@@ -11,8 +13,7 @@ int restart_random(void **state)
 
 float random_between(float low, float high)
 {
-    random_state = random_state * 1664525u + 1013904223u;
-    return low + (high - low) * (float)(random_state >> 8) * 0x1p-24f;
+    return low + (high - low) * (float)next_random(&random_state) * 0x1p-24f;
 }
 
 void fill_random(float *x, size_t n, float low, float high)

@@ -3,22 +3,19 @@
 #define FERRY_SUPPORT_KERNEL_SUPPORT_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/kernels/kernels.h"
+#include "test.h"
 
 #define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
-/* What stands before and behind results, and must stay. */
+/* What stands before and after results, and must stay. */
 #define GUARD 12345.25f
 #define COUNT(array) (int32_t)(sizeof(array) / sizeof *(array))
 /* A test whose random numbers are always the same. */
-#define TEST(test) cmocka_unit_test_setup(test, restart_random)
+#define RANDOM_TEST(name) TEST_WITH(name, restart_random, NULL)
 
 /* A test's setup: the numbers that follow are always the same. */
 int restart_random(void **state);
@@ -26,7 +23,7 @@ float random_between(float low, float high);
 void fill_random(float *x, size_t n, float low, float high);
 void fill(float *x, size_t n, float value);
 
-/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read behind them. */
+/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read past their end. */
 void *new_memory(size_t n);
 /* The same of n random floats. */
 float *new_floats(size_t n, float low, float high);

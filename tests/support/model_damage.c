@@ -48,52 +48,94 @@ void free_sample(sample *model)
     free(model->path);
 }
 
-size_t value_of(const sample *model, const char *key)
+size_t place_of(const sample *model, const char *text)
 {
-    const size_t size = strlen(key);
-    const unsigned char *found = memmem(model->data, model->size, key, size);
-    if (found == NULL) fail_msg("no key '%s'", key);
-    const size_t at = (size_t)(found - model->data) + size;
-    const unsigned char type = model->data[at];
-    return at + 4 + (type == FERRY_GGUF_TEXT ? 8 : type == FERRY_GGUF_ARRAY ? 12 : 0);
+    const unsigned char *found = memmem(model->data, model->size, text, strlen(text));
+    if (found == NULL) fail_msg("no '%s'", text);
+    return (size_t)(found - model->data);
 }
 
-void refuse(const sample *model, ferry_status status, const char *what)
+static ferry_tensor tensor_of(const sample *model, const char *name)
+{
+    ferry_error error;
+    ferry_gguf gguf;
+    CHECK(ferry_gguf_parse((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
+    const ferry_tensor *found = ferry_gguf_tensor(&gguf, name);
+    if (found == NULL) fail_msg("no tensor '%s'", name);
+    const ferry_tensor tensor = *found;
+    ferry_gguf_close(&gguf);
+    return tensor;
+}
+
+size_t data_of(const sample *model, const char *tensor)
+{
+    return (size_t)((const unsigned char *)tensor_of(model, tensor).data - model->data);
+}
+
+/* Writes a number; returns how many bytes it has. */
+static size_t put_number(unsigned char *at, const char *value, bool real, size_t size)
+{
+    char *end;
+    const double number = strtod(value, &end);
+    const float number_f32 = (float)number;
+    const int64_t integer = real ? 0 : (int64_t)number;
+    assert_true(end != value && *end == 0);
+    memcpy(at, real ? (const void *)&number_f32 : &integer, size); /* little-endian */
+    return size;
+}
+
+static void edit_key(const sample *model, const char *key, const char *value)
+{
+    unsigned char *type = model->data + place_of(model, key) + strlen(key), *at = type + 4;
+    const bool array = *type == FERRY_GGUF_ARRAY;
+    if (array) type = at;
+    if (array) at += 12;
+    if (*type == FERRY_GGUF_TEXT)
+        memcpy(at + 8, value, strlen(value));
+    else
+        put_number(at, value, *type == FERRY_GGUF_F32, *type == FERRY_GGUF_BOOL ? 1 : 4);
+}
+
+static void edit(const sample *model, const refusal *row)
+{
+    char name[64];
+    const size_t stem = strcspn(row->name, "[:");
+    snprintf(name, sizeof name, "%.*s", (int)stem, row->name);
+    if (row->value == NULL) {
+        model->data[place_of(model, name) + stem - 1] = '~';
+    } else if (row->name[stem] == '[') {
+        const size_t index = strtoul(row->name + stem + 1, NULL, 10);
+        put_number(model->data + data_of(model, name) + 4 * index, row->value, tensor_of(model, name).type == FERRY_F32,
+                   4);
+    } else if (row->name[stem] == ':') { /* after the name come its dimensions, their number first, then the type */
+        unsigned char *dims = model->data + place_of(model, name) + stem;
+        put_number(dims + 4 + 8 * (size_t)*dims, row->value, false, 4);
+    } else {
+        edit_key(model, name, row->value);
+    }
+}
+
+void refuse(const sample *model, ferry_status status, const char *message)
 {
     ferry_error error = {0};
     ferry_model_file file;
     write_sample(model);
     const ferry_status found = ferry_model_file_open(model->path, ferry_kernels_find(NULL), &file, &error);
-    if (found != status || strstr(error.message, what) == NULL || strstr(error.message, "sample.gguf: ") == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
+    if (found != status || strstr(error.message, message) == NULL || strstr(error.message, "sample.gguf: ") == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, message, found, error.message);
     }
 }
 
-void refuse_bytes(sample *model, size_t place, const char *new_bytes, size_t count, ferry_status status,
-                  const char *what)
+void refuse_each(sample model, const refusal *rows, size_t count)
 {
-    unsigned char old[64];
-    memcpy(old, model->data + place, count);
-    memcpy(model->data + place, new_bytes, count);
-    refuse(model, status, what);
-    memcpy(model->data + place, old, count);
-}
-
-void refuse_value(sample *model, const char *key, const char *text, ferry_status status, const char *what)
-{
-    refuse_bytes(model, value_of(model, key), text, strlen(text), status, what);
-}
-
-void refuse_number(sample *model, const char *key, uint32_t number, ferry_status status, const char *what)
-{
-    char bytes[4];
-    memcpy(bytes, &number, sizeof bytes);
-    refuse_bytes(model, value_of(model, key), bytes, sizeof bytes, status, what);
-}
-
-void refuse_name(sample *model, const char *name, const char *other, ferry_status status, const char *what)
-{
-    const unsigned char *found = memmem(model->data, model->size, name, strlen(name));
-    assert_non_null(found);
-    refuse_bytes(model, (size_t)(found - model->data), other, strlen(other), status, what);
+    unsigned char *intact = malloc(model.size);
+    assert_non_null(intact);
+    memcpy(intact, model.data, model.size);
+    for (size_t i = 0; i < count; i++) {
+        edit(&model, &rows[i]);
+        refuse(&model, rows[i].status, rows[i].message);
+        memcpy(model.data, intact, model.size);
+    }
+    free(intact);
+    free_sample(&model);
 }

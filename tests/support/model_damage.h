@@ -1,4 +1,4 @@
-/* Model files that tests damage, each time in one place, to see them refused. */
+/* Model files that tests damage in one place each, to see them refused. */
 #ifndef FERRY_SUPPORT_MODEL_DAMAGE_H
 #define FERRY_SUPPORT_MODEL_DAMAGE_H
 
@@ -18,16 +18,28 @@ sample make_sample(const char *name);
 sample make_small_sample(const small_model *model);
 void free_sample(sample *model);
 
-/* Where the value of `key` begins: behind its type, and an array's or text's length. */
-size_t value_of(const sample *model, const char *key);
-/* The bytes are refused with this status and a message that names the file and holds `what`. */
-void refuse(const sample *model, ferry_status status, const char *what);
-/* Bytes at `place` become `new_bytes`; the file is refused, and mended. */
-void refuse_bytes(sample *model, size_t place, const char *new_bytes, size_t count, ferry_status status,
-                  const char *what);
-void refuse_value(sample *model, const char *key, const char *text, ferry_status status, const char *what);
-void refuse_number(sample *model, const char *key, uint32_t number, ferry_status status, const char *what);
-/* The name itself becomes another one of the same length. */
-void refuse_name(sample *model, const char *name, const char *other, ferry_status status, const char *what);
+#define FORMAT FERRY_ERROR_FORMAT
+#define UNSUPPORTED FERRY_ERROR_UNSUPPORTED
+
+/* A model file with one edit is refused with this status and a message that names the file and holds `message`. What is
+ * edited: a key, an element of a tensor ("name[3]") or a tensor's type as GGUF's number ("name:type"). Its new value is
+ * of the type that it has in the file, a text as long as the old one or shorter. NULL changes the last byte of the
+ * name, where it occurs first, to '~'. */
+typedef struct refusal {
+    const char *name, *value;
+    ferry_status status;
+    const char *message;
+} refusal;
+
+/* Each edit alone, of a model that is otherwise intact; frees the model. */
+void refuse_each(sample model, const refusal *rows, size_t count);
+#define REFUSE_EACH(model, rows) refuse_each(model, rows, sizeof(rows) / sizeof *(rows))
+/* The bytes of `model` as they are. */
+void refuse(const sample *model, ferry_status status, const char *message);
+
+/* The index of the first byte of a tensor's data. */
+size_t data_of(const sample *model, const char *tensor);
+/* The index of the first occurrence of `text`. */
+size_t place_of(const sample *model, const char *text);
 
 #endif

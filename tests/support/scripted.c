@@ -1,5 +1,24 @@
 #include "scripted.h"
 
+bool occurs(const int32_t *ids, int32_t count, int32_t id)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+bool repeats(const int32_t *ids, int32_t length, int32_t g, int32_t id)
+{
+    if (g == 0 || length + 1 < g) return false;
+    int32_t extended[MAX_TOKENS];
+    memcpy(extended, ids, (size_t)length * sizeof *ids);
+    extended[length] = id;
+    for (int32_t i = 0; i + g <= length; i++) {
+        if (memcmp(ids + i, extended + length + 1 - g, (size_t)g * sizeof *ids) == 0) return true;
+    }
+    return false;
+}
+
 /* ---- kernels ---- */
 
 /* Rows of few columns, in any parts. */
@@ -18,7 +37,8 @@ float plain_log_sum_exp(const float *x, int32_t n)
 
 static void add_nothing_else(ferry_log_sum *total, const float *x, int32_t n)
 {
-    (void)x, (void)n;
+    (void)n;
+    (void)x;
     *total = (ferry_log_sum){.sum = 1};
 }
 
@@ -29,6 +49,14 @@ int32_t plain_argmax(const float *x, int32_t n)
         if (x[i] > x[best]) best = i;
     }
     return best;
+}
+
+void log_softmax(float *row, int32_t vocab)
+{
+    const float max = row[plain_argmax(row, vocab)];
+    if (max == -INFINITY) return;
+    const float log_sum = plain_log_sum_exp(row, vocab);
+    for (int32_t v = 0; v < vocab; v++) row[v] -= log_sum;
 }
 
 static void plain_add_top(ferry_top *top, const float *x, int32_t n, int32_t first)
@@ -188,12 +216,16 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
     return result;
 }
 
-void check_hypothesis(const outcome *result, int32_t index, int32_t length, const int32_t *ids, double score)
+outcome expect_first(const ferry_search_rules *rules, const scripted *network, const finding *findings, int32_t count)
 {
-    assert_true(index < result->count);
-    assert_int_equal(result->length[index], length);
-    assert_memory_equal(result->ids[index], ids, (size_t)length * sizeof *ids);
-    assert_float_equal(result->score[index], score, 2e-6);
+    const outcome result = run_scripted(rules, network);
+    assert_in_range(result.count, count, MAX_BEAM);
+    for (int32_t i = 0; i < count; i++) {
+        assert_int_equal(result.length[i], findings[i].length);
+        assert_memory_equal(result.ids[i], findings[i].ids, (size_t)findings[i].length * sizeof *findings[i].ids);
+        assert_float_equal(result.score[i], findings[i].score, 2e-6);
+    }
+    return result;
 }
 
 scripted table_of(const float *table, int32_t vocab)

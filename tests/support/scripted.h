@@ -3,21 +3,23 @@
 #define FERRY_SUPPORT_SCRIPTED_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/search/search.h"
+#include "test.h"
 
 enum { MAX_VOCAB = 16, MAX_BEAM = 6, MAX_TOKENS = 16, MAX_CANDIDATES = 4 * MAX_BEAM };
 
+/* Whether ids [count] hold `id`. */
+bool occurs(const int32_t *ids, int32_t count, int32_t id);
+/* Whether the last g tokens of ids [length] followed by `id` occur in ids. */
+bool repeats(const int32_t *ids, int32_t length, int32_t g, int32_t id);
+
 float plain_log_sum_exp(const float *x, int32_t n);
 int32_t plain_argmax(const float *x, int32_t n);
+/* Nothing where all are -INFINITY. */
+void log_softmax(float *row, int32_t vocab);
 
 extern const ferry_kernels normalizing;
 /* For tables of log-probabilities that stand for rows with many more, negligible, columns: every sum is 1. */
@@ -62,10 +64,29 @@ ferry_search_rules plain_rules(int32_t beam, int32_t max_length);
  * tokens must add up to its sum. */
 outcome run_scripted(const ferry_search_rules *rules, const scripted *network);
 
-void check_hypothesis(const outcome *result, int32_t index, int32_t length, const int32_t *ids, double score);
-#define CHECK_HYPOTHESIS(result, index, score, ...)                                                                    \
-    check_hypothesis(&(result), index, (int32_t)(sizeof(int32_t[]){__VA_ARGS__} / sizeof(int32_t)),                    \
-                     (int32_t[]){__VA_ARGS__}, score)
+/* What a search has to find: a hypothesis, its score, tokens, their number. */
+typedef struct finding {
+    double score;
+    int32_t length;
+    int32_t ids[MAX_TOKENS];
+} finding;
+#define FOUND(score, ...)                                                                                              \
+    {                                                                                                                  \
+        score, (int32_t)(sizeof(int32_t[]){__VA_ARGS__} / sizeof(int32_t)),                                            \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+
+/* Runs a search: its first hypotheses are these, best first. */
+outcome expect_first(const ferry_search_rules *rules, const scripted *network, const finding *findings, int32_t count);
+#define EXPECT_FIRST(rules, network, ...)                                                                              \
+    expect_first(rules, network, (const finding[]){__VA_ARGS__},                                                       \
+                 (int32_t)(sizeof((const finding[]){__VA_ARGS__}) / sizeof(finding)))
+/* The same, and there are no others. */
+#define EXPECT_ALL(rules, network, ...)                                                                                \
+    assert_int_equal(EXPECT_FIRST(rules, network, __VA_ARGS__).count,                                                  \
+                     sizeof((const finding[]){__VA_ARGS__}) / sizeof(finding))
 /* Equal hypotheses; scores but for rounding. */
 void compare(const outcome *a, const outcome *b);
 

@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "engine/kernels/linear.h"
+#include "random.h"
 
 enum { MOST_TENSORS = 160 };
 
@@ -23,8 +24,7 @@ typedef struct builder {
 
 static float draw(builder *b, float width)
 {
-    b->random = b->random * 1664525u + 1013904223u;
-    return width * ((float)(b->random >> 8) / 8388608.0f - 1.0f);
+    return width * ((float)next_random(&b->random) / 8388608.0f - 1.0f);
 }
 
 /* ---- tensors ---- */
@@ -276,17 +276,24 @@ static void put_decoding(ferry_gguf_writer *writer, const small_model *model)
     ferry_gguf_put_i32s(writer, "ferry.decoding.suppressed_ids", NULL, 0);
 }
 
-static void put_text(ferry_gguf_writer *writer, const small_model *model)
+static ferry_view piece_of(const small_model *model, int32_t id)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    const char *piece = model->pieces != NULL ? model->pieces[id] : NULL;
+    if (model->pieces == NULL) return (ferry_view){letters + id, 1};
+    return piece != NULL ? (ferry_view){piece, strlen(piece)} : (ferry_view){0};
+}
+
+static void put_text(ferry_gguf_writer *writer, const small_model *model)
+{
     const int32_t eos = 0;
     ferry_view pieces[26];
     ferry_gguf_put_string(writer, "ferry.tokenizer.kind", model->tokenizer != NULL ? model->tokenizer : "none");
     if (model->tokenizer == NULL) return;
-    assert_true(model->vocab <= 26 && model->source_vocab <= 26);
-    for (int32_t i = 0; i < 26; i++) pieces[i] = (ferry_view){letters + i, 1};
+    assert_true(model->vocab <= 26 && model->source_vocab <= model->vocab);
+    for (int32_t i = 0; i < model->vocab; i++) pieces[i] = piece_of(model, i);
     ferry_gguf_put_u32(writer, "ferry.tokenizer.source.unk_id", 1);
-    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.leading_tag", false);
+    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.leading_tag", model->leading_tag);
     ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.prefix_ids", NULL, 0);
     ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.suffix_ids", &eos, 1);
     ferry_gguf_put_i32s(writer, "ferry.tokenizer.target.special_ids", &eos, 1);

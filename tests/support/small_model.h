@@ -36,7 +36,9 @@ typedef struct small_model {
     bool mixed;             /* the output matrix is f32, the encoder's embedding f16 (untied) */
     small_scales scales;
     const small_shortlist *shortlist;
-    const char *tokenizer;                   /* NULL: none; pieces: a, b, … for both sides */
+    const char *tokenizer;     /* NULL: none; pieces for both sides */
+    const char *const *pieces; /* [vocab], NULL entries empty; NULL: a, b, … */
+    bool leading_tag;
     const char *policy;                      /* NULL: huggingface */
     const char *feature;                     /* NULL, or one more word of ferry.features */
     void (*keys)(ferry_gguf_writer *writer); /* NULL, or writes more keys */

@@ -10,9 +10,9 @@ static char scratch[256];
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void)status;
-    (void)type;
     (void)walk;
+    (void)type;
+    (void)status;
     return remove(path);
 }
 
@@ -48,6 +48,14 @@ ferry_model *convert_and_open(const char *source, const char *isa)
     CHECK(ferry_import(source, path, &options, &error));
     CHECK(ferry_inspect_open(path, isa, &model, &error));
     unlink(path); /* the mapping lives on */
+    free(path);
+    return model;
+}
+
+ferry_model *convert_data(const char *name, const char *isa)
+{
+    char *path = data_path(name);
+    ferry_model *model = convert_and_open(path, isa);
     free(path);
     return model;
 }

@@ -3,19 +3,14 @@
 #define FERRY_SUPPORT_SUPPORT_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/ferry_inspect.h"
 #include "models/containers/json.h"
 #include "models/containers/safetensors.h"
+#include "test.h"
 
 /* FERRY_OK, or the test fails with the message. */
 #define CHECK(call)                                                                                                    \
@@ -29,6 +24,9 @@ char *scratch_path(const char *name);
 
 /* Converts `source` (a path) to a float32 model file and opens it on the kernels `isa`. */
 ferry_model *convert_and_open(const char *source, const char *isa);
+
+/* The same of a folder of the test data. */
+ferry_model *convert_data(const char *name, const char *isa);
 
 /* "<FERRY_TEST_DATA>/name"; the caller frees. */
 char *data_path(const char *name);

@@ -2,15 +2,12 @@
 #ifndef FERRY_SUPPORT_TOKENIZER_SUPPORT_H
 #define FERRY_SUPPORT_TOKENIZER_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tokenizer/tokenizer.h"
+#include "test.h"
 
 /* A SentencePiece model with a piece for every byte. */
 #define BYTE_FALLBACK FERRY_TEST_DATA "/tokenizer/byte_fallback.model"
