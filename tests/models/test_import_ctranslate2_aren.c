@@ -1,9 +1,6 @@
 /* Five real CTranslate2 models of the format's first years (Arabic to Latin names; tokens are single letters), against
  * what its authors' tests assert and an independent computation found. */
-#include <unistd.h>
-
-#include "models/convert.h"
-#include "tests/support/support.h"
+#include "tests/support/import_support.h"
 
 static const char atzmon[] = "آ ت ز م و ن", achison[] = "آ ت ش ي س و ن", azza[] = "آ ز ا", arbake[] = "آ ر ب ا ك ه",
                   arther[] = "آ ر ث ر";
@@ -14,16 +11,10 @@ static ferry_model *convert(const char *name, bool widen)
 {
     ferry_error error;
     ferry_model *model;
-    char relative[100];
-    snprintf(relative, sizeof relative, "models/aren-transliteration/%s", name);
-    char *directory = shared_path(relative), *path = scratch_path("aren.gguf");
-    if (directory == NULL) not_run(name);
+    char *directory = shared_file("models/aren-transliteration/%s", name), *path = scratch_file("aren.gguf");
     const ferry_import_options options = {.type = FERRY_F32, .widen = widen};
     CHECK(ferry_import(directory, path, &options, &error));
     CHECK(ferry_inspect_open(path, NULL, &model, &error));
-    unlink(path);
-    free(path);
-    free(directory);
     return model;
 }
 
@@ -51,9 +42,8 @@ static void check_text(const ferry_model *model, const char *text, const ferry_o
     ferry_result_destroy(result);
 }
 
-static void test_tokens(void **state)
+TEST(test_tokens)
 {
-    (void)state;
     static const char *const names[] = {"v1/aren-transliteration", "v1/aren-transliteration-i16",
                                         "v2/aren-transliteration", "v2/aren-transliteration-i16",
                                         "v2/aren-transliteration-i8"};
@@ -74,9 +64,8 @@ static void test_tokens(void **state)
     }
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     ferry_options options;
     ferry_model *model = convert("v2/aren-transliteration", false);
     ferry_options_default(model, &options);
@@ -155,9 +144,8 @@ static void check_target(const ferry_model *model, const char *source, const cha
     }
 }
 
-static void test_given_targets(void **state)
+TEST(test_given_targets)
 {
-    (void)state;
     static const char *const names[] = {"v1/aren-transliteration", "v2/aren-transliteration"};
     static const struct {
         const char *source, *target;
@@ -178,29 +166,28 @@ static void test_given_targets(void **state)
 
 /* Integers widened to float32; and int8 products of inputs that are rounded by the row, which round otherwise where an
  * input lies near k + 1/2. (CTranslate2 itself cuts the inputs of models of this age.) */
-static void test_quantized(void **state)
+TEST(test_quantized)
 {
-    (void)state;
     static const double i16[] = {-0.10708, -0.06553, -0.05656, -0.44399, -0.22912, -0.09362, -0.06410};
     static const double i8[] = {-0.10888, -0.06701, -0.05611, -0.46548, -0.22879, -0.09757, -0.06384};
     static const double rounded[] = {-0.10848, -0.06822, -0.05575, -0.44985, -0.23540, -0.10093, -0.06618};
-    ferry_model *model = convert("v1/aren-transliteration-i16", false);
-    check_target(model, atzmon, "atzmon", i16, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i16", false);
-    check_target(model, atzmon, "atzmon", i16, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i8", true);
-    check_target(model, atzmon, "atzmon", i8, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i8", false);
-    check_target(model, atzmon, "atzmon", rounded, 1e-5);
-    ferry_model_close(model);
+    static const struct {
+        const char *name;
+        bool widen;
+        const double *expected;
+    } rows[] = {{"v1/aren-transliteration-i16", false, i16},
+                {"v2/aren-transliteration-i16", false, i16},
+                {"v2/aren-transliteration-i8", true, i8},
+                {"v2/aren-transliteration-i8", false, rounded}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_model *model = convert(rows[i].name, rows[i].widen);
+        check_target(model, atzmon, "atzmon", rows[i].expected, 1e-5);
+        ferry_model_close(model);
+    }
 }
 
-static void test_first_steps(void **state)
+TEST(test_first_steps)
 {
-    (void)state;
     static const char first_letters[] = "aeuo", third_letters[] = "zsetiah";
     static const double first[] = {-0.10602, -2.92353, -3.99384, -4.23072};
     static const double third[] = {.94554, .02022, .01322, .0127, .0043, .00214, .00073};
@@ -214,9 +201,8 @@ static void test_first_steps(void **state)
     ferry_model_close(model);
 }
 
-static void test_encoder_and_attention(void **state)
+TEST(test_encoder_and_attention)
 {
-    (void)state;
     static const float row_0[] = {1.80984F, -1.73409F, -1.78630F, -1.13790F};
     static const float row_5[] = {-1.51862F, -0.35802F, 2.96207F, 1.32014F};
     static const float attention_0[] = {.0934F, .7664F, .1359F, .0028F, .0012F, .0004F};
@@ -244,14 +230,4 @@ static void test_encoder_and_attention(void **state)
     }
     ferry_inspect_free(ids);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_given_targets), cmocka_unit_test(test_quantized),
-        cmocka_unit_test(test_first_steps),   cmocka_unit_test(test_encoder_and_attention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
