@@ -354,6 +354,7 @@ TEST(test_broken_stacks)
 TEST(test_other_values)
 {
     static const bad_pickle rows[] = {
+        {PICKLE("\x80\x02h\x00."), FERRY_ERROR_FORMAT, "memo entry"},
         {PICKLE("\x80\x02]."), FERRY_ERROR_FORMAT, "expected a dict of tensors"},
         {PICKLE("\x80\x02}K\x01Ns."), FERRY_ERROR_FORMAT, "a key that is no text"},
         {PICKLE("\x80\x02}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "expected a tensor, found something else: 'x'"},

@@ -287,6 +287,9 @@ TEST(test_lies)
         {{.name = "b", .data = WORDS, .size = 1000, .stored_size = 1000},
          FERRY_ERROR_FORMAT,
          "reaches into the directory or beyond the file"},
+        {{.name = "b", .data = WORDS, .size = 10, .stored_size = 10},
+         FERRY_ERROR_FORMAT,
+         "reaches into the directory or beyond the file"},
         {{.name = "b", .data = WORDS, .moved = 1}, FERRY_ERROR_FORMAT, "is not where the directory says"},
         {{.name = "b", .data = WORDS, .moved = 100000}, FERRY_ERROR_FORMAT, "is not where the directory says"},
     };
