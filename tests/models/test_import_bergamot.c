@@ -94,24 +94,16 @@ static ferry_translator *create_translator(const golden_model *model, int32_t be
     return translator;
 }
 
-static void check_text(const char *expected, ferry_text found)
+/* The line's ids, as recorded. */
+static const int32_t *check_ids(const golden_model *model, const json_t *line, int32_t *count)
 {
-    if (found.size == strlen(expected) && memcmp(found.data, expected, found.size) == 0) return;
-    fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
-}
-
-static void check_ids(const golden_model *model, const json_t *line, int32_t **ids, int32_t *count)
-{
-    ferry_error error;
-    const char *text = json_string_value(json_object_get(line, "text"));
     size_t found;
-    int32_t expected_count;
-    int32_t *expected = json_ids(json_object_get(line, "ids"), &expected_count);
-    CHECK(ferry_inspect_tokenize(model->model, (ferry_text){text, strlen(text)}, NULL, NULL, ids, &found, &error));
-    assert_int_equal(found, expected_count);
-    assert_memory_equal(*ids, expected, found * sizeof **ids);
-    *count = expected_count;
+    int32_t *expected = json_ids(json_object_get(line, "ids"), count);
+    const int32_t *ids = tokenized(model->model, json_string_value(json_object_get(line, "text")), NULL, NULL, &found);
+    assert_int_equal(found, *count);
+    assert_memory_equal(ids, expected, found * sizeof *ids);
     free(expected);
+    return ids;
 }
 
 static void check_marian_line(const golden_model *model, ferry_translator *translator, const json_t *line,
@@ -119,23 +111,22 @@ static void check_marian_line(const golden_model *model, ferry_translator *trans
 {
     ferry_error error;
     ferry_result *result, *texts;
-    int32_t *ids, count;
+    int32_t count;
     const char *text = json_string_value(json_object_get(line, "text"));
-    check_ids(model, line, &ids, &count);
+    const int32_t *ids = check_ids(model, line, &count);
     const int32_t offsets[] = {0, count};
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
     CHECK(ferry_translate(translator, &(ferry_text){text, strlen(text)}, 1, &texts, &error));
     assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(golden));
     for (size_t h = 0; h < json_array_size(golden); h++) {
         golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, h)));
-        check_text(expected.text, ferry_result_text(texts, 0, h));
+        check_result_text(expected.text, ferry_result_text(texts, 0, h));
         golden_check_scores(&expected, result, h, figures);
         golden_check_alignment(&expected, model, ids, count, result, h, figures);
         golden_free(&expected);
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
-    ferry_inspect_free(ids);
 }
 
 static void check_marian(const golden_model *model, const json_t *lines, const char *run, int32_t beam)
@@ -185,7 +176,7 @@ static bool same_line(const json_t *golden, const ferry_result *result, const fe
     size_t found = ferry_result_tokens(result, 0, 0);
     if (found > 0 && ids[found - 1] == eos) found--;
     const bool same = found == (size_t)count && memcmp(ids, expected, found * sizeof *ids) == 0;
-    if (same) check_text(json_string_value(json_object_get(golden, "text")), ferry_result_text(texts, 0, 0));
+    if (same) check_result_text(json_string_value(json_object_get(golden, "text")), ferry_result_text(texts, 0, 0));
     free(expected);
     return same;
 }
@@ -195,11 +186,11 @@ static void check_int8_line(const golden_model *model, ferry_translator *transla
 {
     ferry_error error;
     ferry_result *result, *texts;
-    int32_t *ids, count;
+    int32_t count;
     const char *text = json_string_value(json_object_get(line, "text"));
     const json_t *golden = json_object_get(line, run);
     const double gap = json_number_value(json_object_get(golden, "smallest_gap"));
-    check_ids(model, line, &ids, &count);
+    const int32_t *ids = check_ids(model, line, &count);
     const int32_t offsets[] = {0, count};
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
     CHECK(ferry_translate(translator, &(ferry_text){text, strlen(text)}, 1, &texts, &error));
@@ -214,7 +205,6 @@ static void check_int8_line(const golden_model *model, ferry_translator *transla
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
-    ferry_inspect_free(ids);
 }
 
 static void check_int8(const char *form, const char *run, int32_t shortlist, json_t *root)

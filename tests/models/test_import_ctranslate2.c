@@ -153,23 +153,20 @@ static void report(const golden *g, const comparison *c)
 /* The ids of each line's text are the tokens that CTranslate2 was given. */
 static void check_tokens(const golden *g, const char *prompt, const char *from, const char *to)
 {
-    ferry_error error;
     size_t line;
     json_t *entry;
     char text[2000];
     json_array_foreach (json_object_get(g->root, "lines"), line, entry) {
         const char *bare = json_string_value(json_object_get(entry, "text"));
-        const int size = snprintf(text, sizeof text, "%s%s", prompt, bare);
-        int32_t count, *ids;
+        snprintf(text, sizeof text, "%s%s", prompt, bare);
+        int32_t count;
         size_t found_count;
         int32_t *expected = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(entry, "tokens"), &count);
         if (bare[0] != 0) {
-            CHECK(ferry_inspect_tokenize(g->model, (ferry_text){text, (size_t)size}, from, to, &ids, &found_count,
-                                         &error));
+            const int32_t *ids = tokenized(g->model, text, from, to, &found_count);
             if (found_count != (size_t)count || memcmp(ids, expected, found_count * sizeof *ids) != 0) {
                 fail_msg("%s, line %zu: other ids for its text", g->name, line);
             }
-            ferry_inspect_free(ids);
         }
         free(expected);
     }
@@ -321,11 +318,7 @@ static void check_texts(const golden *g, const char *name, const ferry_options *
         if (expected == NULL || is_exception(c, name, line) || json_string_length(source) == 0) continue;
         const ferry_text text = {json_string_value(source), json_string_length(source)};
         CHECK(ferry_translate(translator, &text, 1, &result, &error));
-        const ferry_text found = ferry_result_text(result, 0, 0);
-        if (found.size != strlen(expected) || memcmp(found.data, expected, found.size) != 0) {
-            fail_msg("%s, run %s, line %zu: expected '%s', found '%.*s'", g->name, name, line, expected,
-                     (int)found.size, found.data);
-        }
+        check_result_text(expected, ferry_result_text(result, 0, 0));
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);
@@ -395,9 +388,7 @@ static char *write_package(const char *metadata, const char *segmenter)
 
 TEST(test_argos_package)
 {
-    ferry_error error;
     ferry_options options;
-    ferry_text text;
     char *path = write_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"▁Er\"}",
                                "package/sentencepiece.model");
     const ferry_model *model = opened(path);
@@ -406,16 +397,10 @@ TEST(test_argos_package)
     assert_int_equal(options.beam, 4);
     assert_float_equal(options.length_penalty, 0.2, 1e-7);
     assert_int_equal(options.forced_first_id, find_piece(model, FERRY_INSPECT_DECODER, "▁Er"));
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_non_null(strstr(text.data, "en"));
-    assert_non_null(strstr(text.data, "argos"));
-    ferry_inspect_free(text.data);
-    int32_t *ids;
+    assert_true(described(model, "en") && described(model, "argos"));
     size_t count;
-    const ferry_text line = {"Hello, world!", 13};
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model, "Hello, world!", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], find_piece(model, FERRY_INSPECT_ENCODER, "!")); /* no end of sentence */
-    ferry_inspect_free(ids);
     static const char *const rows[][3] = {
         {"{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "(bpe.model) is not supported"},
         {"{\"from_code\": \"en\"}", "package/sentencepiece.model", "to_code"},

@@ -35,10 +35,7 @@ static ferry_result *translate(const ferry_model *model, const char *text, const
 static void check_text(const ferry_model *model, const char *text, const ferry_options *options, const char *expected)
 {
     ferry_result *result = translate(model, text, options);
-    const ferry_text found = ferry_result_text(result, 0, 0);
-    if (found.size != strlen(expected) || memcmp(found.data, expected, found.size) != 0) {
-        fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
-    }
+    check_result_text(expected, ferry_result_text(result, 0, 0));
     ferry_result_destroy(result);
 }
 
@@ -112,13 +109,12 @@ static int32_t find_piece(const ferry_model *model, char letter)
 static int32_t probabilities(const ferry_model *model, const char *source, const char *letters, double *values)
 {
     ferry_error error;
-    int32_t *ids, inputs[MOST] = {ferry_inspect_get_sizes(model).start_id};
+    int32_t inputs[MOST] = {ferry_inspect_get_sizes(model).start_id};
     size_t S;
     const int32_t T = (int32_t)strlen(letters) + 1;
     static float logits[MOST * V];
-    const ferry_text line = {source, strlen(source)};
     assert_int_equal(ferry_inspect_get_sizes(model).target_vocab, V);
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &S, &error));
+    const int32_t *ids = tokenized(model, source, NULL, NULL, &S);
     for (int32_t t = 1; t < T; t++) inputs[t] = find_piece(model, letters[t - 1]);
     CHECK(ferry_inspect_logits(model, ids, (int32_t[]){0, (int32_t)S}, 1, inputs, (int32_t[]){0, T},
                                FERRY_INSPECT_STEP_BY_STEP, logits, &error));
@@ -127,7 +123,6 @@ static int32_t probabilities(const ferry_model *model, const char *source, const
         for (int32_t v = 0; v < V; v++) sum += exp((double)logits[t * V + v]);
         for (int32_t v = 0; v < V; v++) values[t * V + v] = (double)logits[t * V + v] - log(sum);
     }
-    ferry_inspect_free(ids);
     return T;
 }
 
@@ -208,12 +203,11 @@ TEST(test_encoder_and_attention)
     static const float attention_0[] = {.0934F, .7664F, .1359F, .0028F, .0012F, .0004F};
     static const int32_t largest[] = {1, 2, 2, 2, 3, 5, 5};
     ferry_error error;
-    int32_t *ids, inputs[7];
+    int32_t inputs[7];
     size_t S;
     float output[6 * 32], attention[7 * 6];
     ferry_model *model = convert("v2/aren-transliteration", false);
-    const ferry_text line = {atzmon, strlen(atzmon)};
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &S, &error));
+    const int32_t *ids = tokenized(model, atzmon, NULL, NULL, &S);
     static const int32_t expected_ids[] = {31, 10, 19, 13, 5, 7};
     assert_int_equal(S, 6);
     assert_memory_equal(ids, expected_ids, sizeof expected_ids);
@@ -228,6 +222,5 @@ TEST(test_encoder_and_attention)
     for (size_t t = 0; t < 7; t++) {
         for (size_t s = 0; s < 6; s++) assert_true(attention[6 * t + s] <= attention[6 * t + (size_t)largest[t]]);
     }
-    ferry_inspect_free(ids);
     ferry_model_close(model);
 }

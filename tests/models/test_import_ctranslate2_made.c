@@ -5,14 +5,7 @@ enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 
 static void check_description(const made *m, const char *what)
 {
-    ferry_error error;
-    ferry_text text;
-    const ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    if (!ferry_view_contains((ferry_view){text.data, text.size}, what)) {
-        fail_msg("expected '%s' in:\n%.*s", what, (int)text.size, text.data);
-    }
-    ferry_inspect_free(text.data);
+    if (!described(made_convert(m), what)) fail_msg("expected '%s'", what);
 }
 
 /* Logits of the source "a b </s>" and the target "<s> c a". */
@@ -178,15 +171,10 @@ TEST(test_start)
 
 static void check_ids(const made *m, const char *text, const int32_t *expected, size_t count)
 {
-    ferry_error error;
-    int32_t *ids;
     size_t found;
-    const ferry_text view = {text, strlen(text)};
-    const ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_tokenize(model, view, NULL, NULL, &ids, &found, &error));
+    const int32_t *ids = tokenized(made_convert(m), text, NULL, NULL, &found);
     assert_int_equal(found, count);
     assert_memory_equal(ids, expected, count * sizeof *ids);
-    ferry_inspect_free(ids);
 }
 
 TEST(test_frame)
@@ -245,12 +233,7 @@ TEST(test_alignment)
     made m = made_base();
     check_description(&m, "alignment: layer 0, head 0");
     made_add_number(&m, "decoder/alignment_heads", 2, 0); /* the mean of all */
-    ferry_error error;
-    ferry_text text;
-    const ferry_model *model = made_convert(&m);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_null(strstr(text.data, "alignment:"));
-    ferry_inspect_free(text.data);
+    assert_false(described(made_convert(&m), "alignment:"));
 }
 
 /* ---- vocabularies ---- */
@@ -282,9 +265,6 @@ TEST(test_vocabularies)
 /* Beside SentencePiece models of Hugging Face's names a source is closed, though config.json does not say so. */
 TEST(test_segmenters)
 {
-    ferry_error error;
-    ferry_text text;
-    int32_t *ids;
     size_t count;
     made m = made_base();
     m.config = "{}";
@@ -292,13 +272,10 @@ TEST(test_segmenters)
     link_file(data_file("models/marian-separate/source.spm"), directory, "source.spm");
     link_file(data_file("models/marian-separate/target.spm"), directory, "target.spm");
     const ferry_model *model = opened(directory);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_non_null(strstr(text.data, "text: SentencePiece"));
-    assert_null(strstr(text.data, "one model for both sides"));
-    ferry_inspect_free(text.data);
-    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
+    assert_true(described(model, "text: SentencePiece"));
+    assert_false(described(model, "one model for both sides"));
+    const int32_t *ids = tokenized(model, "Hello", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], 1);
-    ferry_inspect_free(ids);
 }
 
 /* ---- what cannot be run ---- */

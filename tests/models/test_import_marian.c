@@ -129,10 +129,9 @@ static void check_hypotheses(const golden_model *model, ferry_translator *transl
 {
     ferry_error error;
     ferry_result *result, *texts;
-    int32_t *ids;
     size_t count;
     const ferry_text line = {text, strlen(text)};
-    CHECK(ferry_inspect_tokenize(model->model, line, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model->model, text, NULL, NULL, &count);
     const int32_t offsets[] = {0, (int32_t)count};
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
     CHECK(ferry_translate(translator, &line, 1, &texts, &error));
@@ -147,18 +146,15 @@ static void check_hypotheses(const golden_model *model, ferry_translator *transl
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
-    ferry_inspect_free(ids);
 }
 
 static void check_source(const golden_model *model, const json_t *line)
 {
-    ferry_error error;
     const char *text = json_string_value(json_object_get(line, "text"));
     const char *at = json_string_value(json_object_get(line, "pieces"));
     const ferry_model_text *tables = &model->file->text;
-    int32_t *ids;
     size_t count;
-    CHECK(ferry_inspect_tokenize(model->model, (ferry_text){text, strlen(text)}, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model->model, text, NULL, NULL, &count);
     for (size_t i = 0; i + 1 < count; i++) {
         const ferry_view piece = tables->source_pieces[ids[i]];
         const size_t size = strcspn(at, " ");
@@ -168,7 +164,6 @@ static void check_source(const golden_model *model, const json_t *line)
     }
     assert_int_equal(*at, 0);
     assert_int_equal(ids[count - 1], model->file->generation.eos_ids[0]);
-    ferry_inspect_free(ids);
 }
 
 static void check_run(const golden_model *model, const json_t *root, const char *name)

@@ -189,9 +189,9 @@ TEST(test_alignment)
 }
 
 typedef struct bad_kind {
-    marian_kind kind;
     ferry_status status;
     const char *what;
+    marian_kind kind;
 } bad_kind;
 
 static void refuse_kinds(const bad_kind *rows, size_t count)
@@ -224,16 +224,16 @@ TEST(test_keys_refused)
         "transformer-postprocess-top: an",
     };
     static const bad_kind rows[] = {
-        {{.type = "s2s"}, FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported"},
-        {{.type = "multi-transformer"}, FERRY_ERROR_UNSUPPORTED, "'type: multi-transformer'"},
-        {{.keys = "transformer-decoder-autoreg: rnn\n"}, FERRY_ERROR_UNSUPPORTED, "'dec-cell: gru'"},
-        {{.ssru = true, .keys = "layer-normalization: true\n"}, FERRY_ERROR_UNSUPPORTED, "'layer-normalization: true'"},
-        {{.pre_norm = true, .version = "v1.10.23"}, FERRY_ERROR_UNSUPPORTED, "before 1.10.24"},
-        {{.keys = "transformer-tied-layers:\n  - 1\n"},
-         FERRY_ERROR_FORMAT,
-         "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1"},
-        {{.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2"},
-        {{.keys = "transformer-guided-alignment-layer: 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2"},
+        {FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported", {.type = "s2s"}},
+        {FERRY_ERROR_UNSUPPORTED, "'type: multi-transformer'", {.type = "multi-transformer"}},
+        {FERRY_ERROR_UNSUPPORTED, "'dec-cell: gru'", {.keys = "transformer-decoder-autoreg: rnn\n"}},
+        {FERRY_ERROR_UNSUPPORTED, "'layer-normalization: true'", {.ssru = true, .keys = "layer-normalization: true\n"}},
+        {FERRY_ERROR_UNSUPPORTED, "before 1.10.24", {.pre_norm = true, .version = "v1.10.23"}},
+        {FERRY_ERROR_FORMAT,
+         "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1",
+         {.keys = "transformer-tied-layers:\n  - 1\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-guided-alignment-layer: 3\n"}},
     };
     for (size_t i = 0; i < COUNT(keys); i++) {
         char lines[100], what[100];
@@ -250,16 +250,16 @@ TEST(test_keys_refused)
 TEST(test_tensors_refused)
 {
     static const bad_kind rows[] = {
-        {{.without = "decoder_l2_ffn_W2"}, FERRY_ERROR_FORMAT, "tensor 'decoder_l2_ffn_W2' is missing"},
-        {{.without = "encoder_l1_self_bo"}, FERRY_ERROR_FORMAT, "'encoder_l1_self_bo' is missing"},
-        {{.extra = "encoder_l1_self_Wh"}, FERRY_ERROR_UNSUPPORTED, "'encoder_l1_self_Wh' is unknown"},
-        {{.extra = "Wpos"}, FERRY_ERROR_UNSUPPORTED, "'Wpos': learned positions"},
-        {{.narrow = "decoder_l1_ffn_W1"},
-         FERRY_ERROR_FORMAT,
-         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]"},
-        {{.narrow = "decoder_l1_ffn_W1", .codes = 0x4101},
-         FERRY_ERROR_FORMAT,
-         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]"},
+        {FERRY_ERROR_FORMAT, "tensor 'decoder_l2_ffn_W2' is missing", {.without = "decoder_l2_ffn_W2"}},
+        {FERRY_ERROR_FORMAT, "'encoder_l1_self_bo' is missing", {.without = "encoder_l1_self_bo"}},
+        {FERRY_ERROR_UNSUPPORTED, "'encoder_l1_self_Wh' is unknown", {.extra = "encoder_l1_self_Wh"}},
+        {FERRY_ERROR_UNSUPPORTED, "'Wpos': learned positions", {.extra = "Wpos"}},
+        {FERRY_ERROR_FORMAT,
+         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]",
+         {.narrow = "decoder_l1_ffn_W1"}},
+        {FERRY_ERROR_FORMAT,
+         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]",
+         {.narrow = "decoder_l1_ffn_W1", .codes = 0x4101}},
     };
     refuse_kinds(rows, COUNT(rows));
 }

@@ -149,23 +149,17 @@ TEST(test_prompts_of_t5)
 static char *madlad(const char *source)
 {
     static const unsigned char pieces[] = "\x0a\x09\x0a\x05<2de>\x18\x04\x0a\x0e\x0a\x0a<2zh_Hant>\x18\x04";
-    ferry_error error;
-    ferry_mapped_file map;
     char *directory = variant(source, NULL, 0), *path = in_directory(directory, "spiece.model");
-    CHECK(ferry_mapped_file_open(path, &map, &error));
-    const size_t size = map.bytes.size;
-    char *bytes = malloc(size + sizeof pieces);
-    memcpy(bytes, map.bytes.data, size);
-    memcpy(bytes + size, pieces, sizeof pieces - 1);
-    ferry_mapped_file_close(&map);
-    write_bytes(path, bytes, size + sizeof pieces - 1);
-    free(bytes);
+    const ferry_view old = read_file(path);
+    made_file file = {.size = 0};
+    put_bytes(&file, old.data, old.size);
+    put_bytes(&file, pieces, sizeof pieces - 1);
+    write_bytes(path, file.data, file.size);
     return directory;
 }
 
 TEST(test_tags_of_madlad)
 {
-    ferry_error error;
     char *source = small_family("t5gated"), *directory = madlad(source);
     const ferry_model_file *file = converted(directory);
     const ferry_model_languages *languages = &file->text.languages;
@@ -178,17 +172,12 @@ TEST(test_tags_of_madlad)
     assert_true(languages->default_source == -1 && languages->default_target == -1);
     assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1101));
 
-    ferry_model *model = convert_and_open(directory, NULL);
-    int32_t *plain, *tagged;
+    const ferry_model *model = opened(directory);
     size_t plain_count, tagged_count;
-    const ferry_text text = {"Tom", 3};
-    CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &plain, &plain_count, &error));
-    CHECK(ferry_inspect_tokenize(model, text, NULL, "de", &tagged, &tagged_count, &error));
+    const int32_t *plain = tokenized(model, "Tom", NULL, NULL, &plain_count);
+    const int32_t *tagged = tokenized(model, "Tom", NULL, "de", &tagged_count);
     assert_true(tagged_count > plain_count);
     const size_t before = tagged_count - plain_count;
     assert_int_equal(tagged[before - 1], 1100);
     assert_memory_equal(tagged + before, plain, plain_count * sizeof *plain);
-    ferry_inspect_free(plain);
-    ferry_inspect_free(tagged);
-    ferry_model_close(model);
 }

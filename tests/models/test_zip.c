@@ -164,9 +164,9 @@ static void refuse_archive(const archive *a, ferry_status expected, const char *
 }
 
 typedef struct bad_part {
-    part part;
     ferry_status status;
     const char *what;
+    part part;
 } bad_part;
 
 static void refuse_parts(const bad_part *rows, size_t count)
@@ -251,17 +251,17 @@ TEST(test_large_member)
 TEST(test_names)
 {
     static const bad_part rows[] = {
-        {{.name = "../up", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "a/../../up", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "a/..", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "..", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "/etc/passwd", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "a\\b", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "", .data = "x"}, FERRY_ERROR_FORMAT, "not a relative name"},
-        {{.name = "first", .data = "2"}, FERRY_ERROR_FORMAT, "member 'first' occurs twice"},
-        {{.name = "good", .local_name = "evil", .data = "x"},
-         FERRY_ERROR_FORMAT,
-         "member 'good' has another name in its own header"},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "../up", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a/../../up", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a/..", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "..", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "/etc/passwd", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a\\b", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "", .data = "x"}},
+        {FERRY_ERROR_FORMAT, "member 'first' occurs twice", {.name = "first", .data = "2"}},
+        {FERRY_ERROR_FORMAT,
+         "member 'good' has another name in its own header",
+         {.name = "good", .local_name = "evil", .data = "x"}},
     };
     refuse_parts(rows, COUNT(rows));
 }
@@ -271,27 +271,27 @@ TEST(test_names)
 TEST(test_lies)
 {
     static const bad_part rows[] = {
-        {{.name = "b", .data = WORDS, .crc = 1}, FERRY_ERROR_FORMAT, "member 'b' is damaged: wrong CRC-32"},
-        {{.name = "b", .data = WORDS, .crc = 1, .deflate = true}, FERRY_ERROR_FORMAT, "wrong CRC-32"},
-        {{.name = "b", .data = WORDS, .flags = 1}, FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted"},
-        {{.name = "b", .data = WORDS, .flags = 0x2000}, FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted"},
-        {{.name = "b", .data = WORDS, .method = 12}, FERRY_ERROR_UNSUPPORTED, "compression method 12"},
-        {{.name = "b", .data = WORDS, .size = 1}, FERRY_ERROR_FORMAT, "stored, but with two sizes"},
-        {{.name = "b", .data = WORDS, .deflate = true, .size = -1},
-         FERRY_ERROR_FORMAT,
-         "inflates to more than the directory says"},
-        {{.name = "b", .data = WORDS, .deflate = true, .size = 1},
-         FERRY_ERROR_FORMAT,
-         "inflates to less than the directory says"},
-        {{.name = "b", .data = WORDS, .deflate = true, .stored_size = -1}, FERRY_ERROR_FORMAT, "cut off"},
-        {{.name = "b", .data = WORDS, .size = 1000, .stored_size = 1000},
-         FERRY_ERROR_FORMAT,
-         "reaches into the directory or beyond the file"},
-        {{.name = "b", .data = WORDS, .size = 10, .stored_size = 10},
-         FERRY_ERROR_FORMAT,
-         "reaches into the directory or beyond the file"},
-        {{.name = "b", .data = WORDS, .moved = 1}, FERRY_ERROR_FORMAT, "is not where the directory says"},
-        {{.name = "b", .data = WORDS, .moved = 100000}, FERRY_ERROR_FORMAT, "is not where the directory says"},
+        {FERRY_ERROR_FORMAT, "member 'b' is damaged: wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1}},
+        {FERRY_ERROR_FORMAT, "wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1, .deflate = true}},
+        {FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted", {.name = "b", .data = WORDS, .flags = 1}},
+        {FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted", {.name = "b", .data = WORDS, .flags = 0x2000}},
+        {FERRY_ERROR_UNSUPPORTED, "compression method 12", {.name = "b", .data = WORDS, .method = 12}},
+        {FERRY_ERROR_FORMAT, "stored, but with two sizes", {.name = "b", .data = WORDS, .size = 1}},
+        {FERRY_ERROR_FORMAT,
+         "inflates to more than the directory says",
+         {.name = "b", .data = WORDS, .deflate = true, .size = -1}},
+        {FERRY_ERROR_FORMAT,
+         "inflates to less than the directory says",
+         {.name = "b", .data = WORDS, .deflate = true, .size = 1}},
+        {FERRY_ERROR_FORMAT, "cut off", {.name = "b", .data = WORDS, .deflate = true, .stored_size = -1}},
+        {FERRY_ERROR_FORMAT,
+         "reaches into the directory or beyond the file",
+         {.name = "b", .data = WORDS, .size = 1000, .stored_size = 1000}},
+        {FERRY_ERROR_FORMAT,
+         "reaches into the directory or beyond the file",
+         {.name = "b", .data = WORDS, .size = 10, .stored_size = 10}},
+        {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 1}},
+        {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 100000}},
     };
     refuse_parts(rows, COUNT(rows));
 }
@@ -300,12 +300,12 @@ TEST(test_lies)
 TEST(test_bombs)
 {
     static const bad_part rows[] = {
-        {{.name = "b", .data = "z", .repeated = 500000, .deflate = true, .size = -499999},
-         FERRY_ERROR_FORMAT,
-         "inflates to more than the directory says"},
-        {{.name = "b", .data = "z", .deflate = true, .size = 80 << 20},
-         FERRY_ERROR_FORMAT,
-         "its members would inflate to more than"},
+        {FERRY_ERROR_FORMAT,
+         "inflates to more than the directory says",
+         {.name = "b", .data = "z", .repeated = 500000, .deflate = true, .size = -499999}},
+        {FERRY_ERROR_FORMAT,
+         "its members would inflate to more than",
+         {.name = "b", .data = "z", .deflate = true, .size = 80 << 20}},
     };
     refuse_parts(rows, COUNT(rows));
     const part half = {.name = "a", .data = "z", .deflate = true, .size = 40 << 20};

@@ -181,6 +181,33 @@ const ferry_model *opened(const char *source)
     return keep_model()->model = model;
 }
 
+const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count)
+{
+    ferry_error error;
+    int32_t *ids;
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){text, strlen(text)}, from, to, &ids, count, &error));
+    int32_t *copy = kept_memory(*count * sizeof *copy);
+    memcpy(copy, ids, *count * sizeof *copy);
+    ferry_inspect_free(ids);
+    return copy;
+}
+
+bool described(const ferry_model *model, const char *what)
+{
+    ferry_error error;
+    ferry_text text;
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    const bool found = ferry_view_contains((ferry_view){text.data, text.size}, what);
+    ferry_inspect_free(text.data);
+    return found;
+}
+
+void check_result_text(const char *expected, ferry_text found)
+{
+    if (found.size == strlen(expected) && memcmp(found.data, expected, found.size) == 0) return;
+    fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
+}
+
 void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what)
 {
     ferry_error error = {0};
@@ -207,7 +234,7 @@ void refuse_edits(const char *source, const refusal *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const refusal *row = &rows[i];
-        refuse_edit(source, row->change.file, row->change.from, row->change.to, row->status, row->what);
+        refuse_edit(source, row->file, row->from, row->to, row->status, row->what);
     }
 }
 

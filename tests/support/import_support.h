@@ -49,6 +49,12 @@ const ferry_model_file *converted(const char *source);
 /* convert_and_open, open until the program ends. */
 const ferry_model *opened(const char *source);
 
+/* The text's ids, kept. */
+const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count);
+/* Whether what Ferry says of the model contains `what`. */
+bool described(const ferry_model *model, const char *what);
+void check_result_text(const char *expected, ferry_text found);
+
 /* Instead of a status: every one but FERRY_OK. */
 #define ANY_ERROR ((ferry_status)-1)
 
@@ -58,7 +64,7 @@ void refuse(const char *source, ferry_status status, const char *what);
 
 /* The same for variants of `source`. */
 typedef struct refusal {
-    edit change;
+    const char *file, *from, *to; /* of the edit */
     ferry_status status;
     const char *what;
 } refusal;
