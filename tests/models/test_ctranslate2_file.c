@@ -239,7 +239,7 @@ TEST(test_renaming)
     ferry_weights_close(&weights);
 }
 
-/* ---- lies ---- */
+/* ---- refusals ---- */
 
 TEST(test_headers_refused)
 {

@@ -217,7 +217,7 @@ static agreement compare_probabilities(const golden *g)
         int32_t *ids = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(line, "tokens"), &S);
         const json_t *tokens = json_object_get(json_object_get(line, "greedy"), "tokens");
         int32_t *targets = token_ids(g->model, FERRY_INSPECT_DECODER, json_array_get(tokens, 0), &T);
-        targets[T] = ferry_inspect_get_sizes(g->model).eos_id; /* token_ids has room for it */
+        targets[T] = ferry_inspect_get_sizes(g->model).eos_id; /* token_ids allocates one more */
         log_probabilities(g->model, ids, S, targets, T + 1, values);
         for (size_t t = 0; t < json_array_size(expected) && t <= (size_t)T; t++) {
             largest = fmax(largest, fabs(values[t] - json_number_value(json_array_get(expected, t))));

@@ -61,7 +61,7 @@ typedef struct run_options {
     bool allow_unk;
 } run_options;
 
-static double number_behind(const char *command, const char *option)
+static double number_after(const char *command, const char *option)
 {
     const char *at = strstr(command, option);
     assert_non_null(at);
@@ -70,10 +70,10 @@ static double number_behind(const char *command, const char *option)
 
 static run_options read_options(const char *command)
 {
-    assert_true(number_behind(command, "--max-length-factor") == 3);
-    return (run_options){.beam = (int32_t)number_behind(command, "--beam-size"),
-                         .normalize = (float)number_behind(command, "--normalize"),
-                         .word_penalty = (float)number_behind(command, "--word-penalty"),
+    assert_true(number_after(command, "--max-length-factor") == 3);
+    return (run_options){.beam = (int32_t)number_after(command, "--beam-size"),
+                         .normalize = (float)number_after(command, "--normalize"),
+                         .word_penalty = (float)number_after(command, "--word-penalty"),
                          .allow_unk = strstr(command, "--allow-unk") != NULL};
 }
 

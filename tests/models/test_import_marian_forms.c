@@ -1,4 +1,4 @@
-/* What Marian's configurations can say, on small made-up models: taken as it is said, or refused by key and value. */
+/* What Marian's configurations can say, on small synthetic models: taken as said, or refused by key and value. */
 #include "tests/support/made_marian.h"
 
 static const ferry_model_file *made(const marian_kind *kind)
@@ -143,7 +143,7 @@ TEST(test_norms)
     assert_null(file->transformer.encoder.final_norm.weight);
 }
 
-/* intgemm16 becomes float32; intgemm8 of both dialects stays, or becomes float32 where it is asked for. */
+/* intgemm16 becomes float32; intgemm8 of both dialects stays, or becomes float32 where requested. */
 TEST(test_integers)
 {
     static const uint64_t codes[] = {0x4101, 0x10001, 0x4102, 0x10002};

@@ -1,4 +1,4 @@
-/* Hugging Face's weights in one file or several: which are read, and that an index that lies is refused by name. */
+/* Hugging Face's weights in one file or several: which are read, and that an inconsistent index is refused by name. */
 #define _XOPEN_SOURCE 700
 #include "tests/support/import_support.h"
 
@@ -95,7 +95,7 @@ TEST_WITH(test_several_files, make_directory, NULL)
     close_weights();
 }
 
-TEST_WITH(test_an_index_that_lies, make_directory, NULL)
+TEST_WITH(test_inconsistent_index, make_directory, NULL)
 {
     static const struct {
         const char *map;

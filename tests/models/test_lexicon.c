@@ -1,4 +1,4 @@
-/* Lexical shortlists: the format's own small numbers, lies, and the binary file of a real model against its text. */
+/* Lexical shortlists: the format's own small numbers, damage, and the binary file of a real model against its text. */
 #include "tests/support/files.h"
 
 #include <zlib.h>
@@ -65,7 +65,7 @@ static void refuse(ferry_view bytes, int32_t targets, ferry_status status, const
     ferry_arena_destroy(&arena);
 }
 
-/* The format's checksum, so that the lies behind it are reached. */
+/* The format's checksum, so that what follows it is checked. */
 static made_file honest(made_file file)
 {
     uint64_t sum = 0;
@@ -78,7 +78,7 @@ static made_file honest(made_file file)
     return file;
 }
 
-TEST(test_lies)
+TEST(test_damage)
 {
     static const struct {
         size_t at;

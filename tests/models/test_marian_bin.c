@@ -135,7 +135,7 @@ TEST(test_types_refused)
     refuse(make_one("x_W", 0x403, NULL, 256), FERRY_ERROR_FORMAT, "unknown element type 0x403");
 }
 
-TEST(test_lies)
+TEST(test_damage)
 {
     static const damage rows[] = {
         {0, 2, FERRY_ERROR_UNSUPPORTED, "encrypted"},

@@ -1,4 +1,4 @@
-/* NumPy archives: arrays of every form, headers that lie, and Marian's own file against its .bin. */
+/* NumPy archives: arrays of every form, inconsistent headers, and Marian's own file against its .bin. */
 #include "tests/support/make_zip.h"
 
 #define HEADER(descr, order, shape) "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }"
@@ -70,7 +70,7 @@ static void refuse(const char *name, int major, const char *dictionary, size_t s
     refuse_weights(ferry_npz_read, archive_of(name, make_npy(major, dictionary, zeros, size)), status, what);
 }
 
-TEST(test_lies)
+TEST(test_inconsistent_headers)
 {
     static const char *const headers[] = {
         "",

@@ -1,4 +1,4 @@
-/* safetensors: what is in a file, and that every lie of a header is refused by name. */
+/* safetensors: what is in a file, and that every inconsistent header is refused by name. */
 #include "tests/support/files.h"
 
 /* A file from its header's text and its data. */
@@ -51,7 +51,7 @@ TEST(test_reads_what_is_there)
 #define TENSOR(name, dtype, shape, offsets)                                                                            \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
 
-TEST(test_lies)
+TEST(test_inconsistent_headers)
 {
     static const unsigned char zeros[64];
     static const struct {

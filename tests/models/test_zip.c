@@ -1,4 +1,4 @@
-/* Zip archives made here, byte by byte: what is read, and that every lie and every trick is refused by name. */
+/* Zip archives built byte by byte: what is read, and that every inconsistent or hostile archive is refused by name. */
 #include "tests/support/files.h"
 
 #include <zlib.h>
@@ -268,7 +268,7 @@ TEST(test_names)
 
 #define WORDS "words words words words"
 
-TEST(test_lies)
+TEST(test_inconsistent_members)
 {
     static const bad_part rows[] = {
         {FERRY_ERROR_FORMAT, "member 'b' is damaged: wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1}},

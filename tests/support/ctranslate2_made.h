@@ -23,7 +23,7 @@ typedef struct made {
     const char *specification, *config, *vocabulary, *vocabulary_name; /* config NULL: no config.json */
 } made;
 
-/* Version 6, revision 7, layer norms before each block and behind each stack, every bias, source end of sentence. */
+/* Version 6, revision 7, layer norms before each block and after each stack, every bias, source end of sentence. */
 made made_base(void);
 /* A tensor [N, K], or [N] for K = 0, of random numbers. */
 void made_add(made *m, const char *name, uint32_t N, uint32_t K);

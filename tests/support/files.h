@@ -63,7 +63,7 @@ void check_refusal(ferry_status found, const ferry_error *error, ferry_status st
 
 typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
 
-/* Read as the file "liar": refused by that name, and without tensors. */
+/* Read as the file "damaged.bin": refused by that name, and without tensors. */
 void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status, const char *what);
 /* The tensor, which must exist. */
 ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name);
