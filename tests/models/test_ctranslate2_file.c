@@ -11,7 +11,7 @@ static model open_shared(const char *name)
     ferry_error error;
     model m;
     char *path = shared_file("models/%s/model.bin", name);
-    CHECK(ferry_ctranslate2_read(read_file(path), path, &m.header, &m.weights, &error));
+    CHECK(ferry_ctranslate2_read(mapped_bytes(path), path, &m.header, &m.weights, &error));
     return m;
 }
 

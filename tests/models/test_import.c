@@ -9,12 +9,13 @@
 
 TEST(test_sources_that_are_no_model)
 {
-    refuse(data_file("models"), FERRY_ERROR_UNSUPPORTED,
-           "holds several models: name one of them: marian-separate, tatoeba-en-de");
-    refuse(data_file("positions/none-post/config.json"), FERRY_ERROR_UNSUPPORTED,
-           "expected a directory, a zip archive or a file of weights");
-    refuse(data_file("nothing"), FERRY_ERROR_IO, "cannot open");
-    refuse(scratch_directory("empty"), FERRY_ERROR_UNSUPPORTED, "no model that Ferry knows: config.json is missing");
+    refuse_source(data_file("models"), FERRY_ERROR_UNSUPPORTED,
+                  "holds several models: name one of them: marian-separate, tatoeba-en-de");
+    refuse_source(data_file("positions/none-post/config.json"), FERRY_ERROR_UNSUPPORTED,
+                  "expected a directory, a zip archive or a file of weights");
+    refuse_source(data_file("nothing"), FERRY_ERROR_IO, "cannot open");
+    refuse_source(scratch_directory("empty"), FERRY_ERROR_UNSUPPORTED,
+                  "no model that Ferry knows: config.json is missing");
 }
 
 /* Lexicons and the states of optimizers are no models. */
@@ -24,7 +25,7 @@ TEST(test_several_weights)
                                         "vocab.yml"};
     char *directory = scratch_directory("several");
     for (size_t i = 0; i < COUNT(names); i++) write_text(directory, names[i], "?");
-    refuse(directory, FERRY_ERROR_UNSUPPORTED, "name one of them: model.a.bin, model.b.npz");
+    refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "name one of them: model.a.bin, model.b.npz");
 }
 
 TEST(test_name_license_and_hashes)
@@ -47,7 +48,7 @@ TEST(test_forms_of_a_source)
 {
     char *source = data_file("positions/learned-post"), *zip = scratch_file("model.zip");
     char *weights = in_directory(source, "model.safetensors");
-    const ferry_view texts[] = {read_file(in_directory(source, "config.json")), read_file(weights)};
+    const ferry_view texts[] = {mapped_bytes(in_directory(source, "config.json")), mapped_bytes(weights)};
     const zip_part files[] = {{"learned/config.json", texts[0].data, texts[0].size},
                               {"learned/model.safetensors", texts[1].data, texts[1].size}};
     write_zip(zip, files, 2);

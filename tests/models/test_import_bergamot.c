@@ -245,7 +245,7 @@ static char *make_package(const char *name, const char *const *pairs)
 
 static void compress_into(const char *directory, const char *from, const char *name)
 {
-    const ferry_view bytes = read_file(source_path(from));
+    const ferry_view bytes = mapped_bytes(source_path(from));
     gzFile file = gzopen(in_directory(directory, name), "wb1");
     assert_non_null(file);
     assert_int_equal(gzwrite(file, bytes.data, (unsigned)bytes.size), bytes.size);
@@ -294,5 +294,5 @@ TEST(test_text_lexicon)
 
 TEST(test_several)
 {
-    refuse(source_path("."), FERRY_ERROR_UNSUPPORTED, "model.ende.intgemm.alphas.bin");
+    refuse_source(source_path("."), FERRY_ERROR_UNSUPPORTED, "model.ende.intgemm.alphas.bin");
 }

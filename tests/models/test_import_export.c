@@ -273,7 +273,7 @@ TEST(test_export_with_text)
     char *post = data_file("positions/none-post"), *spm = data_file("models/marian-separate/source.spm");
     char *directory = variant(post, NULL, 0), *link = in_directory(directory, "source.spm");
     assert_int_equal(symlink(spm, link), 0);
-    refuse(directory, FERRY_ERROR_FORMAT, "the SentencePiece model has ");
+    refuse_source(directory, FERRY_ERROR_FORMAT, "the SentencePiece model has ");
     const edit vocabulary = {"vocab.json", NULL, "{\"</s>\": 0, \"<unk>\": 1, \"\\u2581the\": 2, \"<pad>\": 96}"};
     apply_edit(directory, &vocabulary);
     const ferry_model_file *file = converted(directory);

@@ -144,7 +144,7 @@ TEST(test_mbart)
     assert_non_null(file->transformer.encoder.embedding_norm.weight);
     const edit edits[] = {{"config.json", "MBart50Tokenizer", "MBartTokenizer"},
                           {"tokenizer_config.json", "MBart50Tokenizer", "MBartTokenizer"}};
-    refuse(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED, "mBART-25 is not supported");
+    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED, "mBART-25 is not supported");
 }
 
 /* Keys that are absent have the defaults of their class, not a common one. */
@@ -235,9 +235,10 @@ TEST(test_missing_segmenter)
 {
     char *source = small_family("nllb");
     const edit edits[] = {{"sentencepiece.bpe.model", NULL, NULL}, {"tokenizer.json", NULL, NULL}};
-    refuse(variant(source, edits, 1), FERRY_ERROR_UNSUPPORTED,
-           "expected sentencepiece.bpe.model; tokenizer.json alone is not enough");
-    refuse(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED, "expected sentencepiece.bpe.model, which is missing");
+    refuse_source(variant(source, edits, 1), FERRY_ERROR_UNSUPPORTED,
+                  "expected sentencepiece.bpe.model; tokenizer.json alone is not enough");
+    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
+                  "expected sentencepiece.bpe.model, which is missing");
 }
 
 TEST(test_family_without_model_type)

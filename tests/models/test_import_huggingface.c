@@ -186,11 +186,12 @@ TEST(test_tied_names)
     }
     add_item(list, carriers[0], 701, 64, other);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_FORMAT,
-           "tensors 'model.shared.weight' and 'lm_head.weight' differ, but the configuration says that they are one");
+    refuse_source(
+        directory, FERRY_ERROR_FORMAT,
+        "tensors 'model.shared.weight' and 'lm_head.weight' differ, but the configuration says that they are one");
     list->count = rest;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_FORMAT, "no tensor holds the embeddings");
+    refuse_source(directory, FERRY_ERROR_FORMAT, "no tensor holds the embeddings");
 }
 
 TEST(test_stored_position_tables)
@@ -250,19 +251,19 @@ TEST(test_marian_tensor_refusals)
     list->count = all;
     add_item(list, "model.encoder.layernorm_embedding.weight", 2, 2, numbers);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_UNSUPPORTED,
-           "model.safetensors: tensor 'model.encoder.layernorm_embedding.weight' is unknown");
+    refuse_source(directory, FERRY_ERROR_UNSUPPORTED,
+                  "model.safetensors: tensor 'model.encoder.layernorm_embedding.weight' is unknown");
     list->count = all;
     item *norm = find_item(list, "model.decoder.layers.1.final_layer_norm.bias");
     norm->tensor.dims = 2;
     norm->tensor.shape[0] = 8;
     norm->tensor.shape[1] = 8;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_FORMAT,
-           "tensor 'model.decoder.layers.1.final_layer_norm.bias': expected shape [64], found [8, 8]");
+    refuse_source(directory, FERRY_ERROR_FORMAT,
+                  "tensor 'model.decoder.layers.1.final_layer_norm.bias': expected shape [64], found [8, 8]");
     remove_item(list, "model.decoder.layers.1.final_layer_norm.bias");
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_FORMAT, "tensor 'model.decoder.layers.1.final_layer_norm.bias' is missing");
+    refuse_source(directory, FERRY_ERROR_FORMAT, "tensor 'model.decoder.layers.1.final_layer_norm.bias' is missing");
 }
 
 TEST(test_values_too_large)

@@ -210,7 +210,7 @@ static ferry_view converted_bytes(const char *source, const char *name)
     char *path = scratch_file(name);
     const ferry_import_options options = {.type = FERRY_F32, .name = "one"};
     CHECK(ferry_import(source, path, &options, &error));
-    return read_file(path);
+    return mapped_bytes(path);
 }
 
 /* A zip of the directory, called as the directory is, becomes the same bytes. */
@@ -221,7 +221,7 @@ TEST(test_archive)
     zip_part parts[COUNT];
     char *path = source_path(), *archive = scratch_file("marian");
     for (size_t i = 0; i < COUNT; i++) {
-        const ferry_view bytes = read_file(in_directory(path, names[i]));
+        const ferry_view bytes = mapped_bytes(in_directory(path, names[i]));
         parts[i] = (zip_part){names[i], bytes.data, bytes.size};
     }
     write_zip(archive, parts, COUNT);

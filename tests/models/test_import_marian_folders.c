@@ -105,7 +105,7 @@ TEST(test_scripts)
     assert_true(has_punctuation("${MOSES}/tokenizer/replace-unicode-punctuation.perl | spm_encode\n"));
     char *folder = make_opus(decoder);
     write_text(folder, "preprocess.sh", "tokenizer.perl -l en | python apply_bpe.py -c source.bpe\n");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "preprocess.sh: texts prepared by 'apply_bpe'");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "preprocess.sh: texts prepared by 'apply_bpe'");
 }
 
 /* What may be generated: unk by allow-unk, control characters by allow-special or before 1.11. */
@@ -136,7 +136,7 @@ static void refuse_decoder(const char *from, const char *to, const char *what)
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - decoder), decoder, to, at + strlen(from));
     char *folder = make_opus(text);
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, what);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, what);
 }
 
 TEST(test_decoder_refused)
@@ -151,7 +151,7 @@ TEST(test_decoder_refused)
     refuse_decoder("mini-batch: 1", "shortlist: [lex.s2t, 100]", "'shortlist': 'lex.s2t' is not among the files");
     char *folder = make_opus(decoder);
     write_text(folder, "target.bpe", "codes");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts in Moses tokens");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts in Moses tokens");
 }
 
 /* Another machine's paths are taken by their last part. */
@@ -187,7 +187,7 @@ TEST(test_old_vocabularies)
     check_old("a\nb\n<unk>\n</s>\n", "vocab.txt", 3, 2);
     char *folder = make_folder();
     write_text(folder, "vocab.txt", "a\nb\n<unk>\n");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "vocab.txt: the vocabulary has no '</s>'");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "vocab.txt: the vocabulary has no '</s>'");
 }
 
 TEST(test_two_vocabularies)
@@ -201,15 +201,15 @@ TEST(test_two_vocabularies)
     assert_true(has_text(file->text.target_pieces[2], "only"));
     assert_int_equal(file->generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
     write_text(folder, "vocab.third.txt", "</s>\n");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
     remove_in(folder, "vocab.third.txt");
     rename_in(folder, "vocab.src.txt", "vocab.one.txt");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
     remove_in(folder, "vocab.one.txt");
     remove_in(folder, "vocab.trg.txt");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
     write_text(folder, "vocab.fsv", "");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
 }
 
 /* ---- names ---- */
@@ -250,7 +250,7 @@ TEST(test_selection)
     write_text(folder, "vocab.deen.txt", "</s>\n<unk>\nother\n");
     write_text(folder, "lex.ende.s2t", "p2 p3 0.5\n");
     write_text(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
     const ferry_model_file *file = converted(other);
     assert_true(has_text(file->text.languages.names[0], "de deu"));
     assert_true(has_text(file->text.source_pieces[2], "other"));
@@ -278,5 +278,5 @@ TEST(test_listed_shortlist)
     assert_int_equal(file->generation.shortlist.ids[0], 10);
     snprintf(text, sizeof text, "%sshortlist: [words.txt, 50, 50]\n", decoder);
     write_text(folder, "decoder.yml", text);
-    refuse(folder, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
 }

@@ -196,7 +196,7 @@ typedef struct bad_kind {
 
 static void refuse_kinds(const bad_kind *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) refuse(marian_folder(&rows[i].kind), rows[i].status, rows[i].what);
+    for (size_t i = 0; i < count; i++) refuse_source(marian_folder(&rows[i].kind), rows[i].status, rows[i].what);
 }
 
 TEST(test_keys_refused)
@@ -242,7 +242,7 @@ TEST(test_keys_refused)
         if (strcmp(keys[i], "transformer-preprocess: n") == 0) {
             snprintf(what, sizeof what, "'transformer-postprocess: dan' is not supported");
         }
-        refuse(marian_folder(&(marian_kind){.keys = lines}), FERRY_ERROR_UNSUPPORTED, what);
+        refuse_source(marian_folder(&(marian_kind){.keys = lines}), FERRY_ERROR_UNSUPPORTED, what);
     }
     refuse_kinds(rows, COUNT(rows));
 }

@@ -47,7 +47,7 @@ static void check_output(const char *source, const output_case *test)
                  strcmp(test->head, "shared") == 0 ? shared.data : other);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     if (test->error != NULL) {
-        refuse(directory, FERRY_ERROR_UNSUPPORTED, test->error);
+        refuse_source(directory, FERRY_ERROR_UNSUPPORTED, test->error);
     } else {
         const ferry_model_file *file = converted(directory);
         const ferry_transformer *model = &file->transformer;
@@ -117,8 +117,8 @@ TEST(test_names_of_t5)
     item_list *list = read_items(source);
     add_item(list, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight", 1, 1, &(float){0});
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse(directory, FERRY_ERROR_UNSUPPORTED,
-           "tensor 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is unknown");
+    refuse_source(directory, FERRY_ERROR_UNSUPPORTED,
+                  "tensor 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is unknown");
 }
 
 TEST(test_prompts_of_t5)
@@ -150,7 +150,7 @@ static char *madlad(const char *source)
 {
     static const unsigned char pieces[] = "\x0a\x09\x0a\x05<2de>\x18\x04\x0a\x0e\x0a\x0a<2zh_Hant>\x18\x04";
     char *directory = variant(source, NULL, 0), *path = in_directory(directory, "spiece.model");
-    const ferry_view old = read_file(path);
+    const ferry_view old = mapped_bytes(path);
     made_file file = {.size = 0};
     put_bytes(&file, old.data, old.size);
     put_bytes(&file, pieces, sizeof pieces - 1);

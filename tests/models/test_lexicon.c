@@ -229,7 +229,7 @@ static ferry_spm *open_vocabulary(const char *path, ferry_view *pieces)
 {
     ferry_error error;
     ferry_spm *spm;
-    CHECK(ferry_spm_create(read_file(path), path, &spm, &error));
+    CHECK(ferry_spm_create(mapped_bytes(path), path, &spm, &error));
     assert_int_equal(ferry_spm_count(spm), STUDENT_PIECES);
     for (int32_t id = 0; id < STUDENT_PIECES; id++) pieces[id] = ferry_spm_piece(spm, id);
     return spm;
@@ -246,7 +246,7 @@ TEST(test_real_files)
     char *text_path = shared_file("models/bergamot-en-de/lex.s2t.gz");
     ferry_spm *spm = open_vocabulary(shared_file("models/bergamot-en-de/vocab.ende.spm"), pieces);
     char *data = inflate_file(text_path, &size);
-    CHECK(ferry_lexicon_read(read_file(path), path, STUDENT_PIECES, STUDENT_PIECES, &arena, &binary, &error));
+    CHECK(ferry_lexicon_read(mapped_bytes(path), path, STUDENT_PIECES, STUDENT_PIECES, &arena, &binary, &error));
     CHECK(ferry_lexicon_read_text((ferry_view){data, size}, text_path, pieces, STUDENT_PIECES, pieces, STUDENT_PIECES,
                                   ferry_spm_unknown(spm), ferry_spm_unknown(spm), &arena, &text, &error));
     assert_int_equal(binary.first, 50);

@@ -184,7 +184,7 @@ static ferry_weights open_student(const char *name)
     ferry_error error;
     ferry_weights weights;
     char *path = shared_file("models/bergamot-en-de/%s", name);
-    CHECK(ferry_marian_bin_read(read_file(path), path, &weights, &error));
+    CHECK(ferry_marian_bin_read(mapped_bytes(path), path, &weights, &error));
     return weights;
 }
 

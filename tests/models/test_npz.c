@@ -134,8 +134,8 @@ TEST(test_equals_bin)
     ferry_weights npz, bin;
     char *npz_path = shared_file("models/bergamot-en-de/model.ende.npz");
     char *bin_path = shared_file("models/bergamot-en-de/model.ende.bin");
-    CHECK(ferry_npz_read(read_file(npz_path), npz_path, &npz, &error));
-    CHECK(ferry_marian_bin_read(read_file(bin_path), bin_path, &bin, &error));
+    CHECK(ferry_npz_read(mapped_bytes(npz_path), npz_path, &npz, &error));
+    CHECK(ferry_marian_bin_read(mapped_bytes(bin_path), bin_path, &bin, &error));
     assert_int_equal(npz.count, 93);
     assert_int_equal(bin.count, 93);
     for (size_t i = 0; i < npz.count; i++) {

@@ -25,7 +25,7 @@ static void check_against_safetensors(const char *name)
     ferry_weights weights;
     ferry_safetensors golden;
     char *path = shared_file("models/huggingface-small/%s/pytorch_model.bin", name);
-    CHECK(ferry_torch_read(read_file(path), path, &weights, &error));
+    CHECK(ferry_torch_read(mapped_bytes(path), path, &weights, &error));
     CHECK(ferry_safetensors_open(shared_file("models/huggingface-small/m2m100/model.safetensors"), &golden, &error));
     size_t found = 0;
     for (size_t i = 0; i < golden.tensor_count; i++) {

@@ -273,7 +273,7 @@ TEST(test_real_vocabulary)
     json_t *id;
     char *yaml = shared_file("models/tatoeba-en-de/marian/vocab.yml");
     char *json = shared_file("models/tatoeba-en-de/huggingface/vocab.json");
-    CHECK(ferry_yaml_vocabulary(read_file(yaml), yaml, &arena, &pieces, &count, &error));
+    CHECK(ferry_yaml_vocabulary(mapped_bytes(yaml), yaml, &arena, &pieces, &count, &error));
     json_t *root = load_json(json);
     assert_int_equal(count, 8000);
     json_object_foreach (root, piece, id) {

@@ -162,5 +162,5 @@ const ferry_model *made_convert(const made *m)
 
 void made_refuse(const made *m, const char *what)
 {
-    refuse(made_write(m), ANY_ERROR, what);
+    refuse_source(made_write(m), ANY_ERROR, what);
 }

@@ -72,7 +72,7 @@ char *scratch_directory(const char *name)
 
 /* ---- reading, writing ---- */
 
-ferry_view read_file(const char *path)
+ferry_view mapped_bytes(const char *path)
 {
     ferry_error error;
     ferry_mapped_file map; /* stays mapped */

@@ -29,7 +29,7 @@ char *scratch_directory(const char *name);
 /* ---- reading, writing ---- */
 
 /* The whole file. */
-ferry_view read_file(const char *path);
+ferry_view mapped_bytes(const char *path);
 /* Replaces a file, or a link to one. */
 void write_bytes(const char *path, const void *data, size_t size);
 void write_text(const char *directory, const char *name, const char *text);

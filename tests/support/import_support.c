@@ -18,7 +18,7 @@ void apply_edit(const char *directory, const edit *change)
         write_bytes(path, change->to, strlen(change->to));
     } else {
         made_file text = {.size = 0};
-        const ferry_view old = read_file(path);
+        const ferry_view old = mapped_bytes(path);
         const size_t from = strlen(change->from);
         const char *place = memmem(old.data, old.size, change->from, from);
         if (place == NULL) fail_msg("%s has no '%s'", path, change->from);
@@ -54,7 +54,8 @@ item_list *read_items(const char *directory)
     ferry_safetensors file;
     item_list *list = kept_memory(sizeof *list);
     list->count = 0;
-    CHECK(ferry_safetensors_parse(read_file(in_directory(directory, "model.safetensors")), directory, &file, &error));
+    CHECK(
+        ferry_safetensors_parse(mapped_bytes(in_directory(directory, "model.safetensors")), directory, &file, &error));
     for (size_t i = 0; i < file.tensor_count; i++) {
         const ferry_tensor *tensor = &file.tensors[i];
         item *made = &list->items[list->count++];
@@ -219,7 +220,7 @@ void refuse_as(const char *source, ferry_type type, ferry_status status, const c
     assert_int_not_equal(access(scratch_file("refused.gguf.part"), F_OK), 0);
 }
 
-void refuse(const char *source, ferry_status status, const char *what)
+void refuse_source(const char *source, ferry_status status, const char *what)
 {
     refuse_as(source, FERRY_F32, status, what);
 }
@@ -227,7 +228,7 @@ void refuse(const char *source, ferry_status status, const char *what)
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
                  const char *what)
 {
-    refuse(variant(source, &(edit){file, from, to}, 1), status, what);
+    refuse_source(variant(source, &(edit){file, from, to}, 1), status, what);
 }
 
 void refuse_edits(const char *source, const refusal *rows, size_t count)
