@@ -1,14 +1,7 @@
 /* Any bytes as a GGUF file: refused, or a table all of whose data can be read. */
+#include "fuzz.h"
+
 #include "engine/file/gguf.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static volatile unsigned char seen;
-
-static void read_all(ferry_view bytes)
-{
-    for (size_t i = 0; i < bytes.size; i++) seen = (unsigned char)(seen + (unsigned char)bytes.data[i]);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

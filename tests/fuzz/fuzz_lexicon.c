@@ -1,11 +1,8 @@
 /* Any bytes as a shortlist of both kinds: refused, or lists of ids that exist, ascending. The first byte says how many
  * source pieces there are, so that binary files can fit; the checksum is made right, or none would. */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "models/containers/lexicon.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PIECES = 8 };
 

@@ -1,13 +1,12 @@
 /* Any bytes as a model file: refused, or a model that can be described and can translate. */
 #define _GNU_SOURCE /* memfd_create */
+#include "fuzz.h"
+
 #include "engine/ferry_inspect.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_LOGITS = 1 << 16 };
 

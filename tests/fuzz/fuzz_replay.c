@@ -1,9 +1,7 @@
 /* Runs a fuzz target over stored inputs, without a fuzzer: replay FILE… */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <stdio.h>
 
 /* The whole file in memory of exactly its size, so that the sanitizers see every step beyond it. */
 static uint8_t *read_file(const char *path, size_t *size)

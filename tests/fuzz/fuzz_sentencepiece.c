@@ -1,8 +1,8 @@
 /* Any bytes as a SentencePiece model: refused, or one that segments text. The text follows the model, after its size in
  * two bytes from the end. */
-#include "tokenizer/sentencepiece_c.h"
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tokenizer/sentencepiece_c.h"
 
 static ferry_status ignore(void *user, ferry_view piece, int32_t id)
 {

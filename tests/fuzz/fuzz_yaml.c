@@ -1,14 +1,7 @@
 /* Any bytes as a configuration and as a vocabulary: refused, or texts that can be read. */
+#include "fuzz.h"
+
 #include "models/containers/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static volatile unsigned char seen;
-
-static void read_all(ferry_view bytes)
-{
-    for (size_t i = 0; i < bytes.size; i++) seen = (unsigned char)(seen + (unsigned char)bytes.data[i]);
-}
 
 static void read_values(ferry_json yaml, const char *key, const json_t *value)
 {

@@ -1,14 +1,7 @@
 /* Any bytes as a zip archive: refused, or members all of whose bytes can be read (or are refused one by one). */
+#include "fuzz.h"
+
 #include "models/containers/zip.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static volatile unsigned char seen;
-
-static void read_all(ferry_view bytes)
-{
-    for (size_t i = 0; i < bytes.size; i++) seen = (unsigned char)(seen + (unsigned char)bytes.data[i]);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,42 +1,19 @@
 /* Converted CTranslate2 models and an Argos package against what CTranslate2 itself computed from them. */
-#include "base/system.h"
-#include "models/convert.h"
+#include "tests/support/import_support.h"
 #include "tests/support/make_zip.h"
 
 /* A converted model and the golden lines beside it, if any. */
 typedef struct golden {
     const char *name;
-    ferry_model *model;
+    const ferry_model *model;
     json_t *root;
 } golden;
 
-static ferry_model *convert(const char *name)
-{
-    char relative[150];
-    snprintf(relative, sizeof relative, "models/%s", name);
-    char *directory = shared_path(relative);
-    if (directory == NULL) not_run(name);
-    ferry_model *model = convert_and_open(directory, NULL);
-    free(directory);
-    return model;
-}
-
 static golden open_golden(const char *name)
 {
-    char relative[150];
-    golden g = {.name = name, .model = convert(name)};
-    snprintf(relative, sizeof relative, "models/%s/golden.json", name);
-    char *path = shared_path(relative);
-    assert_non_null(path);
-    g.root = load_json(path);
-    free(path);
-    return g;
-}
-
-static void close_golden(golden *g)
-{
-    json_decref(g->root);
-    ferry_model_close(g->model);
+    return (golden){.name = name,
+                    .model = opened(shared_file("models/%s", name)),
+                    .root = load_json(shared_file("models/%s/golden.json", name))};
 }
 
 /* ---- ids ---- */
@@ -176,23 +153,20 @@ static void report(const golden *g, const comparison *c)
 /* The ids of each line's text are the tokens that CTranslate2 was given. */
 static void check_tokens(const golden *g, const char *prompt, const char *from, const char *to)
 {
-    ferry_error error;
     size_t line;
     json_t *entry;
     char text[2000];
     json_array_foreach (json_object_get(g->root, "lines"), line, entry) {
         const char *bare = json_string_value(json_object_get(entry, "text"));
-        const int size = snprintf(text, sizeof text, "%s%s", prompt, bare);
-        int32_t count, *ids;
+        snprintf(text, sizeof text, "%s%s", prompt, bare);
+        int32_t count;
         size_t found_count;
         int32_t *expected = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(entry, "tokens"), &count);
         if (bare[0] != 0) {
-            CHECK(ferry_inspect_tokenize(g->model, (ferry_text){text, (size_t)size}, from, to, &ids, &found_count,
-                                         &error));
+            const int32_t *ids = tokenized(g->model, text, from, to, &found_count);
             if (found_count != (size_t)count || memcmp(ids, expected, found_count * sizeof *ids) != 0) {
                 fail_msg("%s, line %zu: other ids for its text", g->name, line);
             }
-            ferry_inspect_free(ids);
         }
         free(expected);
     }
@@ -243,7 +217,7 @@ static agreement compare_probabilities(const golden *g)
         int32_t *ids = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(line, "tokens"), &S);
         const json_t *tokens = json_object_get(json_object_get(line, "greedy"), "tokens");
         int32_t *targets = token_ids(g->model, FERRY_INSPECT_DECODER, json_array_get(tokens, 0), &T);
-        targets[T] = ferry_inspect_get_sizes(g->model).eos_id; /* token_ids has room for it */
+        targets[T] = ferry_inspect_get_sizes(g->model).eos_id; /* token_ids allocates one more */
         log_probabilities(g->model, ids, S, targets, T + 1, values);
         for (size_t t = 0; t < json_array_size(expected) && t <= (size_t)T; t++) {
             largest = fmax(largest, fabs(values[t] - json_number_value(json_array_get(expected, t))));
@@ -291,7 +265,7 @@ static agreement check_small(const char *name, const char *prompt, const char *f
     }
     report(&g, c);
     const agreement a = compare_probabilities(&g);
-    close_golden(&g);
+    json_decref(g.root);
     return a;
 }
 
@@ -300,32 +274,29 @@ static agreement check_small(const char *name, const char *prompt, const char *f
  * equal to 1e-5. In the lists of exceptions stand near-equal candidates of that kind. */
 static const double flip = 0.15, flipped_score = 0.05;
 
-static void test_small_nllb(void **state)
+TEST(test_small_nllb)
 {
-    (void)state;
     comparison c = {.score_tolerance = flipped_score};
     const agreement a = check_small("ctranslate2-small/nllb-int8", "", "en", "de", &c);
     assert_true(a.exact >= 13 && a.exact_first >= 14 && a.largest < flip);
 }
 
 /* Ferry widens int16 weights; CTranslate2 also rounds inputs to 1/1000. */
-static void test_small_t5(void **state)
+TEST(test_small_t5)
 {
-    (void)state;
     comparison c = {.score_tolerance = 1e-2};
     const agreement a = check_small("ctranslate2-small/t5-int16", "translate English to German: ", NULL, NULL, &c);
     assert_true(a.largest < 5e-3);
 }
 
-static void test_small_gated_t5(void **state)
+TEST(test_small_gated_t5)
 {
-    (void)state;
     static const exception near_ties[] = {
         {"greedy", 8},    {"greedy", 11},    {"greedy", 12},  {"beam4", 5},     {"beam4", 6},
         {"beam4", 7},     {"beam4", 8},      {"beam4", 14},   {"beam3_lp0", 1}, {"beam3_lp0", 6},
         {"beam3_lp0", 7}, {"beam3_lp0", 11}, {"norepeat", 7}, {"norepeat", 8},  {"norepeat", 14},
     };
-    comparison c = {near_ties, sizeof near_ties / sizeof near_ties[0], .score_tolerance = 0.5, .best_only = true};
+    comparison c = {near_ties, COUNT(near_ties), .score_tolerance = 0.5, .best_only = true};
     const agreement a = check_small("ctranslate2-small/t5gated-int8_float16", "", NULL, NULL, &c);
     assert_true(a.exact >= 3 && a.exact_first >= 14 && a.largest < flip);
 }
@@ -347,11 +318,7 @@ static void check_texts(const golden *g, const char *name, const ferry_options *
         if (expected == NULL || is_exception(c, name, line) || json_string_length(source) == 0) continue;
         const ferry_text text = {json_string_value(source), json_string_length(source)};
         CHECK(ferry_translate(translator, &text, 1, &result, &error));
-        const ferry_text found = ferry_result_text(result, 0, 0);
-        if (found.size != strlen(expected) || memcmp(found.data, expected, found.size) != 0) {
-            fail_msg("%s, run %s, line %zu: expected '%s', found '%.*s'", g->name, name, line, expected,
-                     (int)found.size, found.data);
-        }
+        check_result_text(expected, ferry_result_text(result, 0, 0));
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);
@@ -376,28 +343,26 @@ static agreement check_tatoeba(const char *name, comparison *c)
     }
     report(&g, c);
     const agreement a = compare_probabilities(&g);
-    close_golden(&g);
+    json_decref(g.root);
     return a;
 }
 
 /* Weights are equal; but positions are the formula's, not the table's 16-bit roundings of it. */
-static void test_tatoeba_float16(void **state)
+TEST(test_tatoeba_float16)
 {
-    (void)state;
     comparison c = {.score_tolerance = 1.5e-4};
     const agreement a = check_tatoeba("tatoeba-en-de/ctranslate2-float16", &c);
     assert_int_equal(c.equal, c.lines);
     assert_true(a.largest < 2e-3);
 }
 
-static void test_tatoeba_int8(void **state)
+TEST(test_tatoeba_int8)
 {
-    (void)state;
     static const exception near_ties[] = {
         {"greedy", 3}, {"greedy", 5}, {"greedy", 16}, {"greedy", 51}, {"greedy", 55}, {"greedy", 57},
         {"beam4", 0},  {"beam4", 3},  {"beam4", 4},   {"beam4", 5},   {"beam4", 51},  {"beam4", 57},
     };
-    comparison c = {near_ties, sizeof near_ties / sizeof near_ties[0], flipped_score, .best_only = true};
+    comparison c = {near_ties, COUNT(near_ties), flipped_score, .best_only = true};
     const agreement a = check_tatoeba("tatoeba-en-de/ctranslate2-int8", &c);
     assert_true(a.exact >= 24 && a.exact_first >= 35 && a.largest < flip);
 }
@@ -411,80 +376,37 @@ static char *write_package(const char *metadata, const char *segmenter)
                                            {"package/model/config.json", "config.json"},
                                            {"package/model/shared_vocabulary.json", "shared_vocabulary.json"},
                                            {NULL, "spiece.model"}};
-    ferry_error error;
-    ferry_mapped_file maps[4];
     zip_part parts[5] = {{"package/metadata.json", metadata, strlen(metadata)}};
     for (size_t i = 0; i < 4; i++) {
-        char relative[100];
-        snprintf(relative, sizeof relative, "models/ctranslate2-small/t5-int16/%s", files[i][1]);
-        char *path = shared_path(relative);
-        if (path == NULL) not_run("Argos packages");
-        CHECK(ferry_mapped_file_open(path, &maps[i], &error));
-        parts[i + 1] =
-            (zip_part){files[i][0] != NULL ? files[i][0] : segmenter, maps[i].bytes.data, maps[i].bytes.size};
-        free(path);
+        const ferry_view bytes = mapped_bytes(shared_file("models/ctranslate2-small/t5-int16/%s", files[i][1]));
+        parts[i + 1] = (zip_part){files[i][0] != NULL ? files[i][0] : segmenter, bytes.data, bytes.size};
     }
-    size_t size;
-    unsigned char *bytes = make_zip(parts, 5, &size);
-    char *path = scratch_path("translate-en_de.argosmodel");
-    FILE *file = fopen(path, "wb");
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-    for (size_t i = 0; i < 4; i++) ferry_mapped_file_close(&maps[i]);
-    free(bytes);
+    char *path = scratch_file("translate-en_de.argosmodel");
+    write_zip(path, parts, 5);
     return path;
 }
 
-static void refuse_package(const char *metadata, const char *segmenter, const char *what)
+TEST(test_argos_package)
 {
-    ferry_error error = {0};
-    char *package = write_package(metadata, segmenter), *output = scratch_path("refused.gguf");
-    const ferry_status status = ferry_import(package, output, NULL, &error);
-    if (status == FERRY_OK || strstr(error.message, what) == NULL) {
-        fail_msg("expected '%s', found %d '%s'", what, status, error.message);
-    }
-    free(output);
-    free(package);
-}
-
-static void test_argos_package(void **state)
-{
-    (void)state;
-    ferry_error error;
     ferry_options options;
-    ferry_text text;
     char *path = write_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"▁Er\"}",
                                "package/sentencepiece.model");
-    ferry_model *model = convert_and_open(path, NULL);
+    const ferry_model *model = opened(path);
     ferry_options_default(model, &options);
     assert_int_equal(options.policy, FERRY_POLICY_CTRANSLATE2);
     assert_int_equal(options.beam, 4);
     assert_float_equal(options.length_penalty, 0.2, 1e-7);
     assert_int_equal(options.forced_first_id, find_piece(model, FERRY_INSPECT_DECODER, "▁Er"));
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_non_null(strstr(text.data, "en"));
-    assert_non_null(strstr(text.data, "argos"));
-    ferry_inspect_free(text.data);
-    int32_t *ids;
+    assert_true(described(model, "en") && described(model, "argos"));
     size_t count;
-    const ferry_text line = {"Hello, world!", 13};
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model, "Hello, world!", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], find_piece(model, FERRY_INSPECT_ENCODER, "!")); /* no end of sentence */
-    ferry_inspect_free(ids);
-    ferry_model_close(model);
-    free(path);
-    refuse_package("{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "(bpe.model) is not supported");
-    refuse_package("{\"from_code\": \"en\"}", "package/sentencepiece.model", "to_code");
-    refuse_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"__de__\"}",
-                   "package/sentencepiece.model", "the target prefix '__de__' is not in the vocabulary");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_nllb),     cmocka_unit_test(test_small_t5),
-        cmocka_unit_test(test_small_gated_t5), cmocka_unit_test(test_tatoeba_float16),
-        cmocka_unit_test(test_tatoeba_int8),   cmocka_unit_test(test_argos_package),
+    static const char *const rows[][3] = {
+        {"{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "(bpe.model) is not supported"},
+        {"{\"from_code\": \"en\"}", "package/sentencepiece.model", "to_code"},
+        {"{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"__de__\"}", "package/sentencepiece.model",
+         "the target prefix '__de__' is not in the vocabulary"},
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        refuse_source(write_package(rows[i][0], rows[i][1]), ANY_ERROR, rows[i][2]);
 }

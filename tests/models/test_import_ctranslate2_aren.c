@@ -1,9 +1,6 @@
 /* Five real CTranslate2 models of the format's first years (Arabic to Latin names; tokens are single letters), against
  * what its authors' tests assert and an independent computation found. */
-#include <unistd.h>
-
-#include "models/convert.h"
-#include "tests/support/support.h"
+#include "tests/support/import_support.h"
 
 static const char atzmon[] = "آ ت ز م و ن", achison[] = "آ ت ش ي س و ن", azza[] = "آ ز ا", arbake[] = "آ ر ب ا ك ه",
                   arther[] = "آ ر ث ر";
@@ -14,16 +11,10 @@ static ferry_model *convert(const char *name, bool widen)
 {
     ferry_error error;
     ferry_model *model;
-    char relative[100];
-    snprintf(relative, sizeof relative, "models/aren-transliteration/%s", name);
-    char *directory = shared_path(relative), *path = scratch_path("aren.gguf");
-    if (directory == NULL) not_run(name);
+    char *directory = shared_file("models/aren-transliteration/%s", name), *path = scratch_file("aren.gguf");
     const ferry_import_options options = {.type = FERRY_F32, .widen = widen};
     CHECK(ferry_import(directory, path, &options, &error));
     CHECK(ferry_inspect_open(path, NULL, &model, &error));
-    unlink(path);
-    free(path);
-    free(directory);
     return model;
 }
 
@@ -44,16 +35,12 @@ static ferry_result *translate(const ferry_model *model, const char *text, const
 static void check_text(const ferry_model *model, const char *text, const ferry_options *options, const char *expected)
 {
     ferry_result *result = translate(model, text, options);
-    const ferry_text found = ferry_result_text(result, 0, 0);
-    if (found.size != strlen(expected) || memcmp(found.data, expected, found.size) != 0) {
-        fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
-    }
+    check_result_text(expected, ferry_result_text(result, 0, 0));
     ferry_result_destroy(result);
 }
 
-static void test_tokens(void **state)
+TEST(test_tokens)
 {
-    (void)state;
     static const char *const names[] = {"v1/aren-transliteration", "v1/aren-transliteration-i16",
                                         "v2/aren-transliteration", "v2/aren-transliteration-i16",
                                         "v2/aren-transliteration-i8"};
@@ -74,9 +61,8 @@ static void test_tokens(void **state)
     }
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     ferry_options options;
     ferry_model *model = convert("v2/aren-transliteration", false);
     ferry_options_default(model, &options);
@@ -123,13 +109,12 @@ static int32_t find_piece(const ferry_model *model, char letter)
 static int32_t probabilities(const ferry_model *model, const char *source, const char *letters, double *values)
 {
     ferry_error error;
-    int32_t *ids, inputs[MOST] = {ferry_inspect_get_sizes(model).start_id};
+    int32_t inputs[MOST] = {ferry_inspect_get_sizes(model).start_id};
     size_t S;
     const int32_t T = (int32_t)strlen(letters) + 1;
     static float logits[MOST * V];
-    const ferry_text line = {source, strlen(source)};
     assert_int_equal(ferry_inspect_get_sizes(model).target_vocab, V);
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &S, &error));
+    const int32_t *ids = tokenized(model, source, NULL, NULL, &S);
     for (int32_t t = 1; t < T; t++) inputs[t] = find_piece(model, letters[t - 1]);
     CHECK(ferry_inspect_logits(model, ids, (int32_t[]){0, (int32_t)S}, 1, inputs, (int32_t[]){0, T},
                                FERRY_INSPECT_STEP_BY_STEP, logits, &error));
@@ -138,7 +123,6 @@ static int32_t probabilities(const ferry_model *model, const char *source, const
         for (int32_t v = 0; v < V; v++) sum += exp((double)logits[t * V + v]);
         for (int32_t v = 0; v < V; v++) values[t * V + v] = (double)logits[t * V + v] - log(sum);
     }
-    ferry_inspect_free(ids);
     return T;
 }
 
@@ -155,9 +139,8 @@ static void check_target(const ferry_model *model, const char *source, const cha
     }
 }
 
-static void test_given_targets(void **state)
+TEST(test_given_targets)
 {
-    (void)state;
     static const char *const names[] = {"v1/aren-transliteration", "v2/aren-transliteration"};
     static const struct {
         const char *source, *target;
@@ -178,29 +161,28 @@ static void test_given_targets(void **state)
 
 /* Integers widened to float32; and int8 products of inputs that are rounded by the row, which round otherwise where an
  * input lies near k + 1/2. (CTranslate2 itself cuts the inputs of models of this age.) */
-static void test_quantized(void **state)
+TEST(test_quantized)
 {
-    (void)state;
     static const double i16[] = {-0.10708, -0.06553, -0.05656, -0.44399, -0.22912, -0.09362, -0.06410};
     static const double i8[] = {-0.10888, -0.06701, -0.05611, -0.46548, -0.22879, -0.09757, -0.06384};
     static const double rounded[] = {-0.10848, -0.06822, -0.05575, -0.44985, -0.23540, -0.10093, -0.06618};
-    ferry_model *model = convert("v1/aren-transliteration-i16", false);
-    check_target(model, atzmon, "atzmon", i16, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i16", false);
-    check_target(model, atzmon, "atzmon", i16, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i8", true);
-    check_target(model, atzmon, "atzmon", i8, 1e-5);
-    ferry_model_close(model);
-    model = convert("v2/aren-transliteration-i8", false);
-    check_target(model, atzmon, "atzmon", rounded, 1e-5);
-    ferry_model_close(model);
+    static const struct {
+        const char *name;
+        bool widen;
+        const double *expected;
+    } rows[] = {{"v1/aren-transliteration-i16", false, i16},
+                {"v2/aren-transliteration-i16", false, i16},
+                {"v2/aren-transliteration-i8", true, i8},
+                {"v2/aren-transliteration-i8", false, rounded}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_model *model = convert(rows[i].name, rows[i].widen);
+        check_target(model, atzmon, "atzmon", rows[i].expected, 1e-5);
+        ferry_model_close(model);
+    }
 }
 
-static void test_first_steps(void **state)
+TEST(test_first_steps)
 {
-    (void)state;
     static const char first_letters[] = "aeuo", third_letters[] = "zsetiah";
     static const double first[] = {-0.10602, -2.92353, -3.99384, -4.23072};
     static const double third[] = {.94554, .02022, .01322, .0127, .0043, .00214, .00073};
@@ -214,20 +196,18 @@ static void test_first_steps(void **state)
     ferry_model_close(model);
 }
 
-static void test_encoder_and_attention(void **state)
+TEST(test_encoder_and_attention)
 {
-    (void)state;
     static const float row_0[] = {1.80984F, -1.73409F, -1.78630F, -1.13790F};
     static const float row_5[] = {-1.51862F, -0.35802F, 2.96207F, 1.32014F};
     static const float attention_0[] = {.0934F, .7664F, .1359F, .0028F, .0012F, .0004F};
     static const int32_t largest[] = {1, 2, 2, 2, 3, 5, 5};
     ferry_error error;
-    int32_t *ids, inputs[7];
+    int32_t inputs[7];
     size_t S;
     float output[6 * 32], attention[7 * 6];
     ferry_model *model = convert("v2/aren-transliteration", false);
-    const ferry_text line = {atzmon, strlen(atzmon)};
-    CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &S, &error));
+    const int32_t *ids = tokenized(model, atzmon, NULL, NULL, &S);
     static const int32_t expected_ids[] = {31, 10, 19, 13, 5, 7};
     assert_int_equal(S, 6);
     assert_memory_equal(ids, expected_ids, sizeof expected_ids);
@@ -242,16 +222,5 @@ static void test_encoder_and_attention(void **state)
     for (size_t t = 0; t < 7; t++) {
         for (size_t s = 0; s < 6; s++) assert_true(attention[6 * t + s] <= attention[6 * t + (size_t)largest[t]]);
     }
-    ferry_inspect_free(ids);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_given_targets), cmocka_unit_test(test_quantized),
-        cmocka_unit_test(test_first_steps),   cmocka_unit_test(test_encoder_and_attention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,11 @@
 /* CTranslate2 directories made here: what the published ones in the other tests do not have, and what is refused. */
-#define _POSIX_C_SOURCE 200809L /* strndup, symlink */
 #include "tests/support/ctranslate2_made.h"
-
-#include <unistd.h>
 
 enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 
 static void check_description(const made *m, const char *what)
 {
-    ferry_error error;
-    ferry_text text;
-    ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    char *copy = strndup(text.data, text.size);
-    if (strstr(copy, what) == NULL) fail_msg("expected '%s' in:\n%s", what, copy);
-    free(copy);
-    ferry_inspect_free(text.data);
-    ferry_model_close(model);
+    if (!described(made_convert(m), what)) fail_msg("expected '%s'", what);
 }
 
 /* Logits of the source "a b </s>" and the target "<s> c a". */
@@ -24,16 +13,14 @@ static void compute(const made *m, float *logits)
 {
     static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3}, offsets[] = {0, 3};
     ferry_error error;
-    ferry_model *model = made_convert(m);
+    const ferry_model *model = made_convert(m);
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
-    ferry_model_close(model);
 }
 
 /* ---- what others do not have ---- */
 
-static void test_position_schemes(void **state)
+TEST(test_position_schemes)
 {
-    (void)state;
     made m = made_base();
     check_description(&m, "positions: sinusoidal, exponent_divisor half_minus_one, first 1, layout split");
     made_add(&m, "encoder/position_encodings/encodings", 7, D);
@@ -77,9 +64,8 @@ static made two_layers(void)
     return m;
 }
 
-static void test_layers_that_differ(void **state)
+TEST(test_layers_that_differ)
 {
-    (void)state;
     made m = two_layers();
     check_description(&m, "encoder: 2 layers");
     made_add_number(&m, "encoder/layer_0/self_attention/rotary_dim", 3, 4);
@@ -98,9 +84,8 @@ static void test_layers_that_differ(void **state)
 }
 
 /* A bias that is missing counts as zeros where another matrix of the stack has one. */
-static void test_missing_biases(void **state)
+TEST(test_missing_biases)
 {
-    (void)state;
     float with_zeros[3 * V], without[3 * V], all[3 * V];
     made m = made_base();
     compute(&m, all);
@@ -115,9 +100,8 @@ static void test_missing_biases(void **state)
     assert_true(largest_difference(with_zeros, without, 3 * V) > 1e-4);
 }
 
-static void test_norms(void **state)
+TEST(test_norms)
 {
-    (void)state;
     made m = made_base();
     m.config = "{\"layer_norm_epsilon\": 0.25}";
     check_description(&m, "pre-norm (eps 0.25)");
@@ -134,9 +118,8 @@ static void test_norms(void **state)
     check_description(&m, "post-norm");
 }
 
-static void test_scales(void **state)
+TEST(test_scales)
 {
-    (void)state;
     float plain[3 * V], scaled[3 * V];
     made m = made_base();
     compute(&m, plain);
@@ -155,9 +138,8 @@ static void test_scales(void **state)
 }
 
 /* A gate multiplies the other matrix's output: with zeros it silences the block but for the last bias. */
-static void test_gate(void **state)
+TEST(test_gate)
 {
-    (void)state;
     float gated[3 * V], silent[3 * V];
     made m = made_base();
     made_find(&m, "decoder/layer_0/ffn/linear_1/weight")->value = 0;
@@ -173,16 +155,14 @@ static void test_gate(void **state)
     assert_memory_equal(gated, silent, sizeof gated);
 }
 
-static void test_start(void **state)
+TEST(test_start)
 {
-    (void)state;
     made m = made_base();
     m.config = "{\"decoder_start_token\": \"<nowhere>\"}";
     made_refuse(&m, "the decoder's first input '<nowhere>' is not in the vocabulary");
     made_add_number(&m, "decoder/start_from_zero_embedding", 1, 1);
-    ferry_model *model = made_convert(&m);
+    const ferry_model *model = made_convert(&m);
     assert_int_equal(ferry_inspect_get_sizes(model).start_id, -1);
-    ferry_model_close(model);
     m.config = "{\"decoder_start_token\": null}";
     made_refuse(&m, "'decoder_start_token' null");
     m.config = "{\"eos_token\": \"<end>\"}";
@@ -191,21 +171,14 @@ static void test_start(void **state)
 
 static void check_ids(const made *m, const char *text, const int32_t *expected, size_t count)
 {
-    ferry_error error;
-    int32_t *ids;
     size_t found;
-    const ferry_text view = {text, strlen(text)};
-    ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_tokenize(model, view, NULL, NULL, &ids, &found, &error));
+    const int32_t *ids = tokenized(made_convert(m), text, NULL, NULL, &found);
     assert_int_equal(found, count);
     assert_memory_equal(ids, expected, count * sizeof *ids);
-    ferry_inspect_free(ids);
-    ferry_model_close(model);
 }
 
-static void test_frame(void **state)
+TEST(test_frame)
 {
-    (void)state;
     static const int32_t closed[] = {3, 4, 2, 1}, framed[] = {0, 3, 4, 2, 1}, bare[] = {3, 4, 2};
     made m = made_base();
     check_ids(&m, "a b other", closed, 4);
@@ -222,18 +195,16 @@ static void test_frame(void **state)
     made_find(&m, "eos_token")->type = 1;
     made_find(&m, "eos_token")->bytes = "</s>";
     check_ids(&m, "a b other", closed, 4);
-    ferry_model *model = made_convert(&m);
+    const ferry_model *model = made_convert(&m);
     assert_int_equal(ferry_inspect_get_sizes(model).start_id, 1);
-    ferry_model_close(model);
     made_add_number(&m, "user_decoder_start_tokens", 1, 1);
     made_refuse(&m, "a first decoder input that the caller chooses");
 }
 
 /* ---- older revisions ---- */
 
-static void test_old_revisions(void **state)
+TEST(test_old_revisions)
 {
-    (void)state;
     made m = made_base();
     m.version = 5;
     m.revision = 4;
@@ -257,26 +228,18 @@ static void test_old_revisions(void **state)
     made_refuse(&m, "for 16 heads");
 }
 
-static void test_alignment(void **state)
+TEST(test_alignment)
 {
-    (void)state;
     made m = made_base();
     check_description(&m, "alignment: layer 0, head 0");
     made_add_number(&m, "decoder/alignment_heads", 2, 0); /* the mean of all */
-    ferry_error error;
-    ferry_text text;
-    ferry_model *model = made_convert(&m);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_null(strstr(text.data, "alignment:"));
-    ferry_inspect_free(text.data);
-    ferry_model_close(model);
+    assert_false(described(made_convert(&m), "alignment:"));
 }
 
 /* ---- vocabularies ---- */
 
-static void test_vocabularies(void **state)
+TEST(test_vocabularies)
 {
-    (void)state;
     static const int32_t twice[] = {3, 5, 1};
     made m = made_base();
     m.vocabulary_name = "shared_vocabulary.txt";
@@ -299,46 +262,26 @@ static void test_vocabularies(void **state)
     made_refuse(&m, "expected source_vocabulary.json or .txt");
 }
 
-static void link_segmenter(const char *directory, const char *name)
-{
-    char place[400], path[100];
-    snprintf(place, sizeof place, "%s/%s", directory, name);
-    snprintf(path, sizeof path, "models/marian-separate/%s", name);
-    char *file = data_path(path);
-    assert_int_equal(symlink(file, place), 0);
-    free(file);
-}
-
 /* Beside SentencePiece models of Hugging Face's names a source is closed, though config.json does not say so. */
-static void test_segmenters(void **state)
+TEST(test_segmenters)
 {
-    (void)state;
-    ferry_error error;
-    ferry_text text;
-    int32_t *ids;
     size_t count;
     made m = made_base();
     m.config = "{}";
     char *directory = made_write(&m);
-    link_segmenter(directory, "source.spm");
-    link_segmenter(directory, "target.spm");
-    ferry_model *model = convert_and_open(directory, NULL);
-    CHECK(ferry_inspect_describe(model, &text, &error));
-    assert_non_null(strstr(text.data, "text: SentencePiece"));
-    assert_null(strstr(text.data, "one model for both sides"));
-    ferry_inspect_free(text.data);
-    CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
+    link_file(data_file("models/marian-separate/source.spm"), directory, "source.spm");
+    link_file(data_file("models/marian-separate/target.spm"), directory, "target.spm");
+    const ferry_model *model = opened(directory);
+    assert_true(described(model, "text: SentencePiece"));
+    assert_false(described(model, "one model for both sides"));
+    const int32_t *ids = tokenized(model, "Hello", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], 1);
-    ferry_inspect_free(ids);
-    ferry_model_close(model);
-    free(directory);
 }
 
 /* ---- what cannot be run ---- */
 
-static void test_refused_variables(void **state)
+TEST(test_refused_variables)
 {
-    (void)state;
     static const char *const tensors[][2] = {
         {"decoder/layer_0/self_attention/q_norm/gamma", "norms of each head's queries"},
         {"encoder/layer_0/input_layer_norm/gamma", "norms before and after each block"},
@@ -363,22 +306,21 @@ static void test_refused_variables(void **state)
         {"encoder/alibi", 1, "ALiBi in an encoder"},
         {"decoder/layer_0/attention/head_dim", 3, "head_dim 3 does not fit the matrices' 4"},
     };
-    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+    for (size_t i = 0; i < COUNT(tensors); i++) {
         made m = made_base();
         made_add(&m, tensors[i][0], D, D);
         made_refuse(&m, tensors[i][1]);
         made_refuse(&m, tensors[i][0]);
     }
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         made m = made_base();
         made_add_number(&m, numbers[i].name, 0, numbers[i].value);
         made_refuse(&m, numbers[i].what);
     }
 }
 
-static void test_refused_models(void **state)
+TEST(test_refused_models)
 {
-    (void)state;
     made m = made_base();
     m.specification = "WhisperSpec";
     made_refuse(&m, "a model of the kind 'WhisperSpec'");
@@ -402,25 +344,4 @@ static void test_refused_models(void **state)
     m = made_base();
     made_drop(&m, "decoder/layer_0/attention/layer_norm/gamma");
     made_refuse(&m, "decoder/layer_0/attention/layer_norm/gamma' is missing");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_position_schemes),
-        cmocka_unit_test(test_layers_that_differ),
-        cmocka_unit_test(test_missing_biases),
-        cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_old_revisions),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_vocabularies),
-        cmocka_unit_test(test_segmenters),
-        cmocka_unit_test(test_refused_variables),
-        cmocka_unit_test(test_refused_models),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

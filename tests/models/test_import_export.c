@@ -55,14 +55,13 @@ static void check_export(const export_row *row, ferry_type type)
 {
     ferry_error error;
     ferry_safetensors source;
-    ferry_model_file file;
     char folder[100];
     const char *name = row->name;
     snprintf(folder, sizeof folder, "positions/%s", name);
-    char *directory = data_path(folder), *weights = in_directory(directory, "model.safetensors");
+    char *directory = data_file(folder), *weights = in_directory(directory, "model.safetensors");
     CHECK(ferry_safetensors_open(weights, &source, &error));
-    convert(directory, type, &file);
-    const ferry_transformer *model = &file.transformer;
+    const ferry_model_file *file = converted_as(directory, type);
+    const ferry_transformer *model = &file->transformer;
     expectation expected = {&source, "", type == FERRY_F16, 0};
     const bool pre = strstr(name, "-pre") != NULL;
     check_panels(&expected, "shared.weight", model->decoder.embedding.panels, model->decoder.vocab_size,
@@ -84,36 +83,32 @@ static void check_export(const export_row *row, ferry_type type)
     assert_true(model->decoder.norm_eps == 1e-5f);
     assert_true(model->embedding_scale == (pre ? sqrtf(48) : 8));
     assert_true(model->encoder.attention_scale == (pre ? 1 / sqrtf(8) : 0.25f));
-    assert_int_equal(file.generation.start_id, pre ? 60 : 96);
-    assert_int_equal(file.generation.eos_ids[0], 0);
-    assert_int_equal(file.generation.decoding.suppressed_ids[0], file.generation.pad_id);
-    assert_true(file.generation.decoding.renormalize);
-    assert_int_equal(file.generation.decoding.beam, 1);
-    assert_false(file.text.present);
-    assert_true(has_text(file.name, name));
-    assert_true(has_text(file.origin.kind, "seq2seq-export-1"));
-    assert_int_equal(file.origin.file_count, 2);
-    assert_true(has_text(file.origin.files[1], "model.safetensors"));
-    assert_true(text_key(&file, "ferry.encoder.position.type", row->position));
+    assert_int_equal(file->generation.start_id, pre ? 60 : 96);
+    assert_int_equal(file->generation.eos_ids[0], 0);
+    assert_int_equal(file->generation.decoding.suppressed_ids[0], file->generation.pad_id);
+    assert_true(file->generation.decoding.renormalize);
+    assert_int_equal(file->generation.decoding.beam, 1);
+    assert_false(file->text.present);
+    assert_true(has_text(file->name, name));
+    assert_true(has_text(file->origin.kind, "seq2seq-export-1"));
+    assert_int_equal(file->origin.file_count, 2);
+    assert_true(has_text(file->origin.files[1], "model.safetensors"));
+    assert_true(text_key(file, "ferry.encoder.position.type", row->position));
     for (size_t i = 0; i < 4 && row->keys[i] != NULL; i++) {
-        check_position_key(&file, "encoder", row->keys[i]);
-        check_position_key(&file, "decoder", row->keys[i]);
+        check_position_key(file, "encoder", row->keys[i]);
+        check_position_key(file, "decoder", row->keys[i]);
     }
     for (size_t i = 0; i < 4 && row->tensors[i].name != NULL; i++) {
-        check_position_tensor(&expected, &file, false, model->encoder.layer_count, &row->tensors[i]);
-        check_position_tensor(&expected, &file, true, model->decoder.layer_count, &row->tensors[i]);
+        check_position_tensor(&expected, file, false, model->encoder.layer_count, &row->tensors[i]);
+        check_position_tensor(&expected, file, true, model->decoder.layer_count, &row->tensors[i]);
     }
     assert_int_equal(expected.checked + (model->output.bias == NULL), source.tensor_count);
-    assert_int_equal(file.widened_bytes > 0, type == FERRY_F16);
-    ferry_model_file_close(&file);
+    assert_int_equal(file->widened_bytes > 0, type == FERRY_F16);
     ferry_safetensors_close(&source);
-    free(directory);
-    free(weights);
 }
 
-static void test_export_round_trip(void **state)
+TEST(test_export_round_trip)
 {
-    (void)state;
     static const export_row rows[] = {
         {.name = "none-post", .position = "none"},
         {.name = "none-pre", .position = "none"},
@@ -147,15 +142,14 @@ static void test_export_round_trip(void **state)
         {"alibi-post", "alibi", {"slopes formula"}, {{0}}},
         {.name = "mixed-pre", .position = "rope"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         check_export(&rows[i], FERRY_F32);
         check_export(&rows[i], FERRY_F16);
     }
 }
 
-static void test_position_refusals(void **state)
+TEST(test_position_refusals)
 {
-    (void)state;
     static const struct {
         const char *name, *from, *to;
         ferry_status status;
@@ -188,20 +182,17 @@ static void test_position_refusals(void **state)
         {"alibi-post", "\"alibi\"", "\"alibi\", \"slopes\": \"given\"", FERRY_ERROR_FORMAT,
          "tensor 'encoder.slopes' is missing"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char folder[100];
         snprintf(folder, sizeof folder, "positions/%s", rows[i].name);
-        char *directory = data_path(folder);
+        char *directory = data_file(folder);
         refuse_edit(directory, "config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message);
-        free(directory);
     }
 }
 
-static void test_given_slopes(void **state)
+TEST(test_given_slopes)
 {
-    (void)state;
-    ferry_model_file file;
-    char *post = data_path("positions/alibi-post");
+    char *post = data_file("positions/alibi-post");
     const edit change = {"config.json", "\"alibi\"", "\"alibi\", \"slopes\": \"given\""};
     char *directory = variant(post, &change, 1);
     item_list *list = read_items(directory);
@@ -209,50 +200,44 @@ static void test_given_slopes(void **state)
     add_item(list, "encoder.slopes", 4, 1, slopes)->tensor.dims = 1;
     add_item(list, "decoder.slopes", 4, 1, others)->tensor.dims = 1;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    convert(directory, FERRY_F16, &file);
-    check_position_key(&file, "encoder", "slopes given");
-    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
-    assert_memory_equal(ferry_gguf_tensor(&file.gguf, "dec.position.slopes")->data, others, sizeof others);
-    ferry_model_file_close(&file);
-    free_items(list);
-    free(directory);
-    free(post);
+    const ferry_model_file *file = converted_as(directory, FERRY_F16);
+    check_position_key(file, "encoder", "slopes given");
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
 }
 
-static void test_export_refusals(void **state)
+TEST(test_export_refusals)
 {
-    (void)state;
-    char *post = data_path("positions/none-post");
-    const char *config = "config.json";
-    refuse_edit(post, config, "seq2seq-export-1", "seq2seq-export-2", FERRY_ERROR_UNSUPPORTED,
-                "config.json: format 'seq2seq-export-2' is not supported");
-    refuse_edit(post, config, "swish", "mish", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported");
-    refuse_edit(post, config, "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "config.json: 'd_model' is missing");
-    refuse_edit(post, config, "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to");
-    refuse_edit(post, config, "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "duplicate");
-    refuse_edit(post, config, "\"attention_heads\": 4", "\"attention_heads\": 5", FERRY_ERROR_FORMAT,
-                "d_model 64 is no multiple of attention_heads 5");
-    refuse_edit(post, config, "\"eos_token_id\": 0", "\"eos_token_id\": 97", FERRY_ERROR_FORMAT,
-                "'eos_token_id': expected 0 to 96, found 97");
-    refuse_edit(post, config, "\"ffn_dim\": 128", "\"ffn_dim\": 127", FERRY_ERROR_FORMAT,
-                "model.safetensors: tensor 'encoder.layers.0.fc1.weight': expected shape [127, 64], found [128, 64]");
-    refuse_edit(post, config, "\"encoder_layers\": 2", "\"encoder_layers\": 3", FERRY_ERROR_FORMAT,
-                "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing");
-    refuse_edit(post, config, "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
-                "tensor 'encoder.layers.1.fc1.bias' is unknown");
-    refuse_edit(post, "model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
-                "expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or");
-    refuse_edit(post, config, NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
-    refuse_edit(post, config, NULL, "{", FERRY_ERROR_FORMAT, "config.json: line 1");
-    refuse_edit(post, config, NULL, "{}", FERRY_ERROR_UNSUPPORTED, "expected 'model_type' or 'format', found neither");
-    free(post);
+    static const refusal rows[] = {
+        {"config.json", "seq2seq-export-1", "seq2seq-export-2", FERRY_ERROR_UNSUPPORTED,
+         "config.json: format 'seq2seq-export-2' is not supported"},
+        {"config.json", "swish", "mish", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported"},
+        {"config.json", "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "config.json: 'd_model' is missing"},
+        {"config.json", "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to"},
+        {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "duplicate"},
+        {"config.json", "\"attention_heads\": 4", "\"attention_heads\": 5", FERRY_ERROR_FORMAT,
+         "d_model 64 is no multiple of attention_heads 5"},
+        {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 97", FERRY_ERROR_FORMAT,
+         "'eos_token_id': expected 0 to 96, found 97"},
+        {"config.json", "\"ffn_dim\": 128", "\"ffn_dim\": 127", FERRY_ERROR_FORMAT,
+         "model.safetensors: tensor 'encoder.layers.0.fc1.weight': expected shape [127, 64], found [128, 64]"},
+        {"config.json", "\"encoder_layers\": 2", "\"encoder_layers\": 3", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing"},
+        {"config.json", "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
+         "tensor 'encoder.layers.1.fc1.bias' is unknown"},
+        {"model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
+         "expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or"},
+        {"config.json", NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing"},
+        {"config.json", NULL, "{", FERRY_ERROR_FORMAT, "config.json: line 1"},
+        {"config.json", NULL, "{}", FERRY_ERROR_UNSUPPORTED, "expected 'model_type' or 'format', found neither"},
+    };
+    char *post = data_file("positions/none-post");
+    refuse_edits(post, rows, COUNT(rows));
 }
 
-static void test_untied_export_and_a_scheme_for_each_stack(void **state)
+TEST(test_untied_export_and_a_scheme_for_each_stack)
 {
-    (void)state;
-    ferry_model_file file;
-    char *post = data_path("positions/learned-post");
+    char *post = data_file("positions/learned-post");
     const edit edits[] = {
         {"config.json", "\"tied_embeddings\": true", "\"tied_embeddings\": false"},
         {"config.json", "\"type\": \"learned\",\n  \"max_positions\": 64",
@@ -269,59 +254,35 @@ static void test_untied_export_and_a_scheme_for_each_stack(void **state)
     add_item(list, "decoder.embed_tokens.weight", 97, 64, other);
     add_item(list, "lm_head.weight", 97, 64, numbers);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    convert(directory, FERRY_F32, &file);
+    const ferry_model_file *file = converted(directory);
     float row[64];
-    ferry_panels_row(row, file.transformer.encoder.embedding.panels, 64, 5);
+    ferry_panels_row(row, file->transformer.encoder.embedding.panels, 64, 5);
     assert_true(row[3] == numbers[5 * 64 + 3]);
-    ferry_panels_row(row, file.transformer.decoder.embedding.panels, 64, 5);
+    ferry_panels_row(row, file->transformer.decoder.embedding.panels, 64, 5);
     assert_true(row[3] == other[5 * 64 + 3]);
-    ferry_panels_row(row, file.transformer.output.panels, 64, 96);
+    ferry_panels_row(row, file->transformer.output.panels, 64, 96);
     assert_true(row[63] == numbers[96 * 64 + 63]);
-    assert_string_equal(file.transformer.encoder.position.scheme->name, "none");
-    assert_string_equal(file.transformer.decoder.position.scheme->name, "learned");
-    ferry_model_file_close(&file);
+    assert_string_equal(file->transformer.encoder.position.scheme->name, "none");
+    assert_string_equal(file->transformer.decoder.position.scheme->name, "learned");
     free(other);
-    free_items(list);
-    free(directory);
-    free(post);
 }
 
 /* Without vocab.json, ids are SentencePiece's; with it, its. */
-static void test_export_with_text(void **state)
+TEST(test_export_with_text)
 {
-    (void)state;
-    ferry_model_file file;
-    char *post = data_path("positions/none-post"), *spm = data_path("models/marian-separate/source.spm");
+    char *post = data_file("positions/none-post"), *spm = data_file("models/marian-separate/source.spm");
     char *directory = variant(post, NULL, 0), *link = in_directory(directory, "source.spm");
     assert_int_equal(symlink(spm, link), 0);
-    refuse_as(directory, FERRY_F32, FERRY_ERROR_FORMAT, "the SentencePiece model has ");
+    refuse_source(directory, FERRY_ERROR_FORMAT, "the SentencePiece model has ");
     const edit vocabulary = {"vocab.json", NULL, "{\"</s>\": 0, \"<unk>\": 1, \"\\u2581the\": 2, \"<pad>\": 96}"};
     apply_edit(directory, &vocabulary);
-    convert(directory, FERRY_F32, &file);
-    assert_true(file.text.present);
-    assert_int_equal(file.text.source_count, 97);
-    assert_true(has_text(file.text.source_pieces[2], "\xe2\x96\x81the"));
-    assert_int_equal(file.text.source_pieces[50].size, 0);
-    assert_int_equal(file.text.source_unk_id, 1);
-    assert_int_equal(file.text.suffix_ids[0], 0);
-    assert_int_equal(file.text.special_count, 3);
-    assert_false(file.text.leading_tag);
-    ferry_model_file_close(&file);
-    free(link);
-    free(directory);
-    free(post);
-    free(spm);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_export_round_trip),
-        cmocka_unit_test(test_position_refusals),
-        cmocka_unit_test(test_given_slopes),
-        cmocka_unit_test(test_export_refusals),
-        cmocka_unit_test(test_untied_export_and_a_scheme_for_each_stack),
-        cmocka_unit_test(test_export_with_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const ferry_model_file *file = converted(directory);
+    assert_true(file->text.present);
+    assert_int_equal(file->text.source_count, 97);
+    assert_true(has_text(file->text.source_pieces[2], "\xe2\x96\x81the"));
+    assert_int_equal(file->text.source_pieces[50].size, 0);
+    assert_int_equal(file->text.source_unk_id, 1);
+    assert_int_equal(file->text.suffix_ids[0], 0);
+    assert_int_equal(file->text.special_count, 3);
+    assert_false(file->text.leading_tag);
 }

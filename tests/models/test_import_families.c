@@ -7,36 +7,28 @@
 /* ---- languages ---- */
 
 /* A pair, or tags among the pieces. */
-static void test_languages_of_marian(void **state)
+TEST(test_languages_of_marian)
 {
-    (void)state;
-    ferry_model_file file;
-    char *source = data_path("models/marian-separate");
+    char *source = data_file("models/marian-separate");
     const edit tag = {"vocab.json", "\"<pad>\"", "\">>fra<<\""};
     const edit blank = {"tokenizer_config.json", "\"source_lang\": \"en\"", "\"source_lang\": \"en fr\""};
-    convert(source, FERRY_F32, &file);
-    assert_int_equal(file.text.languages.count, 2);
-    assert_true(file.text.languages.default_source == 0 && file.text.languages.default_target == 1);
-    ferry_model_file_close(&file);
-    convert_variant(source, &tag, 1, &file);
-    assert_int_equal(file.text.languages.count, 1);
-    assert_int_equal(file.text.languages.target_ids[find_language(&file.text.languages, "fra fr")], 900);
-    assert_true(file.text.languages.source_tag == FERRY_TAG_NONE);
-    assert_true(file.text.languages.target_tag == FERRY_TAG_PREFIX);
-    ferry_model_file_close(&file);
-    convert_variant(source, &blank, 1, &file);
-    assert_int_equal(file.text.languages.count, 0);
-    ferry_model_file_close(&file);
-    free(source);
+    const ferry_model_file *file = converted(source);
+    assert_int_equal(file->text.languages.count, 2);
+    assert_true(file->text.languages.default_source == 0 && file->text.languages.default_target == 1);
+    file = converted(variant(source, &tag, 1));
+    assert_int_equal(file->text.languages.count, 1);
+    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "fra fr")], 900);
+    assert_true(file->text.languages.source_tag == FERRY_TAG_NONE);
+    assert_true(file->text.languages.target_tag == FERRY_TAG_PREFIX);
+    file = converted(variant(source, &blank, 1));
+    assert_int_equal(file->text.languages.count, 0);
 }
 
-static void test_languages_of_m2m(void **state)
+TEST(test_languages_of_m2m)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("m2m100");
-    convert(source, FERRY_F32, &file);
-    const ferry_model_languages *languages = &file.text.languages;
+    const ferry_model_file *file = converted(source);
+    const ferry_model_languages *languages = &file->text.languages;
     assert_int_equal(languages->count, 100);
     assert_true(has_text(languages->names[0], "af afr"));
     assert_true(has_text(languages->names[99], "zu zul"));
@@ -47,43 +39,35 @@ static void test_languages_of_m2m(void **state)
     find_language(languages, "no nor nb nob");
     find_language(languages, "zh zho cmn");
     find_language(languages, "ns nso");
-    for (int32_t id = 1500; id < 1600; id++) assert_true(is_special(&file.text, id));
-    assert_true(is_special(&file.text, 0) && is_special(&file.text, 3) && !is_special(&file.text, 4));
-    ferry_model_file_close(&file);
-    free(source);
+    for (int32_t id = 1500; id < 1600; id++) assert_true(is_special(&file->text, id));
+    assert_true(is_special(&file->text, 0) && is_special(&file->text, 3) && !is_special(&file->text, 4));
 }
 
-static void test_wmt21_languages(void **state)
+TEST(test_wmt21_languages)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("m2m100");
     const edit wmt21 = {"tokenizer_config.json", "\"m2m100\"", "\"wmt21\""};
-    convert_variant(source, &wmt21, 1, &file);
-    assert_int_equal(file.text.languages.count, 8);
-    assert_int_equal(file.text.languages.target_ids[find_language(&file.text.languages, "de deu")], 1507);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = converted(variant(source, &wmt21, 1));
+    assert_int_equal(file->text.languages.count, 8);
+    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "de deu")], 1507);
     refuse_edit(source, "tokenizer_config.json", "\"m2m100\"", "\"mars\"", FERRY_ERROR_UNSUPPORTED,
                 "'language_codes': expected 'm2m100' or 'wmt21'");
     refuse_edit(source, "config.json", "\"vocab_size\": 1608", "\"vocab_size\": 1599", FERRY_ERROR_FORMAT,
                 "expected shape [1599, 64], found [1608, 64]");
-    free(source);
 }
 
 /* Ids of languages stand in one of two files, or follow from a list in one of two others, or from the built-in one. In
  * this directory <mask> stands before the languages, which no list says. */
-static void test_languages_of_nllb(void **state)
+TEST(test_languages_of_nllb)
 {
-    (void)state;
     static const edit edits[] = {{"tokenizer_config.json", NULL, "{}"},
                                  {"tokenizer.json", NULL, NULL},
                                  {"special_tokens_map.json", NULL, NULL}};
     static const int32_t german[] = {1243, 1243, 1242, 1242};
     char *source = small_family("nllb");
     for (size_t count = 0; count <= 3; count++) {
-        ferry_model_file file;
-        convert_variant(source, edits, count, &file);
-        const ferry_model_text *text = &file.text;
+        const ferry_model_file *file = converted(variant(source, edits, count));
+        const ferry_model_text *text = &file->text;
         const ferry_model_languages *languages = &text->languages;
         const int32_t first = count < 2 ? 1202 : 1201;
         assert_int_equal(languages->count, 202);
@@ -95,100 +79,77 @@ static void test_languages_of_nllb(void **state)
         assert_int_equal(text->source_unk_id, 3);
         assert_true(text->suffix_count == 1 && text->suffix_ids[0] == 2);
         assert_true(languages->source_tag == FERRY_TAG_PREFIX);
-        ferry_model_file_close(&file);
     }
-    free(source);
 }
 
 /* One script of a language has its short name: the first, but Latin ones before Arabic ones for some. */
-static void test_names_of_scripts(void **state)
+TEST(test_names_of_scripts)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("nllb");
-    convert(source, FERRY_F32, &file);
+    const ferry_model_file *file = converted(source);
     static const char *const names[] = {"zho_Hans zh zho cmn",    "zho_Hant",        "ace_Latn ace",        "ace_Arab",
                                         "kas_Arab ks kas",        "kas_Deva",        "knc_Latn knc kr kau", "knc_Arab",
                                         "nob_Latn nb nob no nor", "nno_Latn nn nno", "arb_Arab arb ar ara"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) find_language(&file.text.languages, names[i]);
-    ferry_model_file_close(&file);
-    free(source);
+    for (size_t i = 0; i < COUNT(names); i++) find_language(&file->text.languages, names[i]);
 }
 
 /* Added tokens that are no languages: special ones have no text, others are words. */
-static void test_added_tokens(void **state)
+TEST(test_added_tokens)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("nllb");
     const edit added = {"tokenizer_config.json", NULL,
                         "{\"added_tokens_decoder\": {\"1300\": {\"content\": \"deu_Latn\", \"special\": true}, "
                         "\"1302\": {\"content\": \"word\", \"special\": false}, "
                         "\"1301\": {\"content\": \"<x>\", \"special\": true}, "
                         "\"1299\": {\"content\": \"fra_Latn\", \"special\": true}}}"};
-    convert_variant(source, &added, 1, &file);
-    assert_int_equal(file.text.languages.count, 2);
-    assert_int_equal(file.text.languages.target_ids[0], 1299);
-    assert_int_equal(file.text.languages.target_ids[1], 1300);
-    assert_true(is_special(&file.text, 1300) && is_special(&file.text, 1301) && !is_special(&file.text, 1302));
-    assert_true(has_text(file.text.target_pieces[1302], "word"));
-    assert_int_equal(file.text.target_pieces[1301].size, 0);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = converted(variant(source, &added, 1));
+    assert_int_equal(file->text.languages.count, 2);
+    assert_int_equal(file->text.languages.target_ids[0], 1299);
+    assert_int_equal(file->text.languages.target_ids[1], 1300);
+    assert_true(is_special(&file->text, 1300) && is_special(&file->text, 1301) && !is_special(&file->text, 1302));
+    assert_true(has_text(file->text.target_pieces[1302], "word"));
+    assert_int_equal(file->text.target_pieces[1301].size, 0);
     refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1404\": {", FERRY_ERROR_FORMAT,
                 "added token 'ace_Arab': expected a text and an id from 0 to 1403");
     refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1200\": {", FERRY_ERROR_FORMAT,
                 "202 languages with ids from 1200 to 1403, but the pieces end before 1201");
-    free(source);
 }
 
-static void test_place_of_nllb_tags(void **state)
+TEST(test_place_of_nllb_tags)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("nllb");
     const edit edits[] = {{"tokenizer_config.json", NULL, "{\"legacy_behaviour\": true}"},
                           {"generation_config.json", "{", "{\"forced_bos_token_id\": 1243, "},
                           {"generation_config.json", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 50]"}};
-    convert_variant(source, edits, 3, &file);
-    assert_true(is_special(&file.text, 2) && is_special(&file.text, 50));
-    const ferry_model_languages *languages = &file.text.languages;
+    const ferry_model_file *file = converted(variant(source, edits, 3));
+    assert_true(is_special(&file->text, 2) && is_special(&file->text, 50));
+    const ferry_model_languages *languages = &file->text.languages;
     assert_true(languages->source_tag == FERRY_TAG_SUFFIX && languages->target_tag == FERRY_TAG_FIRST);
     assert_int_equal(languages->default_target, 41);
-    assert_int_equal(file.generation.decoding.forced_first_id, -1);
-    ferry_model_file_close(&file);
+    assert_int_equal(file->generation.decoding.forced_first_id, -1);
     const edit other = {"generation_config.json", "{", "{\"forced_bos_token_id\": 7, "};
-    convert_variant(source, &other, 1, &file);
-    assert_int_equal(file.text.languages.default_target, -1);
-    assert_int_equal(file.generation.decoding.forced_first_id, 7);
-    ferry_model_file_close(&file);
-    free(source);
+    file = converted(variant(source, &other, 1));
+    assert_int_equal(file->text.languages.default_target, -1);
+    assert_int_equal(file->generation.decoding.forced_first_id, 7);
 }
 
-static void test_mbart(void **state)
+TEST(test_mbart)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("mbart50");
-    convert(source, FERRY_F32, &file);
-    assert_int_equal(file.text.languages.count, 52);
-    assert_int_equal(file.text.languages.target_ids[find_language(&file.text.languages, "de_DE de deu")], 1003);
-    assert_true(is_special(&file.text, 1001) && is_special(&file.text, 1053) && !is_special(&file.text, 1000));
-    assert_int_equal(file.generation.decoding.forced_last_id, 2);
-    assert_non_null(file.transformer.encoder.embedding_norm.weight);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = converted(source);
+    assert_int_equal(file->text.languages.count, 52);
+    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "de_DE de deu")], 1003);
+    assert_true(is_special(&file->text, 1001) && is_special(&file->text, 1053) && !is_special(&file->text, 1000));
+    assert_int_equal(file->generation.decoding.forced_last_id, 2);
+    assert_non_null(file->transformer.encoder.embedding_norm.weight);
     const edit edits[] = {{"config.json", "MBart50Tokenizer", "MBartTokenizer"},
                           {"tokenizer_config.json", "MBart50Tokenizer", "MBartTokenizer"}};
-    char *mbart25 = variant(source, edits, 2);
-    refuse_as(mbart25, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "mBART-25 is not supported");
-    free(mbart25);
-    free(source);
+    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED, "mBART-25 is not supported");
 }
 
 /* Keys that are absent have the defaults of their class, not a common one. */
-static void test_defaults_of_classes(void **state)
+TEST(test_defaults_of_classes)
 {
-    (void)state;
-    ferry_model_file file;
     const edit m2m[] = {{"config.json", "\"scale_embedding\": true,", ""},
                         {"config.json", "\"activation_function\": \"relu\",", ""},
                         {"generation_config.json", NULL, NULL}};
@@ -199,31 +160,24 @@ static void test_defaults_of_classes(void **state)
     const edit t5[] = {{"config.json", "\"relative_attention_num_buckets\": 16,", ""},
                        {"tokenizer_config.json", NULL, "{}"}};
     char *source = small_family("m2m100");
-    convert_variant(source, m2m, 3, &file);
-    assert_true(file.transformer.embedding_scale == 8);
-    assert_int_equal(file.transformer.encoder.activation, FERRY_RELU);
-    assert_int_equal(file.generation.decoding.forced_last_id, -1);
-    ferry_model_file_close(&file);
-    free(source);
+    const ferry_model_file *file = converted(variant(source, m2m, 3));
+    assert_true(file->transformer.embedding_scale == 8);
+    assert_int_equal(file->transformer.encoder.activation, FERRY_RELU);
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
     source = small_family("mbart50");
-    convert_variant(source, mbart, 4, &file);
-    assert_true(file.transformer.embedding_scale == 1);
-    assert_int_equal(file.transformer.encoder.activation, FERRY_GELU);
-    assert_int_equal(file.generation.decoding.forced_last_id, 2);
-    ferry_model_file_close(&file);
-    free(source);
+    file = converted(variant(source, mbart, 4));
+    assert_true(file->transformer.embedding_scale == 1);
+    assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
+    assert_int_equal(file->generation.decoding.forced_last_id, 2);
     source = small_family("t5");
     refuse_edit(source, t5[0].file, t5[0].from, t5[0].to, FERRY_ERROR_FORMAT, "expected shape [32, 4], found [16, 4]");
-    convert_variant(source, &t5[1], 1, &file);
-    for (int32_t id = 1100; id < 1112; id++) assert_true(is_special(&file.text, id));
-    ferry_model_file_close(&file);
-    free(source);
+    file = converted(variant(source, &t5[1], 1));
+    for (int32_t id = 1100; id < 1112; id++) assert_true(is_special(&file->text, id));
 }
 
 /* Two names of one matrix may be stored in different orders. */
-static void test_same_numbers(void **state)
+TEST(test_same_numbers)
 {
-    (void)state;
     const float rows[] = {1, 2, 3, 4, 5, 6}, columns[] = {1, 4, 2, 5, 3, 6}, other[] = {1, 4, 2, 5, 3, 7};
     const ferry_tensor tensor = {.type = FERRY_F32, .dims = 2, .shape = {2, 3, 1, 1}, .bytes = sizeof rows};
     ferry_weights_entry a = {.tensor = tensor, .strides = {3, 1, 1, 1}};
@@ -240,9 +194,8 @@ static void test_same_numbers(void **state)
 
 /* ---- refusals ---- */
 
-static void test_families_refused(void **state)
+TEST(test_families_refused)
 {
-    (void)state;
     static const char *const refused[][2] = {
         {"umt5", "position biases of each layer's own"},
         {"nllb-moe", "mixtures of experts"},
@@ -253,67 +206,45 @@ static void test_families_refused(void **state)
         {"t5gemma", "grouped keys"},
         {"IndicTrans", "a program in the directory"},
     };
+    static const refusal rows[] = {
+        {"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"whisper\"", FERRY_ERROR_UNSUPPORTED,
+         "expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found 'whisper'"},
+        {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "'auto_map'"},
+        {"config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
+         "'tie_encoder_decoder' true is not supported"},
+        {"config.json", "\"is_encoder_decoder\": true", "\"is_encoder_decoder\": false", FERRY_ERROR_UNSUPPORTED,
+         "'is_encoder_decoder' false is not supported"},
+        {"config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED, "'pruned_heads'"},
+        {"config.json", "T5ForConditionalGeneration", "T5EncoderModel", FERRY_ERROR_UNSUPPORTED,
+         "architecture 'T5EncoderModel' does not translate"},
+        {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "ByT5 is not supported"},
+        {"config.json", "\"dense_act_fn\": \"relu\"", "\"dense_act_fn\": \"mish\"", FERRY_ERROR_UNSUPPORTED,
+         "activation 'mish' is not supported"},
+    };
     char *source = small_family("t5"), type[64], message[128];
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < COUNT(refused); i++) {
         snprintf(type, sizeof type, "\"model_type\": \"%s\"", refused[i][0]);
         refuse_edit(source, "config.json", "\"model_type\": \"t5\"", type, FERRY_ERROR_UNSUPPORTED, refused[i][1]);
         snprintf(message, sizeof message, "model type '%s' is not supported", refused[i][0]);
         refuse_edit(source, "config.json", "\"model_type\": \"t5\"", type, FERRY_ERROR_UNSUPPORTED, message);
     }
-    refuse_edit(source, "config.json", "\"model_type\": \"t5\"", "\"model_type\": \"whisper\"", FERRY_ERROR_UNSUPPORTED,
-                "expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found 'whisper'");
-    refuse_edit(source, "config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "'auto_map'");
-    refuse_edit(source, "config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
-                "'tie_encoder_decoder' true is not supported");
-    refuse_edit(source, "config.json", "\"is_encoder_decoder\": true", "\"is_encoder_decoder\": false",
-                FERRY_ERROR_UNSUPPORTED, "'is_encoder_decoder' false is not supported");
-    refuse_edit(source, "config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED,
-                "'pruned_heads'");
-    refuse_edit(source, "config.json", "T5ForConditionalGeneration", "T5EncoderModel", FERRY_ERROR_UNSUPPORTED,
-                "architecture 'T5EncoderModel' does not translate");
-    refuse_edit(source, "tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED,
-                "ByT5 is not supported");
-    refuse_edit(source, "config.json", "\"dense_act_fn\": \"relu\"", "\"dense_act_fn\": \"mish\"",
-                FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported");
-    free(source);
+    refuse_edits(source, rows, COUNT(rows));
 }
 
-static void test_missing_segmenter(void **state)
+TEST(test_missing_segmenter)
 {
-    (void)state;
     char *source = small_family("nllb");
     const edit edits[] = {{"sentencepiece.bpe.model", NULL, NULL}, {"tokenizer.json", NULL, NULL}};
-    char *fast = variant(source, edits, 1), *none = variant(source, edits, 2);
-    refuse_as(fast, FERRY_F32, FERRY_ERROR_UNSUPPORTED,
-              "expected sentencepiece.bpe.model; tokenizer.json alone is not enough");
-    refuse_as(none, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "expected sentencepiece.bpe.model, which is missing");
-    free(fast);
-    free(none);
-    free(source);
+    refuse_source(variant(source, edits, 1), FERRY_ERROR_UNSUPPORTED,
+                  "expected sentencepiece.bpe.model; tokenizer.json alone is not enough");
+    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
+                  "expected sentencepiece.bpe.model, which is missing");
 }
 
-static void test_family_without_model_type(void **state)
+TEST(test_family_without_model_type)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("t5");
     const edit edits[] = {{"config.json", "\"model_type\": \"t5\",", ""}};
-    convert_variant(source, edits, 1, &file);
-    assert_true(text_key(&file, "ferry.origin.kind", "huggingface-t5"));
-    ferry_model_file_close(&file);
-    free(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_languages_of_marian),       cmocka_unit_test(test_languages_of_m2m),
-        cmocka_unit_test(test_wmt21_languages),           cmocka_unit_test(test_languages_of_nllb),
-        cmocka_unit_test(test_names_of_scripts),          cmocka_unit_test(test_added_tokens),
-        cmocka_unit_test(test_place_of_nllb_tags),        cmocka_unit_test(test_mbart),
-        cmocka_unit_test(test_defaults_of_classes),       cmocka_unit_test(test_same_numbers),
-        cmocka_unit_test(test_families_refused),          cmocka_unit_test(test_missing_segmenter),
-        cmocka_unit_test(test_family_without_model_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const ferry_model_file *file = converted(variant(source, edits, 1));
+    assert_true(text_key(file, "ferry.origin.kind", "huggingface-t5"));
 }

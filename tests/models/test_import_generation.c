@@ -1,55 +1,48 @@
 /* MarianMT: configurations that are refused, and defaults of decoding. */
 #include "tests/support/import_support.h"
 
-static void test_marian_config_refusals(void **state)
+TEST(test_marian_config_refusals)
 {
-    (void)state;
-    char *source = data_path("models/marian-separate");
-    const char *config = "config.json";
-    refuse_edit(source, config, "\"marian\"", "\"bert\"", FERRY_ERROR_UNSUPPORTED, "found 'bert'");
-    refuse_edit(source, config, "MarianMTModel", "MarianModel", FERRY_ERROR_UNSUPPORTED,
-                "architecture 'MarianModel' does not translate");
-    refuse_edit(source, config, "\"gelu\"", "\"mish\"", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported");
-    refuse_edit(source, config, "{", "{\"quantization_config\": {},", FERRY_ERROR_UNSUPPORTED, "quantization_config");
-    refuse_edit(source, config, "\"share_encoder_decoder_embeddings\": false",
-                "\"share_encoder_decoder_embeddings\": true", FERRY_ERROR_FORMAT,
-                "vocab_size 901 but decoder_vocab_size 701");
-    refuse_edit(source, "vocab.json", NULL, NULL, FERRY_ERROR_IO, "vocab.json: cannot open");
-    refuse_edit(source, "vocab.json", "\"</s>\": 0", "\"</s>\": 901", FERRY_ERROR_FORMAT,
-                "piece '</s>': expected an id from 0 to 900");
-    refuse_edit(source, "vocab.json", "\"</s>\": 0", "\"</s>\": 7", FERRY_ERROR_FORMAT, "both have id 7");
-    refuse_edit(source, "target_vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "'</s>' is missing");
-    refuse_edit(source, "source.spm", NULL, NULL, FERRY_ERROR_IO, "source.spm: cannot open");
-    refuse_edit(source, "source.spm", NULL, "version https://git-lfs.github.com/spec/v1\n", FERRY_ERROR_UNSUPPORTED,
-                "source.spm: this is a Git LFS pointer");
-    refuse_edit(source, "source.spm", NULL, "nonsense", FERRY_ERROR_FORMAT, "source.spm");
-    refuse_edit(source, "model.safetensors", NULL, "version https://git-lfs.github.com/spec/v1\n",
-                FERRY_ERROR_UNSUPPORTED, "model.safetensors: this is a Git LFS pointer");
-    free(source);
+    static const refusal rows[] = {
+        {"config.json", "\"marian\"", "\"bert\"", FERRY_ERROR_UNSUPPORTED, "found 'bert'"},
+        {"config.json", "MarianMTModel", "MarianModel", FERRY_ERROR_UNSUPPORTED,
+         "architecture 'MarianModel' does not translate"},
+        {"config.json", "\"gelu\"", "\"mish\"", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported"},
+        {"config.json", "{", "{\"quantization_config\": {},", FERRY_ERROR_UNSUPPORTED, "quantization_config"},
+        {"config.json", "\"share_encoder_decoder_embeddings\": false", "\"share_encoder_decoder_embeddings\": true",
+         FERRY_ERROR_FORMAT, "vocab_size 901 but decoder_vocab_size 701"},
+        {"vocab.json", NULL, NULL, FERRY_ERROR_IO, "vocab.json: cannot open"},
+        {"vocab.json", "\"</s>\": 0", "\"</s>\": 901", FERRY_ERROR_FORMAT,
+         "piece '</s>': expected an id from 0 to 900"},
+        {"vocab.json", "\"</s>\": 0", "\"</s>\": 7", FERRY_ERROR_FORMAT, "both have id 7"},
+        {"target_vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "'</s>' is missing"},
+        {"source.spm", NULL, NULL, FERRY_ERROR_IO, "source.spm: cannot open"},
+        {"source.spm", NULL, "version https://git-lfs.github.com/spec/v1\n", FERRY_ERROR_UNSUPPORTED,
+         "source.spm: this is a Git LFS pointer"},
+        {"source.spm", NULL, "nonsense", FERRY_ERROR_FORMAT, "source.spm"},
+        {"model.safetensors", NULL, "version https://git-lfs.github.com/spec/v1\n", FERRY_ERROR_UNSUPPORTED,
+         "model.safetensors: this is a Git LFS pointer"},
+    };
+    char *source = data_file("models/marian-separate");
+    refuse_edits(source, rows, COUNT(rows));
 }
 
 /* ---- decoding defaults ---- */
 
-static void convert_generation(const char *source, const char *generation, ferry_model_file *file)
+static const ferry_model_file *converted_generation(const char *generation)
 {
     const edit change = {"generation_config.json", NULL, generation};
-    char *directory = variant(source, &change, 1);
-    convert(directory, FERRY_F32, file);
-    free(directory);
+    return converted(variant(data_file("models/marian-separate"), &change, 1));
 }
 
-static void test_generation_config(void **state)
+TEST(test_generation_config)
 {
-    (void)state;
-    ferry_model_file file;
-    const ferry_options *decoding = &file.generation.decoding;
-    char *source = data_path("models/marian-separate");
-    convert_generation(source,
-                       "{\"num_beams\": 6, \"length_penalty\": 2, \"early_stopping\": \"never\", \"max_length\": 100,"
-                       " \"min_length\": 5, \"no_repeat_ngram_size\": 3, \"repetition_penalty\": 1.5,"
-                       " \"bad_words_ids\": [[700], [3], [0]], \"suppress_tokens\": [9, 3],"
-                       " \"forced_bos_token_id\": 8, \"eos_token_id\": [0, 4], \"decoder_start_token_id\": 6}",
-                       &file);
+    const ferry_model_file *file = converted_generation(
+        "{\"num_beams\": 6, \"length_penalty\": 2, \"early_stopping\": \"never\", \"max_length\": 100,"
+        " \"min_length\": 5, \"no_repeat_ngram_size\": 3, \"repetition_penalty\": 1.5,"
+        " \"bad_words_ids\": [[700], [3], [0]], \"suppress_tokens\": [9, 3],"
+        " \"forced_bos_token_id\": 8, \"eos_token_id\": [0, 4], \"decoder_start_token_id\": 6}");
+    const ferry_options *decoding = &file->generation.decoding;
     assert_int_equal(decoding->beam, 6);
     assert_true(decoding->length_penalty == 2);
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_NEVER);
@@ -63,44 +56,35 @@ static void test_generation_config(void **state)
     assert_int_equal(decoding->suppressed_ids[2], 9);
     assert_int_equal(decoding->forced_first_id, 8);
     assert_int_equal(decoding->forced_last_id, -1); /* config.json's is not asked */
-    assert_int_equal(file.generation.start_id, 6);
-    assert_int_equal(file.generation.eos_count, 2);
-    assert_int_equal(file.generation.eos_ids[1], 4);
-    ferry_model_file_close(&file);
+    assert_int_equal(file->generation.start_id, 6);
+    assert_int_equal(file->generation.eos_count, 2);
+    assert_int_equal(file->generation.eos_ids[1], 4);
 
-    convert_generation(source, "{\"max_length\": 20, \"early_stopping\": true, \"min_new_tokens\": 7}", &file);
+    file = converted_generation("{\"max_length\": 20, \"early_stopping\": true, \"min_new_tokens\": 7}");
+    decoding = &file->generation.decoding;
     assert_int_equal(decoding->max_length, 20);
     assert_int_equal(decoding->min_length, 7);
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_TRUE);
-    ferry_model_file_close(&file);
 
-    convert_generation(source, "{\"max_length\": 90, \"max_new_tokens\": 30, \"early_stopping\": false}", &file);
+    file = converted_generation("{\"max_length\": 90, \"max_new_tokens\": 30, \"early_stopping\": false}");
+    decoding = &file->generation.decoding;
     assert_int_equal(decoding->max_length, 30);
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_FALSE);
-    ferry_model_file_close(&file);
-    free(source);
 }
 
 /* Without generation_config.json, config.json and the class's defaults decide. */
-static void test_generation_without_its_file(void **state)
+TEST(test_generation_without_its_file)
 {
-    (void)state;
-    ferry_model_file file;
-    char *source = data_path("models/marian-separate");
+    char *source = data_file("models/marian-separate");
     const edit edits[] = {{"generation_config.json", NULL, NULL},
                           {"config.json", "\"forced_eos_token_id\": 0,", "\"num_beams\": 3,"}};
-    char *directory = variant(source, edits, 2);
-    convert(directory, FERRY_F32, &file);
-    assert_int_equal(file.generation.decoding.beam, 3);
-    assert_int_equal(file.generation.decoding.forced_last_id, 0);
-    ferry_model_file_close(&file);
-    free(directory);
-    free(source);
+    const ferry_model_file *file = converted(variant(source, edits, 2));
+    assert_int_equal(file->generation.decoding.beam, 3);
+    assert_int_equal(file->generation.decoding.forced_last_id, 0);
 }
 
-static void test_generation_refusals(void **state)
+TEST(test_generation_refusals)
 {
-    (void)state;
     static const struct {
         const char *text;
         ferry_status status;
@@ -119,20 +103,8 @@ static void test_generation_refusals(void **state)
         {"{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "'num_beams': expected 1 to 1024, found 0"},
         {"{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "'length_penalty': expected a number"},
     };
-    char *source = data_path("models/marian-separate");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char *source = data_file("models/marian-separate");
+    for (size_t i = 0; i < COUNT(rows); i++) {
         refuse_edit(source, "generation_config.json", NULL, rows[i].text, rows[i].status, rows[i].what);
     }
-    free(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_marian_config_refusals),
-        cmocka_unit_test(test_generation_config),
-        cmocka_unit_test(test_generation_without_its_file),
-        cmocka_unit_test(test_generation_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

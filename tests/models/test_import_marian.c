@@ -3,32 +3,24 @@
 
 #include "tests/support/make_zip.h"
 
-static const char place[] = "models/tatoeba-en-de/marian";
-
 static char *source_path(void)
 {
-    char *path = shared_path(place);
-    if (path == NULL) not_run("the OPUS-MT form of the Tatoeba model");
-    return path;
+    return shared_file("models/tatoeba-en-de/marian");
 }
 
-static void test_what_the_files_say(void **state)
+TEST(test_what_the_files_say)
 {
-    (void)state;
-    ferry_model_file file;
-    char *path = source_path();
-    if (path == NULL) return;
-    convert(path, FERRY_F32, &file);
-    const ferry_transformer *model = &file.transformer;
-    const ferry_options *decoding = &file.generation.decoding;
-    assert_true(has_text(file.origin.kind, "opus-mt"));
+    const ferry_model_file *file = converted(source_path());
+    const ferry_transformer *model = &file->transformer;
+    const ferry_options *decoding = &file->generation.decoding;
+    assert_true(has_text(file->origin.kind, "opus-mt"));
     assert_int_equal(model->d_model, 256);
     assert_true(model->embedding_scale == 16);
-    assert_int_equal(file.generation.start_id, -1);
-    assert_int_equal(file.generation.pad_id, -1);
-    assert_int_equal(file.generation.eos_ids[0], 0);
-    assert_int_equal(file.generation.alignment_layer, 2);
-    assert_int_equal(file.generation.alignment_head, 0);
+    assert_int_equal(file->generation.start_id, -1);
+    assert_int_equal(file->generation.pad_id, -1);
+    assert_int_equal(file->generation.eos_ids[0], 0);
+    assert_int_equal(file->generation.alignment_layer, 2);
+    assert_int_equal(file->generation.alignment_head, 0);
     assert_false(model->ssru);
     for (int i = 0; i < 2; i++) {
         const ferry_stack *stack = i == 0 ? &model->encoder : &model->decoder;
@@ -44,8 +36,8 @@ static void test_what_the_files_say(void **state)
     assert_ptr_equal(model->output.panels, model->decoder.embedding.panels);
     assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
     assert_non_null(model->output.bias);
-    assert_true(text_key(&file, "ferry.encoder.position.layout", "split"));
-    assert_true(text_key(&file, "ferry.decoder.position.exponent_divisor", "half_minus_one"));
+    assert_true(text_key(file, "ferry.encoder.position.layout", "split"));
+    assert_true(text_key(file, "ferry.decoder.position.exponent_divisor", "half_minus_one"));
     assert_int_equal(decoding->policy, FERRY_POLICY_MARIAN);
     assert_int_equal(decoding->beam, 6);
     assert_true(decoding->length_penalty == 1 && decoding->word_penalty == 0);
@@ -53,14 +45,12 @@ static void test_what_the_files_say(void **state)
     assert_true(decoding->length_factor == 3 && decoding->length_extra == 0);
     assert_int_equal(decoding->suppressed_count, 1);
     assert_int_equal(decoding->suppressed_ids[0], 1); /* <unk> */
-    assert_int_equal(file.text.source_unk_id, 1);
-    assert_int_equal(file.text.suffix_count, 1);
-    assert_int_equal(file.text.source_model.size, 379885);
-    assert_true(has_text(file.text.target_pieces[2], "\xe2\x96\x81Monate"));
-    assert_false(file.text.opus_punctuation || file.text.leading_tag);
-    assert_int_equal(file.text.languages.count, 0);
-    ferry_model_file_close(&file);
-    free(path);
+    assert_int_equal(file->text.source_unk_id, 1);
+    assert_int_equal(file->text.suffix_count, 1);
+    assert_int_equal(file->text.source_model.size, 379885);
+    assert_true(has_text(file->text.target_pieces[2], "\xe2\x96\x81Monate"));
+    assert_false(file->text.opus_punctuation || file->text.leading_tag);
+    assert_int_equal(file->text.languages.count, 0);
 }
 
 /* ---- golden runs ---- */
@@ -71,7 +61,7 @@ typedef struct run_options {
     bool allow_unk;
 } run_options;
 
-static double number_behind(const char *command, const char *option)
+static double number_after(const char *command, const char *option)
 {
     const char *at = strstr(command, option);
     assert_non_null(at);
@@ -80,10 +70,10 @@ static double number_behind(const char *command, const char *option)
 
 static run_options read_options(const char *command)
 {
-    assert_true(number_behind(command, "--max-length-factor") == 3);
-    return (run_options){.beam = (int32_t)number_behind(command, "--beam-size"),
-                         .normalize = (float)number_behind(command, "--normalize"),
-                         .word_penalty = (float)number_behind(command, "--word-penalty"),
+    assert_true(number_after(command, "--max-length-factor") == 3);
+    return (run_options){.beam = (int32_t)number_after(command, "--beam-size"),
+                         .normalize = (float)number_after(command, "--normalize"),
+                         .word_penalty = (float)number_after(command, "--word-penalty"),
                          .allow_unk = strstr(command, "--allow-unk") != NULL};
 }
 
@@ -105,9 +95,9 @@ static ferry_translator *create_translator(const golden_model *model, const run_
 static void check_pieces(const char *expected, const golden_model *model, const int32_t *ids, size_t count)
 {
     const char *at = expected;
-    const int32_t eos = model->file.generation.eos_ids[0];
+    const int32_t eos = model->file->generation.eos_ids[0];
     for (size_t i = 0; i < count && ids[i] != eos; i++) {
-        const ferry_view piece = model->file.text.target_pieces[ids[i]];
+        const ferry_view piece = model->file->text.target_pieces[ids[i]];
         if (strncmp(at, piece.data, piece.size) != 0) {
             fail_msg("expected '%s', found '%.*s' at '%s'", expected, (int)piece.size, piece.data, at);
         }
@@ -139,10 +129,9 @@ static void check_hypotheses(const golden_model *model, ferry_translator *transl
 {
     ferry_error error;
     ferry_result *result, *texts;
-    int32_t *ids;
     size_t count;
     const ferry_text line = {text, strlen(text)};
-    CHECK(ferry_inspect_tokenize(model->model, line, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model->model, text, NULL, NULL, &count);
     const int32_t offsets[] = {0, (int32_t)count};
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
     CHECK(ferry_translate(translator, &line, 1, &texts, &error));
@@ -157,18 +146,15 @@ static void check_hypotheses(const golden_model *model, ferry_translator *transl
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
-    ferry_inspect_free(ids);
 }
 
 static void check_source(const golden_model *model, const json_t *line)
 {
-    ferry_error error;
     const char *text = json_string_value(json_object_get(line, "text"));
     const char *at = json_string_value(json_object_get(line, "pieces"));
-    const ferry_model_text *tables = &model->file.text;
-    int32_t *ids;
+    const ferry_model_text *tables = &model->file->text;
     size_t count;
-    CHECK(ferry_inspect_tokenize(model->model, (ferry_text){text, strlen(text)}, NULL, NULL, &ids, &count, &error));
+    const int32_t *ids = tokenized(model->model, text, NULL, NULL, &count);
     for (size_t i = 0; i + 1 < count; i++) {
         const ferry_view piece = tables->source_pieces[ids[i]];
         const size_t size = strcspn(at, " ");
@@ -177,8 +163,7 @@ static void check_source(const golden_model *model, const json_t *line)
         at += size + (at[size] == ' ');
     }
     assert_int_equal(*at, 0);
-    assert_int_equal(ids[count - 1], model->file.generation.eos_ids[0]);
-    ferry_inspect_free(ids);
+    assert_int_equal(ids[count - 1], model->file->generation.eos_ids[0]);
 }
 
 static void check_run(const golden_model *model, const json_t *root, const char *name)
@@ -205,81 +190,42 @@ static void check_run(const golden_model *model, const json_t *root, const char 
     ferry_translator_destroy(translator);
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     const char *name;
     json_t *command;
     char *path = source_path();
-    if (path == NULL) return;
-    char *golden_path = in_directory(path, "golden.json");
-    json_t *root = load_json(golden_path);
+    json_t *root = load_json(in_directory(path, "golden.json"));
     golden_model model = golden_open(path);
     assert_int_equal(json_object_size(json_object_get(root, "runs")), 5);
     json_object_foreach (json_object_get(root, "runs"), name, command) check_run(&model, root, name);
-    golden_close(&model);
     json_decref(root);
-    free(golden_path);
-    free(path);
 }
 
 /* ---- the archive ---- */
 
-static ferry_view map_whole(const char *path, ferry_mapped_file *map)
+static ferry_view converted_bytes(const char *source, const char *name)
 {
     ferry_error error;
-    CHECK(ferry_mapped_file_open(path, map, &error));
-    return map->bytes;
-}
-
-static char *convert_to(const char *source, const char *name)
-{
-    ferry_error error;
-    char *path = scratch_path(name);
+    char *path = scratch_file(name);
     const ferry_import_options options = {.type = FERRY_F32, .name = "one"};
     CHECK(ferry_import(source, path, &options, &error));
-    return path;
+    return mapped_bytes(path);
 }
 
 /* A zip of the directory, called as the directory is, becomes the same bytes. */
-static void test_archive(void **state)
+TEST(test_archive)
 {
-    (void)state;
     static const char *const names[] = {"decoder.yml", "model.npz", "source.spm", "target.spm", "vocab.yml"};
-    enum { COUNT = sizeof names / sizeof names[0] };
-    ferry_mapped_file maps[COUNT], results[2];
+    enum { COUNT = COUNT(names) };
     zip_part parts[COUNT];
-    size_t size;
-    char *path = source_path();
-    if (path == NULL) return;
+    char *path = source_path(), *archive = scratch_file("marian");
     for (size_t i = 0; i < COUNT; i++) {
-        char *name = in_directory(path, names[i]);
-        const ferry_view bytes = map_whole(name, &maps[i]);
+        const ferry_view bytes = mapped_bytes(in_directory(path, names[i]));
         parts[i] = (zip_part){names[i], bytes.data, bytes.size};
-        free(name);
     }
-    unsigned char *zip = make_zip(parts, COUNT, &size);
-    char *archive = scratch_path("marian");
-    write_bytes(archive, zip, size);
-    char *first = convert_to(path, "directory.gguf"), *second = convert_to(archive, "archive.gguf");
-    const ferry_view a = map_whole(first, &results[0]), b = map_whole(second, &results[1]);
+    write_zip(archive, parts, COUNT);
+    const ferry_view a = converted_bytes(path, "directory.gguf"), b = converted_bytes(archive, "archive.gguf");
     assert_int_equal(a.size, b.size);
     assert_memory_equal(a.data, b.data, a.size);
-    for (int i = 0; i < 2; i++) ferry_mapped_file_close(&results[i]);
-    for (size_t i = 0; i < COUNT; i++) ferry_mapped_file_close(&maps[i]);
-    free(zip);
-    free(archive);
-    free(first);
-    free(second);
-    free(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_files_say),
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_archive),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,27 +15,22 @@ static void copy_segmenter(const char *folder, const char *name)
 {
     ferry_error error;
     ferry_mapped_file map;
-    char *from = data_path("models/tatoeba-en-de/source.spm"), *to = in_directory(folder, name);
+    char *from = data_file("models/tatoeba-en-de/source.spm"), *to = in_directory(folder, name);
     CHECK(ferry_mapped_file_open(from, &map, &error));
     write_bytes(to, map.bytes.data, map.bytes.size);
     ferry_mapped_file_close(&map);
-    free(from);
-    free(to);
 }
 
 static void rename_in(const char *folder, const char *from, const char *to)
 {
     char *old = in_directory(folder, from), *new = in_directory(folder, to);
     assert_int_equal(rename(old, new), 0);
-    free(old);
-    free(new);
 }
 
 static void remove_in(const char *folder, const char *name)
 {
     char *path = in_directory(folder, name);
     assert_int_equal(unlink(path), 0);
-    free(path);
 }
 
 static void check_ids(const int32_t *ids, int32_t count, const int32_t *expected, int32_t expected_count)
@@ -58,27 +53,25 @@ static char *make_opus(const char *decoder_text)
 {
     char *folder = make_folder();
     remove_in(folder, "vocab.txt");
-    marian_put(folder, "decoder.yml", decoder_text);
-    marian_put(folder, "opus.vocab.yml", vocabulary);
-    marian_put(folder, "LICENSE", "free");
+    write_text(folder, "decoder.yml", decoder_text);
+    write_text(folder, "opus.vocab.yml", vocabulary);
+    write_text(folder, "LICENSE", "free");
     copy_segmenter(folder, "source.spm");
     copy_segmenter(folder, "target.spm");
     return folder;
 }
 
-static void test_opus(void **state)
+TEST(test_opus)
 {
-    (void)state;
     static const int32_t suppressed[] = {1, 7, 8, 11}, eos[] = {0};
-    ferry_model_file file;
     char *folder = make_opus(decoder);
-    marian_put(folder, "preprocess.sh", "sed -e 's/" FULL_WIDTH_COMMA "/,/g' | spm_encode --model source.spm\n");
-    convert(folder, FERRY_F32, &file);
-    const ferry_options *decoding = &file.generation.decoding;
-    const ferry_model_text *text = &file.text;
+    write_text(folder, "preprocess.sh", "sed -e 's/" FULL_WIDTH_COMMA "/,/g' | spm_encode --model source.spm\n");
+    const ferry_model_file *file = converted(folder);
+    const ferry_options *decoding = &file->generation.decoding;
+    const ferry_model_text *text = &file->text;
     const ferry_model_languages *languages = &text->languages;
-    assert_true(has_text(file.origin.kind, "opus-mt"));
-    assert_true(has_text(file.origin.license, "free"));
+    assert_true(has_text(file->origin.kind, "opus-mt"));
+    assert_true(has_text(file->origin.license, "free"));
     assert_int_equal(decoding->beam, 4);
     assert_true(decoding->length_penalty == 0.6f && decoding->word_penalty == 0.2f);
     assert_true(decoding->length_factor == 2.5f && decoding->length_extra == 0);
@@ -94,54 +87,42 @@ static void test_opus(void **state)
     assert_int_equal(languages->target_ids[0], 2);
     assert_int_equal(languages->target_ids[1], 3);
     assert_int_equal(languages->default_target, -1);
-    ferry_model_file_close(&file);
-    free(folder);
 }
 
 static bool has_punctuation(const char *script)
 {
-    ferry_model_file file;
     char *folder = make_opus(decoder);
-    if (script != NULL) marian_put(folder, "preprocess.sh", script);
-    convert(folder, FERRY_F32, &file);
-    const bool found = file.text.opus_punctuation;
-    ferry_model_file_close(&file);
-    free(folder);
+    if (script != NULL) write_text(folder, "preprocess.sh", script);
+    const ferry_model_file *file = converted(folder);
+    const bool found = file->text.opus_punctuation;
     return found;
 }
 
-static void test_scripts(void **state)
+TEST(test_scripts)
 {
-    (void)state;
     assert_false(has_punctuation(NULL));
     assert_false(has_punctuation("spm_encode --model source.spm\n"));
     assert_true(has_punctuation("${MOSES}/tokenizer/replace-unicode-punctuation.perl | spm_encode\n"));
     char *folder = make_opus(decoder);
-    marian_put(folder, "preprocess.sh", "tokenizer.perl -l en | python apply_bpe.py -c source.bpe\n");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "preprocess.sh: texts prepared by 'apply_bpe'");
-    free(folder);
+    write_text(folder, "preprocess.sh", "tokenizer.perl -l en | python apply_bpe.py -c source.bpe\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "preprocess.sh: texts prepared by 'apply_bpe'");
 }
 
 /* What may be generated: unk by allow-unk, control characters by allow-special or before 1.11. */
 static void check_suppressed(const char *version, const char *lines, const int32_t *expected, int32_t count)
 {
-    ferry_model_file file;
     char text[600];
     char *folder = make_opus(decoder), *path = in_directory(folder, "model.bin");
     snprintf(text, sizeof text, "%s%s", decoder, lines);
-    marian_put(folder, "decoder.yml", text);
+    write_text(folder, "decoder.yml", text);
     marian_write(path, &(marian_kind){.version = version});
-    convert(folder, FERRY_F32, &file);
-    check_ids(file.generation.decoding.suppressed_ids, (int32_t)file.generation.decoding.suppressed_count, expected,
+    const ferry_model_file *file = converted(folder);
+    check_ids(file->generation.decoding.suppressed_ids, (int32_t)file->generation.decoding.suppressed_count, expected,
               count);
-    ferry_model_file_close(&file);
-    free(path);
-    free(folder);
 }
 
-static void test_suppressed(void **state)
+TEST(test_suppressed)
 {
-    (void)state;
     static const int32_t all[] = {1, 7, 8, 11}, without_unk[] = {7, 8, 11}, without_bytes[] = {1, 7, 11};
     check_suppressed("v1.11.0", "", all, 4);
     check_suppressed("v1.11.0", "allow-unk: true\n", without_unk, 3);
@@ -156,13 +137,11 @@ static void refuse_decoder(const char *from, const char *to, const char *what)
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - decoder), decoder, to, at + strlen(from));
     char *folder = make_opus(text);
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, what);
-    free(folder);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, what);
 }
 
-static void test_decoder_refused(void **state)
+TEST(test_decoder_refused)
 {
-    (void)state;
     refuse_decoder("  - model.bin\n", "  - model.bin\n  - other.bin\n", "'models' lists 2 models: ensembles");
     refuse_decoder("  - model.bin\n", "  - other.bin\n", "'models': 'other.bin' is not among the files");
     refuse_decoder("  - opus.vocab.yml\n", "", "'vocabs': expected a source and a target, found 1");
@@ -172,26 +151,20 @@ static void test_decoder_refused(void **state)
     refuse_decoder("mini-batch: 1", "force-decode: true", "'force-decode: true' is not supported");
     refuse_decoder("mini-batch: 1", "shortlist: [lex.s2t, 100]", "'shortlist': 'lex.s2t' is not among the files");
     char *folder = make_opus(decoder);
-    marian_put(folder, "target.bpe", "codes");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts in Moses tokens");
-    free(folder);
+    write_text(folder, "target.bpe", "codes");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts in Moses tokens");
 }
 
 /* Another machine's paths are taken by their last part. */
-static void test_paths(void **state)
+TEST(test_paths)
 {
-    (void)state;
-    ferry_model_file file;
     char *folder = make_opus("relative-paths: false\nmodels: [/tmp/there/model.bin]\n"
                              "vocabs: [./opus.vocab.yml, /tmp/there/opus.vocab.yml]\n");
     char *other = in_directory(folder, "other.bin"); /* decoder.yml says which of two models */
     marian_write(other, &(marian_kind){.ties = MARIAN_TIED_ALL, .keys = "transformer-ffn-activation: relu\n"});
-    convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.generation.decoding.beam, 12);
-    assert_int_equal(file.transformer.encoder.activation, FERRY_SWISH);
-    ferry_model_file_close(&file);
-    free(other);
-    free(folder);
+    const ferry_model_file *file = converted(folder);
+    assert_int_equal(file->generation.decoding.beam, 12);
+    assert_int_equal(file->transformer.encoder.activation, FERRY_SWISH);
 }
 
 /* ---- vocabularies ---- */
@@ -199,79 +172,66 @@ static void test_paths(void **state)
 /* Old ones call them eos and UNK, or leave ids 0 and 1 free. */
 static void check_old(const char *text, const char *name, int32_t eos, int32_t unk)
 {
-    ferry_model_file file;
     char *folder = make_folder();
     remove_in(folder, "vocab.txt");
-    marian_put(folder, name, text);
-    convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.generation.eos_ids[0], eos);
-    assert_int_equal(file.text.source_unk_id, unk);
-    ferry_model_file_close(&file);
-    free(folder);
+    write_text(folder, name, text);
+    const ferry_model_file *file = converted(folder);
+    assert_int_equal(file->generation.eos_ids[0], eos);
+    assert_int_equal(file->text.source_unk_id, unk);
 }
 
-static void test_old_vocabularies(void **state)
+TEST(test_old_vocabularies)
 {
-    (void)state;
     check_old("eos: 0\nUNK: 1\na: 2\n", "vocab.yml", 0, 1);
     check_old("a: 2\nb: 3\n", "vocab.yml", 0, 1);
     check_old("{\"a\": 0, \"b\": 1, \"<unk>\": 2, \"</s>\": 3}", "vocab.json", 3, 2);
     check_old("a\nb\n<unk>\n</s>\n", "vocab.txt", 3, 2);
     char *folder = make_folder();
-    marian_put(folder, "vocab.txt", "a\nb\n<unk>\n");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "vocab.txt: the vocabulary has no '</s>'");
-    free(folder);
+    write_text(folder, "vocab.txt", "a\nb\n<unk>\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "vocab.txt: the vocabulary has no '</s>'");
 }
 
-static void test_two_vocabularies(void **state)
+TEST(test_two_vocabularies)
 {
-    (void)state;
-    ferry_model_file file;
     char *folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_NONE});
-    marian_put(folder, "vocab.trg.txt", "</s>\n<unk>\nonly\n");
-    convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.text.source_count, MARIAN_V);
-    assert_int_equal(file.text.target_count, MARIAN_TARGET_V);
-    assert_true(has_text(file.text.source_pieces[2], "p2"));
-    assert_true(has_text(file.text.target_pieces[2], "only"));
-    assert_int_equal(file.generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
-    ferry_model_file_close(&file);
-    marian_put(folder, "vocab.third.txt", "</s>\n");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+    write_text(folder, "vocab.trg.txt", "</s>\n<unk>\nonly\n");
+    const ferry_model_file *file = converted(folder);
+    assert_int_equal(file->text.source_count, MARIAN_V);
+    assert_int_equal(file->text.target_count, MARIAN_TARGET_V);
+    assert_true(has_text(file->text.source_pieces[2], "p2"));
+    assert_true(has_text(file->text.target_pieces[2], "only"));
+    assert_int_equal(file->generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
+    write_text(folder, "vocab.third.txt", "</s>\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
     remove_in(folder, "vocab.third.txt");
     rename_in(folder, "vocab.src.txt", "vocab.one.txt");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
     remove_in(folder, "vocab.one.txt");
     remove_in(folder, "vocab.trg.txt");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
-    marian_put(folder, "vocab.fsv", "");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
-    free(folder);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
+    write_text(folder, "vocab.fsv", "");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
 }
 
 /* ---- names ---- */
 
 static void check_pair(const char *name, const char *vocabulary_name, const char *source, const char *target)
 {
-    ferry_model_file file;
     char *folder = make_folder();
     rename_in(folder, "model.bin", name);
     rename_in(folder, "vocab.txt", vocabulary_name);
-    convert(folder, FERRY_F32, &file);
-    const ferry_model_languages *languages = &file.text.languages;
+    const ferry_model_file *file = converted(folder);
+    const ferry_model_languages *languages = &file->text.languages;
     assert_int_equal(languages->count, source != NULL ? 2 : 0);
     if (source != NULL) {
         assert_true(has_text(languages->names[0], source) && has_text(languages->names[1], target));
         assert_int_equal(languages->default_source, 0);
         assert_int_equal(languages->default_target, 1);
     }
-    ferry_model_file_close(&file);
-    free(folder);
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     check_pair("model.ende.bin", "vocab.ende.txt", "en eng", "de deu");
     check_pair("model.en-de.bin", "vocab.txt", "en eng", "de deu");
     check_pair("engdeu.best.bin", "vocab.engdeu.txt", "eng en", "deu de");
@@ -281,70 +241,43 @@ static void test_pairs(void **state)
 }
 
 /* Of several models, the one that is named, with the vocabulary and the shortlist of its pair. */
-static void test_selection(void **state)
+TEST(test_selection)
 {
-    (void)state;
-    ferry_model_file file;
     char *folder = make_folder();
     rename_in(folder, "model.bin", "model.ende.bin");
     rename_in(folder, "vocab.txt", "vocab.ende.txt");
     char *other = in_directory(folder, "model.deen.bin");
     marian_write(other, &(marian_kind){.ties = MARIAN_TIED_ALL});
-    marian_put(folder, "vocab.deen.txt", "</s>\n<unk>\nother\n");
-    marian_put(folder, "lex.ende.s2t", "p2 p3 0.5\n");
-    marian_put(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
-    convert(other, FERRY_F32, &file);
-    assert_true(has_text(file.text.languages.names[0], "de deu"));
-    assert_true(has_text(file.text.source_pieces[2], "other"));
-    const ferry_shortlist *shortlist = &file.generation.shortlist;
+    write_text(folder, "vocab.deen.txt", "</s>\n<unk>\nother\n");
+    write_text(folder, "lex.ende.s2t", "p2 p3 0.5\n");
+    write_text(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
+    const ferry_model_file *file = converted(other);
+    assert_true(has_text(file->text.languages.names[0], "de deu"));
+    assert_true(has_text(file->text.source_pieces[2], "other"));
+    const ferry_shortlist *shortlist = &file->generation.shortlist;
     assert_int_equal(shortlist->offsets[2], 0);
     assert_int_equal(shortlist->offsets[3], 2);
     assert_int_equal(shortlist->offsets[MARIAN_V], 2);
     assert_int_equal(shortlist->ids[0], 1);
     assert_int_equal(shortlist->ids[1], 2);
     assert_true(shortlist->shared);
-    ferry_model_file_close(&file);
-    free(other);
-    free(folder);
 }
 
 /* A shortlist that decoder.yml names; a text's numbers must be the usual ones. */
-static void test_listed_shortlist(void **state)
+TEST(test_listed_shortlist)
 {
-    (void)state;
     char text[800];
-    ferry_model_file file;
     char *folder = make_opus(decoder);
-    marian_put(folder, "words.txt", "last I 0.5\n");
-    convert(folder, FERRY_F32, &file);
-    assert_null(file.generation.shortlist.offsets);
-    ferry_model_file_close(&file);
+    write_text(folder, "words.txt", "last I 0.5\n");
+    const ferry_model_file *file = converted(folder);
+    assert_null(file->generation.shortlist.offsets);
     snprintf(text, sizeof text, "%sshortlist: [words.txt, 100, 100, 0]\n", decoder);
-    marian_put(folder, "decoder.yml", text);
-    convert(folder, FERRY_F32, &file);
-    assert_int_equal(file.generation.shortlist.offsets[5], 1);
-    assert_int_equal(file.generation.shortlist.ids[0], 10);
-    ferry_model_file_close(&file);
+    write_text(folder, "decoder.yml", text);
+    file = converted(folder);
+    assert_int_equal(file->generation.shortlist.offsets[5], 1);
+    assert_int_equal(file->generation.shortlist.ids[0], 10);
     snprintf(text, sizeof text, "%sshortlist: [words.txt, 50, 50]\n", decoder);
-    marian_put(folder, "decoder.yml", text);
-    refuse_as(folder, FERRY_F32, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
-    free(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opus),
-        cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_suppressed),
-        cmocka_unit_test(test_decoder_refused),
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_old_vocabularies),
-        cmocka_unit_test(test_two_vocabularies),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_selection),
-        cmocka_unit_test(test_listed_shortlist),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    write_text(folder, "decoder.yml", text);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
 }

@@ -1,11 +1,9 @@
-/* What Marian's configurations can say, on small made-up models: taken as it is said, or refused by key and value. */
+/* What Marian's configurations can say, on small synthetic models: taken as said, or refused by key and value. */
 #include "tests/support/made_marian.h"
 
-static void open_kind(const marian_kind *kind, ferry_model_file *file)
+static const ferry_model_file *made(const marian_kind *kind)
 {
-    char *folder = marian_folder(kind);
-    convert(folder, FERRY_F32, file);
-    free(folder);
+    return converted(marian_folder(kind));
 }
 
 /* W[n][k] of panels against element n·row + k·column of the tensor. */
@@ -44,14 +42,12 @@ static void check_numbers(const float *vector, const char *tensor, int32_t n)
 
 /* ---- matrices ---- */
 
-static void test_every_tensor(void **state)
+TEST(test_every_tensor)
 {
-    (void)state;
-    ferry_model_file file;
-    open_kind(&(marian_kind){.ties = MARIAN_TIED_ALL}, &file);
-    const ferry_transformer *model = &file.transformer;
+    const ferry_model_file *file = made(&(marian_kind){.ties = MARIAN_TIED_ALL});
+    const ferry_transformer *model = &file->transformer;
     const ferry_layer *encoder = &model->encoder.layers[0], *decoder = &model->decoder.layers[1];
-    assert_true(has_text(file.origin.kind, "marian"));
+    assert_true(has_text(file->origin.kind, "marian"));
     check_table(&model->encoder.embedding, "Wemb", MARIAN_V);
     check_linear(&encoder->self.q, "encoder_l1_self_Wq", MARIAN_D, MARIAN_D);
     check_linear(&encoder->self.k, "encoder_l1_self_Wk", MARIAN_D, MARIAN_D);
@@ -69,22 +65,19 @@ static void test_every_tensor(void **state)
     check_numbers(decoder->cross.k.bias, "decoder_l2_context_bk", MARIAN_D);
     check_numbers(decoder->cross_norm.bias, "decoder_l2_context_Wo_ln_bias", MARIAN_D);
     check_numbers(model->output.bias, "decoder_ff_logit_out_b", MARIAN_V);
-    assert_int_equal(file.generation.decoding.beam, 12); /* the program's own defaults */
-    assert_true(file.generation.decoding.length_penalty == 0 && file.generation.decoding.length_factor == 3);
-    assert_null(file.generation.shortlist.offsets);
-    assert_int_equal(file.text.source_model.size, 0);
-    ferry_model_file_close(&file);
+    assert_int_equal(file->generation.decoding.beam, 12); /* the program's own defaults */
+    assert_true(file->generation.decoding.length_penalty == 0 && file->generation.decoding.length_factor == 3);
+    assert_null(file->generation.shortlist.offsets);
+    assert_int_equal(file->text.source_model.size, 0);
 }
 
-static void test_ties(void **state)
+TEST(test_ties)
 {
-    (void)state;
     for (int ties = MARIAN_TIED_ALL; ties <= MARIAN_TIED_NONE; ties++) {
         for (int old = 0; old < 2; old++) {
-            ferry_model_file file;
-            open_kind(&(marian_kind){.ties = (marian_ties)ties, .old_output = old == 1, .no_output_bias = old == 1},
-                      &file);
-            const ferry_transformer *model = &file.transformer;
+            const ferry_model_file *file =
+                made(&(marian_kind){.ties = (marian_ties)ties, .old_output = old == 1, .no_output_bias = old == 1});
+            const ferry_transformer *model = &file->transformer;
             const bool one_table = ties == MARIAN_TIED_ALL || ties == MARIAN_TIED_SOURCE;
             const bool own_output = ties == MARIAN_TIED_SOURCE || ties == MARIAN_TIED_NONE;
             const int32_t V = one_table ? MARIAN_V : MARIAN_TARGET_V;
@@ -98,53 +91,43 @@ static void test_ties(void **state)
                 check_table(&model->output, "decoder_ff_logit_out_Wt", V);
             }
             assert_int_equal(model->output.bias == NULL, old == 1);
-            ferry_model_file_close(&file);
         }
     }
 }
 
-static void test_ssru(void **state)
+TEST(test_ssru)
 {
-    (void)state;
     for (int pre = 0; pre < 2; pre++) {
-        ferry_model_file file;
-        open_kind(&(marian_kind){.ssru = true, .pre_norm = pre == 1}, &file);
-        const ferry_layer *layer = &file.transformer.decoder.layers[0];
-        assert_true(file.transformer.ssru);
+        const ferry_model_file *file = made(&(marian_kind){.ssru = true, .pre_norm = pre == 1});
+        const ferry_layer *layer = &file->transformer.decoder.layers[0];
+        assert_true(file->transformer.ssru);
         check_linear(&layer->ssru.input, "decoder_l1_rnn_W", MARIAN_D, MARIAN_D);
         check_linear(&layer->ssru.forget, "decoder_l1_rnn_Wf", MARIAN_D, MARIAN_D);
         assert_null(layer->ssru.input.bias);
         check_numbers(layer->ssru.forget.bias, "decoder_l1_rnn_bf", MARIAN_D);
         check_numbers(layer->self_norm.weight, pre == 1 ? "decoder_l1_rnn_ln_scale_pre" : "decoder_l1_rnn_ffn_ln_scale",
                       MARIAN_D);
-        ferry_model_file_close(&file);
     }
 }
 
 /* Layer 2 has layer 1's tensors. */
-static void test_tied_layers(void **state)
+TEST(test_tied_layers)
 {
-    (void)state;
-    ferry_model_file file;
-    open_kind(&(marian_kind){.one_layer = true, .keys = "transformer-tied-layers:\n  - 1\n  - 1\n"}, &file);
-    check_linear(&file.transformer.decoder.layers[1].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
-    check_linear(&file.transformer.decoder.layers[0].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file =
+        made(&(marian_kind){.one_layer = true, .keys = "transformer-tied-layers:\n  - 1\n  - 1\n"});
+    check_linear(&file->transformer.decoder.layers[1].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
+    check_linear(&file->transformer.decoder.layers[0].cross.q, "decoder_l1_context_Wq", MARIAN_D, MARIAN_D);
 }
 
-static void test_norms(void **state)
+TEST(test_norms)
 {
-    (void)state;
     static const char both[] = "transformer-postprocess-emb: nd\ntransformer-postprocess-top: n\n";
     static const char rms[] = "transformer-postprocess-emb: r\ntransformer-postprocess-top: r\n";
-    ferry_model_file file;
     for (int i = 0; i < 4; i++) {
         const bool pre = i % 2 == 1, is_rms = i >= 2;
-        open_kind(
-            &(marian_kind){
-                .pre_norm = pre, .rms = is_rms, .embedding_norm = true, .top_norm = true, .keys = is_rms ? rms : both},
-            &file);
-        const ferry_stack *stack = &file.transformer.decoder;
+        const ferry_model_file *file = made(&(marian_kind){
+            .pre_norm = pre, .rms = is_rms, .embedding_norm = true, .top_norm = true, .keys = is_rms ? rms : both});
+        const ferry_stack *stack = &file->transformer.decoder;
         const ferry_norm *norm = &stack->layers[1].ffn_norm;
         assert_int_equal(stack->pre_norm, pre);
         assert_int_equal(stack->norm, is_rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM);
@@ -155,30 +138,25 @@ static void test_norms(void **state)
         check_numbers(stack->embedding_norm.weight, is_rms ? "decoder_emb_rms_scale_pre" : "decoder_emb_ln_scale_pre",
                       MARIAN_D);
         check_numbers(stack->final_norm.weight, is_rms ? "decoder_top_rms_scale" : "decoder_top_ln_scale", MARIAN_D);
-        ferry_model_file_close(&file);
     }
-    open_kind(&(marian_kind){.pre_norm = true}, &file);
-    assert_null(file.transformer.encoder.final_norm.weight);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = made(&(marian_kind){.pre_norm = true});
+    assert_null(file->transformer.encoder.final_norm.weight);
 }
 
-/* intgemm16 becomes float32; intgemm8 of both dialects stays, or becomes float32 where it is asked for. */
-static void test_integers(void **state)
+/* intgemm16 becomes float32; intgemm8 of both dialects stays, or becomes float32 where requested. */
+TEST(test_integers)
 {
-    (void)state;
     static const uint64_t codes[] = {0x4101, 0x10001, 0x4102, 0x10002};
     for (int i = 0; i < 4; i++) {
-        ferry_model_file file;
-        open_kind(&(marian_kind){.codes = codes[i], .ssru = true}, &file);
-        const ferry_layer *layer = &file.transformer.decoder.layers[0];
+        const ferry_model_file *file = made(&(marian_kind){.codes = codes[i], .ssru = true});
+        const ferry_layer *layer = &file->transformer.decoder.layers[0];
         const ferry_matrix *matrices[] = {&layer->ffn_up, &layer->ssru.forget};
-        assert_int_equal(file.transformer.sentence_inputs, i < 2);
+        assert_int_equal(file->transformer.sentence_inputs, i < 2);
         assert_int_equal(layer->ffn_up.codes != NULL, i < 2);
-        assert_null(file.transformer.output.codes);
+        assert_null(file->transformer.output.codes);
         if (i < 2) assert_true(matrices[0]->multiplier == 16 && matrices[0]->input_multiplier == 0);
         check_linear(matrices[0], "decoder_l1_ffn_W1", MARIAN_F, MARIAN_D);
         check_linear(matrices[1], "decoder_l1_rnn_Wf", MARIAN_D, MARIAN_D);
-        ferry_model_file_close(&file);
     }
 }
 
@@ -186,16 +164,13 @@ static void test_integers(void **state)
 
 static void check_activation(const char *version, const char *keys, ferry_activation expected)
 {
-    ferry_model_file file;
-    open_kind(&(marian_kind){.version = version, .keys = keys}, &file);
-    assert_int_equal(file.transformer.encoder.activation, expected);
-    assert_int_equal(file.transformer.decoder.activation, expected);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = made(&(marian_kind){.version = version, .keys = keys});
+    assert_int_equal(file->transformer.encoder.activation, expected);
+    assert_int_equal(file->transformer.decoder.activation, expected);
 }
 
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     static const char gelu[] = "transformer-ffn-activation: gelu\n";
     check_activation("v1.12.43", NULL, FERRY_SWISH);
     check_activation("v1.12.43", "transformer-ffn-activation: relu\n", FERRY_RELU);
@@ -205,28 +180,27 @@ static void test_activations(void **state)
     check_activation("v1.9.56", gelu, FERRY_GELU_SIGMOID);
 }
 
-static void test_alignment(void **state)
+TEST(test_alignment)
 {
-    (void)state;
-    ferry_model_file file;
-    open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: 1\n"}, &file);
-    assert_int_equal(file.generation.alignment_layer, 0);
-    ferry_model_file_close(&file);
-    open_kind(&(marian_kind){.keys = "transformer-guided-alignment-layer: last\n"}, &file);
-    assert_int_equal(file.generation.alignment_layer, 1);
-    ferry_model_file_close(&file);
+    const ferry_model_file *file = made(&(marian_kind){.keys = "transformer-guided-alignment-layer: 1\n"});
+    assert_int_equal(file->generation.alignment_layer, 0);
+    file = made(&(marian_kind){.keys = "transformer-guided-alignment-layer: last\n"});
+    assert_int_equal(file->generation.alignment_layer, 1);
 }
 
-static void refuse(const marian_kind *kind, ferry_status status, const char *what)
+typedef struct bad_kind {
+    ferry_status status;
+    const char *what;
+    marian_kind kind;
+} bad_kind;
+
+static void refuse_kinds(const bad_kind *rows, size_t count)
 {
-    char *folder = marian_folder(kind);
-    refuse_as(folder, FERRY_F32, status, what);
-    free(folder);
+    for (size_t i = 0; i < count; i++) refuse_source(marian_folder(&rows[i].kind), rows[i].status, rows[i].what);
 }
 
-static void test_keys_refused(void **state)
+TEST(test_keys_refused)
 {
-    (void)state;
     static const char *const keys[] = {
         "transformer-decoder-autoreg: average-attention",
         "transformer-ffn-depth: 3",
@@ -243,53 +217,49 @@ static void test_keys_refused(void **state)
         "right-left: true",
         "transformer-ffn-activation: sigmoid",
         "transformer-preprocess: h",
-        "transformer-preprocess: n", /* with a norm behind the block, too */
+        "transformer-preprocess: n", /* with a norm after the block, too */
         "transformer-postprocess: dahn",
         "transformer-postprocess: da",
         "transformer-postprocess-emb: r",
         "transformer-postprocess-top: an",
     };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    static const bad_kind rows[] = {
+        {FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported", {.type = "s2s"}},
+        {FERRY_ERROR_UNSUPPORTED, "'type: multi-transformer'", {.type = "multi-transformer"}},
+        {FERRY_ERROR_UNSUPPORTED, "'dec-cell: gru'", {.keys = "transformer-decoder-autoreg: rnn\n"}},
+        {FERRY_ERROR_UNSUPPORTED, "'layer-normalization: true'", {.ssru = true, .keys = "layer-normalization: true\n"}},
+        {FERRY_ERROR_UNSUPPORTED, "before 1.10.24", {.pre_norm = true, .version = "v1.10.23"}},
+        {FERRY_ERROR_FORMAT,
+         "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1",
+         {.keys = "transformer-tied-layers:\n  - 1\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-guided-alignment-layer: 3\n"}},
+    };
+    for (size_t i = 0; i < COUNT(keys); i++) {
         char lines[100], what[100];
         snprintf(lines, sizeof lines, "%s\n", keys[i]);
         snprintf(what, sizeof what, "special:model.yml: '%s' is not supported", keys[i]);
         if (strcmp(keys[i], "transformer-preprocess: n") == 0) {
             snprintf(what, sizeof what, "'transformer-postprocess: dan' is not supported");
         }
-        refuse(&(marian_kind){.keys = lines}, FERRY_ERROR_UNSUPPORTED, what);
+        refuse_source(marian_folder(&(marian_kind){.keys = lines}), FERRY_ERROR_UNSUPPORTED, what);
     }
-    refuse(&(marian_kind){.type = "s2s"}, FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported");
-    refuse(&(marian_kind){.type = "multi-transformer"}, FERRY_ERROR_UNSUPPORTED, "'type: multi-transformer'");
-    refuse(&(marian_kind){.keys = "transformer-decoder-autoreg: rnn\n"}, FERRY_ERROR_UNSUPPORTED, "'dec-cell: gru'");
-    refuse(&(marian_kind){.ssru = true, .keys = "layer-normalization: true\n"}, FERRY_ERROR_UNSUPPORTED,
-           "'layer-normalization: true'");
-    refuse(&(marian_kind){.pre_norm = true, .version = "v1.10.23"}, FERRY_ERROR_UNSUPPORTED, "before 1.10.24");
-    refuse(&(marian_kind){.keys = "transformer-tied-layers:\n  - 1\n"}, FERRY_ERROR_FORMAT,
-           "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1");
-    refuse(&(marian_kind){.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2");
-    refuse(&(marian_kind){.keys = "transformer-guided-alignment-layer: 3\n"}, FERRY_ERROR_FORMAT, "expected 1 to 2");
+    refuse_kinds(rows, COUNT(rows));
 }
 
-static void test_tensors_refused(void **state)
+TEST(test_tensors_refused)
 {
-    (void)state;
-    refuse(&(marian_kind){.without = "decoder_l2_ffn_W2"}, FERRY_ERROR_FORMAT, "tensor 'decoder_l2_ffn_W2' is missing");
-    refuse(&(marian_kind){.without = "encoder_l1_self_bo"}, FERRY_ERROR_FORMAT, "'encoder_l1_self_bo' is missing");
-    refuse(&(marian_kind){.extra = "encoder_l1_self_Wh"}, FERRY_ERROR_UNSUPPORTED, "'encoder_l1_self_Wh' is unknown");
-    refuse(&(marian_kind){.extra = "Wpos"}, FERRY_ERROR_UNSUPPORTED, "'Wpos': learned positions");
-    refuse(&(marian_kind){.narrow = "decoder_l1_ffn_W1"}, FERRY_ERROR_FORMAT,
-           "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]");
-    refuse(&(marian_kind){.narrow = "decoder_l1_ffn_W1", .codes = 0x4101}, FERRY_ERROR_FORMAT,
-           "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_tensor),    cmocka_unit_test(test_ties),      cmocka_unit_test(test_ssru),
-        cmocka_unit_test(test_tied_layers),     cmocka_unit_test(test_norms),     cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_activations),     cmocka_unit_test(test_alignment), cmocka_unit_test(test_keys_refused),
-        cmocka_unit_test(test_tensors_refused),
+    static const bad_kind rows[] = {
+        {FERRY_ERROR_FORMAT, "tensor 'decoder_l2_ffn_W2' is missing", {.without = "decoder_l2_ffn_W2"}},
+        {FERRY_ERROR_FORMAT, "'encoder_l1_self_bo' is missing", {.without = "encoder_l1_self_bo"}},
+        {FERRY_ERROR_UNSUPPORTED, "'encoder_l1_self_Wh' is unknown", {.extra = "encoder_l1_self_Wh"}},
+        {FERRY_ERROR_UNSUPPORTED, "'Wpos': learned positions", {.extra = "Wpos"}},
+        {FERRY_ERROR_FORMAT,
+         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]",
+         {.narrow = "decoder_l1_ffn_W1"}},
+        {FERRY_ERROR_FORMAT,
+         "'decoder_l1_ffn_W1': expected shape [8, 16], found [8, 15]",
+         {.narrow = "decoder_l1_ffn_W1", .codes = 0x4101}},
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    refuse_kinds(rows, COUNT(rows));
 }

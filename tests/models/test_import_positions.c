@@ -38,12 +38,11 @@ typedef struct bench {
 static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
 {
     ferry_error error;
-    char *path = data_path("positions/none-post");
+    char *path = data_file("positions/none-post");
     CHECK(ferry_import_source_open(path, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.model.d_model = D;
     CHECK(ferry_import_position_table(&b->plan, entry, first_row, true, &b->position, &error));
-    free(path);
 }
 
 static void tear_down(bench *b)
@@ -71,9 +70,8 @@ static void check_formula(const bench *b, const table_row *row)
     assert_int_equal(b->plan.tensor_count, 0);
 }
 
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
-    (void)state;
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
         const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0};
@@ -87,9 +85,8 @@ static void test_formulas(void **state)
     }
 }
 
-static void test_formulas_in_half_precision(void **state)
+TEST(test_formulas_in_half_precision)
 {
-    (void)state;
     float table[P * D];
     uint16_t halves[P * D];
     const table_row row = {false, true, 2, 0};
@@ -117,9 +114,8 @@ static void check_learned(ferry_weights_entry *entry, int32_t first_row)
     tear_down(&b);
 }
 
-static void test_other_tables(void **state)
+TEST(test_other_tables)
 {
-    (void)state;
     float table[P * D];
     const table_row row = {0};
     fill(table, &row);
@@ -134,30 +130,18 @@ static void test_other_tables(void **state)
     check_learned(&entry, 2);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static float table[P * D];
     ferry_error error;
     bench b;
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
     recognize(&b, &entry, 0);
     b.plan.model.d_model = D + 1;
-    assert_int_equal(ferry_import_position_table(&b.plan, &entry, 0, true, &b.position, &error), FERRY_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "test: tensor 't': expected shape [30, 13], found [30, 12]"));
+    check_refusal(ferry_import_position_table(&b.plan, &entry, 0, true, &b.position, &error), &error,
+                  FERRY_ERROR_FORMAT, "test: tensor 't': expected shape [30, 13], found [30, 12]");
     b.plan.model.d_model = D;
-    assert_int_equal(ferry_import_position_table(&b.plan, &entry, P, true, &b.position, &error), FERRY_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "expected shape [31, 12], found [30, 12]"));
+    check_refusal(ferry_import_position_table(&b.plan, &entry, P, true, &b.position, &error), &error,
+                  FERRY_ERROR_FORMAT, "expected shape [31, 12], found [30, 12]");
     tear_down(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_formulas_in_half_precision),
-        cmocka_unit_test(test_other_tables),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

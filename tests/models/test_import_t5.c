@@ -5,28 +5,24 @@
 
 /* ---- T5: which activation, which output? ---- */
 
-static void test_activations_of_t5(void **state)
+TEST(test_activations_of_t5)
 {
-    (void)state;
     static const struct {
         const char *projection;
         ferry_activation activation;
     } cases[] = {{"\"gated-gelu\"", FERRY_GELU_TANH}, {"\"gated-silu\"", FERRY_SWISH}, {"null", FERRY_GELU_TANH}};
     char *source = small_family("t5gated");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ferry_model_file file;
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const edit edits[] = {{"config.json", "\"dense_act_fn\": \"gelu_new\",", ""},
                               {"config.json", "\"is_gated_act\": true,", ""},
                               {"config.json", "\"gated-gelu\"", cases[i].projection},
                               {"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"mt5\""}};
-        convert_variant(source, edits, i == 2 ? 4 : 3, &file);
-        assert_int_equal(file.transformer.encoder.activation, cases[i].activation);
-        assert_true(file.transformer.decoder.gated);
-        ferry_model_file_close(&file);
+        const ferry_model_file *file = converted(variant(source, edits, i == 2 ? 4 : 3));
+        assert_int_equal(file->transformer.encoder.activation, cases[i].activation);
+        assert_true(file->transformer.decoder.gated);
     }
     refuse_edit(source, "config.json", "\"is_gated_act\": true", "\"is_gated_act\": false", FERRY_ERROR_FORMAT,
                 "tensor 'encoder.block.0.layer.1.DenseReluDense.wi.weight' is missing");
-    free(source);
 }
 
 typedef struct output_case {
@@ -51,25 +47,20 @@ static void check_output(const char *source, const output_case *test)
                  strcmp(test->head, "shared") == 0 ? shared.data : other);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     if (test->error != NULL) {
-        refuse_as(directory, FERRY_F32, FERRY_ERROR_UNSUPPORTED, test->error);
+        refuse_source(directory, FERRY_ERROR_UNSUPPORTED, test->error);
     } else {
-        ferry_model_file file;
-        convert(directory, FERRY_F32, &file);
-        const ferry_transformer *model = &file.transformer;
+        const ferry_model_file *file = converted(directory);
+        const ferry_transformer *model = &file->transformer;
         assert_true(model->output_scale == (test->scaled ? 0.125f : 1));
         assert_int_equal(model->output.panels == model->decoder.embedding.panels, test->tied);
         assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
         if (!test->tied) assert_true(model->output.panels[0] == 0.25f);
-        ferry_model_file_close(&file);
     }
     free(other);
-    free_items(list);
-    free(directory);
 }
 
-static void test_output_of_t5(void **state)
+TEST(test_output_of_t5)
 {
-    (void)state;
     static const output_case cases[] = {
         {"", NULL, NULL, true, true},
         {"", "shared", NULL, true, true},
@@ -82,39 +73,32 @@ static void test_output_of_t5(void **state)
         {"\"tie_word_embeddings\": false, \"scale_decoder_outputs\": true,", NULL, NULL, true, true},
     };
     char *source = small_family("t5");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_output(source, &cases[i]);
+    for (size_t i = 0; i < COUNT(cases); i++) check_output(source, &cases[i]);
     refuse_edit(source, "config.json", "{", "{\"tie_word_embeddings\": false,", FERRY_ERROR_FORMAT,
                 "tensor 'lm_head.weight' is missing (tie_word_embeddings is false)");
-    free(source);
 }
 
-static void test_mt5_never_scales(void **state)
+TEST(test_mt5_never_scales)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("t5");
     const edit edits[] = {{"config.json", "\"model_type\": \"t5\"",
                            "\"model_type\": \"mt5\", \"tie_word_embeddings\": true"},
                           {"tokenizer_config.json", NULL, "{}"}};
-    convert_variant(source, edits, 2, &file);
-    assert_true(file.transformer.output_scale == 1);
-    assert_true(text_key(&file, "ferry.origin.kind", "huggingface-mt5"));
-    assert_false(is_special(&file.text, 1100)); /* extra ids are among the pieces of mT5 */
-    ferry_model_file_close(&file);
-    free(source);
+    const ferry_model_file *file = converted(variant(source, edits, 2));
+    assert_true(file->transformer.output_scale == 1);
+    assert_true(text_key(file, "ferry.origin.kind", "huggingface-mt5"));
+    assert_false(is_special(&file->text, 1100)); /* extra ids are among the pieces of mT5 */
 }
 
 /* ---- T5: names of tensors, texts ---- */
 
 /* The embeddings under the names of MADLAD and others, everything below another name, left-overs of old files. */
-static void test_names_of_t5(void **state)
+TEST(test_names_of_t5)
 {
-    (void)state;
     static const char *const names[] = {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "lm_head.weight"};
     static const float zero = 0;
-    ferry_model_file expected, found;
     char *source = small_family("t5");
-    convert(source, FERRY_F32, &expected);
+    const ferry_model_file *expected = converted(source);
     for (size_t i = 0; i < 4; i++) {
         char *directory = variant(source, NULL, 0), name[128];
         item_list *list = read_items(source);
@@ -126,50 +110,38 @@ static void test_names_of_t5(void **state)
         if (i == 0)
             add_item(list, "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", 1, 1, &zero);
         write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-        convert(directory, FERRY_F32, &found);
-        check_same_tensors(&expected, &found);
-        ferry_model_file_close(&found);
-        free_items(list);
-        free(directory);
+        const ferry_model_file *found = converted(directory);
+        check_same_tensors(expected, found);
     }
     char *directory = variant(source, NULL, 0);
     item_list *list = read_items(source);
     add_item(list, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight", 1, 1, &(float){0});
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    refuse_as(directory, FERRY_F32, FERRY_ERROR_UNSUPPORTED,
-              "tensor 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is unknown");
-    ferry_model_file_close(&expected);
-    free_items(list);
-    free(directory);
-    free(source);
+    refuse_source(directory, FERRY_ERROR_UNSUPPORTED,
+                  "tensor 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is unknown");
 }
 
-static void test_prompts_of_t5(void **state)
+TEST(test_prompts_of_t5)
 {
-    (void)state;
-    ferry_model_file file;
     char *source = small_family("t5");
-    convert(source, FERRY_F32, &file);
-    const ferry_model_languages *languages = &file.text.languages;
+    const ferry_model_file *file = converted(source);
+    const ferry_model_languages *languages = &file->text.languages;
     assert_int_equal(languages->count, 2);
     assert_int_equal(languages->roles[find_language(languages, "en eng")], FERRY_LANGUAGE_SOURCE);
     assert_int_equal(languages->roles[find_language(languages, "de deu")], FERRY_LANGUAGE_TARGET);
     assert_int_equal(languages->prompt_count, 1);
     assert_true(has_text(languages->prompts[0], "translate English to German: "));
     assert_true(languages->default_source == 0 && languages->default_target == 1);
-    for (int32_t id = 1100; id < 1110; id++) assert_true(is_special(&file.text, id));
-    assert_false(is_special(&file.text, 1099) || is_special(&file.text, 1110));
-    ferry_model_file_close(&file);
+    for (int32_t id = 1100; id < 1110; id++) assert_true(is_special(&file->text, id));
+    assert_false(is_special(&file->text, 1099) || is_special(&file->text, 1110));
     const edit more = {"config.json", "\"task_specific_params\": {",
                        "\"task_specific_params\": {\"summarization\": {\"prefix\": \"summarize: \"}, "
                        "\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}, "};
-    convert_variant(source, &more, 1, &file);
-    assert_int_equal(file.text.languages.count, 3);
-    assert_int_equal(file.text.languages.prompt_count, 2);
-    assert_int_equal(file.text.languages.default_source, find_language(&file.text.languages, "en eng"));
-    assert_int_equal(file.text.languages.default_target, -1);
-    ferry_model_file_close(&file);
-    free(source);
+    file = converted(variant(source, &more, 1));
+    assert_int_equal(file->text.languages.count, 3);
+    assert_int_equal(file->text.languages.prompt_count, 2);
+    assert_int_equal(file->text.languages.default_source, find_language(&file->text.languages, "en eng"));
+    assert_int_equal(file->text.languages.default_target, -1);
 }
 
 /* t5gated's SentencePiece model with two pieces more, as MADLAD-400's has them: a message may be continued by another.
@@ -177,62 +149,35 @@ static void test_prompts_of_t5(void **state)
 static char *madlad(const char *source)
 {
     static const unsigned char pieces[] = "\x0a\x09\x0a\x05<2de>\x18\x04\x0a\x0e\x0a\x0a<2zh_Hant>\x18\x04";
-    ferry_error error;
-    ferry_mapped_file map;
     char *directory = variant(source, NULL, 0), *path = in_directory(directory, "spiece.model");
-    CHECK(ferry_mapped_file_open(path, &map, &error));
-    const size_t size = map.bytes.size;
-    char *bytes = malloc(size + sizeof pieces);
-    memcpy(bytes, map.bytes.data, size);
-    memcpy(bytes + size, pieces, sizeof pieces - 1);
-    ferry_mapped_file_close(&map);
-    write_bytes(path, bytes, size + sizeof pieces - 1);
-    free(bytes);
-    free(path);
+    const ferry_view old = mapped_bytes(path);
+    made_file file = {.size = 0};
+    put_bytes(&file, old.data, old.size);
+    put_bytes(&file, pieces, sizeof pieces - 1);
+    write_bytes(path, file.data, file.size);
     return directory;
 }
 
-static void test_tags_of_madlad(void **state)
+TEST(test_tags_of_madlad)
 {
-    (void)state;
-    ferry_error error;
-    ferry_model_file file;
     char *source = small_family("t5gated"), *directory = madlad(source);
-    convert(directory, FERRY_F32, &file);
-    const ferry_model_languages *languages = &file.text.languages;
-    assert_true(text_key(&file, "ferry.origin.kind", "huggingface-madlad"));
+    const ferry_model_file *file = converted(directory);
+    const ferry_model_languages *languages = &file->text.languages;
+    assert_true(text_key(file, "ferry.origin.kind", "huggingface-madlad"));
     assert_int_equal(languages->count, 2);
     const int32_t german = find_language(languages, "de deu");
     find_language(languages, "zh_Hant zh zho cmn");
     assert_true(languages->roles[german] == (FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET));
     assert_true(has_text(languages->prompts[german], "<2de> ") && languages->prompt_sources[german] == -1);
     assert_true(languages->default_source == -1 && languages->default_target == -1);
-    assert_true(is_special(&file.text, 1100) && is_special(&file.text, 1101));
-    ferry_model_file_close(&file);
+    assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1101));
 
-    ferry_model *model = convert_and_open(directory, NULL);
-    int32_t *plain, *tagged;
+    const ferry_model *model = opened(directory);
     size_t plain_count, tagged_count;
-    const ferry_text text = {"Tom", 3};
-    CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &plain, &plain_count, &error));
-    CHECK(ferry_inspect_tokenize(model, text, NULL, "de", &tagged, &tagged_count, &error));
+    const int32_t *plain = tokenized(model, "Tom", NULL, NULL, &plain_count);
+    const int32_t *tagged = tokenized(model, "Tom", NULL, "de", &tagged_count);
     assert_true(tagged_count > plain_count);
     const size_t before = tagged_count - plain_count;
     assert_int_equal(tagged[before - 1], 1100);
     assert_memory_equal(tagged + before, plain, plain_count * sizeof *plain);
-    ferry_inspect_free(plain);
-    ferry_inspect_free(tagged);
-    ferry_model_close(model);
-    free(directory);
-    free(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations_of_t5), cmocka_unit_test(test_output_of_t5),
-        cmocka_unit_test(test_mt5_never_scales),  cmocka_unit_test(test_names_of_t5),
-        cmocka_unit_test(test_prompts_of_t5),     cmocka_unit_test(test_tags_of_madlad),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

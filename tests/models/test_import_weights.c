@@ -1,9 +1,6 @@
-/* Hugging Face's weights in one file or several: which are read, and that an index that lies is refused by name. */
+/* Hugging Face's weights in one file or several: which are read, and that an inconsistent index is refused by name. */
 #define _XOPEN_SOURCE 700
 #include "tests/support/import_support.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "models/plan/plan.h"
 
@@ -17,38 +14,29 @@ static int make_directory(void **state)
     char name[32];
     (void)state;
     snprintf(name, sizeof name, "weights-%d", number++);
-    directory = scratch_path(name);
-    return mkdir(directory, 0700);
-}
-
-static int free_directory(void **state)
-{
-    (void)state;
-    free(directory);
+    directory = scratch_directory(name);
     return 0;
 }
 
 /* directory/name with vectors of two numbers: `names` "a b", numbers 10·first, 10·first + 1, … */
 static void write_part(const char *name, const char *names, float first)
 {
-    char header[1000], text[100], *path = in_directory(directory, name);
-    unsigned char file[2000];
-    float numbers[16];
+    char header[1000], text[100];
+    made_file file = {.size = 0};
     size_t at = 0, count = 0;
     snprintf(text, sizeof text, "%s", names);
     for (char *rest = text, *tensor; (tensor = strtok_r(rest, " ", &rest)) != NULL; count++) {
         at += (size_t)snprintf(header + at, sizeof header - at,
                                "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}",
                                count == 0 ? "{" : ",", tensor, 8 * count, 8 * count + 8);
-        for (int i = 0; i < 2; i++) numbers[2 * count + (size_t)i] = 10 * (first + (float)count) + (float)i;
     }
-    at += (size_t)snprintf(header + at, sizeof header - at, "}");
-    const uint64_t length = at;
-    memcpy(file, &length, 8);
-    memcpy(file + 8, header, at);
-    memcpy(file + 8 + at, numbers, 8 * count);
-    write_bytes(path, file, 8 + at + 8 * count);
-    free(path);
+    put(&file, at + 1, 8);
+    put_text(&file, header);
+    put_text(&file, "}");
+    for (size_t i = 0; i < count; i++) {
+        put_bytes(&file, (const float[]){10 * (first + (float)i), 10 * (first + (float)i) + 1}, 8);
+    }
+    write_bytes(in_directory(directory, name), file.data, file.size);
 }
 
 static ferry_status open_weights(const char *path, ferry_error *error)
@@ -75,26 +63,21 @@ static void check_tensor(const char *name, float first)
 
 static void write_index(const char *map)
 {
-    char text[1000], *path = in_directory(directory, "model.safetensors.index.json");
+    char text[1000];
     snprintf(text, sizeof text, "{\"metadata\":{\"total_size\":99},\"weight_map\":%s}", map);
-    write_bytes(path, text, strlen(text));
-    free(path);
+    write_text(directory, "model.safetensors.index.json", text);
 }
 
 static void refuse_index(const char *map, ferry_status status, const char *what)
 {
     ferry_error error = {0};
     write_index(map);
-    const ferry_status found = open_weights(directory, &error);
-    if (found != status || strstr(error.message, what) == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
-    }
+    check_refusal(open_weights(directory, &error), &error, status, what);
     close_weights();
 }
 
-static void test_several_files(void **state)
+TEST_WITH(test_several_files, make_directory, NULL)
 {
-    (void)state;
     ferry_error error;
     write_part("one.safetensors", "b d", 1);
     write_part("two.safetensors", "c", 3);
@@ -105,42 +88,46 @@ static void test_several_files(void **state)
     check_tensor("b", 10);
     check_tensor("c", 30);
     assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
-    assert_int_equal(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "/one.safetensors: tensor 'd' is unknown"));
+    check_refusal(ferry_import_check_unused(&plan, NULL, &error), &error, FERRY_ERROR_UNSUPPORTED,
+                  "/one.safetensors: tensor 'd' is unknown");
     check_tensor("d", 20);
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
     close_weights();
 }
 
-static void test_an_index_that_lies(void **state)
+TEST_WITH(test_inconsistent_index, make_directory, NULL)
 {
-    (void)state;
+    static const struct {
+        const char *map;
+        ferry_status status;
+        const char *what;
+    } rows[] = {
+        {"{\"b\":\"../one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it"},
+        {"{\"b\":\"a/one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it"},
+        {"{\"b\":\"\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it"},
+        {"{\"b\":5}", FERRY_ERROR_FORMAT, "is not the name of a file beside it"},
+        {"[]", FERRY_ERROR_FORMAT, "'weight_map' is missing"},
+        {"{\"b\":\"..\"}", FERRY_ERROR_IO, "cannot open"},
+        {"{\"b\":\"three.safetensors\"}", FERRY_ERROR_IO, "three.safetensors: cannot open"},
+        {"{\"b\":\"one.safetensors\"}", FERRY_ERROR_FORMAT, "tensor 'd' of "},
+        {"{\"b\":\"one.safetensors\",\"c\":\"one.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+         "tensor 'c' is not in 'one.safetensors'"},
+        {"{\"b\":\"two.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+         "tensor 'b' is not in 'two.safetensors'"},
+    };
     write_part("one.safetensors", "b d", 1);
     write_part("two.safetensors", "c", 3);
-    refuse_index("{\"b\":\"../one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"a/one.safetensors\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":\"\"}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("{\"b\":5}", FERRY_ERROR_FORMAT, "is not the name of a file beside it");
-    refuse_index("[]", FERRY_ERROR_FORMAT, "'weight_map' is missing");
-    refuse_index("{\"b\":\"..\"}", FERRY_ERROR_IO, "cannot open");
-    refuse_index("{\"b\":\"three.safetensors\"}", FERRY_ERROR_IO, "three.safetensors: cannot open");
-    refuse_index("{\"b\":\"one.safetensors\"}", FERRY_ERROR_FORMAT, "tensor 'd' of ");
-    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"one.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'c' is not in 'one.safetensors'");
-    refuse_index("{\"b\":\"two.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'b' is not in 'two.safetensors'");
+    for (size_t i = 0; i < COUNT(rows); i++) refuse_index(rows[i].map, rows[i].status, rows[i].what);
     write_part("two.safetensors", "b", 3);
     refuse_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
                  "tensor 'b' occurs twice");
 }
 
 /* A file without an index comes first; one that the user names comes before all. */
-static void test_which_file(void **state)
+TEST_WITH(test_which_file, make_directory, NULL)
 {
-    (void)state;
     ferry_error error;
-    assert_int_equal(open_weights(directory, &error), FERRY_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, ": expected model.safetensors, "));
+    check_refusal(open_weights(directory, &error), &error, FERRY_ERROR_UNSUPPORTED, ": expected model.safetensors, ");
     close_weights();
     write_part("one.safetensors", "b", 1);
     write_part("model.safetensors", "b", 2);
@@ -156,16 +143,5 @@ static void test_which_file(void **state)
         CHECK(open_weights(path, &error));
         check_tensor("b", numbers[i]);
         close_weights();
-        free(path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_several_files, make_directory, free_directory),
-        cmocka_unit_test_setup_teardown(test_an_index_that_lies, make_directory, free_directory),
-        cmocka_unit_test_setup_teardown(test_which_file, make_directory, free_directory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

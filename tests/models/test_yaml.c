@@ -1,13 +1,7 @@
 /* Configurations and vocabularies: what is read, byte by byte, and what is refused with its line. */
-#include "tests/support/support.h"
+#include "tests/support/files.h"
 
-#include "base/system.h"
 #include "models/containers/yaml.h"
-
-static ferry_view view(const char *text)
-{
-    return (ferry_view){text, strlen(text)};
-}
 
 /* ---- configurations ---- */
 
@@ -31,12 +25,11 @@ static const char configuration[] = "# a comment\n"
                                     "\"a:b\": ' x '\n"
                                     "version: v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100\n";
 
-static void test_configuration(void **state)
+TEST(test_configuration)
 {
-    (void)state;
     ferry_error error;
     json_t *root;
-    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &root, &error));
+    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", &root, &error));
     const ferry_json yaml = {root, "a.yml", true};
     const json_t *types = ferry_json_get(yaml, "input-types");
     assert_true(json_is_array(types) && ferry_json_text_count(types) == 0);
@@ -60,16 +53,15 @@ static void test_configuration(void **state)
     json_decref(root);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     ferry_error error;
     json_t *root;
     int32_t number = 7;
     float real = 9;
     bool yes = false;
     const char *text = "default";
-    CHECK(ferry_yaml_parse(view(configuration), "a.yml", &root, &error));
+    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", &root, &error));
     const ferry_json yaml = {root, "a.yml", true};
     CHECK(ferry_json_integer(yaml, "enc-depth", 0, 10, &number, &error));
     assert_int_equal(number, 7);
@@ -102,50 +94,53 @@ static void refuse(const char *text, ferry_status status, const char *what)
 {
     ferry_error error = {0};
     json_t *root;
-    const ferry_status found = ferry_yaml_parse(view(text), "liar.yml", &root, &error);
-    if (found != status || strstr(error.message, what) == NULL || strstr(error.message, "liar.yml: line ") == NULL) {
-        fail_msg("'%s': expected %d '%s', found %d '%s'", text, status, what, found, error.message);
-    }
+    check_refusal(ferry_yaml_parse(text_view(text), "liar.yml", &root, &error), &error, status, what);
+    assert_non_null(strstr(error.message, "liar.yml: line "));
     assert_null(root);
 }
 
-static void test_configuration_refused(void **state)
+TEST(test_configuration_refused)
 {
-    (void)state;
-    refuse("", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines");
-    refuse("word", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines");
-    refuse("- a\n", FERRY_ERROR_FORMAT, "expected `key: value` lines");
-    refuse("a: 1\nb: 2\na: 3\n", FERRY_ERROR_FORMAT, "line 3: 'a' occurs twice");
-    refuse("a: ~\na: 3\n", FERRY_ERROR_FORMAT, "line 2: 'a' occurs twice");
-    refuse("a: 1\n---\nb: 2\n", FERRY_ERROR_FORMAT, "line 2: expected one document");
-    refuse("a:\n  b: 1\n", FERRY_ERROR_UNSUPPORTED, "line 2: expected a plain value");
-    refuse("a: [[1]]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value");
-    refuse("a: [b: 1]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value");
-    refuse("? [1]\n: 2\n", FERRY_ERROR_UNSUPPORTED, "expected a plain value");
-    refuse("a: &x 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
-    refuse("a: &x [1]\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
-    refuse("a: *x\n", FERRY_ERROR_UNSUPPORTED, "aliases");
-    refuse("a: !!str 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
-    refuse("&x a: 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags");
-    refuse("a: \"\\0\"\n", FERRY_ERROR_FORMAT, "NUL");
-    refuse("a: [1\n", FERRY_ERROR_FORMAT, "line ");
-    refuse("a: \"\xff\"\n", FERRY_ERROR_FORMAT, "line ");
-    refuse("a: 1\n  b: 2\n", FERRY_ERROR_FORMAT, "line 2: ");
+    static const struct {
+        const char *text;
+        ferry_status status;
+        const char *what;
+    } rows[] = {
+        {"", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines"},
+        {"word", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines"},
+        {"- a\n", FERRY_ERROR_FORMAT, "expected `key: value` lines"},
+        {"a: 1\nb: 2\na: 3\n", FERRY_ERROR_FORMAT, "line 3: 'a' occurs twice"},
+        {"a: ~\na: 3\n", FERRY_ERROR_FORMAT, "line 2: 'a' occurs twice"},
+        {"a: 1\n---\nb: 2\n", FERRY_ERROR_FORMAT, "line 2: expected one document"},
+        {"a:\n  b: 1\n", FERRY_ERROR_UNSUPPORTED, "line 2: expected a plain value"},
+        {"a: [[1]]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value"},
+        {"a: [b: 1]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value"},
+        {"? [1]\n: 2\n", FERRY_ERROR_UNSUPPORTED, "expected a plain value"},
+        {"a: &x 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
+        {"a: &x [1]\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
+        {"a: *x\n", FERRY_ERROR_UNSUPPORTED, "aliases"},
+        {"a: !!str 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
+        {"&x a: 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
+        {"a: \"\\0\"\n", FERRY_ERROR_FORMAT, "NUL"},
+        {"a: [1\n", FERRY_ERROR_FORMAT, "line "},
+        {"a: \"\xff\"\n", FERRY_ERROR_FORMAT, "line "},
+        {"a: 1\n  b: 2\n", FERRY_ERROR_FORMAT, "line 2: "},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) refuse(rows[i].text, rows[i].status, rows[i].what);
 }
 
 /* ---- vocabularies ---- */
 
 static void check_piece(const ferry_view *pieces, int32_t id, const char *piece)
 {
-    if (!ferry_view_equal(pieces[id], view(piece))) {
+    if (!ferry_view_equal(pieces[id], text_view(piece))) {
         fail_msg("id %d: expected '%s', found '%.*s'", id, piece, (int)pieces[id].size, pieces[id].data);
     }
 }
 
 /* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms. */
-static void test_vocabulary_forms(void **state)
+TEST(test_vocabulary_forms)
 {
-    (void)state;
     static const char text[] = "---\n"
                                "</s>: 0\n"
                                "\"<unk>\": 1\n"
@@ -195,32 +190,33 @@ static void test_vocabulary_forms(void **state)
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
-    CHECK(ferry_yaml_vocabulary(view(text), "v.yml", &arena, &found, &count, &error));
+    CHECK(ferry_yaml_vocabulary(text_view(text), "v.yml", &arena, &found, &count, &error));
     assert_int_equal(count, 21);
     for (int32_t id = 0; id < count; id++) check_piece(found, id, pieces[id]);
     ferry_arena_destroy(&arena);
 }
 
-static void test_vocabulary_json_and_lines(void **state)
+TEST(test_vocabulary_json_and_lines)
 {
-    (void)state;
     ferry_error error;
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
-    CHECK(ferry_yaml_vocabulary(view(" {\"</s>\": 0, \"a: \\u00e4\": 2}"), "v.json", &arena, &found, &count, &error));
+    CHECK(ferry_yaml_vocabulary(text_view(" {\"</s>\": 0, \"a: \\u00e4\": 2}"), "v.json", &arena, &found, &count,
+                                &error));
     assert_int_equal(count, 3);
     check_piece(found, 0, "</s>");
     check_piece(found, 1, "");
     check_piece(found, 2, "a: \xc3\xa4");
-    CHECK(ferry_lines_vocabulary(view("</s>\n<unk>\r\na: b\n"), "v.txt", &arena, &found, &count, &error));
+    CHECK(ferry_lines_vocabulary(text_view("</s>\n<unk>\r\na: b\n"), "v.txt", &arena, &found, &count, &error));
     assert_int_equal(count, 3);
     check_piece(found, 1, "<unk>");
     check_piece(found, 2, "a: b");
-    assert_int_equal(ferry_lines_vocabulary(view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
+    assert_int_equal(ferry_lines_vocabulary(text_view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
                      FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "v.txt: line 2: an empty line");
-    assert_int_equal(ferry_lines_vocabulary(view(""), "v.txt", &arena, &found, &count, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_lines_vocabulary(text_view(""), "v.txt", &arena, &found, &count, &error),
+                     FERRY_ERROR_FORMAT);
     ferry_arena_destroy(&arena);
 }
 
@@ -230,60 +226,53 @@ static void refuse_vocabulary(const char *text, const char *what)
     ferry_arena arena = {0};
     const ferry_view *pieces;
     int32_t count;
-    const ferry_status found = ferry_yaml_vocabulary(view(text), "liar.yml", &arena, &pieces, &count, &error);
-    if (found != FERRY_ERROR_FORMAT || strstr(error.message, what) == NULL ||
-        strstr(error.message, "liar.yml: ") == NULL) {
-        fail_msg("'%s': expected '%s', found %d '%s'", text, what, found, error.message);
-    }
+    check_refusal(ferry_yaml_vocabulary(text_view(text), "liar.yml", &arena, &pieces, &count, &error), &error,
+                  FERRY_ERROR_FORMAT, what);
+    assert_non_null(strstr(error.message, "liar.yml: "));
     ferry_arena_destroy(&arena);
 }
 
-static void test_vocabulary_refused(void **state)
+TEST(test_vocabulary_refused)
 {
-    (void)state;
-    refuse_vocabulary("", "without pieces");
-    refuse_vocabulary("a: 0\nb\n", "line 2: expected 'piece: id'");
-    refuse_vocabulary("a: 0\n: 1\n", "line 2: a key is missing");
-    refuse_vocabulary("a: x\n", "line 1: expected an id of 0 to");
-    refuse_vocabulary("a: -1\n", "line 1: expected an id of 0 to");
-    refuse_vocabulary("a: 2000000000\n", "line 1: expected an id of 0 to");
-    refuse_vocabulary("a: 99999999999999999999\n", "line 1: expected an id of 0 to");
-    refuse_vocabulary("a: 0\nb: 0\n", "id 0 belongs to 'a' and to 'b'");
-    refuse_vocabulary("\"a: 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"a\\\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"a\"b\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("'a'b': 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"\\q\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"\\ud800\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"\\U00110000\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("\"\\x4\": 0\n", "line 1: a quoted key");
-    refuse_vocabulary("? a\nb: 0\n", "line 2: expected ': id'");
-    refuse_vocabulary("? a\n", "line 1: expected ': id'");
-    refuse_vocabulary("{\"a\": \"0\"}", "'a': expected an id");
-    refuse_vocabulary("{\"a\": 0, \"b\": 0}", "belongs to 'a' and to 'b'");
-    refuse_vocabulary("{\"a\": 0", "line 1, column");
+    static const char *const rows[][2] = {
+        {"", "without pieces"},
+        {"a: 0\nb\n", "line 2: expected 'piece: id'"},
+        {"a: 0\n: 1\n", "line 2: a key is missing"},
+        {"a: x\n", "line 1: expected an id of 0 to"},
+        {"a: -1\n", "line 1: expected an id of 0 to"},
+        {"a: 2000000000\n", "line 1: expected an id of 0 to"},
+        {"a: 99999999999999999999\n", "line 1: expected an id of 0 to"},
+        {"a: 0\nb: 0\n", "id 0 belongs to 'a' and to 'b'"},
+        {"\"a: 0\n", "line 1: a quoted key"},
+        {"\": 0\n", "line 1: a quoted key"},
+        {"\"a\\\": 0\n", "line 1: a quoted key"},
+        {"\"a\"b\": 0\n", "line 1: a quoted key"},
+        {"'a'b': 0\n", "line 1: a quoted key"},
+        {"\"\\q\": 0\n", "line 1: a quoted key"},
+        {"\"\\ud800\": 0\n", "line 1: a quoted key"},
+        {"\"\\U00110000\": 0\n", "line 1: a quoted key"},
+        {"\"\\x4\": 0\n", "line 1: a quoted key"},
+        {"? a\nb: 0\n", "line 2: expected ': id'"},
+        {"? a\n", "line 1: expected ': id'"},
+        {"{\"a\": \"0\"}", "'a': expected an id"},
+        {"{\"a\": 0, \"b\": 0}", "belongs to 'a' and to 'b'"},
+        {"{\"a\": 0", "line 1, column"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) refuse_vocabulary(rows[i][0], rows[i][1]);
 }
 
 /* The archive's vocabulary holds the pieces of the Hugging Face form of the same model. */
-static void test_real_vocabulary(void **state)
+TEST(test_real_vocabulary)
 {
-    (void)state;
     ferry_error error;
     ferry_arena arena = {0};
-    ferry_mapped_file map;
     const ferry_view *pieces;
     int32_t count;
     const char *piece;
     json_t *id;
-    char *yaml = shared_path("models/tatoeba-en-de/marian/vocab.yml");
-    char *json = shared_path("models/tatoeba-en-de/huggingface/vocab.json");
-    if (yaml == NULL || json == NULL) {
-        not_run("the vocabulary of the Tatoeba model");
-        return;
-    }
-    CHECK(ferry_mapped_file_open(yaml, &map, &error));
-    CHECK(ferry_yaml_vocabulary(map.bytes, yaml, &arena, &pieces, &count, &error));
+    char *yaml = shared_file("models/tatoeba-en-de/marian/vocab.yml");
+    char *json = shared_file("models/tatoeba-en-de/huggingface/vocab.json");
+    CHECK(ferry_yaml_vocabulary(mapped_bytes(yaml), yaml, &arena, &pieces, &count, &error));
     json_t *root = load_json(json);
     assert_int_equal(count, 8000);
     json_object_foreach (root, piece, id) {
@@ -291,22 +280,5 @@ static void test_real_vocabulary(void **state)
     }
     for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
     json_decref(root);
-    ferry_mapped_file_close(&map);
     ferry_arena_destroy(&arena);
-    free(json);
-    free(yaml);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_configuration),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_configuration_refused),
-        cmocka_unit_test(test_vocabulary_forms),
-        cmocka_unit_test(test_vocabulary_json_and_lines),
-        cmocka_unit_test(test_vocabulary_refused),
-        cmocka_unit_test(test_real_vocabulary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

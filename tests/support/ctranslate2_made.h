@@ -3,7 +3,7 @@
 #ifndef FERRY_SUPPORT_CTRANSLATE2_MADE_H
 #define FERRY_SUPPORT_CTRANSLATE2_MADE_H
 
-#include "support.h"
+#include "import_support.h"
 
 enum { MADE_D = 8, MADE_H = 2, MADE_F = 12, MADE_V = 6, MADE_MOST = 120 };
 
@@ -23,7 +23,7 @@ typedef struct made {
     const char *specification, *config, *vocabulary, *vocabulary_name; /* config NULL: no config.json */
 } made;
 
-/* Version 6, revision 7, layer norms before each block and behind each stack, every bias, source end of sentence. */
+/* Version 6, revision 7, layer norms before each block and after each stack, every bias, source end of sentence. */
 made made_base(void);
 /* A tensor [N, K], or [N] for K = 0, of random numbers. */
 void made_add(made *m, const char *name, uint32_t N, uint32_t K);
@@ -36,9 +36,9 @@ void made_drop(made *m, const char *name);
 /* Every variable whose name ends so. */
 void made_drop_all(made *m, const char *end);
 
-/* A directory of its own for each call; the caller frees the path. */
+/* A directory of its own for each call. */
 char *made_write(const made *m);
-ferry_model *made_convert(const made *m);
+const ferry_model *made_convert(const made *m);
 /* The import must fail with a message that holds `what`, and leave no file. */
 void made_refuse(const made *m, const char *what);
 

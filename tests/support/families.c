@@ -2,18 +2,7 @@
 
 char *small_family(const char *name)
 {
-    char path[128];
-    snprintf(path, sizeof path, "models/huggingface-small/%s", name);
-    char *directory = shared_path(path);
-    if (directory == NULL) not_run(name);
-    return directory;
-}
-
-void convert_variant(const char *source, const edit *edits, size_t count, ferry_model_file *file)
-{
-    char *directory = variant(source, edits, count);
-    convert(directory, FERRY_F32, file);
-    free(directory);
+    return shared_file("models/huggingface-small/%s", name);
 }
 
 int32_t find_language(const ferry_model_languages *languages, const char *names)

@@ -4,10 +4,8 @@
 
 #include "import_support.h"
 
-/* The directory of a small model of the large golden data; the test ends here where there is none. The caller frees. */
+/* The directory of a small model of the large golden data; the test ends here if there is none. */
 char *small_family(const char *name);
-/* Converts a variant of `source`. */
-void convert_variant(const char *source, const edit *edits, size_t count, ferry_model_file *file);
 /* The index of the language with exactly these names, which must exist. */
 int32_t find_language(const ferry_model_languages *languages, const char *names);
 bool is_special(const ferry_model_text *text, int32_t id);

@@ -190,7 +190,7 @@ static void translate_lines(run *r, const ferry_options *options)
     free(texts);
 }
 
-/* The recorded row without its start token, cut behind the first eos. */
+/* The recorded row without its start token, cut after the first eos. */
 static int32_t *expected_ids(const json_t *row, int32_t eos_id, int32_t *count)
 {
     int32_t *ids = json_ids(row, count), length = 0;

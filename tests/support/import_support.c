@@ -9,46 +9,25 @@
 
 /* ---- directories made from others ---- */
 
-void write_bytes(const char *path, const void *data, size_t size)
-{
-    unlink(path); /* not through a link */
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-char *in_directory(const char *directory, const char *name)
-{
-    char *path = malloc(strlen(directory) + strlen(name) + 2);
-    sprintf(path, "%s/%s", directory, name);
-    return path;
-}
-
 void apply_edit(const char *directory, const edit *change)
 {
-    ferry_error error;
-    ferry_mapped_file map;
     char *path = in_directory(directory, change->file);
     if (change->to == NULL) {
         unlink(path);
     } else if (change->from == NULL) {
         write_bytes(path, change->to, strlen(change->to));
     } else {
-        CHECK(ferry_mapped_file_open(path, &map, &error));
-        const size_t from = strlen(change->from), to = strlen(change->to), size = map.bytes.size;
-        const char *place = memmem(map.bytes.data, size, change->from, from);
+        made_file text = {.size = 0};
+        const ferry_view old = mapped_bytes(path);
+        const size_t from = strlen(change->from);
+        const char *place = memmem(old.data, old.size, change->from, from);
         if (place == NULL) fail_msg("%s has no '%s'", path, change->from);
-        const size_t before = (size_t)(place - map.bytes.data);
-        char *text = malloc(size + to);
-        memcpy(text, map.bytes.data, before);
-        memcpy(text + before, change->to, to);
-        memcpy(text + before + to, place + from, size - before - from);
-        write_bytes(path, text, size - from + to);
-        free(text);
-        ferry_mapped_file_close(&map);
+        const size_t before = (size_t)(place - old.data);
+        put_bytes(&text, old.data, before);
+        put_text(&text, change->to);
+        put_bytes(&text, place + from, old.size - before - from);
+        write_bytes(path, text.data, text.size);
     }
-    free(path);
 }
 
 char *variant(const char *source, const edit *edits, size_t count)
@@ -56,16 +35,11 @@ char *variant(const char *source, const edit *edits, size_t count)
     static int number = 0;
     char name[32];
     snprintf(name, sizeof name, "variant-%d", number++);
-    char *directory = scratch_path(name);
-    assert_int_equal(mkdir(directory, 0700), 0);
+    char *directory = scratch_directory(name);
     DIR *list = opendir(source);
     assert_non_null(list);
     for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-        if (entry->d_name[0] == '.') continue;
-        char *from = in_directory(source, entry->d_name), *to = in_directory(directory, entry->d_name);
-        assert_int_equal(symlink(from, to), 0);
-        free(from);
-        free(to);
+        if (entry->d_name[0] != '.') link_file(in_directory(source, entry->d_name), directory, entry->d_name);
     }
     closedir(list);
     for (size_t i = 0; i < count; i++) apply_edit(directory, &edits[i]);
@@ -77,23 +51,19 @@ char *variant(const char *source, const edit *edits, size_t count)
 item_list *read_items(const char *directory)
 {
     ferry_error error;
-    item_list *list = calloc(1, sizeof *list);
-    char *path = in_directory(directory, "model.safetensors");
-    CHECK(ferry_safetensors_open(path, &list->file, &error));
-    for (size_t i = 0; i < list->file.tensor_count; i++) {
-        const ferry_tensor *tensor = &list->file.tensors[i];
+    ferry_safetensors file;
+    item_list *list = kept_memory(sizeof *list);
+    list->count = 0;
+    CHECK(
+        ferry_safetensors_parse(mapped_bytes(in_directory(directory, "model.safetensors")), directory, &file, &error));
+    for (size_t i = 0; i < file.tensor_count; i++) {
+        const ferry_tensor *tensor = &file.tensors[i];
         item *made = &list->items[list->count++];
         snprintf(made->name, sizeof made->name, "%.*s", (int)tensor->name.size, tensor->name.data);
         made->tensor = *tensor;
     }
-    free(path);
+    ferry_safetensors_close(&file);
     return list;
-}
-
-void free_items(item_list *list)
-{
-    ferry_safetensors_close(&list->file);
-    free(list);
 }
 
 item *find_item(item_list *list, const char *name)
@@ -121,13 +91,12 @@ void remove_item(item_list *list, const char *name)
     *found = list->items[--list->count];
 }
 
-static size_t put_value(unsigned char *out, float value, ferry_type type)
+static void put_value(made_file *file, float value, ferry_type type)
 {
     const double wide = (double)value;
     const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);
     const void *data = type == FERRY_F32 ? (const void *)&value : type == FERRY_F64 ? (const void *)&wide : &half;
-    memcpy(out, data, ferry_type_size(type));
-    return ferry_type_size(type);
+    put_bytes(file, data, ferry_type_size(type));
 }
 
 static const char *dtype_name(ferry_type type)
@@ -138,75 +107,136 @@ static const char *dtype_name(ferry_type type)
 void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
                  size_t step)
 {
-    size_t room = 1 << 16, at = 8, used = 0;
-    for (size_t i = 0; i < list->count; i++) room += list->items[i].tensor.bytes * 2 + 200;
-    char *header = malloc(room);
-    unsigned char *data = malloc(room);
-    at += (size_t)sprintf(header + at, "{");
+    made_file header = {.size = 0}, data = {.size = 0}, file = {.size = 0};
+    put_text(&header, "{");
     for (size_t i = first; i < list->count; i += step) {
         const ferry_tensor *tensor = &list->items[i].tensor;
         const float *numbers = tensor->data;
-        char shape[100];
-        const size_t begin = used;
-        for (int64_t j = 0; j < ferry_tensor_count(tensor); j++) used += put_value(data + used, numbers[j], type);
-        at += (size_t)sprintf(header + at, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
-                              i == first ? "" : ",", list->items[i].name, dtype_name(type),
-                              ferry_tensor_shape_text(tensor, shape, sizeof shape), begin, used);
+        char shape[100], entry[300];
+        const size_t begin = data.size;
+        for (int64_t j = 0; j < ferry_tensor_count(tensor); j++) put_value(&data, numbers[j], type);
+        snprintf(entry, sizeof entry, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                 i == first ? "" : ",", list->items[i].name, dtype_name(type),
+                 ferry_tensor_shape_text(tensor, shape, sizeof shape), begin, data.size);
+        put_text(&header, entry);
     }
-    at += (size_t)sprintf(header + at, "}");
-    const uint64_t length = at - 8;
-    memcpy(header, &length, 8);
-    char *whole = malloc(at + used), *path = in_directory(directory, name);
-    memcpy(whole, header, at);
-    memcpy(whole + at, data, used);
-    write_bytes(path, whole, at + used);
-    free(whole);
-    free(path);
-    free(header);
-    free(data);
+    put_text(&header, "}");
+    put(&file, header.size, 8);
+    put_bytes(&file, header.data, header.size);
+    put_bytes(&file, data.data, data.size);
+    write_bytes(in_directory(directory, name), file.data, file.size);
 }
 
 /* ---- converting ---- */
 
-void convert(const char *source, ferry_type type, ferry_model_file *file)
+typedef struct kept_model {
+    struct kept_model *next;
+    ferry_model *model;    /* or */
+    ferry_model_file file; /* if NULL */
+} kept_model;
+
+static kept_model *models;
+
+static void close_models(void)
+{
+    for (; models != NULL; models = models->next) {
+        if (models->model != NULL) ferry_model_close(models->model);
+        if (models->model == NULL) ferry_model_file_close(&models->file);
+    }
+}
+
+static kept_model *keep_model(void)
+{
+    kept_model *model = kept_memory(sizeof *model);
+    if (models == NULL) atexit(close_models);
+    *model = (kept_model){.next = models};
+    return models = model;
+}
+
+const ferry_model_file *converted_with(const char *source, const ferry_import_options *options)
 {
     ferry_error error;
-    const ferry_import_options options = {.type = type};
-    char *path = scratch_path("model.gguf");
-    CHECK(ferry_import(source, path, &options, &error));
-    CHECK(ferry_model_file_open(path, ferry_kernels_find(NULL), file, &error));
-    unlink(path);
-    free(path);
+    ferry_model_file file;
+    char *path = scratch_file("model.gguf");
+    CHECK(ferry_import(source, path, options, &error));
+    CHECK(ferry_model_file_open(path, ferry_kernels_find(NULL), &file, &error));
+    unlink(path); /* the mapping lives on */
+    kept_model *model = keep_model();
+    model->file = file;
+    return &model->file;
+}
+
+const ferry_model_file *converted_as(const char *source, ferry_type type)
+{
+    return converted_with(source, &(ferry_import_options){.type = type});
+}
+
+const ferry_model_file *converted(const char *source)
+{
+    return converted_as(source, FERRY_F32);
+}
+
+const ferry_model *opened(const char *source)
+{
+    ferry_model *model = convert_and_open(source, NULL);
+    return keep_model()->model = model;
+}
+
+const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count)
+{
+    ferry_error error;
+    int32_t *ids;
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){text, strlen(text)}, from, to, &ids, count, &error));
+    int32_t *copy = kept_memory(*count * sizeof *copy);
+    memcpy(copy, ids, *count * sizeof *copy);
+    ferry_inspect_free(ids);
+    return copy;
+}
+
+bool described(const ferry_model *model, const char *what)
+{
+    ferry_error error;
+    ferry_text text;
+    CHECK(ferry_inspect_describe(model, &text, &error));
+    const bool found = ferry_view_contains((ferry_view){text.data, text.size}, what);
+    ferry_inspect_free(text.data);
+    return found;
+}
+
+void check_result_text(const char *expected, ferry_text found)
+{
+    if (found.size == strlen(expected) && memcmp(found.data, expected, found.size) == 0) return;
+    fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
 }
 
 void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what)
 {
     ferry_error error = {0};
-    struct stat information;
     const ferry_import_options options = {.type = type};
-    char *path = scratch_path("refused.gguf"), *part = scratch_path("refused.gguf.part");
+    char *path = scratch_file("refused.gguf");
     const ferry_status found = ferry_import(source, path, &options, &error);
-    if (found != status || strstr(error.message, what) == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error.message);
-    }
-    assert_int_not_equal(stat(path, &information), 0);
-    assert_int_not_equal(stat(part, &information), 0);
-    free(path);
-    free(part);
+    check_refusal(found, &error, status == ANY_ERROR && found != FERRY_OK ? found : status, what);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(scratch_file("refused.gguf.part"), F_OK), 0);
+}
+
+void refuse_source(const char *source, ferry_status status, const char *what)
+{
+    refuse_as(source, FERRY_F32, status, what);
 }
 
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
                  const char *what)
 {
-    const edit change = {file, from, to};
-    char *directory = variant(source, &change, 1);
-    refuse_as(directory, FERRY_F32, status, what);
-    free(directory);
+    refuse_source(variant(source, &(edit){file, from, to}, 1), status, what);
 }
 
-bool has_text(ferry_view view, const char *text)
+void refuse_edits(const char *source, const refusal *rows, size_t count)
 {
-    return ferry_view_equal(view, (ferry_view){text, strlen(text)});
+    for (size_t i = 0; i < count; i++) {
+        const refusal *row = &rows[i];
+        refuse_edit(source, row->file, row->from, row->to, row->status, row->what);
+    }
 }
 
 bool text_key(const ferry_model_file *file, const char *key, const char *expected)

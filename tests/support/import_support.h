@@ -3,7 +3,7 @@
 #ifndef FERRY_SUPPORT_IMPORT_SUPPORT_H
 #define FERRY_SUPPORT_IMPORT_SUPPORT_H
 
-#include "support.h"
+#include "files.h"
 
 #include "models/convert.h"
 #include "engine/file/model_file.h"
@@ -15,11 +15,8 @@ typedef struct edit {
     const char *file, *from, *to;
 } edit;
 
-void write_bytes(const char *path, const void *data, size_t size);
-/* "directory/name"; the caller frees. */
-char *in_directory(const char *directory, const char *name);
 void apply_edit(const char *directory, const edit *change);
-/* A scratch directory with links to the files of `source`, edited. The caller frees the path. */
+/* A scratch directory with links to the files of `source`, edited. */
 char *variant(const char *source, const edit *edits, size_t count);
 
 /* ---- tensors edited ---- */
@@ -30,14 +27,12 @@ typedef struct item {
 } item;
 
 typedef struct item_list {
-    ferry_safetensors file;
     item items[200];
     size_t count;
 } item_list;
 
 /* Those of directory/model.safetensors. */
 item_list *read_items(const char *directory);
-void free_items(item_list *list);
 item *find_item(item_list *list, const char *name);
 item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data);
 void remove_item(item_list *list, const char *name);
@@ -47,13 +42,37 @@ void write_items(const item_list *list, const char *directory, const char *name,
 
 /* ---- converting ---- */
 
-void convert(const char *source, ferry_type type, ferry_model_file *file);
+/* The converted model, open until the program ends; converted to `type`, or to float32. */
+const ferry_model_file *converted_with(const char *source, const ferry_import_options *options);
+const ferry_model_file *converted_as(const char *source, ferry_type type);
+const ferry_model_file *converted(const char *source);
+/* convert_and_open, open until the program ends. */
+const ferry_model *opened(const char *source);
+
+/* The text's ids, kept. */
+const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count);
+/* Whether what Ferry says of the model contains `what`. */
+bool described(const ferry_model *model, const char *what);
+void check_result_text(const char *expected, ferry_text found);
+
+/* Instead of a status: every one but FERRY_OK. */
+#define ANY_ERROR ((ferry_status)-1)
+
 /* `source` is refused with a message that contains `what`, and leaves no file. */
 void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what);
-/* The same for a variant of `source`. */
+void refuse_source(const char *source, ferry_status status, const char *what);
+
+/* The same for variants of `source`. */
+typedef struct refusal {
+    const char *file, *from, *to; /* of the edit */
+    ferry_status status;
+    const char *what;
+} refusal;
+
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
                  const char *what);
-bool has_text(ferry_view view, const char *text);
+void refuse_edits(const char *source, const refusal *rows, size_t count);
+
 bool text_key(const ferry_model_file *file, const char *key, const char *expected);
 
 /* ---- weights ---- */

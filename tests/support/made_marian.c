@@ -1,9 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* mkdir */
 #include "made_marian.h"
 
-#include <sys/stat.h>
-
-enum { MAX_TENSORS = 128, SPACE = 1 << 17 };
+enum { MAX_TENSORS = 128 };
 
 typedef struct made {
     char name[64];
@@ -15,8 +12,6 @@ typedef struct maker {
     const marian_kind *kind;
     made tensors[MAX_TENSORS];
     size_t count;
-    unsigned char bytes[SPACE];
-    size_t size;
 } maker;
 
 float marian_value(const char *tensor, size_t i)
@@ -117,22 +112,9 @@ static void add_all(maker *out)
 
 /* ---- bytes ---- */
 
-static void put(maker *out, uint64_t value, size_t bytes)
+static void put_float(made_file *file, float value)
 {
-    assert_true(out->size + bytes <= SPACE);
-    for (size_t i = 0; i < bytes; i++) out->bytes[out->size++] = (unsigned char)(value >> (8 * i));
-}
-
-static void put_text(maker *out, const char *text)
-{
-    for (; *text != 0; text++) put(out, (unsigned char)*text, 1);
-}
-
-static void put_float(maker *out, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put(out, bits, 4);
+    put_bytes(file, &value, sizeof value); /* tests run on little-endian machines */
 }
 
 static size_t data_bytes(const made *tensor)
@@ -141,18 +123,18 @@ static size_t data_bytes(const made *tensor)
     return tensor->type == 0x404 ? 4 * count : (tensor->type & 0xff) * count + 4;
 }
 
-/* Integers stand in transposed order, with their multiplier behind them. */
-static void put_data(maker *out, const made *tensor)
+/* Integers stand in transposed order, followed by their multiplier. */
+static void put_data(made_file *file, const made *tensor)
 {
     const size_t rows = (size_t)tensor->rows, columns = (size_t)tensor->columns;
     const bool codes = tensor->type != 0x404;
     for (size_t i = 0; i < rows * columns; i++) {
         const size_t from = codes ? i % rows * columns + i / rows : i;
         const float value = marian_value(tensor->name, from);
-        if (codes) put(out, (uint64_t)(int64_t)(value * 16), tensor->type & 0xff);
-        if (!codes) put_float(out, value);
+        if (codes) put(file, (uint64_t)(int64_t)(value * 16), tensor->type & 0xff);
+        if (!codes) put_float(file, value);
     }
-    if (codes) put_float(out, 16);
+    if (codes) put_float(file, 16);
 }
 
 static void make_config(const marian_kind *kind, char *text, size_t size)
@@ -176,57 +158,44 @@ void marian_write(const char *path, const marian_kind *kind)
 {
     static const char config_name[] = "special:model.yml";
     char config[2000];
-    maker *out = calloc(1, sizeof *out);
-    assert_non_null(out);
-    out->kind = kind;
-    add_all(out);
+    maker out = {.kind = kind};
+    made_file file = {.size = 0};
+    add_all(&out);
     make_config(kind, config, sizeof config);
-    put(out, 1, 8);
-    put(out, out->count + 1, 8);
-    for (size_t i = 0; i < out->count; i++) {
-        put(out, strlen(out->tensors[i].name) + 1, 8);
-        put(out, out->tensors[i].type, 8);
-        put(out, 2, 8);
-        put(out, data_bytes(&out->tensors[i]), 8);
+    put(&file, 1, 8);
+    put(&file, out.count + 1, 8);
+    for (size_t i = 0; i < out.count; i++) {
+        put(&file, strlen(out.tensors[i].name) + 1, 8);
+        put(&file, out.tensors[i].type, 8);
+        put(&file, 2, 8);
+        put(&file, data_bytes(&out.tensors[i]), 8);
     }
-    put(out, sizeof config_name, 8);
-    put(out, 0x101, 8);
-    put(out, 1, 8);
-    put(out, strlen(config) + 3, 8);
-    for (size_t i = 0; i < out->count; i++) {
-        put_text(out, out->tensors[i].name);
-        put(out, 0, 1);
+    put(&file, sizeof config_name, 8);
+    put(&file, 0x101, 8);
+    put(&file, 1, 8);
+    put(&file, strlen(config) + 3, 8);
+    for (size_t i = 0; i < out.count; i++) put_bytes(&file, out.tensors[i].name, strlen(out.tensors[i].name) + 1);
+    put_bytes(&file, config_name, sizeof config_name);
+    for (size_t i = 0; i < out.count; i++) {
+        put(&file, (uint64_t)out.tensors[i].rows, 4);
+        put(&file, (uint64_t)out.tensors[i].columns, 4);
     }
-    put_text(out, config_name);
-    put(out, 0, 1);
-    for (size_t i = 0; i < out->count; i++) {
-        put(out, (uint64_t)out->tensors[i].rows, 4);
-        put(out, (uint64_t)out->tensors[i].columns, 4);
-    }
-    put(out, strlen(config) + 3, 4);
-    put(out, 1, 8);
-    put(out, 0, 1);
-    for (size_t i = 0; i < out->count; i++) put_data(out, &out->tensors[i]);
-    put_text(out, config);
-    put(out, 0, 3);
-    write_bytes(path, out->bytes, out->size);
-    free(out);
+    put(&file, strlen(config) + 3, 4);
+    put(&file, 1, 8);
+    put(&file, 0, 1);
+    for (size_t i = 0; i < out.count; i++) put_data(&file, &out.tensors[i]);
+    put_text(&file, config);
+    put(&file, 0, 3);
+    write_bytes(path, file.data, file.size);
 }
 
 /* ---- folders ---- */
-
-void marian_put(const char *folder, const char *name, const char *text)
-{
-    char *path = in_directory(folder, name);
-    write_bytes(path, text, strlen(text));
-    free(path);
-}
 
 static void put_vocabulary(const char *folder, const char *name, int32_t count)
 {
     char text[200] = "</s>\n<unk>\n";
     for (int32_t i = 2; i < count; i++) snprintf(text + strlen(text), sizeof text - strlen(text), "p%d\n", (int)i);
-    marian_put(folder, name, text);
+    write_text(folder, name, text);
 }
 
 char *marian_folder(const marian_kind *kind)
@@ -234,11 +203,8 @@ char *marian_folder(const marian_kind *kind)
     static int number;
     char name[32];
     snprintf(name, sizeof name, "marian-%d", number++);
-    char *folder = scratch_path(name);
-    assert_int_equal(mkdir(folder, 0700), 0);
-    char *path = in_directory(folder, "model.bin");
-    marian_write(path, kind);
-    free(path);
+    char *folder = scratch_directory(name);
+    marian_write(in_directory(folder, "model.bin"), kind);
     if (one_table(kind)) {
         put_vocabulary(folder, "vocab.txt", MARIAN_V);
     } else {

@@ -26,9 +26,7 @@ typedef struct marian_kind {
 float marian_value(const char *tensor, size_t i);
 void marian_write(const char *path, const marian_kind *kind);
 /* A new scratch folder with model.bin of `kind`, vocab.src.txt, vocab.trg.txt or, where both sides share their pieces,
- * vocab.txt. The caller frees. */
+ * vocab.txt. */
 char *marian_folder(const marian_kind *kind);
-/* folder/name, its text. */
-void marian_put(const char *folder, const char *name, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- reading ---- */
 
-/* The field before the next " ||| "; *line goes behind it. */
+/* The field before the next " ||| "; *line moves past it. */
 static char *take_field(const char **line)
 {
     const char *end = strstr(*line, " ||| ");
@@ -67,16 +67,7 @@ void golden_print(const char *run, const golden_figures *figures)
 
 golden_model golden_open(const char *source)
 {
-    golden_model model;
-    convert(source, FERRY_F32, &model.file);
-    model.model = convert_and_open(source, NULL);
-    return model;
-}
-
-void golden_close(golden_model *model)
-{
-    ferry_model_close(model->model);
-    ferry_model_file_close(&model->file);
+    return (golden_model){.model = opened(source), .file = converted(source)};
 }
 
 /* ---- comparing ---- */
@@ -145,7 +136,7 @@ void golden_check_alignment(const golden_hypothesis *expected, const golden_mode
                             int32_t source_count, const ferry_result *result, size_t index, golden_figures *figures)
 {
     ferry_error error;
-    const ferry_generation *generation = &model->file.generation;
+    const ferry_generation *generation = &model->file->generation;
     const int32_t T = (int32_t)ferry_result_tokens(result, 0, index);
     const int32_t *ids = ferry_inspect_result_ids(result, 0, index);
     int32_t *inputs = malloc((size_t)T * sizeof *inputs);
@@ -170,11 +161,11 @@ void golden_check_empty(const golden_hypothesis *expected, const golden_model *m
                         golden_figures *figures)
 {
     ferry_error error;
-    const int32_t V = model->file.transformer.decoder.vocab_size, offsets[] = {0, 1};
+    const int32_t V = model->file->transformer.decoder.vocab_size, offsets[] = {0, 1};
     float *logits = malloc((size_t)V * sizeof *logits);
     double sum = 0;
     assert_non_null(logits);
-    CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file.generation.start_id, offsets,
+    CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file->generation.start_id, offsets,
                                FERRY_INSPECT_ONE_PASS, logits, &error));
     for (int32_t i = 0; i < V; i++) sum += exp((double)logits[i] - (double)logits[eos]);
     compare("log-probability of the empty line", expected->sum, -log(sum), TOLERANCE, &figures->word);

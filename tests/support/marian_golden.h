@@ -25,12 +25,11 @@ void golden_print(const char *run, const golden_figures *figures);
 
 /* A converted model: opened to translate, and to look into. */
 typedef struct golden_model {
-    ferry_model *model;
-    ferry_model_file file;
+    const ferry_model *model;
+    const ferry_model_file *file;
 } golden_model;
 
 golden_model golden_open(const char *source);
-void golden_close(golden_model *model);
 
 /* Word scores, sum and score of hypothesis `index` of the only line in `result`, to 1e-4. */
 void golden_check_scores(const golden_hypothesis *expected, const ferry_result *result, size_t index,
