@@ -1,0 +1,185 @@
+/* docs/model-file.md says of every key, tensor, feature and parameter of an encoding what the schema says, and names
+ * none that the schema lacks. */
+#define _GNU_SOURCE /* memmem */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/file/schema.h"
+#include "engine/position/position.h"
+#include "tests/support/files.h"
+
+static ferry_view page(void)
+{
+    return mapped_bytes(in_directory(FERRY_SOURCE_DIR, "docs/model-file.md"));
+}
+
+static size_t missing, rows;
+
+/* The page has a line that begins so. */
+static void expect(ferry_view text, const char *line)
+{
+    char *begun = kept_memory(strlen(line) + 2);
+    sprintf(begun, "\n%s", line);
+    rows++;
+    if (memmem(text.data, text.size, begun, strlen(begun)) != NULL) return;
+    print_error("docs/model-file.md lacks: %s\n", line);
+    missing++;
+}
+
+/* Lines of the page that begin so. */
+static size_t count_lines(ferry_view text, const char *start)
+{
+    size_t count = 0;
+    for (const char *at = text.data, *end = text.data + text.size; at < end; at++) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        if ((size_t)(end - at) >= strlen(start) && memcmp(at, start, strlen(start)) == 0) count++;
+        if (line == NULL) break;
+        at = line;
+    }
+    return count;
+}
+
+/* ---- keys ---- */
+
+static ferry_name choices_text(const char *const *choices)
+{
+    ferry_name text = {""};
+    for (size_t i = 0; choices[i] != NULL; i++)
+        text = ferry_name_format("%s%s`%s`", text.text, i > 0 ? ", " : "", choices[i]);
+    return text;
+}
+
+static ferry_name values_text(const ferry_key *key)
+{
+    static const char *const bounds[] = {[FERRY_BOUND_SOURCE_ID] = "source ids",
+                                         [FERRY_BOUND_TARGET_ID] = "target ids",
+                                         [FERRY_BOUND_TARGET_COUNT] = "up to the target's vocabulary",
+                                         [FERRY_BOUND_TAG_ID] = "ids of the tag's side",
+                                         [FERRY_BOUND_LAYER] = "layers of the decoder",
+                                         [FERRY_BOUND_HEAD] = "heads of the decoder",
+                                         [FERRY_BOUND_LANGUAGE] = "indices of names"};
+    const char *or_none = key->least < 0 && key->bound != FERRY_BOUND_FIXED ? "-1, " : "";
+    if (key->kind == FERRY_KEY_CHOICE) return choices_text(key->choices);
+    if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("true, false");
+    if (key->kind >= FERRY_KEY_TEXT && key->kind != FERRY_KEY_IDS) return ferry_name_format("any");
+    if (key->bound != FERRY_BOUND_FIXED) return ferry_name_format("%s%s", or_none, bounds[key->bound]);
+    if (key->above && key->most == INFINITY) return ferry_name_format("above %.10g", key->least);
+    if (key->most == INFINITY) return ferry_name_format("finite");
+    return ferry_name_format("%.10g … %.10g", key->least, key->most);
+}
+
+static ferry_name usual_text(const ferry_key *key)
+{
+    if (!key->optional) return ferry_name_format("required");
+    if (key->kind >= FERRY_KEY_TEXT) return ferry_name_format("empty");
+    if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("%s", key->usual != 0 ? "true" : "false");
+    return ferry_name_format("%.10g", key->usual);
+}
+
+TEST(test_keys_stand_in_the_page)
+{
+    static const char *const types[] = {
+        [FERRY_KEY_SIZE] = "u32",    [FERRY_KEY_ID] = "i32",    [FERRY_KEY_REAL] = "f32",  [FERRY_KEY_BOOL] = "bool",
+        [FERRY_KEY_CHOICE] = "text", [FERRY_KEY_TEXT] = "text", [FERRY_KEY_BYTES] = "u8s", [FERRY_KEY_IDS] = "i32s",
+        [FERRY_KEY_TEXTS] = "texts", [FERRY_KEY_SIZES] = "u64s"};
+    const ferry_view text = page();
+    missing = rows = 0;
+    for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
+        const ferry_key_table table = ferry_schema_keys(group);
+        const char *prefix = group == FERRY_KEYS_ENCODER ? "ferry.{s}." : table.prefix;
+        for (size_t i = 0; group != FERRY_KEYS_DECODER && i < table.count; i++) {
+            const ferry_key *key = &table.keys[i];
+            if (key->when == FERRY_WHEN_NEVER) continue;
+            char line[600];
+            snprintf(line, sizeof line, "| `%s%s` | %s | %s | %s |", prefix, key->name, types[key->kind],
+                     values_text(key).text, usual_text(key).text);
+            expect(text, line);
+        }
+    }
+    assert_int_equal(missing, 0);
+    /* ferry.format, ferry.features and ferry.{s}.position.type are the loader's. */
+    assert_int_equal(count_lines(text, "| `ferry."), rows + 3);
+}
+
+TEST(test_features_stand_in_the_page)
+{
+    const ferry_view text = page();
+    for (size_t i = 0; ferry_schema_feature(i) != NULL; i++) {
+        const ferry_feature *feature = ferry_schema_feature(i);
+        for (size_t c = 0; feature->choices == NULL ? c == 0 : feature->choices[c] != NULL; c++) {
+            const ferry_name word = feature->choices == NULL
+                                        ? ferry_name_format("`%s`", feature->prefix)
+                                        : ferry_name_format("`%s:%s`", feature->prefix, feature->choices[c]);
+            if (!ferry_view_contains(text, word.text)) fail_msg("docs/model-file.md lacks the feature %s", word.text);
+        }
+    }
+}
+
+/* ---- tensors ---- */
+
+static void expect_tensors(ferry_view text, const char *prefix, const ferry_tensor_row *row, size_t count)
+{
+    static const char *const whens[] = {
+        [FERRY_TENSOR_ALWAYS] = "always",          [FERRY_TENSOR_ATTENTION] = "not with an SSRU",
+        [FERRY_TENSOR_SSRU] = "with an SSRU",      [FERRY_TENSOR_CROSS] = "decoder",
+        [FERRY_TENSOR_GATED] = "`ffn_gated`",      [FERRY_TENSOR_EMBEDDING_NORM] = "`embedding_norm`",
+        [FERRY_TENSOR_FINAL_NORM] = "`final_norm`"};
+    static const char *const forms[] = {"matrix", "matrix without a bias", "norm"};
+    for (const ferry_tensor_row *end = row + count; row < end; row++) {
+        const ferry_name shape = row->form == FERRY_TENSOR_NORM ? ferry_name_format("[%c]", row->N)
+                                                                : ferry_name_format("[%c, %c]", row->N, row->K);
+        expect(text, ferry_name_format("| `%s%s` | %s | %s | %s |", prefix, row->name, forms[row->form], shape.text,
+                                       whens[row->when])
+                         .text);
+    }
+}
+
+TEST(test_tensors_stand_in_the_page)
+{
+    const ferry_view text = page();
+    size_t count;
+    missing = rows = 0;
+    const ferry_tensor_row *row = ferry_schema_layer_tensors(&count);
+    expect_tensors(text, "{s}.blk.N.", row, count);
+    row = ferry_schema_stack_tensors(&count);
+    expect_tensors(text, "{s}.", row, count);
+    assert_int_equal(missing, 0);
+    assert_int_equal(count_lines(text, "| `{s}."), rows);
+}
+
+/* ---- encodings ---- */
+
+static void expect_parameter(ferry_view text, const char *scheme, const ferry_position_parameter *parameter)
+{
+    static const char *const types[] = {
+        [FERRY_POSITION_CHOICE] = "text", [FERRY_POSITION_INTEGER] = "u32", [FERRY_POSITION_REAL] = "f32"};
+    const ferry_name values =
+        parameter->kind == FERRY_POSITION_CHOICE ? choices_text(parameter->choices)
+        : parameter->kind == FERRY_POSITION_REAL
+            ? ferry_name_format("above %s, up to %s", parameter->least, parameter->most)
+            : ferry_name_format("%s%s … %s", parameter->even ? "even, " : "", parameter->least, parameter->most);
+    expect(text, ferry_name_format("| `%s` | `%s` | %s | %s | %s |", scheme, parameter->key, types[parameter->kind],
+                                   values.text, parameter->missing != NULL ? parameter->missing : "required")
+                     .text);
+}
+
+TEST(test_encodings_stand_in_the_page)
+{
+    const ferry_view text = page();
+    const ferry_position_scheme *scheme;
+    missing = rows = 0;
+    for (size_t i = 0; (scheme = ferry_position_at(i)) != NULL; i++) {
+        const ferry_position_parameter *parameter = scheme->parameters;
+        const ferry_position_tensor *tensor = scheme->tensors;
+        for (; parameter != NULL && parameter->key != NULL; parameter++)
+            expect_parameter(text, scheme->name, parameter);
+        for (; tensor != NULL && tensor->name != NULL; tensor++)
+            expect(text, ferry_name_format("| `%s` | `%s` | %s | [%s] | %s |", scheme->name, tensor->name,
+                                           tensor->per_layer ? "each layer" : "stack", tensor->shape,
+                                           tensor->when != NULL ? tensor->when : "always")
+                             .text);
+    }
+    assert_int_equal(missing, 0);
+}
