@@ -75,8 +75,7 @@ void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
     return grown;
 }
 
-/* The next `size` bytes as an unsigned little-endian number. */
-static bool read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
+bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 {
     if (ferry_cursor_left(cursor) < size) return false;
     uint64_t result = 0;
@@ -89,7 +88,7 @@ static bool read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 bool ferry_read_u8(ferry_cursor *cursor, uint8_t *value)
 {
     uint64_t number;
-    if (!read_number(cursor, sizeof *value, &number)) return false;
+    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
     *value = (uint8_t)number;
     return true;
 }
@@ -97,7 +96,7 @@ bool ferry_read_u8(ferry_cursor *cursor, uint8_t *value)
 bool ferry_read_u16(ferry_cursor *cursor, uint16_t *value)
 {
     uint64_t number;
-    if (!read_number(cursor, sizeof *value, &number)) return false;
+    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
     *value = (uint16_t)number;
     return true;
 }
@@ -105,14 +104,14 @@ bool ferry_read_u16(ferry_cursor *cursor, uint16_t *value)
 bool ferry_read_u32(ferry_cursor *cursor, uint32_t *value)
 {
     uint64_t number;
-    if (!read_number(cursor, sizeof *value, &number)) return false;
+    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
     *value = (uint32_t)number;
     return true;
 }
 
 bool ferry_read_u64(ferry_cursor *cursor, uint64_t *value)
 {
-    return read_number(cursor, sizeof *value, value);
+    return ferry_read_number(cursor, sizeof *value, value);
 }
 
 bool ferry_read_f32(ferry_cursor *cursor, float *value)

@@ -49,6 +49,8 @@ static inline size_t ferry_cursor_left(const ferry_cursor *cursor)
 {
     return cursor->size - cursor->at;
 }
+/* The next `size` ≤ 8 bytes as an unsigned number. */
+bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value);
 bool ferry_read_u8(ferry_cursor *cursor, uint8_t *value);
 bool ferry_read_u16(ferry_cursor *cursor, uint16_t *value);
 bool ferry_read_u32(ferry_cursor *cursor, uint32_t *value);

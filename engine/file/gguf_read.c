@@ -1,7 +1,10 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "gguf.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,27 +18,66 @@ enum {
     MIN_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8 /* empty name, dims, one dim, type, offset */
 };
 
-/* ---- parsing ---- */
+/* Bytes of a number; 0 for texts and arrays. */
+static const uint8_t value_sizes[] = {
+    [FERRY_GGUF_U8] = 1,  [FERRY_GGUF_I8] = 1,  [FERRY_GGUF_U16] = 2, [FERRY_GGUF_I16] = 2,
+    [FERRY_GGUF_U32] = 4, [FERRY_GGUF_I32] = 4, [FERRY_GGUF_F32] = 4, [FERRY_GGUF_BOOL] = 1,
+    [FERRY_GGUF_U64] = 8, [FERRY_GGUF_I64] = 8, [FERRY_GGUF_F64] = 8,
+};
 
-static size_t value_type_size(ferry_gguf_type type)
+/* "file: key 'name': ..."; `kind` is "key" or "tensor". */
+static __attribute__((format(printf, 5, 6))) ferry_status fail_named(ferry_error *error, const ferry_gguf *gguf,
+                                                                     const char *kind, ferry_view name,
+                                                                     const char *format, ...)
 {
-    switch (type) {
-    case FERRY_GGUF_U8:
-    case FERRY_GGUF_I8:
-    case FERRY_GGUF_BOOL: return 1;
-    case FERRY_GGUF_U16:
-    case FERRY_GGUF_I16: return 2;
-    case FERRY_GGUF_U32:
-    case FERRY_GGUF_I32:
-    case FERRY_GGUF_F32: return 4;
-    case FERRY_GGUF_U64:
-    case FERRY_GGUF_I64:
-    case FERRY_GGUF_F64: return 8;
-    case FERRY_GGUF_TEXT:
-    case FERRY_GGUF_ARRAY: break;
-    }
-    return 0;
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s '%s': %s", gguf->file, kind, ferry_printable_view(name).text,
+                      text);
 }
+
+/* ---- tables by name: of keys and of tensors ---- */
+
+_Static_assert(offsetof(ferry_gguf_value, key) == 0 && offsetof(ferry_tensor, name) == 0, "entries begin with a name");
+
+static int compare_names(const void *a, const void *b)
+{
+    return ferry_view_compare(*(const ferry_view *)a, *(const ferry_view *)b);
+}
+
+static ferry_status sort_by_name(const ferry_gguf *gguf, const char *kind, void *table, size_t count, size_t size,
+                                 ferry_error *error)
+{
+    qsort(table, count, size, compare_names);
+    for (size_t i = 1; i < count; i++) {
+        const char *entry = (const char *)table + i * size;
+        if (compare_names(entry - size, entry) != 0) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s '%s' occurs twice", gguf->file, kind,
+                          ferry_printable_view(*(const ferry_view *)(const void *)entry).text);
+    }
+    return FERRY_OK;
+}
+
+static const void *find_by_name(const char *name, const void *table, size_t count, size_t size)
+{
+    const ferry_view wanted = ferry_text_view(name);
+    return count > 0 ? bsearch(&wanted, table, count, size, compare_names) : NULL;
+}
+
+const ferry_gguf_value *ferry_gguf_find(const ferry_gguf *gguf, const char *key)
+{
+    return find_by_name(key, gguf->values, gguf->value_count, sizeof *gguf->values);
+}
+
+const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name)
+{
+    return find_by_name(name, gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors);
+}
+
+/* ---- keys ---- */
 
 static bool read_text(ferry_cursor *cursor, ferry_view *text)
 {
@@ -46,13 +88,8 @@ static bool read_text(ferry_cursor *cursor, ferry_view *text)
 static ferry_status read_type(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value, ferry_error *error)
 {
     uint32_t type;
-    const ferry_printable key = ferry_printable_view(value->key);
-    if (!ferry_read_u32(cursor, &type)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': the file ends in its type", gguf->file, key.text);
-    }
-    if (type > FERRY_GGUF_F64) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': unknown type %" PRIu32, gguf->file, key.text, type);
-    }
+    if (!ferry_read_u32(cursor, &type)) return fail_named(error, gguf, "key", value->key, "the file ends in its type");
+    if (type > FERRY_GGUF_F64) return fail_named(error, gguf, "key", value->key, "unknown type %" PRIu32, type);
     value->type = (ferry_gguf_type)type;
     return FERRY_OK;
 }
@@ -60,105 +97,66 @@ static ferry_status read_type(ferry_cursor *cursor, const ferry_gguf *gguf, ferr
 static ferry_status read_text_array(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value,
                                     ferry_error *error)
 {
-    const ferry_printable key = ferry_printable_view(value->key);
-    if (value->count > ferry_cursor_left(cursor) / sizeof(uint64_t)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': %" PRIu64 " texts do not fit in the file",
-                          gguf->file, key.text, value->count);
-    }
+    if (value->count > ferry_cursor_left(cursor) / sizeof(uint64_t))
+        return fail_named(error, gguf, "key", value->key, "%" PRIu64 " texts do not fit in the file", value->count);
     size_t count = (size_t)value->count;
     ferry_view *texts = malloc((count > 0 ? count : 1) * sizeof *texts);
     if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count * sizeof *texts);
     value->texts = texts;
-    for (size_t i = 0; i < count; i++) {
-        if (!read_text(cursor, &texts[i])) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': the file ends in text %zu of %zu", gguf->file,
-                              key.text, i, count);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!read_text(cursor, &texts[i]))
+            return fail_named(error, gguf, "key", value->key, "the file ends in text %zu of %zu", i, count);
     return FERRY_OK;
 }
 
 static ferry_status read_numbers(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value,
                                  ferry_error *error)
 {
-    size_t size = value_type_size(value->type);
-    if (value->count > ferry_cursor_left(cursor) / size) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': the file ends in its value", gguf->file,
-                          ferry_printable_view(value->key).text);
-    }
+    size_t size = value_sizes[value->type];
+    if (value->count > ferry_cursor_left(cursor) / size)
+        return fail_named(error, gguf, "key", value->key, "the file ends in its value");
     ferry_read_bytes(cursor, value->count * size, &value->data);
-    for (size_t i = 0; value->type == FERRY_GGUF_BOOL && i < value->count; i++) {
-        if ((unsigned char)value->data.data[i] > 1) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected a bool (0 or 1), found %d", gguf->file,
-                              ferry_printable_view(value->key).text, (unsigned char)value->data.data[i]);
-        }
-    }
+    for (size_t i = 0; value->type == FERRY_GGUF_BOOL && i < value->count; i++)
+        if ((unsigned char)value->data.data[i] > 1)
+            return fail_named(error, gguf, "key", value->key, "expected a bool (0 or 1), found %d",
+                              (unsigned char)value->data.data[i]);
     return FERRY_OK;
 }
 
 static ferry_status read_value(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value,
                                ferry_error *error)
 {
-    if (!read_text(cursor, &value->key) || value->key.size == 0 || value->key.size > MAX_KEY) {
+    if (!read_text(cursor, &value->key) || value->key.size == 0 || value->key.size > MAX_KEY)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key number %zu is cut off, empty or too long", gguf->file,
                           (size_t)(value - gguf->values));
-    }
     FERRY_TRY(read_type(cursor, gguf, value, error));
     value->count = 1;
     value->is_array = value->type == FERRY_GGUF_ARRAY;
     if (value->is_array) {
         FERRY_TRY(read_type(cursor, gguf, value, error));
-        if (value->type == FERRY_GGUF_ARRAY) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': arrays of arrays are not supported", gguf->file,
-                              ferry_printable_view(value->key).text);
-        }
-        if (!ferry_read_u64(cursor, &value->count)) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': the file ends in its length", gguf->file,
-                              ferry_printable_view(value->key).text);
-        }
+        if (value->type == FERRY_GGUF_ARRAY)
+            return fail_named(error, gguf, "key", value->key, "arrays of arrays are not supported");
+        if (!ferry_read_u64(cursor, &value->count))
+            return fail_named(error, gguf, "key", value->key, "the file ends in its length");
         if (value->type == FERRY_GGUF_TEXT) return read_text_array(cursor, gguf, value, error);
     }
     if (value->type != FERRY_GGUF_TEXT) return read_numbers(cursor, gguf, value, error);
-    if (!read_text(cursor, &value->data)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': the file ends in its text", gguf->file,
-                          ferry_printable_view(value->key).text);
-    }
-    return FERRY_OK;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    return ferry_view_compare(((const ferry_gguf_value *)a)->key, ((const ferry_gguf_value *)b)->key);
-}
-
-static int compare_tensors(const void *a, const void *b)
-{
-    return ferry_view_compare(((const ferry_tensor *)a)->name, ((const ferry_tensor *)b)->name);
+    return read_text(cursor, &value->data) ? FERRY_OK
+                                           : fail_named(error, gguf, "key", value->key, "the file ends in its text");
 }
 
 static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)
 {
-    if (count > ferry_cursor_left(cursor) / MIN_VALUE_BYTES) {
+    if (count > ferry_cursor_left(cursor) / MIN_VALUE_BYTES)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " keys do not fit in the file", gguf->file, count);
-    }
     gguf->values = calloc((size_t)count + 1, sizeof *gguf->values);
     if (gguf->values == NULL) return ferry_fail_memory(error, "the keys of a model file", (size_t)count);
-    for (; gguf->value_count < count; gguf->value_count++) {
-        ferry_gguf_value *value = &gguf->values[gguf->value_count];
-        ferry_status status = read_value(cursor, gguf, value, error);
-        if (status != FERRY_OK) {
-            gguf->value_count++; /* its texts are released with the others */
-            return status;
-        }
+    while (gguf->value_count < count) {
+        /* Counted first: ferry_gguf_close then frees its texts after a failure, too. */
+        ferry_gguf_value *value = &gguf->values[gguf->value_count++];
+        FERRY_TRY(read_value(cursor, gguf, value, error));
     }
-    qsort(gguf->values, gguf->value_count, sizeof *gguf->values, compare_values);
-    for (size_t i = 1; i < gguf->value_count; i++) {
-        if (compare_values(&gguf->values[i - 1], &gguf->values[i]) == 0) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s' occurs twice", gguf->file,
-                              ferry_printable_view(gguf->values[i].key).text);
-        }
-    }
-    return FERRY_OK;
+    return sort_by_name(gguf, "key", gguf->values, gguf->value_count, sizeof *gguf->values, error);
 }
 
 static ferry_status read_alignment(ferry_gguf *gguf, ferry_error *error)
@@ -167,129 +165,102 @@ static ferry_status read_alignment(ferry_gguf *gguf, ferry_error *error)
     if (ferry_gguf_find(gguf, "general.alignment") == NULL) return FERRY_OK;
     int64_t alignment;
     FERRY_TRY(ferry_gguf_get_integer(gguf, "general.alignment", 1, MAX_ALIGNMENT, &alignment, error));
-    if ((alignment & (alignment - 1)) != 0) {
+    if ((alignment & (alignment - 1)) != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a power of two, found %" PRId64,
                           gguf->file, alignment);
-    }
     gguf->alignment = (size_t)alignment;
     return FERRY_OK;
 }
 
-static ferry_status check_tensor_type(const ferry_gguf *gguf, const ferry_tensor *tensor, uint32_t type,
-                                      ferry_error *error)
-{
-    if (ferry_type_size((ferry_type)type) > 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %" PRIu32 " is not supported",
-                      gguf->file, ferry_printable_view(tensor->name).text, type);
-}
+/* ---- tensors ---- */
 
 /* GGUF lists the fastest dimension first. */
 static ferry_status read_shape(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor, ferry_error *error)
 {
-    const ferry_printable name = ferry_printable_view(tensor->name);
     uint32_t dims;
-    if (!ferry_read_u32(cursor, &dims) || dims == 0 || dims > FERRY_MAX_DIMS) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected 1 to %d dimensions", gguf->file,
-                          name.text, FERRY_MAX_DIMS);
-    }
+    if (!ferry_read_u32(cursor, &dims) || dims == 0 || dims > FERRY_MAX_DIMS)
+        return fail_named(error, gguf, "tensor", tensor->name, "expected 1 to %d dimensions", FERRY_MAX_DIMS);
     tensor->dims = (int32_t)dims;
     for (size_t i = 0; i < FERRY_MAX_DIMS; i++) tensor->shape[i] = 1;
     for (size_t i = dims; i-- > 0;) {
         uint64_t size;
-        if (!ferry_read_u64(cursor, &size) || size == 0 || size > gguf->bytes.size) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': its shape is cut off or impossible",
-                              gguf->file, name.text);
-        }
+        if (!ferry_read_u64(cursor, &size) || size == 0 || size > gguf->bytes.size)
+            return fail_named(error, gguf, "tensor", tensor->name, "its shape is cut off or impossible");
         tensor->shape[i] = (int64_t)size;
     }
     return FERRY_OK;
 }
 
-/* Reads one entry of the tensor table; `expected` is where its data must begin, and moves on to where the next ones do.
- */
+static ferry_status read_element_type(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor,
+                                      uint64_t *offset, ferry_error *error)
+{
+    uint32_t type;
+    if (!ferry_read_u32(cursor, &type) || !ferry_read_u64(cursor, offset))
+        return fail_named(error, gguf, "tensor", tensor->name, "the file ends in its entry");
+    tensor->type = (ferry_type)type;
+    if (ferry_type_size(tensor->type) > 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %" PRIu32 " is not supported",
+                      gguf->file, ferry_printable_view(tensor->name).text, type);
+}
+
+/* Reads one entry of the tensor table; its data must begin at *expected, which moves on to where the next ones must. */
 static ferry_status read_tensor(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor, size_t *expected,
                                 ferry_error *error)
 {
-    if (!read_text(cursor, &tensor->name) || tensor->name.size == 0 || tensor->name.size > FERRY_GGUF_MAX_TENSOR_NAME) {
+    if (!read_text(cursor, &tensor->name) || tensor->name.size == 0 || tensor->name.size > FERRY_GGUF_MAX_TENSOR_NAME)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: name of tensor number %zu is cut off, empty or too long",
                           gguf->file, gguf->tensor_count);
-    }
-    ferry_printable name = ferry_printable_view(tensor->name);
-    FERRY_TRY(read_shape(cursor, gguf, tensor, error));
-    uint32_t type;
     uint64_t offset;
-    if (!ferry_read_u32(cursor, &type) || !ferry_read_u64(cursor, &offset)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': the file ends in its entry", gguf->file,
-                          name.text);
-    }
-    FERRY_TRY(check_tensor_type(gguf, tensor, type, error));
-    tensor->type = (ferry_type)type;
-    size_t bytes = ferry_type_size(tensor->type);
+    FERRY_TRY(read_shape(cursor, gguf, tensor, error));
+    FERRY_TRY(read_element_type(cursor, gguf, tensor, &offset, error));
+    tensor->bytes = ferry_type_size(tensor->type);
     bool fits = true;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
-    if (!fits || bytes > gguf->bytes.size) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': its shape is larger than the file", gguf->file,
-                          name.text);
-    }
-    if (offset != *expected) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': expected its data at offset %zu, found offset %" PRIu64, gguf->file,
-                          name.text, *expected, offset);
-    }
-    tensor->bytes = bytes;
-    if (!ferry_add_size(*expected, bytes, expected) || *expected > gguf->bytes.size) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': its data go beyond the file", gguf->file,
-                          name.text);
-    }
+    for (int32_t i = 0; i < tensor->dims; i++)
+        fits = fits && ferry_mul_size(tensor->bytes, (size_t)tensor->shape[i], &tensor->bytes);
+    if (!fits || tensor->bytes > gguf->bytes.size)
+        return fail_named(error, gguf, "tensor", tensor->name, "its shape is larger than the file");
+    if (offset != *expected)
+        return fail_named(error, gguf, "tensor", tensor->name, "expected its data at offset %zu, found offset %" PRIu64,
+                          *expected, offset);
+    if (!ferry_add_size(*expected, tensor->bytes, expected) || *expected > gguf->bytes.size)
+        return fail_named(error, gguf, "tensor", tensor->name, "its data go beyond the file");
     *expected = ferry_round_up(*expected, gguf->alignment);
     return FERRY_OK;
 }
 
-/* The table is complete: data begin at the next aligned place, and the file ends with them. */
+/* After the table: data begin at the next aligned offset, and the file ends with them. */
 static ferry_status place_tensors(ferry_gguf *gguf, size_t table_end, ferry_error *error)
 {
-    size_t begin = ferry_round_up(table_end, gguf->alignment);
-    size_t at = begin;
+    size_t at = table_end;
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         ferry_tensor *tensor = &gguf->tensors[i];
         at = ferry_round_up(at, gguf->alignment);
-        if (at > gguf->bytes.size || tensor->bytes > gguf->bytes.size - at) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "%s: tensor '%s': its data go beyond the file: the file was cut off", gguf->file,
-                              ferry_printable_view(tensor->name).text);
-        }
+        if (at > gguf->bytes.size || tensor->bytes > gguf->bytes.size - at)
+            return fail_named(error, gguf, "tensor", tensor->name, "its data go beyond the file: the file was cut off");
         tensor->data = gguf->bytes.data + at;
         at += tensor->bytes;
     }
-    if (gguf->bytes.size > ferry_round_up(at, gguf->alignment)) {
+    if (gguf->bytes.size > ferry_round_up(at, gguf->alignment))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the end at byte %zu, found %zu bytes", gguf->file,
                           at, gguf->bytes.size);
-    }
     return FERRY_OK;
 }
 
 static ferry_status read_tensors(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)
 {
-    if (count > ferry_cursor_left(cursor) / MIN_TENSOR_BYTES) {
+    if (count > ferry_cursor_left(cursor) / MIN_TENSOR_BYTES)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " tensors do not fit in the file", gguf->file,
                           count);
-    }
     gguf->tensors = calloc((size_t)count + 1, sizeof *gguf->tensors);
     if (gguf->tensors == NULL) return ferry_fail_memory(error, "the tensors of a model file", (size_t)count);
     size_t expected = 0;
-    for (; gguf->tensor_count < count; gguf->tensor_count++) {
+    for (; gguf->tensor_count < count; gguf->tensor_count++)
         FERRY_TRY(read_tensor(cursor, gguf, &gguf->tensors[gguf->tensor_count], &expected, error));
-    }
     FERRY_TRY(place_tensors(gguf, cursor->at, error));
-    qsort(gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, compare_tensors);
-    for (size_t i = 1; i < gguf->tensor_count; i++) {
-        if (compare_tensors(&gguf->tensors[i - 1], &gguf->tensors[i]) == 0) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' occurs twice", gguf->file,
-                              ferry_printable_view(gguf->tensors[i].name).text);
-        }
-    }
-    return FERRY_OK;
+    return sort_by_name(gguf, "tensor", gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, error);
 }
+
+/* ---- the file ---- */
 
 static ferry_status parse(ferry_gguf *gguf, ferry_error *error)
 {
@@ -346,103 +317,46 @@ void ferry_gguf_close(ferry_gguf *gguf)
     memset(gguf, 0, sizeof *gguf);
 }
 
-/* ---- looking up ---- */
+/* ---- typed values ---- */
 
-const ferry_gguf_value *ferry_gguf_find(const ferry_gguf *gguf, const char *key)
-{
-    if (gguf->value_count == 0) return NULL;
-    ferry_gguf_value wanted = {.key = ferry_text_view(key)};
-    return bsearch(&wanted, gguf->values, gguf->value_count, sizeof *gguf->values, compare_values);
-}
+/* Sets of types of values. */
+#define SET(type) (1u << FERRY_GGUF_##type)
+#define SIGNED_INTEGERS (SET(I8) | SET(I16) | SET(I32) | SET(I64))
+#define INTEGERS (SIGNED_INTEGERS | SET(U8) | SET(U16) | SET(U32) | SET(U64))
 
-const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name)
-{
-    if (gguf->tensor_count == 0) return NULL;
-    ferry_tensor wanted = {.name = ferry_text_view(name)};
-    return bsearch(&wanted, gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, compare_tensors);
-}
-
-static ferry_status find_required(const ferry_gguf *gguf, const char *key, bool is_array, const char *expected,
-                                  const ferry_gguf_value **value, ferry_error *error)
+/* The value of a required key, which must be one of `types`, or an array of them; `expected` names them. */
+static ferry_status find_typed(const ferry_gguf *gguf, const char *key, bool is_array, uint32_t types,
+                               const char *expected, const ferry_gguf_value **value, ferry_error *error)
 {
     *value = ferry_gguf_find(gguf, key);
     if (*value == NULL) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s' is missing", gguf->file, key);
-    if ((*value)->is_array == is_array) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %s", gguf->file, key, expected);
+    if ((*value)->is_array == is_array && (types >> (*value)->type & 1) == 1) return FERRY_OK;
+    return fail_named(error, gguf, "key", (*value)->key, "expected %s", expected);
 }
 
-/* Element i as an integer; false when the type is no integer or the number is beyond int64. */
-static bool integer_at(const ferry_gguf_value *value, size_t i, int64_t *number)
+/* Element i of one or more integers, which must be within least ... most. */
+static ferry_status get_element(const ferry_gguf *gguf, const ferry_gguf_value *value, size_t i, int64_t least,
+                                int64_t most, int64_t *number, ferry_error *error)
 {
-    size_t size = value_type_size(value->type);
-    if (size == 0) return false;
+    const size_t size = value_sizes[value->type];
+    const bool is_signed = (SIGNED_INTEGERS >> value->type & 1) == 1;
     ferry_cursor cursor = {(const uint8_t *)value->data.data + i * size, size, 0};
-    uint8_t u8 = 0;
-    uint16_t u16 = 0;
-    uint32_t u32 = 0;
-    uint64_t u64 = 0;
-    switch (value->type) {
-    case FERRY_GGUF_U8:
-        ferry_read_u8(&cursor, &u8);
-        *number = u8;
-        return true;
-    case FERRY_GGUF_I8:
-        ferry_read_u8(&cursor, &u8);
-        *number = (int8_t)u8;
-        return true;
-    case FERRY_GGUF_U16:
-        ferry_read_u16(&cursor, &u16);
-        *number = u16;
-        return true;
-    case FERRY_GGUF_I16:
-        ferry_read_u16(&cursor, &u16);
-        *number = (int16_t)u16;
-        return true;
-    case FERRY_GGUF_U32:
-        ferry_read_u32(&cursor, &u32);
-        *number = u32;
-        return true;
-    case FERRY_GGUF_I32:
-        ferry_read_u32(&cursor, &u32);
-        *number = (int32_t)u32;
-        return true;
-    case FERRY_GGUF_U64:
-        ferry_read_u64(&cursor, &u64);
-        *number = (int64_t)u64;
-        return u64 <= INT64_MAX;
-    case FERRY_GGUF_I64:
-        ferry_read_u64(&cursor, &u64);
-        *number = (int64_t)u64;
-        return true;
-    case FERRY_GGUF_F32:
-    case FERRY_GGUF_F64:
-    case FERRY_GGUF_BOOL:
-    case FERRY_GGUF_TEXT:
-    case FERRY_GGUF_ARRAY: break;
-    }
-    return false;
-}
-
-static ferry_status check_integer(const ferry_gguf *gguf, const ferry_gguf_value *value, const char *key, size_t i,
-                                  int64_t least, int64_t most, int64_t *number, ferry_error *error)
-{
-    if (!integer_at(value, i, number)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected an integer", gguf->file, key);
-    }
-    if (*number < least || *number > most) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: key '%s': expected %" PRId64 " to %" PRId64 ", found %" PRId64, gguf->file, key, least,
-                          most, *number);
-    }
-    return FERRY_OK;
+    uint64_t bits = 0;
+    ferry_read_number(&cursor, size, &bits);
+    if (!is_signed && bits > INT64_MAX) return fail_named(error, gguf, "key", value->key, "expected an integer");
+    const uint64_t sign = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
+    *number = (int64_t)((bits ^ sign) - sign);
+    if (*number >= least && *number <= most) return FERRY_OK;
+    return fail_named(error, gguf, "key", value->key, "expected %" PRId64 " to %" PRId64 ", found %" PRId64, least,
+                      most, *number);
 }
 
 ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
                                     int64_t *value, ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, false, "an integer", &found, error));
-    return check_integer(gguf, found, key, 0, least, most, value, error);
+    FERRY_TRY(find_typed(gguf, key, false, INTEGERS, "an integer", &found, error));
+    return get_element(gguf, found, 0, least, most, value, error);
 }
 
 ferry_status ferry_gguf_get_i32(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most, int32_t *value,
@@ -457,22 +371,18 @@ ferry_status ferry_gguf_get_i32(const ferry_gguf *gguf, const char *key, int32_t
 ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, false, "a number", &found, error));
+    FERRY_TRY(find_typed(gguf, key, false, SET(F32) | SET(F64), "a floating-point number", &found, error));
     ferry_cursor cursor = {(const uint8_t *)found->data.data, found->data.size, 0};
+    float single = 0;
     double number = 0;
-    if (found->type == FERRY_GGUF_F32) {
-        float single = 0;
-        ferry_read_f32(&cursor, &single);
-        number = (double)single;
-    } else if (found->type == FERRY_GGUF_F64) {
+    if (found->type == FERRY_GGUF_F64) {
         ferry_read_f64(&cursor, &number);
     } else {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected a floating-point number", gguf->file, key);
+        ferry_read_f32(&cursor, &single);
+        number = (double)single;
     }
-    const double most = 3.4028234663852886e38; /* the largest float */
-    if (!(number >= -most && number <= most)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected a finite number", gguf->file, key);
-    }
+    if (!(number >= -(double)FLT_MAX && number <= (double)FLT_MAX))
+        return fail_named(error, gguf, "key", found->key, "expected a finite number");
     *value = (float)number;
     return FERRY_OK;
 }
@@ -480,10 +390,7 @@ ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *
 ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, false, "a bool", &found, error));
-    if (found->type != FERRY_GGUF_BOOL) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected a bool", gguf->file, key);
-    }
+    FERRY_TRY(find_typed(gguf, key, false, SET(BOOL), "a bool", &found, error));
     *value = found->data.data[0] != 0;
     return FERRY_OK;
 }
@@ -491,10 +398,7 @@ ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *
 ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_view *value, ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, false, "a text", &found, error));
-    if (found->type != FERRY_GGUF_TEXT) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected a text", gguf->file, key);
-    }
+    FERRY_TRY(find_typed(gguf, key, false, SET(TEXT), "a text", &found, error));
     *value = found->data;
     return FERRY_OK;
 }
@@ -503,10 +407,7 @@ ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const
                                   ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, true, "an array of texts", &found, error));
-    if (found->type != FERRY_GGUF_TEXT) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected an array of texts", gguf->file, key);
-    }
+    FERRY_TRY(find_typed(gguf, key, true, SET(TEXT), "an array of texts", &found, error));
     *texts = found->texts;
     *count = (size_t)found->count;
     return FERRY_OK;
@@ -515,30 +416,41 @@ ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const
 ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry_view *bytes, ferry_error *error)
 {
     const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, true, "an array of bytes", &found, error));
-    if (found->type != FERRY_GGUF_U8) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected an array of bytes", gguf->file, key);
-    }
+    FERRY_TRY(find_typed(gguf, key, true, SET(U8), "an array of bytes", &found, error));
     *bytes = found->data;
+    return FERRY_OK;
+}
+
+/* The integers of an array, each in least ... most, as int32_t or int64_t by their `size`, in `arena`. */
+static ferry_status copy_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
+                                  ferry_arena *arena, size_t size, const void **values, size_t *count,
+                                  ferry_error *error)
+{
+    const ferry_gguf_value *found;
+    FERRY_TRY(find_typed(gguf, key, true, INTEGERS, "an array of integers", &found, error));
+    *count = (size_t)found->count;
+    void *numbers = ferry_arena_alloc(arena, *count, size);
+    if (numbers == NULL) return ferry_fail_memory(error, key, *count * size);
+    for (size_t i = 0; i < *count; i++) {
+        int64_t number = 0;
+        FERRY_TRY(get_element(gguf, found, i, least, most, &number, error));
+        if (size == sizeof(int32_t))
+            ((int32_t *)numbers)[i] = (int32_t)number;
+        else
+            ((int64_t *)numbers)[i] = number;
+    }
+    *values = numbers;
     return FERRY_OK;
 }
 
 ferry_status ferry_gguf_get_i32s(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most,
                                  ferry_arena *arena, const int32_t **values, int32_t *count, ferry_error *error)
 {
-    const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, true, "an array of integers", &found, error));
-    if (found->count > INT32_MAX) {
+    const void *numbers = NULL;
+    size_t size;
+    FERRY_TRY(copy_integers(gguf, key, least, most, arena, sizeof **values, &numbers, &size, error));
+    if (size > INT32_MAX)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': too many integers", gguf->file, key);
-    }
-    size_t size = (size_t)found->count;
-    int32_t *numbers = ferry_arena_alloc(arena, size, sizeof *numbers);
-    if (numbers == NULL) return ferry_fail_memory(error, key, size * sizeof *numbers);
-    for (size_t i = 0; i < size; i++) {
-        int64_t number = 0;
-        FERRY_TRY(check_integer(gguf, found, key, i, least, most, &number, error));
-        numbers[i] = (int32_t)number;
-    }
     *values = numbers;
     *count = (int32_t)size;
     return FERRY_OK;
@@ -547,17 +459,8 @@ ferry_status ferry_gguf_get_i32s(const ferry_gguf *gguf, const char *key, int32_
 ferry_status ferry_gguf_get_u64s(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const uint64_t **values,
                                  size_t *count, ferry_error *error)
 {
-    const ferry_gguf_value *found;
-    FERRY_TRY(find_required(gguf, key, true, "an array of integers", &found, error));
-    size_t size = (size_t)found->count;
-    uint64_t *numbers = ferry_arena_alloc(arena, size, sizeof *numbers);
-    if (numbers == NULL) return ferry_fail_memory(error, key, size * sizeof *numbers);
-    for (size_t i = 0; i < size; i++) {
-        int64_t number = 0;
-        FERRY_TRY(check_integer(gguf, found, key, i, 0, INT64_MAX, &number, error));
-        numbers[i] = (uint64_t)number;
-    }
+    const void *numbers = NULL;
+    FERRY_TRY(copy_integers(gguf, key, 0, INT64_MAX, arena, sizeof **values, &numbers, count, error));
     *values = numbers;
-    *count = size;
     return FERRY_OK;
 }
