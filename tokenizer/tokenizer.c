@@ -9,15 +9,11 @@
 #include "vocabulary.h"
 
 struct ferry_tokenizer {
+    ferry_tokenizer_config config;
     ferry_spm *spm; /* NULL: a text is pieces */
     ferry_vocabulary source;
     int32_t *id_of_spm; /* [pieces of spm] */
-    int32_t source_unk;
-    const ferry_view *target_pieces; /* [target_count] */
-    int32_t target_count;
-    bool *special; /* [target_count] */
-    ferry_ids prefix, suffix;
-    bool leading_tag, opus_punctuation;
+    bool *special;      /* [config.target_count] */
 };
 
 /* ---- results that grow ---- */
@@ -83,7 +79,7 @@ static ferry_status check_config(const ferry_tokenizer_config *config, ferry_err
 static int32_t find_or_unknown(const ferry_tokenizer *tokenizer, ferry_view piece)
 {
     int32_t id = ferry_vocabulary_find(&tokenizer->source, piece);
-    return id >= 0 ? id : tokenizer->source_unk;
+    return id >= 0 ? id : tokenizer->config.source_unk;
 }
 
 /* The model's id of every SentencePiece id, so that encoding hashes nothing but unknown text. */
@@ -98,25 +94,20 @@ static ferry_status map_pieces(ferry_tokenizer *tokenizer, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status mark_special(ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, ferry_error *error)
+static ferry_status mark_special(ferry_tokenizer *tokenizer, ferry_error *error)
 {
-    size_t size = (size_t)tokenizer->target_count + 1;
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    const size_t size = (size_t)config->target_count + 1;
     tokenizer->special = calloc(size, sizeof *tokenizer->special);
     if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
-    for (size_t i = 0; i < count; i++) tokenizer->special[ids[i]] = true;
+    for (size_t i = 0; i < config->target_special_count; i++) tokenizer->special[config->target_special[i]] = true;
     return FERRY_OK;
 }
 
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
-    tokenizer->source_unk = config->source_unk;
-    tokenizer->target_pieces = config->target_pieces;
-    tokenizer->target_count = config->target_count;
-    tokenizer->leading_tag = config->leading_tag;
-    tokenizer->opus_punctuation = config->opus_punctuation;
-    FERRY_TRY(append_ids(&tokenizer->prefix, config->prefix_ids, config->prefix_count, error));
-    FERRY_TRY(append_ids(&tokenizer->suffix, config->suffix_ids, config->suffix_count, error));
-    FERRY_TRY(mark_special(tokenizer, config->target_special, config->target_special_count, error));
+    tokenizer->config = *config;
+    FERRY_TRY(mark_special(tokenizer, error));
     FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &tokenizer->source, error));
     if (config->source_model.size == 0) return FERRY_OK;
     FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &tokenizer->spm, error));
@@ -146,8 +137,6 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
     ferry_vocabulary_destroy(&tokenizer->source);
     free(tokenizer->id_of_spm);
     free(tokenizer->special);
-    free(tokenizer->prefix.ids);
-    free(tokenizer->suffix.ids);
     free(tokenizer);
 }
 
@@ -155,7 +144,7 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 
 size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text)
 {
-    if (!tokenizer->leading_tag || text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
+    if (!tokenizer->config.leading_tag || text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
     for (size_t at = 2; at + 2 <= text.size; at++) {
         if (memcmp(text.data + at, "<<", 2) == 0) return at + 2;
     }
@@ -219,14 +208,14 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
 {
     const size_t tag = ferry_tokenizer_tag_size(tokenizer, text);
     ids->count = 0;
-    FERRY_TRY(append_ids(ids, tokenizer->prefix.ids, tokenizer->prefix.count, error));
+    FERRY_TRY(append_ids(ids, tokenizer->config.prefix_ids, tokenizer->config.prefix_count, error));
     if (tag > 0) {
         int32_t id = find_or_unknown(tokenizer, (ferry_view){text.data, tag});
         FERRY_TRY(append_ids(ids, &id, 1, error));
         text = (ferry_view){text.data + tag, text.size - tag};
     }
-    FERRY_TRY((tokenizer->opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
-    return append_ids(ids, tokenizer->suffix.ids, tokenizer->suffix.count, error);
+    FERRY_TRY((tokenizer->config.opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
+    return append_ids(ids, tokenizer->config.suffix_ids, tokenizer->config.suffix_count, error);
 }
 
 /* ---- ids → text ---- */
@@ -263,22 +252,35 @@ static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *er
     return FERRY_OK;
 }
 
-static ferry_status append_byte(ferry_string *text, int byte, ferry_error *error)
+/* Appends `piece`: a byte piece as its byte, which makes *run, the number of such bytes at the end of *text, one more;
+ * others with every "▁" as a blank, after the run has been repaired. */
+static ferry_status append_piece(ferry_string *text, ferry_view piece, size_t *run, ferry_error *error)
 {
-    FERRY_TRY(ferry_string_reserve(text, 1, error));
-    text->data[text->size++] = (char)byte;
-    return FERRY_OK;
-}
-
-/* Appends `piece`, every "▁" as a blank. */
-static ferry_status append_piece(ferry_string *text, ferry_view piece, ferry_error *error)
-{
+    const int byte = byte_of(piece);
+    if (byte >= 0) {
+        FERRY_TRY(ferry_string_reserve(text, 1, error));
+        text->data[text->size++] = (char)byte;
+        ++*run;
+        return FERRY_OK;
+    }
+    FERRY_TRY(repair_bytes(text, *run, error));
+    *run = 0;
     FERRY_TRY(ferry_string_reserve(text, piece.size, error));
     for (size_t i = 0; i < piece.size;) {
         bool blank = piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0;
         text->data[text->size++] = blank ? ' ' : piece.data[i];
         i += blank ? 3 : 1;
     }
+    return FERRY_OK;
+}
+
+/* Appends `piece` as it is, after a blank: without SentencePiece, "▁" and byte pieces are ordinary pieces. */
+static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
+    if (text->size > 0) text->data[text->size++] = ' ';
+    if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
+    text->size += piece.size;
     return FERRY_OK;
 }
 
@@ -289,49 +291,21 @@ static void trim(ferry_string *text)
     text->size = trimmed.size;
 }
 
-static ferry_status check_target(const ferry_tokenizer *tokenizer, int32_t id, ferry_error *error)
-{
-    if (id >= 0 && id < tokenizer->target_count) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", tokenizer->target_count - 1,
-                      id);
-}
-
-/* "▁" and byte pieces are SentencePiece's: here a piece is what it is. */
-static ferry_status join_pieces(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, ferry_string *text,
-                                ferry_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        FERRY_TRY(check_target(tokenizer, ids[i], error));
-        if (tokenizer->special[ids[i]]) continue;
-        const ferry_view piece = tokenizer->target_pieces[ids[i]];
-        FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
-        if (text->size > 0) text->data[text->size++] = ' ';
-        if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
-        text->size += piece.size;
-    }
-    return FERRY_OK;
-}
-
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error)
 {
-    size_t run = 0; /* bytes at the end of the text that came from byte pieces */
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    size_t run = 0;
     text->size = 0;
-    if (tokenizer->spm == NULL) return join_pieces(tokenizer, ids, count, text, error);
     for (size_t i = 0; i < count; i++) {
-        FERRY_TRY(check_target(tokenizer, ids[i], error));
+        if (ids[i] < 0 || ids[i] >= config->target_count)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d",
+                              config->target_count - 1, ids[i]);
         if (tokenizer->special[ids[i]]) continue;
-        ferry_view piece = tokenizer->target_pieces[ids[i]];
-        int byte = byte_of(piece);
-        if (byte >= 0) {
-            FERRY_TRY(append_byte(text, byte, error));
-            run++;
-        } else {
-            FERRY_TRY(repair_bytes(text, run, error));
-            run = 0;
-            FERRY_TRY(append_piece(text, piece, error));
-        }
+        const ferry_view piece = config->target_pieces[ids[i]];
+        FERRY_TRY(tokenizer->spm != NULL ? append_piece(text, piece, &run, error) : join_piece(text, piece, error));
     }
+    if (tokenizer->spm == NULL) return FERRY_OK;
     FERRY_TRY(repair_bytes(text, run, error));
     trim(text);
     return FERRY_OK;

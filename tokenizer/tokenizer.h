@@ -51,8 +51,8 @@ ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error
 /* Room for `extra` more bytes. Errors: MEMORY. */
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
 
-/* The tables of pieces and the bytes behind them must outlive the tokenizer; the rest of `config` is copied. *tokenizer
- * belongs to the caller, NULL after a failure. A tokenizer is immutable: any number of threads may use one.
+/* The tables of pieces, their bytes, and the prefix and suffix ids must outlive the tokenizer; the rest of `config` is
+ * copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads may share it.
  * Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
 ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
                                     ferry_error *error);
