@@ -3,34 +3,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static const struct {
+    size_t size;
+    const char *name;
+} types[] = {
+    [FERRY_F32] = {4, "f32"}, [FERRY_F16] = {2, "f16"}, [FERRY_I8] = {1, "i8"},   [FERRY_I16] = {2, "i16"},
+    [FERRY_I32] = {4, "i32"}, [FERRY_I64] = {8, "i64"}, [FERRY_F64] = {8, "f64"}, [FERRY_BF16] = {2, "bf16"},
+};
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+/* Numbers read from files may be none of the types. */
 size_t ferry_type_size(ferry_type type)
 {
-    switch (type) {
-    case FERRY_I8: return 1;
-    case FERRY_I16:
-    case FERRY_F16:
-    case FERRY_BF16: return 2;
-    case FERRY_F32:
-    case FERRY_I32: return 4;
-    case FERRY_F64:
-    case FERRY_I64: return 8;
-    }
-    return 0;
+    return (size_t)type < TYPE_COUNT ? types[type].size : 0;
 }
 
 const char *ferry_type_name(ferry_type type)
 {
-    switch (type) {
-    case FERRY_F32: return "f32";
-    case FERRY_F16: return "f16";
-    case FERRY_I8: return "i8";
-    case FERRY_I16: return "i16";
-    case FERRY_I32: return "i32";
-    case FERRY_I64: return "i64";
-    case FERRY_F64: return "f64";
-    case FERRY_BF16: return "bf16";
-    }
-    return "unsupported";
+    return ferry_type_size(type) > 0 ? types[type].name : "unsupported";
 }
 
 int64_t ferry_tensor_count(const ferry_tensor *tensor)

@@ -18,8 +18,8 @@ typedef enum ferry_type {
     FERRY_BF16 = 30
 } ferry_type;
 
-size_t ferry_type_size(ferry_type type);      /* bytes of one element */
-const char *ferry_type_name(ferry_type type); /* "f32", ... */
+size_t ferry_type_size(ferry_type type);      /* bytes of one element; 0: not a type */
+const char *ferry_type_name(ferry_type type); /* "f32", ...; "unsupported" */
 
 typedef struct ferry_tensor {
     ferry_view name;
