@@ -14,16 +14,7 @@ typedef struct reader {
     char *group;
 } reader;
 
-static ferry_status read_integer(const reader *r, ferry_error *error)
-{
-    int64_t number = 0;
-    const int64_t most = (int64_t)ferry_key_most(r->key, r->values);
-    FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)r->key->least, most, &number, error));
-    ferry_key_set_integer(r->key, r->group, number);
-    return FERRY_OK;
-}
-
-static ferry_status read_real(const reader *r, ferry_error *error)
+static ferry_status read_real(const reader *r, float *field, ferry_error *error)
 {
     float number = 0;
     const double most = ferry_key_most(r->key, r->values);
@@ -31,38 +22,18 @@ static ferry_status read_real(const reader *r, ferry_error *error)
     if (!ferry_key_admits(r->key, (double)number, most))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %s, found %g", r->gguf->file, r->name,
                           ferry_key_range(r->key, most).text, (double)number);
-    memcpy(r->group + r->key->place, &number, sizeof number);
+    *field = number;
     return FERRY_OK;
 }
 
-static ferry_status read_bool(const reader *r, ferry_error *error)
-{
-    bool truth = false;
-    FERRY_TRY(ferry_gguf_get_bool(r->gguf, r->name, &truth, error));
-    ferry_key_set_integer(r->key, r->group, truth);
-    return FERRY_OK;
-}
-
-static ferry_status read_choice(const reader *r, ferry_error *error)
+static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *error)
 {
     ferry_view text;
     FERRY_TRY(ferry_gguf_get_text(r->gguf, r->name, &text, error));
-    for (int32_t i = 0; r->key->choices[i] != NULL; i++) {
-        if (!ferry_view_is(text, r->key->choices[i])) continue;
-        ferry_key_set_integer(r->key, r->group, i);
-        return FERRY_OK;
-    }
+    for (*number = 0; r->key->choices[*number] != NULL; ++*number)
+        if (ferry_view_is(text, r->key->choices[*number])) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build",
                       r->gguf->file, r->name, ferry_printable_view(text).text);
-}
-
-static ferry_status read_view(const reader *r, ferry_error *error)
-{
-    ferry_view view;
-    FERRY_TRY(
-        (r->key->kind == FERRY_KEY_BYTES ? ferry_gguf_get_bytes : ferry_gguf_get_text)(r->gguf, r->name, &view, error));
-    memcpy(r->group + r->key->place, &view, sizeof view);
-    return FERRY_OK;
 }
 
 /* The pointers to elements have one size, whatever they point to. */
@@ -98,19 +69,29 @@ static ferry_status read_array(const reader *r, ferry_error *error)
 
 static ferry_status read_key(const reader *r, ferry_error *error)
 {
+    void *field = r->group + r->key->place;
+    int64_t number = 0;
+    bool truth = false;
     switch (r->key->kind) {
     case FERRY_KEY_SIZE:
-    case FERRY_KEY_ID: return read_integer(r, error);
-    case FERRY_KEY_REAL: return read_real(r, error);
-    case FERRY_KEY_BOOL: return read_bool(r, error);
-    case FERRY_KEY_CHOICE: return read_choice(r, error);
-    case FERRY_KEY_TEXT:
-    case FERRY_KEY_BYTES: return read_view(r, error);
+    case FERRY_KEY_ID:
+        FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)r->key->least,
+                                         (int64_t)ferry_key_most(r->key, r->values), &number, error));
+        break;
+    case FERRY_KEY_BOOL:
+        FERRY_TRY(ferry_gguf_get_bool(r->gguf, r->name, &truth, error));
+        number = truth;
+        break;
+    case FERRY_KEY_CHOICE: FERRY_TRY(read_choice(r, &number, error)); break;
+    case FERRY_KEY_REAL: return read_real(r, field, error);
+    case FERRY_KEY_TEXT: return ferry_gguf_get_text(r->gguf, r->name, field, error);
+    case FERRY_KEY_BYTES: return ferry_gguf_get_bytes(r->gguf, r->name, field, error);
     case FERRY_KEY_IDS:
     case FERRY_KEY_TEXTS:
-    case FERRY_KEY_SIZES: break;
+    case FERRY_KEY_SIZES: return read_array(r, error);
     }
-    return read_array(r, error);
+    ferry_key_set_integer(r->key, r->group, number);
+    return FERRY_OK;
 }
 
 /* A key that need not be there, and is not. */
