@@ -68,10 +68,10 @@ void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
     size_t bytes;
     if (count <= *capacity && data != NULL) return data;
     const size_t doubled = *capacity > SIZE_MAX / 4 ? count : 2 * *capacity + 16;
-    const size_t room = count > doubled ? count : doubled;
-    if (!ferry_mul_size(room, size, &bytes)) return NULL;
+    const size_t wanted = count > doubled ? count : doubled;
+    if (!ferry_mul_size(wanted, size, &bytes)) return NULL;
     void *grown = realloc(data, bytes);
-    if (grown != NULL) *capacity = room;
+    if (grown != NULL) *capacity = wanted;
     return grown;
 }
 

@@ -1,5 +1,5 @@
-/* Bounded reading of little-endian numbers, and arithmetic on sizes that cannot wrap: the only reader of numbers from
- * files. */
+/* Bounded reading of little-endian numbers, the only one for numbers from files, and overflow-checked arithmetic on
+ * sizes. */
 #ifndef FERRY_BASE_BYTES_H
 #define FERRY_BASE_BYTES_H
 
@@ -7,38 +7,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that somebody else owns. A view may hold NUL bytes and is not terminated. */
+/* Bytes owned by someone else. A view may contain NUL bytes and is not NUL-terminated. */
 typedef struct ferry_view {
     const char *data;
     size_t size;
 } ferry_view;
 
 bool ferry_view_equal(ferry_view a, ferry_view b);
-/* Negative, 0 or positive, as a stands before, at or behind b: bytes compared, a beginning before what it begins. */
+/* Negative, 0 or positive, as memcmp; a proper prefix comes first. */
 int ferry_view_compare(ferry_view a, ferry_view b);
 
-/* NUL-terminated texts: as a view; equal to a view; what they begin and end with. */
+/* NUL-terminated texts: as a view; equal to a view; with this prefix or suffix. */
 ferry_view ferry_text_view(const char *text);
 bool ferry_view_is(ferry_view view, const char *text);
 bool ferry_text_begins(const char *text, const char *start);
 bool ferry_text_ends(const char *text, const char *end);
 /* Whether `part` occurs in the view. */
 bool ferry_view_contains(ferry_view view, const char *part);
-/* The value of a hexadecimal digit of either case; -1 when it is none. */
+/* The value of a hexadecimal digit of either case, or -1. */
 int ferry_hex_digit(char digit);
 
-/* A name put together: of a key, a tensor, a file in a message. Cut at 255 bytes. */
+/* A formatted name: of a key, a tensor, a file in a message. Truncated to 255 bytes. */
 typedef struct ferry_name {
     char text[256]; /* NUL-terminated */
 } ferry_name;
 ferry_name ferry_name_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Room for `count` elements of `size` bytes in the growing array `data` [*capacity], which came from here or is NULL:
- * at least doubles it where it is too small. Returns the array, which may have moved; NULL when memory is out, `data`
- * stays as it is then. free() releases it. */
+/* Grows the array `data` [*capacity], NULL or an earlier result, to at least `count` elements of `size` bytes: a
+ * capacity that is too small at least doubles. Returns the array, which may have moved, or NULL if out of memory, with
+ * `data` unchanged. Release it with free(). */
 void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size);
 
-/* A position in a view. Every read checks what is left; a failed read moves nothing and returns false. */
+/* A position in a view. Every read checks the bytes left; a failed read does not move the cursor and returns false. */
 typedef struct ferry_cursor {
     const uint8_t *data;
     size_t size;

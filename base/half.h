@@ -19,7 +19,7 @@ static inline uint32_t ferry_f32_bits(float value)
     return bits;
 }
 
-/* Without branches, so that a loop over it becomes vectors. A NaN keeps its payload. */
+/* Branch-free, so that a loop over it is vectorized. A NaN keeps its payload. */
 static inline float ferry_f16_to_f32(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000) << 16;
@@ -31,7 +31,7 @@ static inline float ferry_f16_to_f32(uint16_t half)
     return ferry_f32_from_bits(sign | (subnormal & small) | (~subnormal & normal));
 }
 
-/* Rounds to nearest, ties to even; too large becomes infinity. */
+/* Rounds to nearest, ties to even; values too large become infinity. */
 uint16_t ferry_f32_to_f16(float value);
 
 static inline float ferry_bf16_to_f32(uint16_t half)

@@ -1,4 +1,4 @@
-/* Names from files, made fit for messages. */
+/* Names from files, sanitized for messages. */
 #ifndef FERRY_BASE_PRINTABLE_H
 #define FERRY_BASE_PRINTABLE_H
 
@@ -8,7 +8,7 @@ typedef struct ferry_printable {
     char text[80]; /* NUL-terminated */
 } ferry_printable;
 
-/* The view's beginning, control characters replaced by '?'; "..." where it was cut. */
+/* The start of the view, control characters replaced by '?'; ends in "..." if truncated. */
 ferry_printable ferry_printable_view(ferry_view view);
 
 #endif

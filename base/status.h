@@ -11,10 +11,10 @@
 ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The usual message for an allocation that failed: what it was for, and how many bytes. */
+/* The message for a failed allocation: its purpose and its bytes. */
 ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t bytes);
 
-/* Forwards a failure of `call` out of the function; use only where nothing has to be released. */
+/* Returns the status of `call` from the function if it failed; only where nothing has to be released. */
 #define FERRY_TRY(call)                                                                                                \
     do {                                                                                                               \
         ferry_status try_status_ = (call);                                                                             \

@@ -49,7 +49,7 @@ void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, siz
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t begin = ferry_round_up(offset, page);
     size_t end = (offset + size) / page * page;
-    /* Advice only: a system that ignores it keeps the pages, and nothing is wrong. */
+    /* Advice only: if the system ignores it, the pages just stay resident. */
     if (begin < end) madvise((void *)(uintptr_t)(file->bytes.data + begin), end - begin, MADV_DONTNEED);
 }
 

@@ -1,4 +1,4 @@
-/* What Ferry asks of the operating system: files as memory, large memory, clocks. (Threads: pool.h.) */
+/* The operating system: mapped files, large allocations, clocks. (Threads: pool.h.) */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -14,16 +14,15 @@ typedef struct ferry_mapped_file {
 ferry_status ferry_mapped_file_open(const char *path, ferry_mapped_file *file, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_mapped_file_close(ferry_mapped_file *file);
-/* Tells the system that a range (inside the mapping) was read for the last time, so its pages need not stay resident.
- */
+/* Tells the system that a range inside the mapping will not be read again: its pages need not stay resident. */
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
-/* At least *size bytes for tables and caches, uninitialized; *size becomes what there is. From the size of a large page
- * on it consists of such pages where the system grants them: what is read nearly whole in every step then spares the
- * walks through page tables. Aligned to 64 bytes at least. NULL when memory is out; free() releases it. */
+/* At least *size bytes for tables and caches, uninitialized; *size becomes the actual size. From the size of a huge
+ * page on, in huge pages where the system grants them: data that every step reads nearly whole then cause fewer TLB
+ * misses. Aligned to at least 64 bytes. NULL if out of memory; release it with free(). */
 void *ferry_large_alloc(size_t *size);
 
-/* Seconds of a clock that only goes forward; of the processor time of the calling thread. */
+/* Seconds of a monotonic clock; of the calling thread's CPU time. */
 double ferry_clock(void);
 double ferry_thread_clock(void);
 

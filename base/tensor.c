@@ -12,7 +12,7 @@ static const struct {
 };
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
-/* Numbers read from files may be none of the types. */
+/* `type` may be an unchecked number from a file. */
 size_t ferry_type_size(ferry_type type)
 {
     return (size_t)type < TYPE_COUNT ? types[type].size : 0;

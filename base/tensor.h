@@ -1,4 +1,4 @@
-/* A view of numbers in a file: type, shape, place. Importers and readers exchange these. */
+/* A tensor in a file: type, shape, and where its data are. Readers hand these to importers. */
 #ifndef FERRY_BASE_TENSOR_H
 #define FERRY_BASE_TENSOR_H
 
@@ -26,11 +26,11 @@ typedef struct ferry_tensor {
     ferry_type type;
     int32_t dims;
     int64_t shape[FERRY_MAX_DIMS]; /* slowest first (row-major), shape[dims..] = 1 */
-    const void *data;              /* may be unaligned in files of other writers */
+    const void *data;              /* may be unaligned in other systems' files */
     size_t bytes;
 } ferry_tensor;
 
-/* Elements of the tensor; its shape was checked by whoever made it. */
+/* Number of elements; the reader has checked that it does not overflow. */
 int64_t ferry_tensor_count(const ferry_tensor *tensor);
 /* "[8001, 256]" into `text`; returns `text`. */
 const char *ferry_tensor_shape_text(const ferry_tensor *tensor, char *text, size_t size);

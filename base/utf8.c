@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* What may follow a lead byte: the number of continuation bytes, and the range of the first of them (The Unicode
- * Standard 15.0, table 3-7). trailing 0: no multi-byte sequence starts so. */
+ * Standard 15.0, table 3-7). trailing 0: not a lead byte. */
 typedef struct lead_rule {
     uint32_t trailing;
     uint8_t first_low, first_high;

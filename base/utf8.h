@@ -4,14 +4,14 @@
 
 #include "bytes.h"
 
-/* Reads the character at *at < text.size and moves *at behind it. Where the bytes are ill-formed, moves *at behind
- * their maximal subpart (the longest start of some well-formed sequence, at least one byte) and returns false. */
+/* Reads the character at *at < text.size and moves *at past it. If the bytes are ill-formed, moves *at past their
+ * maximal subpart (the longest prefix of a well-formed sequence, at least one byte) and returns false. */
 bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point);
 
 bool ferry_utf8_is_valid(ferry_view text);
 
 /* Copies `text`, each maximal ill-formed subpart replaced by U+FFFD (The Unicode Standard 15.0, section 3.9, "U+FFFD
- * Substitution of Maximal Subparts"). `output` has room for 3 × text.size bytes and does not overlap `text`. Returns
+ * Substitution of Maximal Subparts"). `output` [3 × text.size] does not overlap `text`. Returns
  * the bytes written; *replaced says whether anything was ill-formed. */
 size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced);
 

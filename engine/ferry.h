@@ -13,10 +13,10 @@
  *
  * The whole public interface of libferry. Rules that hold for every function:
  * - Text is UTF-8, pointer and length; NUL is an ordinary character.
- * - A fallible function returns ferry_status and, when it fails, fills the caller's ferry_error (which may be NULL) and
- *   leaves its result argument NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
- *   Opening a model asks Linux for the use of AMX tiles where the processor has them; from then on alternate signal
- *   stacks of the process must have room for tiles (sysconf(_SC_MINSIGSTKSZ)).
+ * - A fallible function returns ferry_status and, on failure, fills the caller's ferry_error (which may be NULL) and
+ * sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or environment. Opening a
+ * model requests Linux's permission to use AMX tiles where the processor has them; from then on the alternate signal
+ * stacks of the process must be large enough for tiles (sysconf(_SC_MINSIGSTKSZ)).
  * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one thread at a time;
  *   it may own threads of its own (ferry_options.threads). Different translators are independent.
  * - create/open functions pair with destroy/close functions, which accept NULL. A model must outlive its translators.
@@ -41,7 +41,7 @@ extern "C" {
 
 /* ---- errors ---- */
 
-/* name, value (fixed for ever), text */
+/* name, value (never changes), text */
 #define FERRY_STATUS_LIST(STATUS)                                                                                      \
     STATUS(FERRY_OK, 0, "no error")                                                                                    \
     STATUS(FERRY_ERROR_ARGUMENT, 1, "invalid argument")                                                                \
@@ -58,10 +58,10 @@ typedef enum ferry_status {
 #undef FERRY_STATUS_ENUM
 } ferry_status;
 
-/* Where a failed call says what happened: file, tensor or option, what was expected, what was found. */
+/* Why a call failed: file, tensor or option, what was expected, what was found. */
 typedef struct ferry_error {
     ferry_status status;
-    char message[508]; /* NUL-terminated; long names are cut */
+    char message[508]; /* NUL-terminated; long names are truncated */
 } ferry_error;
 
 /* A short English name of a status, static. */
@@ -74,7 +74,7 @@ FERRY_API const char *ferry_version(void);
 
 typedef struct ferry_model ferry_model;
 
-/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must stay as it is until
+/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must not change until
  * ferry_model_close. *model belongs to the caller. Errors: IO, FORMAT, UNSUPPORTED, MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
@@ -84,22 +84,23 @@ FERRY_API void ferry_model_close(ferry_model *model);
 typedef enum ferry_language_role {
     FERRY_LANGUAGE_SOURCE = 1,         /* can be translated from */
     FERRY_LANGUAGE_TARGET = 2,         /* can be translated into */
-    FERRY_LANGUAGE_DEFAULT_SOURCE = 4, /* what is meant without ferry_options.from */
-    FERRY_LANGUAGE_DEFAULT_TARGET = 8  /* without ferry_options.to */
+    FERRY_LANGUAGE_DEFAULT_SOURCE = 4, /* used if ferry_options.from is NULL */
+    FERRY_LANGUAGE_DEFAULT_TARGET = 8  /* used if ferry_options.to is NULL */
 } ferry_language_role;
 
-/* The languages that ferry_options.from and .to can name, in the model's own order; 0 when the model does not say. */
+/* The languages that ferry_options.from and .to can name, in the model's own order; 0 if the model does not list any.
+ */
 FERRY_API size_t ferry_model_language_count(const ferry_model *model);
-/* Language `index`: the tag by which the model knows it ("deu_Latn"), and other names that mean it, with blanks between
- * them ("de deu"; "" when there are none). Both are NUL-terminated and belong to the model; NULL behind the last. */
+/* Language `index`: the model's own tag ("deu_Latn"), and other names for it, separated by blanks ("de deu"; "" if
+ * there are none). Both are NUL-terminated and belong to the model; NULL past the last. */
 FERRY_API const char *ferry_model_language_tag(const ferry_model *model, size_t index);
 FERRY_API const char *ferry_model_language_names(const ferry_model *model, size_t index);
-/* Sum of its ferry_language_role; 0 behind the last. */
+/* Sum of its ferry_language_role; 0 past the last. */
 FERRY_API int ferry_model_language_roles(const ferry_model *model, size_t index);
 
 /* ---- options ---- */
 
-/* Whose rules of search (docs/decoding.md). */
+/* Which system's search rules apply (docs/decoding.md). */
 typedef enum ferry_policy {
     FERRY_POLICY_HUGGINGFACE = 0, /* `generate` */
     FERRY_POLICY_MARIAN = 1,      /* `marian-decoder` */
@@ -112,35 +113,35 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
-/* How to translate. ferry_options_default fills in what the model's authors chose; change what you like. */
+/* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), set by ferry_options_default */
-    /* The pair of languages: tags or other names as ferry_model_language_… list them, in any case (a tag as it is
-     * written goes first). NULL: the model's default. "": none, for text that brings what the model needs to know. Read
-     * by ferry_translator_create alone. */
+    /* The pair of languages: tags or other names as ferry_model_language_… list them, in any case (an exact tag takes
+     * precedence). NULL: the model's default. "": none, for text that already contains its tags. Read only by
+     * ferry_translator_create. */
     const char *from;
     const char *to;
     ferry_policy policy;
     int32_t beam;                        /* hypotheses kept; 1 is greedy search */
     int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
     float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
-    float word_penalty;                  /* taken from the sum for each token; 0: none */
+    float word_penalty;                  /* subtracted from the sum for each token; 0: off */
     ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
-    int32_t max_length;                  /* target tokens, eos counted; 0: by the next two */
+    int32_t max_length;                  /* target tokens, eos included; 0: by the next two */
     float length_factor;                 /* at most ceil(length_factor × source tokens) … */
     int32_t length_extra;                /* … + length_extra target tokens */
     int32_t min_length;                  /* eos is not chosen before this many tokens */
-    float repetition_penalty;            /* 1: none */
+    float repetition_penalty;            /* 1: off */
     int32_t no_repeat_ngram;             /* no n-gram of this size occurs twice; 0: off */
     int32_t renormalize;                 /* 1: probabilities are renormalized after the rules above */
     int32_t forced_first_id;             /* -1: none, or the tag of the target language where the model wants it */
     int32_t forced_last_id;              /* forced where max_length is reached; -1: none */
     const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
     size_t suppressed_count;
-    int32_t shortlist; /* 1: words are chosen among those of the model's shortlist, if it has one */
+    int32_t shortlist; /* 1: only words of the model's shortlist are chosen, if it has one */
     int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it, which is faster (with a
                         * float32 model it then keeps an int8 copy of the output matrix beside the model) */
-    int32_t threads;   /* that translate, and help each other; 1: everything runs in the calling thread */
+    int32_t threads;   /* that translate; 1: everything runs in the calling thread */
     int32_t batch;     /* sentences decoded together */
     /* Called from the calling thread as lines are finished; a result other than 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
@@ -161,33 +162,32 @@ typedef struct ferry_text {
 } ferry_text;
 
 /* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name; a language that the model
- * lacks; a model of several languages that was told none), MEMORY. */
+ * lacks, or needs and was not given), MEMORY. */
 FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Translates `count` lines, each as one sentence. A line's result does not depend on its neighbors, the batch size or
- * the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD.
- * *result belongs to the caller and does not depend on the translator any more.
- * A line that cannot be translated (longer than the model can represent) does not stop the others: its result is empty
- * and ferry_result_error says why. Errors of the whole call: UNSUPPORTED (the model has no tokenizer), MEMORY,
- * CANCELLED. */
+/* Translates `count` lines, each as one sentence. A line's result does not depend on the other lines, the batch size or
+ * the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD. *result
+ * belongs to the caller and may outlive the translator. A line that cannot be translated (longer than the model
+ * supports) does not affect the others: its result is empty and ferry_result_error says why. Errors of the whole call:
+ * UNSUPPORTED (the model has no tokenizer), MEMORY, CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
 
 /* Number of hypotheses of line `line`, best first: options.nbest, 1 for a blank line, 0 for a failed one. */
 FERRY_API size_t ferry_result_hypotheses(const ferry_result *result, size_t line);
-/* Text of a hypothesis; lives as long as the result. */
+/* Text of a hypothesis; valid as long as the result. */
 FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
-/* Sum of the tokens' log-probabilities, each less word_penalty, divided by length^length_penalty; 0 for a blank line.
+/* Sum of the tokens' log-probabilities, less word_penalty for each, divided by length^length_penalty; blank lines: 0.
  */
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
-/* Target tokens of a hypothesis, end of sentence counted. */
+/* Target tokens of a hypothesis, end of sentence included. */
 FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);
-/* Why line `line` failed, NUL-terminated; NULL when it did not. */
+/* Why line `line` failed, NUL-terminated; NULL if it did not. */
 FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
-/* What the reader should know about line `line` (invalid UTF-8 replaced), NUL-terminated; NULL when nothing. */
+/* A warning about line `line` (invalid UTF-8 was replaced), NUL-terminated; NULL if there is none. */
 FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t line);
 
 #ifdef __cplusplus

@@ -19,17 +19,17 @@ FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, fer
 typedef struct ferry_inspect_shape {
     int32_t d_model, heads, ffn_width, encoder_layers, decoder_layers, vocab;
 } ferry_inspect_shape;
-/* A model of random weights (always the same ones) with the positional encoding `encoding` at its usual parameters, for
- * measurements and pictures; it has no tokenizer. Errors: UNSUPPORTED (no such encoding), ARGUMENT (isa, shape),
- * MEMORY. */
+/* A model of random weights (always the same) with the positional encoding `encoding` at its usual parameters, for
+ * measurements and plots; it has no tokenizer. Errors: UNSUPPORTED (no such encoding), ARGUMENT (isa, shape), MEMORY.
+ */
 FERRY_API ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                                ferry_model **model, ferry_error *error);
-/* Name of the positional encoding `index` of all that this build has, from 0, static; NULL past the last. */
+/* Name of this build's positional encoding number `index`, static; NULL past the last. */
 FERRY_API const char *ferry_inspect_encoding(size_t index);
 /* The kernels that the model runs on, static. */
 FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
 
-/* What is in the model, in words: sizes, encoding, vocabulary, memory, decoding defaults, origin. The caller releases
+/* A description of the model: sizes, encoding, vocabulary, memory, decoding defaults, origin. The caller releases
  * text->data with ferry_inspect_free. */
 FERRY_API ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error);
 FERRY_API void ferry_inspect_free(const void *data);
@@ -41,20 +41,20 @@ typedef struct ferry_inspect_sizes {
     int32_t encoder_heads, decoder_heads;
     int32_t pad_id;   /* -1: none */
     int32_t start_id; /* the decoder's first input */
-    int32_t eos_id;   /* the first of them */
+    int32_t eos_id;   /* the first one */
 } ferry_inspect_sizes;
 FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 
 /* The source ids that `text` becomes when it is translated from `from` to `to` (as in ferry_options; NULL: the model's
- * defaults; a model that needs them gets no tag without), prompt and tags included; the caller releases *ids with
- * ferry_inspect_free. Errors: UNSUPPORTED (no tokenizer), ARGUMENT (a language that the model lacks), LIMIT, MEMORY. */
+ * defaults, or no tag if it has none), prompt and tags included; the caller releases *ids with ferry_inspect_free.
+ * Errors: UNSUPPORTED (no tokenizer), ARGUMENT (a language that the model lacks), LIMIT, MEMORY. */
 FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from,
                                               const char *to, int32_t **ids, size_t *count, ferry_error *error);
 
 typedef enum ferry_inspect_stack { FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER } ferry_inspect_stack;
 
-/* The vocabulary's piece of an id, as it is stored (a word's blank is U+2581): source for the encoder, target for the
- * decoder. It belongs to the model; empty where the vocabulary has none. */
+/* The vocabulary's piece of an id, as stored (a word's blank is U+2581): source for the encoder, target for the
+ * decoder. It belongs to the model; empty if the vocabulary has none. */
 FERRY_API ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id);
 
 /* Encoder output [offsets[count], d_model]. */
@@ -74,7 +74,7 @@ FERRY_API ferry_status ferry_inspect_position_scores(const ferry_model *model, f
 
 typedef enum ferry_inspect_pass {
     FERRY_INSPECT_ONE_PASS,    /* all decoder inputs of all sentences at once, under the causal mask */
-    FERRY_INSPECT_STEP_BY_STEP /* one position after the other, through the cache of keys and values */
+    FERRY_INSPECT_STEP_BY_STEP /* position by position, through the cache of keys and values */
 } ferry_inspect_pass;
 
 /* Teacher-forced logits [target_offsets[count], target_vocab]: row i follows the decoder inputs up to i of its sentence
@@ -97,7 +97,7 @@ FERRY_API ferry_status ferry_inspect_attention(const ferry_model *model, ferry_i
                                                const int32_t *target_ids, int32_t T, float *weights,
                                                ferry_error *error);
 
-/* One computation on one thread, again and again, to measure it: the encoder over one sentence of `source_tokens`
+/* One computation on one thread, repeated to measure it: the encoder over one sentence of `source_tokens`
  * (target_tokens 0), or the decoder's layers for the one row that follows target_tokens - 1 others (without the output
  * matrix). Ids are arbitrary. Creating it computes once, so that rows by position, keys and values are there. The model
  * must outlive the timer, which is for one thread at a time. Errors: ARGUMENT, MEMORY, LIMIT (too long for the
@@ -115,7 +115,7 @@ typedef struct ferry_inspect_memory {
     size_t tables; /* of the encodings of both stacks, in the model: weights, and what is derived from them */
     size_t row;    /* of both encodings, for each position that a thread has prepared */
     size_t token;  /* keys and values of one target token, all layers */
-    size_t thread; /* what the timer's thread holds for scratch, keys and values; rows not counted */
+    size_t thread; /* the timer's scratch memory, keys and values, without rows */
 } ferry_inspect_memory;
 FERRY_API ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer);
 
@@ -135,8 +135,8 @@ FERRY_API ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator
 typedef struct ferry_inspect_work {
     int64_t float_products,
         int8_products;    /* multiplications, each with its addition: rows·inputs·outputs of a product */
-    int64_t weight_bytes; /* of matrices, as they lie in memory: each product reads its own once */
-    int64_t steps;        /* of the decoder, each with all its rows; 0 where _start was not called */
+    int64_t weight_bytes; /* of matrices, as stored in memory: each product reads its own once */
+    int64_t steps;        /* of the decoder, each with all its rows; 0 if _start was not called */
 } ferry_inspect_work;
 FERRY_API ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator);
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
-# from the root. Foreign libraries stay behind their one file; names of positional schemes stay in engine/position,
-# importers and tests; file names are unique.
-#     check_includes.sh [ROOT]        checks the tree (default: the one this script stands in)
+# from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
+# engine/position, importers and tests; file names are unique.
+#     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +14,7 @@ complain()
     failures=$((failures + 1))
 }
 
-# Each floor, and what it may include beside itself: floors, or single files.
+# Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
     [tokenizer]='base'
@@ -89,7 +89,7 @@ check_tree()
         if [[ ${line#*:} =~ $include\"([^\"]*)\" ]]; then
             check_include "$file" "${BASH_REMATCH[1]}"
         elif [[ ${line#*:} =~ $include\<([^>]*)\> ]]; then
-            foreign=${BASH_REMATCH[1]} # the next match forgets it
+            foreign=${BASH_REMATCH[1]} # the next match overwrites it
             may_include_foreign "$file" "$foreign" || complain "$file includes <$foreign>"
         else
             complain "not understood: $line"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Small rules for the whole tree: every source is built, every test is registered, no machine's own paths, clean lines.
+# Small rules for the whole tree: every source is built, every test is registered, no local paths, clean lines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ complain()
 
 while IFS= read -r file; do
     grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tests/CMakeLists.txt tests/cross/CMakeLists.txt ||
-        complain "$file is in no list of sources"
+        complain "$file is not in a list of sources"
 done < <(find base engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
 for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do
     name=${file##*/}
@@ -23,7 +23,7 @@ mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/d
     \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
     -print)
 while IFS= read -r line; do
-    complain "a machine's own path: $line"
+    complain "a local path: $line"
 done < <(grep -HnE '(^|[^A-Za-z0-9_.$}])/(work|home|root|Users)/' "${texts[@]}")
 while IFS= read -r line; do
     complain "a tab, or a blank at a line's end: $line"

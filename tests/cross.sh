@@ -1,6 +1,6 @@
 #!/bin/bash
-# The kernels of AArch64 on this machine: their tests, cross-compiled, under QEMU as several CPUs; and whether all ISAs
-# of both machines give the same bytes. tests/cross.sh [BUILD_DIRECTORY]
+# Runs the tests of the AArch64 kernels, cross-compiled, under QEMU as several CPUs, and checks that all
+# ISAs of both machines give the same bytes. tests/cross.sh [BUILD_DIRECTORY]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build-cross}

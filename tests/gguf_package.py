@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Opens a model file with the `gguf` package: a reader that is not ours must find the same keys, tensors and values.
+"""Opens a model file with the `gguf` package: an independent reader must find the same keys, tensors and values.
 
     gguf_package.py MODEL.gguf [HUGGINGFACE_DIRECTORY]
 
-With the directory it came from (and the `safetensors` package), weights are compared, too. Exit 77: cannot run here."""
+With the directory it was converted from (and the `safetensors` package), weights are compared, too. Exit 77: skipped."""
 
 import os
 import sys

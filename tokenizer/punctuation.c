@@ -10,9 +10,9 @@ typedef struct substitution {
     char to[4]; /* NUL-terminated */
 } substitution;
 
-/* Those of Moses' replace-unicode-punctuation, ascending. The full-width digit one becomes a quotation mark: a slip of
- * the original, which the models have seen in training. Blanks behind "。" and "．", which it takes away, are squeezed
- * in any case. */
+/* The table of Moses' replace-unicode-punctuation, ascending. The full-width digit one becomes a quotation mark: a bug
+ * of the original that the models were trained with. The original also removes blanks after "。" and "．"; here they
+ * are squeezed anyway. */
 static const substitution substitutions[] = {
     {0x2019, "'"},   /* ’ */
     {0x201C, "\""},  /* “ */
@@ -56,8 +56,9 @@ typedef struct range {
     uint32_t first, last;
 } range;
 
-/* Unicode's categories Cc, Cf and Co, and the noncharacters of Cn, ascending (those of planes 1 to 14 are found by
- * their last bits). The other code points of Cn are unassigned: their set shrinks with every version, so they stay. */
+/* Unicode's categories Cc, Cf and Co, and the noncharacters of Cn, ascending (those of planes 1 to 14 are recognized by
+ * their low bits). The other code points of Cn are unassigned: their set shrinks with every version of Unicode, so they
+ * are kept. */
 static const range blanks[] = {
     {0x0000, 0x001F},    {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x0600, 0x0605},   {0x061C, 0x061C},
     {0x06DD, 0x06DD},    {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x180E, 0x180E},
@@ -87,7 +88,7 @@ static bool becomes_blank(uint32_t code_point)
     return bsearch(&code_point, blanks, sizeof blanks / sizeof *blanks, sizeof *blanks, compare_range) != NULL;
 }
 
-/* `output` already has room. A blank is left out at the beginning and behind another one. */
+/* `output` has the capacity. Drops blanks at the beginning and after another blank. */
 static void append(ferry_string *output, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -72,7 +72,7 @@ void ferry_spm_destroy(ferry_spm *spm)
     delete spm;
 }
 
-/* These only look things up and allocate nothing, so there is no exception to catch. */
+/* Lookups that allocate nothing and throw nothing. */
 
 int32_t ferry_spm_count(const ferry_spm *spm)
 {

@@ -1,4 +1,5 @@
-/* SentencePiece behind C functions: no exception and no C++ type leaves. Its ids are its own, not the model's. */
+/* SentencePiece with a C interface: no exception or C++ type gets out. Ids here are SentencePiece's, not the model's.
+ */
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_C_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_C_H
 
@@ -16,8 +17,8 @@ typedef enum ferry_spm_kind {
     FERRY_SPM_BYTE, /* <0x00> … <0xFF> */
 } ferry_spm_kind;
 
-/* Loads a serialized ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` stands
- * in messages. *spm belongs to the caller, and is NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
+/* Loads a serialized ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` is for
+ * messages. *spm belongs to the caller, and is NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **spm, ferry_error *error);
 /* NULL is allowed. */
 void ferry_spm_destroy(ferry_spm *spm);
@@ -25,19 +26,19 @@ void ferry_spm_destroy(ferry_spm *spm);
 int32_t ferry_spm_count(const ferry_spm *spm);
 /* The id of the unknown piece; every model has one. */
 int32_t ferry_spm_unknown(const ferry_spm *spm);
-/* 0 ≤ id < count. The view lives as long as `spm`. */
+/* 0 ≤ id < count. The view is valid as long as `spm`. */
 ferry_view ferry_spm_piece(const ferry_spm *spm, int32_t id);
 ferry_spm_kind ferry_spm_kind_of(const ferry_spm *spm, int32_t id);
-/* The unknown id when there is no such piece. */
+/* The unknown id if there is no such piece. */
 int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece);
 
-/* Takes one piece of an encoding; `piece` lives until it returns. For the unknown id, `piece` is the normalized text
- * that no piece covers. A status other than FERRY_OK ends the encoding. */
+/* Receives one piece of an encoding; `piece` is valid until it returns. For the unknown id, `piece` is the normalized
+ * text that no piece covers. A status other than FERRY_OK ends the encoding. */
 typedef ferry_status (*ferry_spm_sink)(void *user, ferry_view piece, int32_t id);
 
-/* Normalizes and segments `text`, and gives `sink` the pieces in order. Ill-formed bytes count as U+FFFD each, NUL is
- * an ordinary character. Errors: LIMIT (text above 64 MiB), FORMAT (SentencePiece refuses), MEMORY, or what `sink`
- * returned, with the message left to it. */
+/* Normalizes and segments `text`, and calls `sink` for the pieces in order. Each ill-formed byte counts as U+FFFD; NUL
+ * is an ordinary character. Errors: LIMIT (text above 64 MiB), FORMAT (from SentencePiece), MEMORY, or that of `sink`,
+ * which then fills the caller's error itself. */
 ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,
                               ferry_error *error);
 

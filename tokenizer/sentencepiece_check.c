@@ -3,7 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SentencePiece's arrays on the stack: matches at one place of a text in the normalizer, and of user-defined pieces. */
+/* SentencePiece's fixed-size arrays: matches at one position of a text, of normalization rules and of user-defined
+ * pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
 /* Bytes of the longest text that a rule of normalization may replace; NFKC's are below 20. */
@@ -83,7 +84,7 @@ static size_t base_of(size_t at, uint32_t unit)
     return at ^ (size_t)((unit >> 10) << ((unit & 1u << 9) >> 6));
 }
 
-/* Whatever the text, every step from a unit stays inside the array, and every value inside the replacements. */
+/* For any text, every step from a unit stays inside the array, and every value inside the replacements. */
 static bool steps_are_inside(const uint32_t *units, size_t count, size_t replacements)
 {
     for (size_t at = 0; at < count; at++) {
@@ -95,8 +96,8 @@ static bool steps_are_inside(const uint32_t *units, size_t count, size_t replace
     return true;
 }
 
-/* matches[b] [count], zeroed: how many keys end on some way to the units whose base is b, at most. Repeats a pass of
- * relaxation, which is final after as many passes as the longest key has bytes. */
+/* matches[b] [count], zeroed: the largest number of keys that end on one path to the units whose base is b. Relaxation
+ * until nothing changes, which takes as many passes as the longest key has bytes. */
 static bool matches_are_few(const uint32_t *units, size_t count, uint8_t *matches)
 {
     bool changed = true;
@@ -185,7 +186,8 @@ static ferry_status check_piece(ferry_view piece, const char *name, ferry_error 
                       name, MAX_USER_DEFINED, longest);
 }
 
-/* ModelProto: 1 pieces, 3 normalizer_spec. Of a field that occurs twice both are checked, whichever counts. */
+/* ModelProto: 1 pieces, 3 normalizer_spec. Every occurrence of a repeated field is checked, whichever one SentencePiece
+ * uses. */
 ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_error *error)
 {
     if (proto.size > INT_MAX) {

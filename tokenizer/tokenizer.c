@@ -56,7 +56,7 @@ ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error 
 
 /* ---- creation ---- */
 
-/* ids [size] must lie below `count`. */
+/* ids [size] must be below `count`. */
 static ferry_status check_ids(const char *what, const int32_t *ids, size_t size, int32_t count, ferry_error *error)
 {
     for (size_t i = 0; i < size; i++) {
@@ -82,7 +82,7 @@ static int32_t find_or_unknown(const ferry_tokenizer *tokenizer, ferry_view piec
     return id >= 0 ? id : tokenizer->config.source_unk;
 }
 
-/* The model's id of every SentencePiece id, so that encoding hashes nothing but unknown text. */
+/* The model's id of every SentencePiece id, so that encoding looks up only unknown text. */
 static ferry_status map_pieces(ferry_tokenizer *tokenizer, ferry_error *error)
 {
     size_t count = (size_t)ferry_spm_count(tokenizer->spm);
@@ -171,7 +171,7 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Pieces stand between ASCII white space: other blanks may belong to a piece. */
+/* Only ASCII white space separates pieces: other blanks may be part of one. */
 static ferry_status append_pieces(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids, ferry_error *error)
 {
     for (size_t at = 0; at < text.size;) {
@@ -220,7 +220,7 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
 
 /* ---- ids → text ---- */
 
-/* The byte that a piece like <0xE2> stands for, -1 when it is another piece: SentencePiece writes capitals. */
+/* The byte of a piece like <0xE2>, -1 for other pieces. SentencePiece writes capital digits. */
 static int byte_of(ferry_view piece)
 {
     if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
@@ -228,7 +228,8 @@ static int byte_of(ferry_view piece)
     return high < 0 || low < 0 || piece.data[3] > 'F' || piece.data[4] > 'F' ? -1 : high * 16 + low;
 }
 
-/* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte alone as SentencePiece does. */
+/* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte separately, as SentencePiece does.
+ */
 static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *error)
 {
     if (run == 0) return FERRY_OK;
@@ -236,7 +237,7 @@ static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *er
     if (ferry_utf8_is_valid(bytes)) return FERRY_OK;
     FERRY_TRY(ferry_string_reserve(text, 2 * run, error));
     char *output = text->data + text->size - run;
-    /* Moved to the end of the three times larger space, the bytes stay ahead of what is written. */
+    /* Moved to the end of the tripled space, the bytes are read before they are overwritten. */
     bytes.data = memmove(output + 2 * run, output, run);
     text->size -= run;
     uint32_t code_point;
@@ -252,8 +253,8 @@ static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *er
     return FERRY_OK;
 }
 
-/* Appends `piece`: a byte piece as its byte, which makes *run, the number of such bytes at the end of *text, one more;
- * others with every "▁" as a blank, after the run has been repaired. */
+/* Appends `piece`: a byte piece as its byte, counted in *run, the number of such bytes at the end of *text; others with
+ * blanks for "▁", after repairing the run. */
 static ferry_status append_piece(ferry_string *text, ferry_view piece, size_t *run, ferry_error *error)
 {
     const int byte = byte_of(piece);

@@ -3,8 +3,8 @@
  *     text → (leading tag) → (punctuation) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
  *
- * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without one, who calls segments:
- * a text is pieces between white space, and a translation is pieces with one blank between them. */
+ * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
+ * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
@@ -19,12 +19,12 @@ typedef struct ferry_tokenizer_config {
     int32_t source_count;
     const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */
     int32_t target_count;
-    int32_t source_unk;            /* id of what the source vocabulary lacks */
-    const int32_t *target_special; /* [target_special_count] ids that stand for no text: eos, pad, unk, languages, … */
+    int32_t source_unk;            /* id of pieces outside the source vocabulary */
+    const int32_t *target_special; /* [target_special_count] ids without text: eos, pad, unk, languages, … */
     size_t target_special_count;
     const int32_t *prefix_ids; /* [prefix_count] before the text's ids */
     size_t prefix_count;
-    const int32_t *suffix_ids; /* [suffix_count] behind them: eos, … */
+    const int32_t *suffix_ids; /* [suffix_count] after them: eos, … */
     size_t suffix_count;
     /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
      * blanks, blanks are squeezed. */
@@ -32,7 +32,7 @@ typedef struct ferry_tokenizer_config {
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 
-/* A result that grows; zeroed it is empty and ready. Its owner frees `ids`. */
+/* A growing result; empty when zeroed. Its owner frees `ids`. */
 typedef struct ferry_ids {
     int32_t *ids; /* [count] */
     size_t count;
@@ -48,7 +48,7 @@ typedef struct ferry_string {
 
 /* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
-/* Room for `extra` more bytes. Errors: MEMORY. */
+/* Reserves capacity for `extra` more bytes. Errors: MEMORY. */
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
 
 /* The tables of pieces, their bytes, and the prefix and suffix ids must outlive the tokenizer; the rest of `config` is
@@ -59,18 +59,17 @@ ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_
 /* NULL is allowed. */
 void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer);
 
-/* Bytes of the tag that `text` begins with; 0: none, or the tokenizer knows no leading tags. */
+/* Bytes of the leading tag of `text`; 0 if it has none or leading tags are off. */
 size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text);
 
-/* Replaces what *ids held. `text` may be empty and may hold NUL; ill-formed bytes count as U+FFFD each. A piece or
- * tag that the vocabulary lacks becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
+/* Sets *ids to the ids of `text`, which may be empty and contain NUL; each ill-formed byte counts as U+FFFD. A piece or
+ * tag outside the vocabulary becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);
 
-/* Replaces what *text held by the text of `ids` [count], without white space at either end. Bytes that form no UTF-8
- * become U+FFFD each. Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but
- * still owned. */
+/* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
+ * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);
 

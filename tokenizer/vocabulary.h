@@ -1,4 +1,4 @@
-/* The model's vocabulary: id → piece and piece → id. Immutable once made, so threads may share it. */
+/* The model's vocabulary: id → piece and piece → id. Immutable once created: threads may share it. */
 #ifndef FERRY_TOKENIZER_VOCABULARY_H
 #define FERRY_TOKENIZER_VOCABULARY_H
 
@@ -14,14 +14,14 @@ typedef struct ferry_vocabulary {
     size_t mask;
 } ferry_vocabulary;
 
-/* `pieces` [count], count ≥ 0, and the bytes behind them belong to the caller and must outlive the vocabulary. Pieces
- * may be empty, hold NUL bytes and occur twice. Errors: MEMORY; *vocabulary is then zeroed. */
+/* `pieces` [count], count ≥ 0, and their bytes belong to the caller and must outlive the vocabulary. Pieces may be
+ * empty, contain NUL bytes and occur twice. Errors: MEMORY; *vocabulary is then zeroed. */
 ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
 
-/* The lowest id of `piece`, -1 when there is none. */
+/* The lowest id of `piece`, or -1. */
 int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing: tools/setup.sh build | test | ci
-# The lists are complete: nothing is expected to be there already but git and a shell.
+# The lists are complete: only git and a shell are assumed.
 set -eu
 
 build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libsentencepiece-dev libjansson-dev
@@ -20,7 +20,7 @@ ci) packages=$ci ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "setup: not a Debian system; it is up to you to have: $packages" >&2
+    echo "setup: not a Debian system; install these yourself: $packages" >&2
     exit 0
 fi
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest.
-# A test whose data is absent says so, and is named at the end; with CI=true it fails.
+# Tests without their data are skipped and listed at the end; with CI=true they fail.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -163,14 +163,13 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
 {
     const ferry_model_languages *table = &languages->table;
     if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
-        return ferry_fail(
-            error, FERRY_ERROR_ARGUMENT,
-            "option from: the model has to be told the language to translate from; `ferry languages` lists "
-            "those that it has");
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "option from: the model needs the language to translate from; `ferry languages` lists "
+                          "those that it has");
     if (table->target_tag != FERRY_TAG_NONE && pair.target == FERRY_LANGUAGE_OPEN &&
         (table->target_tag != FERRY_TAG_FIRST || forced_first_id < 0))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option to: the model has to be told the language to translate into; `ferry languages` lists "
+                          "option to: the model needs the language to translate into; `ferry languages` lists "
                           "those that it has");
     if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,

@@ -55,7 +55,7 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_model
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "ferry_options.size: expected %zu, found %zu; fill options with ferry_options_default",
                           sizeof *options, options->size);
-    ferry_transformer transformer = file->transformer; /* a copy: *values could change it */
+    ferry_transformer transformer = file->transformer; /* a copy, as ferry_schema_values is not const */
     ferry_generation generation = {.decoding = *options};
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);

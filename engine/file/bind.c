@@ -54,7 +54,7 @@ static ferry_status position_tensor(void *user, const char *what, int32_t layer,
     return ferry_bind_f32(position->binder, name.text, dims, shape, data, error);
 }
 
-/* An SSRU has no scores: only what is added to embeddings reaches it. */
+/* An SSRU has no scores: only encodings that are added to embeddings apply. */
 static ferry_status check_position(const ferry_binder *binder, const ferry_stack *stack, ferry_error *error)
 {
     const ferry_transformer *model = &binder->file->transformer;
@@ -159,7 +159,7 @@ void ferry_model_tie(ferry_model_file *file)
 
 /* ---- the shortlist ---- */
 
-/* Every list follows the one before it, up to `count` ids. */
+/* Lists follow each other without gaps, up to `count` ids. */
 static ferry_status check_offsets(const ferry_gguf *gguf, const uint32_t *offsets, int32_t lists, int64_t count,
                                   ferry_error *error)
 {

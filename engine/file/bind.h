@@ -1,11 +1,11 @@
-/* From keys and tensors of a model file to the graph's structs. For model_file.c. */
+/* Fills the graph's structs from the keys and tensors of a model file. For model_file.c. */
 #ifndef FERRY_FILE_BIND_H
 #define FERRY_FILE_BIND_H
 
 #include "model_file.h"
 #include "schema.h"
 
-/* A matrix that the graph cannot use where it lies: `*panels` is to receive it as float32. */
+/* A matrix that has to be widened: `*panels` will point to it as float32. */
 typedef struct ferry_widening {
     const ferry_tensor *tensor;
     const float **panels;
@@ -16,7 +16,7 @@ typedef struct ferry_widening {
  * the order of their use, which belongs to the caller even after a failure. Tied output: ferry_model_tie. */
 ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
                               ferry_widening **widenings, size_t *count, ferry_error *error);
-/* Once all matrices are there: gives ties their second use. */
+/* After all matrices are loaded: gives tied ones their second use. */
 void ferry_model_tie(ferry_model_file *file);
 
 #endif

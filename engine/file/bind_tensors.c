@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 
-enum { CODES_GROUP = 4 }; /* inputs that stand side by side in int8 codes (kernels/linear.h) */
+enum { CODES_GROUP = 4 }; /* consecutive inputs of an output in int8 codes (kernels/linear.h) */
 
 static ferry_status find_any(ferry_binder *binder, const char *name, const ferry_tensor **tensor, ferry_error *error)
 {
@@ -103,7 +103,7 @@ static ferry_status bind_multiplier(ferry_binder *binder, const char *name, floa
     return FERRY_OK;
 }
 
-/* What codes mean: a scale for each row or one multiplier, and perhaps a multiplier of the inputs. */
+/* The scales of codes: one for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_code_scales(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);

@@ -1,8 +1,8 @@
 /* Reading GGUF version 3, the container of a model file: metadata (key → value), then aligned tensors.
  *
- * The reader believes nothing: counts, lengths, types, shapes, offsets, the order and end of the data are checked
- * before use, and whoever opens a file gets either a consistent table or an error that names the file and the thing. A
- * tensor must begin where the one before it ends, as ggml demands: so there are no overlaps and no hidden bytes. */
+ * The reader validates all input: counts, lengths, types, shapes, offsets, the order and end of the data are checked
+ * before use, and opening a file gives either a consistent table or an error that names the file and the key or tensor.
+ * Each tensor must begin where the one before it ends, as ggml requires: there are no overlaps and no hidden bytes. */
 #ifndef FERRY_FILE_GGUF_H
 #define FERRY_FILE_GGUF_H
 
@@ -51,14 +51,14 @@ typedef struct ferry_gguf {
 } ferry_gguf;
 
 /* Maps and checks a file. Errors: IO, FORMAT, UNSUPPORTED (a version or a tensor type), MEMORY. *gguf is zeroed on
- * failure, and filled otherwise; close it. */
+ * failure; close it otherwise. */
 ferry_status ferry_gguf_open(const char *path, ferry_gguf *gguf, ferry_error *error);
 /* The same for bytes that the caller keeps for as long as *gguf; `file` is the name for messages. */
 ferry_status ferry_gguf_parse(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_gguf_close(ferry_gguf *gguf);
 
-/* NULL when there is no such thing. */
+/* NULL if there is none. */
 const ferry_gguf_value *ferry_gguf_find(const ferry_gguf *gguf, const char *key);
 const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name);
 

@@ -121,13 +121,13 @@ static ferry_status allocate_widened(ferry_model_file *file, const ferry_widenin
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        /* Twice the bytes of an f16 tensor that lies in the file: cannot overflow. */
+        /* Twice the bytes of an f16 tensor in the file: cannot overflow. */
         bytes += ferry_round_up(2 * widenings[i].tensor->bytes, FERRY_ARENA_ALIGNMENT);
     }
     return bytes > 0 ? ferry_model_file_reserve(file, bytes, error) : FERRY_OK;
 }
 
-/* Mapped pages are given back on the way, so that a matrix is not resident twice. */
+/* Releases mapped pages on the way, so that a matrix is not resident twice. */
 static void widen(const ferry_model_file *file, const ferry_kernels *kernels, const ferry_tensor *tensor, float *out)
 {
     const uint16_t *halves = tensor->data;

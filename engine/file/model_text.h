@@ -1,4 +1,4 @@
-/* What a model file says beside the graph and its generation: tokenizers, languages, origin. */
+/* The parts of a model file besides the graph and its generation: tokenizer, languages, origin. */
 #ifndef FERRY_FILE_MODEL_TEXT_H
 #define FERRY_FILE_MODEL_TEXT_H
 
@@ -8,7 +8,7 @@
 typedef enum ferry_tag_place {
     FERRY_TAG_NONE,
     FERRY_TAG_PREFIX, /* before all other ids of the source */
-    FERRY_TAG_SUFFIX, /* behind all other ids of the source */
+    FERRY_TAG_SUFFIX, /* after all other ids of the source */
     FERRY_TAG_FIRST   /* forced as the first target token */
 } ferry_tag_place;
 
@@ -22,26 +22,26 @@ typedef struct ferry_model_languages {
     int32_t count;
     ferry_tag_place source_tag;
     ferry_tag_place target_tag;
-    /* Texts that are put before a line: for a pair of languages, indices into names, -1: any. */
+    /* Prompts, put before a line: for a pair of languages, as indices into names; -1: any. */
     const ferry_view *prompts; /* [prompt_count] "translate English to German: " */
     const int32_t *prompt_sources;
     const int32_t *prompt_targets;
     int32_t prompt_count;
-    int32_t default_source; /* index into names, or -1: the user has to say, if source_tag is not NONE */
+    int32_t default_source; /* index into names, or -1: the user has to give it unless source_tag is NONE */
     int32_t default_target;
 } ferry_model_languages;
 
 typedef enum ferry_tokenizer_kind {
-    FERRY_TOKENIZER_NONE,         /* the model is run on ids */
-    FERRY_TOKENIZER_PIECES,       /* a text is pieces with blanks between them */
+    FERRY_TOKENIZER_NONE,         /* the model takes and gives ids */
+    FERRY_TOKENIZER_PIECES,       /* a text is pieces separated by blanks */
     FERRY_TOKENIZER_SENTENCEPIECE /* SentencePiece models */
 } ferry_tokenizer_kind;
 
-/* What turns text into ids and back. Without a tokenizer in the file: `present` is false and everything else zero. */
+/* The tokenizer's part of the file. If there is none, `present` is false and everything else zero. */
 typedef struct ferry_model_text {
     bool present;
     ferry_tokenizer_kind kind;
-    ferry_view source_model;         /* SentencePiece model; empty: a text is pieces with blanks between them */
+    ferry_view source_model;         /* SentencePiece model; empty: a text is pieces separated by blanks */
     ferry_view target_model;         /* the same bytes (equal pointers) when the file holds one for both */
     const ferry_view *source_pieces; /* [source_count] by id; empty: no piece has this id */
     int32_t source_count;            /* = encoder.vocab_size */
@@ -51,15 +51,15 @@ typedef struct ferry_model_text {
     bool leading_tag;                /* a line's start from ">>" to the first "<<" is one piece (Marian) */
     const int32_t *prefix_ids;       /* put before the ids of a source line */
     int32_t prefix_count;
-    const int32_t *suffix_ids; /* put behind them: the end of sentence */
+    const int32_t *suffix_ids; /* put after them: the end of sentence */
     int32_t suffix_count;
-    const int32_t *special_ids; /* target ids that have no text: end of sentence, padding, unknown */
+    const int32_t *special_ids; /* target ids without text: end of sentence, padding, unknown */
     int32_t special_count;
     bool opus_punctuation; /* text is cleaned first as OPUS-MT's preprocess.sh does */
     ferry_model_languages languages;
 } ferry_model_text;
 
-/* Where the model came from. Views are empty and counts 0 where the file does not say. */
+/* The model's origin. Views are empty and counts 0 where it is not recorded. */
 typedef struct ferry_model_origin {
     ferry_view kind;          /* "huggingface-marian", "seq2seq-export-1" */
     ferry_view name;          /* of the converted directory */

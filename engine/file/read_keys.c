@@ -4,7 +4,7 @@
 
 #include "base/printable.h"
 
-/* One key: where it is, and where its value goes. */
+/* One key, its file, and the destination of its value. */
 typedef struct reader {
     const ferry_gguf *gguf;
     const ferry_schema_values *values;
@@ -36,7 +36,7 @@ static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *e
                       r->gguf->file, r->name, ferry_printable_view(text).text);
 }
 
-/* The pointers to elements have one size, whatever they point to. */
+/* Pointers to elements have the same size for every element type. */
 static ferry_status read_array(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
@@ -94,7 +94,7 @@ static ferry_status read_key(const reader *r, ferry_error *error)
     return FERRY_OK;
 }
 
-/* A key that need not be there, and is not. */
+/* A key that may be missing, and is. */
 static bool is_left_out(const reader *r)
 {
     const ferry_key *key = r->key;
@@ -107,7 +107,7 @@ static ferry_status read_row(const ferry_gguf *gguf, const char *prefix, const f
 {
     const ferry_name name = ferry_name_format("%s%s", prefix, key->name);
     const reader r = {gguf, values, arena, key, name.text, group};
-    /* An optional key is looked for: whether it applies is known only once it has been read. */
+    /* Optional keys are always looked up: whether one applies may depend on its own value. */
     if (key->when == FERRY_WHEN_NEVER || (!key->optional && !ferry_key_applies(key, values)) || is_left_out(&r))
         return FERRY_OK;
     return read_key(&r, error);

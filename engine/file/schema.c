@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits of sizes: what a model file can hold, and what a product of two of them does not overflow. */
+/* Limits of sizes in a model file; the product of two of them does not overflow. */
 enum {
     MAX_LAYERS = 1024,
     MAX_HEADS = 4096,
@@ -208,7 +208,7 @@ static const ferry_key tokenizer_keys[] = {
 #define FOR_EACH_LANGUAGE COUNT(ferry_model_languages, count), .matches = true
 #define FOR_EACH_PROMPT COUNT(ferry_model_languages, prompt_count), .matches = true
 
-/* All of them are there, or none. */
+/* All are present, or none. */
 static const ferry_key language_keys[] = {
     {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count)},
     {"roles", FERRY_KEY_IDS, LANGUAGES(roles), FOR_EACH_LANGUAGE, .least = FERRY_LANGUAGE_SOURCE,

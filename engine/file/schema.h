@@ -1,8 +1,8 @@
 /* The model file, described once: every key and every tensor as a row of a table.
  *
  * The loader reads and checks by these rows, the writer writes them in their order, untrained models and descriptions
- * go by them, and docs/model-file.md is checked against them. The rows of the search's options are also what the
- * library checks ferry_options against, and what the command line offers. Keys and tensors of positional encodings are
+ * use them, and docs/model-file.md is checked against them. The library also checks ferry_options against the rows of
+ * the search options, and the command line takes its options from them. Keys and tensors of positional encodings are
  * declared by the encodings themselves (engine/position). */
 #ifndef FERRY_FILE_SCHEMA_H
 #define FERRY_FILE_SCHEMA_H
@@ -18,7 +18,7 @@ typedef enum ferry_key_kind {
     FERRY_KEY_ID,     /* int32_t; i32 in the file */
     FERRY_KEY_REAL,   /* float; f32 in the file */
     FERRY_KEY_BOOL,   /* bool, or an int32_t that is 0 or 1; bool in the file */
-    FERRY_KEY_CHOICE, /* an enumeration, a bool or an int32_t that counts in `choices`; text in the file */
+    FERRY_KEY_CHOICE, /* an enumeration, a bool or an int32_t, as index into `choices`; text in the file */
     FERRY_KEY_TEXT,   /* ferry_view; text in the file */
     FERRY_KEY_BYTES,  /* ferry_view; array of u8 in the file */
     FERRY_KEY_IDS,    /* const int32_t *; array of i32 in the file */
@@ -29,7 +29,7 @@ typedef enum ferry_key_kind {
 /* When a key is in the file. */
 typedef enum ferry_key_when {
     FERRY_WHEN_ALWAYS,
-    FERRY_WHEN_NEVER, /* an option of the user alone */
+    FERRY_WHEN_NEVER, /* an option of the user only */
     FERRY_WHEN_SHORTLIST,
     FERRY_WHEN_SENTENCEPIECE,
     FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */
@@ -54,17 +54,17 @@ typedef struct ferry_key {
     const char *name; /* after the prefix of its group */
     ferry_key_kind kind;
     ferry_key_when when;
-    bool optional;      /* may be missing where it could be: the value is `usual` then, or empty */
+    bool optional;      /* may be missing where it applies; its value is then `usual`, or empty */
     size_t place, size; /* of the value in the struct of its group */
     size_t count_place; /* of an array: of its count, in the same struct */
     size_t count_size;
-    bool matches; /* the array has as many elements as its count says already, and may be missing if that is 0 */
+    bool matches; /* the count is already known: the array must match it, and may be missing if it is 0 */
     double least, most;
     bool above; /* `least` itself is excluded */
     ferry_key_bound bound;
     const char *const *choices; /* NULL-terminated */
     double usual;
-    const char *help; /* of the command line's option of that name; NULL: it has none */
+    const char *help; /* of the command line's option of that name; NULL if there is none */
 } ferry_key;
 
 /* In the order of the file. */
@@ -92,7 +92,7 @@ ferry_key_table ferry_schema_keys(ferry_key_group group);
 /* NULL if the group has no such key. */
 const ferry_key *ferry_schema_find(ferry_key_group group, const char *name);
 
-/* What keys speak of. */
+/* The structs that keys describe. */
 typedef struct ferry_schema_values {
     ferry_transformer *transformer;
     ferry_generation *generation;
@@ -101,11 +101,11 @@ typedef struct ferry_schema_values {
     bool shortlist; /* the model has one */
 } ferry_schema_values;
 
-/* The struct that a group's places count in. */
+/* The struct of a group, which `place` is an offset into. */
 void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group);
-/* The `usual` values of all keys; everything else stays as it is. */
+/* Sets all keys to their `usual` values; nothing else changes. */
 void ferry_schema_defaults(const ferry_schema_values *values);
-/* Whether the key is in a file of these values. */
+/* Whether a file of these values has the key. */
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values);
 /* The largest value that the key may have. */
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values);
@@ -114,7 +114,7 @@ bool ferry_key_admits(const ferry_key *key, double value, double most);
 /* "a number from 0 to 1024", for messages. */
 ferry_name ferry_key_range(const ferry_key *key, double most);
 
-/* A value of a number, bool or choice in the struct that its place counts in, and of an array's count. */
+/* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
 size_t ferry_key_count(const ferry_key *key, const void *group);
@@ -130,7 +130,8 @@ extern const char *const ferry_policy_names[],
                                                                                 *const ferry_tokenizer_names[],
                                                                                     *const ferry_matrix_type_names[];
 
-/* Words of ferry.features: "prefix:choice", or a prefix alone where choices is NULL. `position:` is the encodings'. */
+/* Words of ferry.features: "prefix:choice", or a prefix alone where choices is NULL. `position:` belongs to the
+ * encodings. */
 typedef struct ferry_feature {
     const char *prefix;
     const char *const *choices;
@@ -167,11 +168,11 @@ typedef struct ferry_tensor_row {
     size_t place; /* of the ferry_matrix or ferry_norm in ferry_layer, or in ferry_stack */
 } ferry_tensor_row;
 
-/* Those of a layer, and of a stack beside its layers, in the order in which they are bound; *count. */
+/* Those of a layer, and of a stack besides its layers, in the order in which they are bound; *count. */
 const ferry_tensor_row *ferry_schema_layer_tensors(size_t *count);
 const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count);
 bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack);
-/* The size that the letter stands for. */
+/* The size denoted by the letter. */
 int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const ferry_stack *stack);
 /* Where the row's matrix or norm is in a layer or stack. */
 void *ferry_tensor_place(const ferry_tensor_row *row, void *owner);

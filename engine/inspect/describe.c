@@ -1,4 +1,4 @@
-/* What is in a model, in words. */
+/* The description of a model. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static double megabytes(size_t bytes)
     return (double)bytes / 1e6;
 }
 
-/* "position.layout split": every parameter below the prefix, as the file has it. */
+/* "layout split": every parameter whose key begins with `prefix`, as the file has it. */
 static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *prefix)
 {
     const size_t length = strlen(prefix);
@@ -42,7 +42,7 @@ static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *pref
     }
 }
 
-/* What positions keep in memory and add to the arithmetic of `step`. */
+/* The memory of positions, and what they add to the arithmetic of `step`. */
 static void print_cost(FILE *out, const ferry_position *position, const char *step)
 {
     ferry_position_cost cost = {0};
@@ -60,7 +60,7 @@ static void print_cost(FILE *out, const ferry_position *position, const char *st
             cost.key_operations);
 }
 
-/* What is unusual at a stack's end: pre-norm stacks have a norm there, post-norm stacks none. */
+/* Only what is unusual: pre-norm stacks usually end with a norm, post-norm stacks without. */
 static const char *end_norm(const ferry_stack *stack)
 {
     if (stack->pre_norm == (stack->final_norm.weight != NULL)) return "";
@@ -134,7 +134,7 @@ static bool same_weights(const ferry_matrix *a, const ferry_matrix *b)
     return a->panels == b->panels && a->codes == b->codes;
 }
 
-/* How many matrices are int8, and what their integers stand for. */
+/* How many matrices are int8, and how they are scaled. */
 static void print_codes(FILE *out, const ferry_transformer *transformer)
 {
     code_count counts[] = {{"with a scale for each row", 0},
@@ -217,7 +217,7 @@ static void print_decoding(FILE *out, const ferry_options *decoding)
 static void print_text(FILE *out, const ferry_model_text *text)
 {
     if (!text->present) {
-        fputs("text: no tokenizer; the model speaks in ids only\n", out);
+        fputs("text: no tokenizer; the model takes and gives ids only\n", out);
         return;
     }
     const bool one_model = text->source_model.data == text->target_model.data;
@@ -233,7 +233,7 @@ static void print_text(FILE *out, const ferry_model_text *text)
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");
 }
 
-/* The family's own tag, which stands before other names. */
+/* The family's own tag, which comes before other names. */
 static ferry_view tag_of(ferry_view names)
 {
     size_t size = 0;

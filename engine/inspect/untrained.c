@@ -124,12 +124,12 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
     ferry_error inner = {0};
     const ferry_status status = ferry_position_bind(name, &place, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
-    /* Nothing was read: what does not fit is the shape. */
+    /* No file was read, so the shape is wrong. */
     return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
                       inner.message);
 }
 
-/* ---- the whole ---- */
+/* ---- the model ---- */
 
 /* A size of the shape, against the limit of the stack's key, or d_model's. */
 static ferry_status check_size(const char *name, const char *key, int32_t value, int32_t least, ferry_error *error)
@@ -181,7 +181,7 @@ static ferry_stack stack_of(const ferry_inspect_shape *shape, int32_t layers)
     };
 }
 
-/* No sentence ends by itself, so that every length can be asked for. */
+/* The end of sentence is suppressed, so that every length can be generated. */
 static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
 {
     static const char name[] = "untrained";

@@ -37,8 +37,9 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Tiles are large: a process has to ask before Linux keeps them for its threads. Documentation/arch/x86/xstate.rst. */
-static bool may_use_tiles(void)
+/* Tiles are large: Linux saves them only for processes that have requested permission.
+ * Documentation/arch/x86/xstate.rst. */
+static bool request_tiles(void)
 {
 #if defined(__linux__)
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
@@ -58,11 +59,11 @@ ferry_cpu_level ferry_cpu_detect(void)
     if (!has_all(ebx, EBX7_AVX2) || !has_all(states, XCR0_AVX)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX512) || !has_all(states, XCR0_AVX512)) return FERRY_CPU_AVX2;
     if (!has_all(ecx, ECX7_AVX512_VNNI)) return FERRY_CPU_AVX512;
-    if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !may_use_tiles()) return FERRY_CPU_AVX512_VNNI;
+    if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !request_tiles()) return FERRY_CPU_AVX512_VNNI;
     return FERRY_CPU_AMX;
 }
 
-/* Dot products of int8 in AVX2's registers: some CPUs of every level from AVX2 on have them, so that they are none. */
+/* Dot products of int8 in AVX2's registers: not a level, as some CPUs of every level from AVX2 on have them. */
 static bool has_avx_vnni(void)
 {
     uint32_t eax, ebx, ecx, edx;
@@ -119,7 +120,7 @@ const ferry_kernels *const *ferry_kernels_available(void)
     const size_t plain_at = sizeof tables / sizeof *tables - 2;
     const ferry_cpu_level level = ferry_cpu_detect();
 #if defined(__x86_64__)
-    /* One more table between AVX-512's and AVX2's, the best one where there is no AVX-512: never at `plain`. */
+    /* The additional table, between AVX-512's and AVX2's, is the best one without AVX-512. */
     if (level >= FERRY_CPU_AVX2 && has_avx_vnni()) return tables_avx_vnni + plain_at - level;
 #endif
     return tables + plain_at - level;

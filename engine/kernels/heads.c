@@ -1,10 +1,9 @@
-/* Attention of heads over cached keys and values: compiled once per ISA (isa.h). A multiplication and its addition
- * round once everywhere, so that every ISA gives the same bytes; where the hardware cannot do that, plain C is correct
- * and slow.
+/* Attention of heads over cached keys and values: compiled once per ISA (isa.h). Multiply-adds are fused everywhere, so
+ * that every ISA gives the same bytes; without hardware support plain C is correct but slow.
  *
- * Keys lie in lines of 4 positions × 4 d (kernels.h): one line is multiplied with 4 elements of q, repeated, and a
- * score is what four chains have summed, of d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). Four blocks are
- * taken together, which gives 16 scores. An element of the context is one chain in ascending position. */
+ * Keys are stored in lines of 4 positions × 4 d (kernels.h): one line is multiplied by 4 elements of q, repeated, and a
+ * score is the sum of four chains, over d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). Four blocks are
+ * processed together, which gives 16 scores. An element of the context is one chain in ascending position. */
 #include "isa.h"
 
 #include <string.h>
@@ -12,8 +11,8 @@
 #include <immintrin.h>
 #endif
 
-#define BLOCKS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* that 16 scores take */
-/* What stays in registers: rows of 16 scores; lines (rows or heads) and panels of the context. */
+#define BLOCKS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* of 16 scores */
+/* Kept in registers: rows of 16 scores; lines (rows or heads) and panels of the context. */
 #if WIDTH == 16
 #define SCORE_ROWS 4
 #define CONTEXT_LINES 4
@@ -49,7 +48,7 @@ INLINE vec fused(vec x, vec w, vec acc)
 
 /* ---- scores ---- */
 
-/* q[0..4) again and again. */
+/* q[0..4), repeated. */
 INLINE vec repeat(const float *q)
 {
 #if WIDTH == 16
@@ -224,7 +223,7 @@ INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_p
     }
 }
 
-/* As many lines together as registers hold; lines that share their values are told so at compile time. */
+/* As many lines together as the registers hold; step_v is a constant 0 for lines that share their values. */
 INLINE void context_all(context_lines c, size_t step_v, const ferry_past *past, int32_t lines)
 {
     int32_t i = 0;

@@ -15,7 +15,7 @@ INLINE int_vec larger(int_vec a, int_vec b)
 #endif
 }
 
-/* min(max(x, -127), 127); -127 where x is no number. */
+/* min(max(x, -127), 127); -127 if x is a NaN. */
 INLINE vec clamp(vec x)
 {
 #if WIDTH == 16
@@ -23,7 +23,7 @@ INLINE vec clamp(vec x)
 #elif WIDTH == 8
     return _mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(-127.0f)), _mm256_set1_ps(127.0f));
 #elif defined(FERRY_NEON)
-    /* Of a NaN and a number these take the number. */
+    /* Of a NaN and a number these return the number. */
     return vminnmq_f32(vmaxnmq_f32(x, vdupq_n_f32(-127.0f)), vdupq_n_f32(127.0f));
 #else
     const vec low = (vec){0} - 127.0f, high = (vec){0} + 127.0f;
@@ -35,7 +35,7 @@ INLINE vec clamp(vec x)
 
 float FERRY_KERNEL(largest)(const float *x, size_t n)
 {
-    /* The sizes of floats are in the order of their bits; a NaN is above all. */
+    /* Absolute values of floats compare as their bits do; a NaN is above all. */
     int_vec most[PARTS] = {{0}};
     float edge[FERRY_LANES] = {0};
     for (size_t i = 0; i < n; i += FERRY_LANES) {
@@ -54,7 +54,7 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
     return result;
 }
 
-/* 16 codes of x·factor. Adding 1.5·2^23 rounds to an integer, to the nearest even one, that stands in the low bits. */
+/* 16 codes of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low bits. */
 INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, int_vec *sums)
 {
     typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
@@ -68,7 +68,7 @@ INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, int_vec 
     }
 }
 
-/* The last 16 codes, from fewer inputs, and their sum; zeros behind them. */
+/* The last 16 codes, from `count` inputs and padded with zeros; returns their sum. */
 static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor)
 {
     float edge[FERRY_LANES] = {0};
@@ -77,7 +77,7 @@ static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float
     memcpy(edge, x, (size_t)count * sizeof *edge);
     quantize_lanes(codes, edge, factor, &unused);
     for (int32_t l = 0; l < FERRY_LANES; l++) {
-        codes[l] = l < count ? codes[l] : 0; /* 0·factor is no number where the factor is infinite */
+        codes[l] = l < count ? codes[l] : 0; /* 0·factor is a NaN if the factor is infinite */
         sum += codes[l];
     }
     return sum;
@@ -108,8 +108,8 @@ static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int
     return sum + add_lanes(sums);
 }
 
-/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. What stands behind K does not matter: the codes that
- * it meets are 0. */
+/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. Bytes past K may be anything: the codes that they are
+ * multiplied by are 0. */
 static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
 {
     int_vec sums = {0};

@@ -1,9 +1,10 @@
-/* What the sources of kernels share; nobody else includes this.
+/* Shared by the sources of the kernels, and included by them only.
  *
  * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
- * compiler flags (kernels.cmake). Each compilation defines its share of the lists as ferry_<kernel>_<isa>. For
+ * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For
  * avx512vnni and neon_dotprod only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and product_amx.c:
- * everything else is avx512's, or neon's. Every AArch64 has NEON, so that FERRY_NEON tells neon from plain. */
+ * the other kernels are those of avx512, or neon. As every AArch64 has NEON, FERRY_NEON distinguishes neon from plain.
+ */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
@@ -66,8 +67,8 @@ FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon_dotprod)
 #define FERRY_KERNEL(kernel) FERRY_JOIN(kernel, FERRY_ISA_NAME)
 
 #define INLINE static inline __attribute__((always_inline))
-/* Loops over a tile must vanish, or its accumulators do not stay in registers. Where clang inserts checks it would take
- * minutes over that. */
+/* Loops over a tile must be unrolled completely, or its accumulators do not stay in registers. With sanitizers clang
+ * would take minutes for that. */
 #if defined(__clang__)
 #if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer) || !defined(__OPTIMIZE__)
 #define UNROLL

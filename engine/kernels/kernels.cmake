@@ -2,7 +2,7 @@
 
 set(kernels ${CMAKE_CURRENT_LIST_DIR})
 set(isas plain)
-set(isas_i8) # only products of int8 differ from those of the ISA before
+set(isas_i8) # only products of int8 differ from those of another ISA
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     list(APPEND isas avx2 avx512)
     set(isas_i8 avxvnni avx512vnni amx)
@@ -33,7 +33,7 @@ foreach(isa IN LISTS isas isas_i8)
     target_compile_definitions(kernels_${isa} PRIVATE FERRY_ISA_NAME=${isa})
     target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -O3)
     if(FERRY_SANITIZE MATCHES address AND CMAKE_C_COMPILER_ID STREQUAL GNU)
-        # The frames that gcc takes for it are not aligned as vectors of 64 bytes need it.
+        # gcc's frames for this check lack the alignment of 64-byte vectors.
         target_compile_options(kernels_${isa} PRIVATE --param=asan-use-after-return=0)
     endif()
     list(APPEND kernel_objects $<TARGET_OBJECTS:kernels_${isa}>)

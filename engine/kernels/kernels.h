@@ -1,15 +1,16 @@
-/* Arithmetic on rows and matrices. Knows no model.
+/* Arithmetic on rows and matrices, independent of any model.
  *
- * Panels. A weight matrix [N, K] lies in memory as panels of 16 outputs: panel p is [K][16], element (k, l) being
- * W[16 p + l][k]; the last panel is filled up with zeros. Whatever the machine, one step along k reads 16 consecutive
- * weights, so a product streams its matrix once and in order, and the layout can stand in a file.
+ * Panels. A weight matrix [N, K] is stored as panels of 16 outputs: panel p is [K][16], element (k, l) being W[16 p +
+ * l][k]; the last panel is padded with zeros. On every machine one step along k reads 16 consecutive weights, so a
+ * product streams its matrix once and in order, and files use the same layout.
  *
- * Bits. Every element of a product is one chain of additions in ascending k, on one ISA always with the same rounding,
- * whatever the number of rows and wherever the row stands: a row's result depends on that row alone. Row operations sum
- * in a fixed 16-lane order: lane l adds elements l, l + 16, ...; then lanes l and l + 8, l + 4, l + 2, l + 1 are added.
+ * Reproducibility. Every element of a product is one chain of additions in ascending k, on one ISA always with the same
+ * rounding, for any number of rows and any position of the row: a row's result depends on that row alone. Row
+ * operations sum in a fixed 16-lane order: lane l adds elements l, l + 16, ...; then lanes l and l + 8, l + 4, l + 2, l
+ * + 1 are added.
  *
  * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has one of its own (product_amx.c). */
+ * its flags; AMX has its own product (product_amx.c). */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -37,23 +38,23 @@ typedef struct ferry_rows_i8 {
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
- * 4 of blocks[j / 4]; blocks behind the last position are not read. Blocks are 64-byte aligned; offset, head and stride
+ * 4 of blocks[j / 4]; blocks past the last position are not read. Blocks are 64-byte aligned; offset, head and stride
  * are multiples of 16.
  *
- * The keys of a head in a block are [⌈width/4⌉][4 slots][4 d]: 16 floats are 4 elements of every slot, so that a new
- * key touches a quarter of the lines that a panel would cost it. Elements behind `width` are 0; slots that hold no key
- * yet may hold anything. A value is a row [width]. */
+ * The keys of a head in a block are [⌈width/4⌉][4 slots][4 d]: 16 floats are 4 elements of every slot, so that writing
+ * a key touches a quarter of the cache lines that a panel would. Elements past `width` are 0; unused slots are
+ * undefined. A value is a row [width]. */
 #define FERRY_BLOCK_POSITIONS 4
 #define FERRY_LINE_ELEMENTS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* of one slot in 16 floats of keys */
 typedef struct ferry_past {
     const float *const *blocks;
     size_t offset; /* of the first head in a block, floats */
     size_t head;   /* from head to head */
-    size_t stride; /* from value to value; of no meaning for keys */
+    size_t stride; /* from value to value; unused for keys */
     int32_t heads, width, count;
 } ferry_past;
 
-/* Σ exp(x) of what has been added, as sum·exp(largest): no term overflows, however the largest comes. */
+/* Σ exp(x) of the elements added so far, as sum·exp(largest), so that no term overflows. */
 typedef struct ferry_log_sum {
     float largest;
     double sum;
@@ -61,14 +62,14 @@ typedef struct ferry_log_sum {
 #define FERRY_LOG_SUM_ZERO ((ferry_log_sum){-INFINITY, 0})
 #define FERRY_LOG_SUM_BLOCK 512
 
-/* Its logarithm; something finite has been added. */
+/* Its logarithm; at least one finite element has been added. */
 static inline float ferry_log_of_sum(const ferry_log_sum *total)
 {
     /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
     return (float)((double)total->largest + log(total->sum));
 }
 
-/* The `limit` largest of what has been added, in descending order, equal ones by ascending index. */
+/* The `limit` largest elements added so far, in descending order, ties by ascending index. */
 typedef struct ferry_top {
     float *values;    /* [limit] */
     int32_t *indices; /* [limit] */
@@ -77,7 +78,7 @@ typedef struct ferry_top {
 
 typedef struct ferry_kernels {
     const char *isa; /* "plain", "avx2", "avxvnni", "avx512", "avx512vnni", "amx"; "neon", "neon_dotprod" */
-    bool fast_i8;    /* products of int8 take less time than those of floats, not only fewer bytes */
+    bool fast_i8;    /* products of int8 are faster than those of floats, not only smaller */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -94,9 +95,9 @@ typedef struct ferry_kernels {
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
                        const float *scales, float multiplier, const float *bias);
 
-    /* Attention over the past of some heads; score and context of a row depend on that row alone, with the same bytes
+    /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
-     * columns up to 16·⌈count/16⌉ are written (ldy has room for them; those behind the keys have no meaning). */
+     * columns up to 16·⌈count/16⌉ ≤ ldy are written; those past the keys are undefined. */
     void (*scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_past *keys);
     /* a [heads, rows] with lda, y row i of head h at y + i·ldy + h·width: y[d] = Σ_j a[h, i, j]·v[j, d] for d < width,
      * in ascending j < count; other values are not read. */
@@ -111,16 +112,17 @@ typedef struct ferry_kernels {
                      int32_t n);
     /* x[0..n) = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one element is finite. */
     void (*softmax)(float *x, int32_t n);
-    /* Adds x[0..n) to a sum that began as FERRY_LOG_SUM_ZERO. Rows may come in parts: the same parts give the same
-     * bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
+    /* Adds x[0..n) to a sum initialized with FERRY_LOG_SUM_ZERO. A row may be added in parts: the same parts give the
+     * same bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
     void (*add_exp)(ferry_log_sum *total, const float *x, int32_t n);
     /* Index of the largest element, the lowest index among equals; n ≥ 1. */
     int32_t (*argmax)(const float *x, int32_t n);
-    /* Adds x[0..n), whose indices are first, first + 1, …, all above those that were added before. Elements that are
-     * -INFINITY count like any other. */
+    /* Adds x[0..n), whose indices are first, first + 1, …, all above those added before. -INFINITY is an element like
+     * any other. */
     void (*add_top)(ferry_top *top, const float *x, int32_t n, int32_t first);
     void (*activate)(ferry_activation activation, float *x, size_t n);
-    /* One row of an SSRU (graph/model.h): with g = sigmoid(f), c = g·c + (1 - g)·w and y = relu(c); y may be w or f. */
+    /* One row of an SSRU (graph/transformer.h): with g = sigmoid(f), c = g·c + (1 - g)·w and y = relu(c); y may be w or
+     * f. */
     void (*ssru)(float *y, float *c, const float *f, const float *w, int32_t n);
     void (*add)(float *y, const float *x, size_t n);      /* y += x */
     void (*multiply)(float *y, const float *x, size_t n); /* y *= x */
@@ -129,12 +131,12 @@ typedef struct ferry_kernels {
 } ferry_kernels;
 
 /* The best table that this CPU and its operating system can run, or the one that `isa` names (NULL or "": best).
- * NULL when `isa` is unknown or cannot run here. Thread-safe; tables are static. */
+ * NULL if `isa` is unknown or cannot run here. Thread-safe; tables are static. */
 const ferry_kernels *ferry_kernels_find(const char *isa);
 /* Tables that run here, best first; NULL-terminated. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
-/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16]; ferry_panels_count floats. And row n of it back: y [K]. */
+/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats; and from panels row n, y [K]. */
 size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
 void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
 void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);

@@ -1,6 +1,6 @@
 /* Products of rows with panels: compiled once per ISA (isa.h). With AVX2, AVX-512 and NEON, which therefore give the
- * same bytes, a multiplication and its addition round once; they are asked for by name, because a compiler that
- * contracts at its own pleasure may do so in one tile and not in another.
+ * same bytes, multiply-adds are fused, by intrinsics: a compiler that may contract them could do so in one tile and not
+ * in another.
  *
  * y[i, n] = (((0 + x[i, 0]·W[n, 0]) + x[i, 1]·W[n, 1]) + ...) + bias[n], one chain per element. A tile of some rows and
  * panels keeps its chains in registers:
@@ -9,9 +9,10 @@
  *     row i    acc acc    acc acc        for each k: acc[i, n] += x[i, k]·W[n, k]
  *     row i+1  acc acc    acc acc
  *
- * The loops around it, from the outside: blocks of rows; pieces of them along k, copied to the stack at a distance that
+ * The loops around it, from the outside: blocks of rows; pieces of them along k, copied to the stack with a stride that
  * spreads the rows over the cache's sets; groups of panels, streamed from memory once per block; tiles of rows, which
- * share the group in the cache and ask for the next one. Between two pieces the chains wait in y, which is exact. */
+ * share the group in the cache and prefetch the next one. Between two pieces the chains are stored in y, which is
+ * exact. */
 #include "isa.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-/* Tiles (rows, panels): the accumulators, one row of weights and a factor fit the registers. */
+/* Tiles (rows, panels): the accumulators, one row of weights and a factor fit in the registers. */
 #define TILES_UP_TO_3(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels)
 #define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_3(TILE, panels) TILE(4, panels) TILE(5, panels) TILE(6, panels)
 #define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
@@ -44,7 +45,8 @@
 #define PIECE 512 /* steps along k: 56 rows of a piece are about 116 KiB of stack */
 #define PIECE_STRIDE (PIECE + FERRY_LANES)
 
-/* What the tiles of one group prefetch: line k of a panel of the next group, and of the panel `step` behind it. */
+/* What the tiles of one group prefetch: line k of a panel of the next group, and of the panel `step` floats after it.
+ */
 typedef struct ahead {
     const float *panel;
     size_t step;
@@ -184,7 +186,7 @@ TILES(DEFINE_TILE)
 #define TILE_ENTRY(rows, panels) [rows][panels] = tile_##rows##x##panels,
 static tile_function *const tiles[TILE_ROWS + 1][MAX_PANELS + 1] = {TILES(TILE_ENTRY)};
 
-/* Where a tile may prefetch: a lone tile all panels of the next group, several tiles one panel each. */
+/* What a tile prefetches: a lone tile all panels of the next group, several tiles one panel each. */
 static ahead look_ahead(const piece *job, int32_t next, int32_t panels, bool alone)
 {
     int32_t panel = next < panels ? next : panels - 1;
@@ -198,7 +200,7 @@ static void product_piece(const piece *job, int32_t rows)
 {
     int32_t count = (rows + TILE_ROWS - 1) / TILE_ROWS;
     int32_t size = rows / count;
-    int32_t larger = rows % count; /* so many tiles have one row more */
+    int32_t larger = rows % count; /* number of tiles with one row more */
     int32_t panels = (job->N + FERRY_LANES - 1) / FERRY_LANES;
     int32_t group = MAX_PANELS;
     for (int32_t panel = 0; panel < panels; panel += group) {

@@ -1,12 +1,12 @@
 /* Products of quantized rows with int8 matrices on AMX tiles (Intel SDM volume 1, chapter 18). The bytes are those of
- * product_i8.c, for there is only one exact sum.
+ * product_i8.c, since integer sums are exact.
  *
  *     A  [R, 64] of inputs    R rows, 64 inputs of each
- *     B  [16][16][4] of a panel: 16 groups of inputs for 16 outputs, just as they lie in memory
+ *     B  [16][16][4] of a panel: 16 groups of inputs for 16 outputs, as stored in memory
  *     C  [R, 16] of sums      C += A·B
  *
- * R = ⌈rows / ⌈rows/16⌉⌉, as a smaller tile takes less time; the last tile of rows starts so early that it is whole,
- * too, and some rows may be computed twice. So may panels. A block of tiles keeps its sums in registers over all of K;
+ * R = ⌈rows / ⌈rows/16⌉⌉, as a smaller tile takes less time; the last tile of rows starts early enough to be complete,
+ * so that some rows may be computed twice. So may panels. A block of tiles keeps its sums in registers over all of K;
  * a group of panels stays in the cache while all rows pass. The hardware's own prefetching keeps up with the tiles. */
 #include "product_i8.h"
 
@@ -26,12 +26,12 @@ typedef struct amx_product {
     int32_t tile_rows;  /* R */
     int32_t tiles;      /* of rows */
     int32_t panels;     /* of the matrix */
-    size_t steps;       /* of 64 inputs, but for what is left */
-    size_t left;        /* bytes of a panel behind the steps */
+    size_t steps;       /* of 64 inputs, without the remainder */
+    size_t left;        /* bytes of a panel after the steps */
     size_t inputs_step; /* bytes from step to step */
-    /* The group of panels: */
+    /* The current group of panels: */
     int32_t panel;              /* its first */
-    int8_t (*last)[CODES_TILE]; /* [its size] what is left, filled up with zeros */
+    int8_t (*last)[CODES_TILE]; /* [its size] the remainder, padded with zeros */
 } amx_product;
 
 /* The tiles that a step reads. */
@@ -41,7 +41,7 @@ typedef struct operands {
 
 typedef void step_function(const operands *o);
 
-/* The compilers do not know which memory tile instructions read. */
+/* Compilers do not know which memory tile instructions read. */
 INLINE void finish_writing(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -106,7 +106,7 @@ INLINE void step_3x1(const operands *o)
 
 /* ---- blocks of tiles: their sums, then their outputs ---- */
 
-/* Of tile t. */
+/* The first row of tile t. */
 static int32_t first_row(const amx_product *p, int32_t t)
 {
     int32_t row = t * p->tile_rows, last = p->job.x->rows - p->tile_rows;

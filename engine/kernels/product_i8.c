@@ -1,14 +1,14 @@
 /* Products of quantized rows with int8 matrices (linear.h): compiled once per ISA (isa.h). The integer sums are exact
- * everywhere, so that they may be added in any order; what follows in float32 is the same operations everywhere.
+ * everywhere, so that they may be added in any order; the float32 operations after them are the same everywhere.
  *
- * Inputs lie in blocks of rows (product_i8.h), in the order in which a tile reads them:
+ * Inputs are stored in blocks of rows (product_i8.h), in the order in which a tile reads them:
  *
  *     block: [⌈K/4⌉][rows of the block][4]
  *     panel: [⌈K/4⌉][16 outputs][4]               acc[i, n] += Σ_(4 inputs) x̂[i, k]·q[n, k]
  *
  * A tile, a block by some panels over all of K, keeps its sums in registers. The loops around it, from the outside:
  * as many blocks as the cache near the core holds; groups of panels, streamed from memory; blocks, which share the
- * group in the cache and ask for the next one. */
+ * group in the cache and prefetch the next one. */
 #include "product_i8.h"
 
 #define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
@@ -30,9 +30,9 @@ INLINE int32_t four_bytes(const int8_t *x)
     return four;
 }
 
-/* For every ISA: its tiles; `inputs` and `weights`, what its instructions want of the 4 inputs of a row and of the
- * codes of WIDTH outputs; what is added to every q before it is multiplied (OFFSET), so that sums start at -OFFSET·Σ x̂;
- * and into how many chains the sums of a small tile are split to hide the latency of the additions. */
+/* For every ISA: its tiles; `inputs` and `weights`, its instructions' operands for 4 inputs of a row and for the codes
+ * of WIDTH outputs; OFFSET, which is added to every q before the multiplication, so that sums start at -OFFSET·Σ x̂; and
+ * CHAINS, the number of chains into which the sums of a small tile are split to hide the latency of the additions. */
 #if defined(__AVX512VNNI__)
 /* vpdpbusd multiplies unsigned bytes by signed ones: (q + 128)·x̂. */
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
@@ -85,7 +85,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     return (sum_vec)_mm512_add_epi32((__m512i)acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 }
 #elif defined(__AVXVNNI__)
-/* As with AVX-512 VNNI, in half as many and half as wide registers. */
+/* As AVX-512 VNNI, with half as many registers of half the width. */
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1)
 #define OFFSET 128
 #define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
@@ -166,7 +166,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 }
 #endif
 #else
-/* Bytes as halves of 16-bit lanes, whichever comes first: low·low + high·high is at most 2·128·127 < 2^15. */
+/* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
 #define OFFSET 0
 #define CHAINS(rows, panels) 1
@@ -204,7 +204,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 
 /* ---- product ---- */
 
-/* What a tile prefetches: with every step `step` bytes more of its share of the next group of panels. */
+/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step. */
 typedef struct ahead {
     const int8_t *at;
     size_t step;

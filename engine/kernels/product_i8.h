@@ -1,4 +1,4 @@
-/* What inputs_i8.c, product_i8.c and product_amx.c share: where quantized inputs lie, and what becomes of the sums. */
+/* Shared by inputs_i8.c, product_i8.c and product_amx.c: the layout of quantized inputs, and outputs from sums. */
 #ifndef FERRY_KERNELS_PRODUCT_I8_H
 #define FERRY_KERNELS_PRODUCT_I8_H
 
@@ -9,11 +9,11 @@
 #include <immintrin.h>
 #endif
 
-#define GROUP 4 /* inputs of an output that lie together */
+#define GROUP 4 /* consecutive inputs of an output */
 #define PANEL_GROUP (FERRY_LANES * GROUP)
 
 typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
-typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* sums may wrap on their way */
+typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* partial sums may wrap */
 
 #if defined(__AMX_INT8__) || defined(__AMXINT8__) /* gcc and newer clangs, older clangs */
 #define AMX
@@ -21,8 +21,8 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 
 /* ---- inputs ---- */
 
-/* Inputs lie in blocks of rows, as equal as can be, and of at most TILE_ROWS, in the order in which a tile reads them:
- * [⌈K/4⌉][rows of the block][4]. For AMX they are one block [⌈K/64⌉][rows][64], but for too few rows to be worth it. */
+/* Inputs are stored in blocks of at most TILE_ROWS rows, as equal as possible, in the order in which a tile reads them:
+ * [⌈K/4⌉][rows of the block][4]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64]. */
 #if WIDTH == 16
 #define TILE_ROWS 14
 #elif defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
@@ -35,7 +35,7 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 #define TILE_ROWS 2
 #endif
 #define AMX_INPUTS 64  /* of a tile */
-#define MIN_AMX_ROWS 4 /* fewer do not fill a tile enough */
+#define MIN_AMX_ROWS 4 /* fewer leave too much of a tile empty */
 
 typedef struct block {
     int32_t first, rows;
@@ -49,11 +49,12 @@ INLINE int32_t count_blocks(int32_t rows)
 /* Block b of `rows` rows. */
 INLINE block input_block(int32_t rows, int32_t b)
 {
-    int32_t count = count_blocks(rows), size = rows / count, larger = rows % count; /* so many have one row more */
+    int32_t count = count_blocks(rows), size = rows / count,
+            larger = rows % count; /* number of blocks with one row more */
     return (block){.first = b * size + (b < larger ? b : larger), .rows = size + (b < larger)};
 }
 
-/* The block in which a row lies. */
+/* The block that contains a row. */
 INLINE block block_of_row(int32_t rows, int32_t row)
 {
     int32_t count = count_blocks(rows), size = rows / count, larger = rows % count;
@@ -104,9 +105,9 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const i
 #define MAX_PANELS 4 /* of a tile */
 #define MAX_TILE_ROWS 16
 
-/* sum / unit, rounded once. Where the machine fuses, by the reciprocal: each step of Newton's takes what is left of the
- * sum, and the second one rounds correctly (Markstein, IBM Journal of Research and Development 34, 1990, theorem 8),
- * if nothing overflows or underflows on the way: `near_one` says so. */
+/* sum / unit, rounded once. With fused multiply-adds, by the reciprocal and two Newton steps on the remainder; the
+ * second one rounds correctly (Markstein, IBM Journal of Research and Development 34, 1990, theorem 8) if nothing
+ * overflows or underflows on the way, which `near_one` states. */
 INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
 {
 #if WIDTH == 16
@@ -137,7 +138,7 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
     return sum / unit;
 }
 
-/* One row of sums, `vectors` vectors, → y, whose columns scales and bias stand for. */
+/* One row of sums, `vectors` vectors, → y; scales and bias begin at its first column. */
 INLINE void finish_row(float *y, const sum_vec *sums, int vectors, float unit, float reciprocal, const float *scales,
                        const float *bias)
 {
@@ -154,7 +155,7 @@ INLINE void finish_row(float *y, const sum_vec *sums, int vectors, float unit, f
     }
 }
 
-/* At the edge, whole vectors of what there is of `lanes`. */
+/* At the edge: the last `columns` of `lanes`, padded to whole vectors. */
 static inline const float *fill_up(float *edge, const float *lanes, size_t columns)
 {
     memset(edge, 0, MAX_PANELS * FERRY_LANES * sizeof *edge);

@@ -1,7 +1,7 @@
 /* Operations on rows: compiled once per ISA (isa.h) without contraction, so that every ISA gives the same bytes.
  *
- * Sixteen lanes are PARTS vectors; what is summed is summed lane by lane and then as kernels.h says. A last group of
- * fewer than 16 elements is filled up with a value that changes nothing. */
+ * Sixteen lanes are PARTS vectors; sums are taken lane by lane and then across lanes as kernels.h says. A last group of
+ * fewer than 16 elements is padded with a neutral value. */
 #include "isa.h"
 
 #include "base/half.h"
@@ -32,7 +32,7 @@ INLINE vec choose(bits condition, vec yes, vec no)
 }
 #endif
 
-/* A NaN in x stays one in both; the instructions return their second operand when the order is unknown. */
+/* Both keep a NaN in x: the instructions return their second operand if the operands are unordered. */
 #if defined(__AVX512F__)
 #define MAX_PS _mm512_max_ps
 #define MIN_PS _mm512_min_ps
@@ -81,7 +81,7 @@ INLINE lanes lanes_splat(float value)
     return result;
 }
 
-/* The first `count` lanes of one vector from or to memory; none when it is negative. */
+/* The first `count` lanes of one vector from or to memory; none if it is negative. */
 #if defined(__AVX512F__)
 INLINE vec load_some(const float *x, int32_t count, float fill)
 {
@@ -274,7 +274,7 @@ INLINE lanes larger_of(lanes a, lanes b)
     return a;
 }
 
-/* Four chains, because one would wait for the latency of its maxima. */
+/* Four chains, to hide the latency of the maxima. */
 enum { CHAINS = 4, CHAINS_STEP = CHAINS * FERRY_LANES };
 
 INLINE float largest(const float *x, size_t n)
@@ -425,7 +425,7 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     return i < count ? (int32_t)i : 0;
 }
 
-/* Behind its equals; a full list drops its last. */
+/* Inserts after equal elements; a full list drops its last. */
 static void insert(ferry_top *top, float value, int32_t index)
 {
     float *values = top->values;

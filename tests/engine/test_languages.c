@@ -233,7 +233,7 @@ TEST(test_first_token)
     check_first_id(model, "fra", -1, 5);
     check_first_id(model, "fra", 9, 5);
     check_first_id(model, NULL, 9, 9);
-    refuse(model, "en", NULL, "option to: the model has to be told the language to translate into");
+    refuse(model, "en", NULL, "option to: the model needs the language to translate into");
     ferry_model_close(model);
     languages.default_target = 1;
     model = open_model(&languages);
@@ -256,7 +256,7 @@ TEST(test_own_tags)
     ASSERT_IDS(model, "hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
     ASSERT_IDS(model, ">>fra<< hello", NULL, NULL, 7, 8, EOS);
     ASSERT_IDS(model, "hello", NULL, "", 8, EOS);
-    refuse(model, NULL, NULL, "option to: the model has to be told");
+    refuse(model, NULL, NULL, "option to: the model needs the language");
     assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE);
     refuse(model, NULL, "en", "option to: the model has no language 'en' to translate into");
     refuse(model, "de", "fr", "option from: the model has no language 'de' to translate from");
@@ -270,8 +270,8 @@ TEST(test_defaults)
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
     ferry_model *model = open_model(&languages);
     ASSERT_IDS(model, "hello", NULL, NULL, 8, EOS);
-    refuse(model, NULL, "de", "option from: the model has to be told the language to translate from");
-    refuse(model, "en", NULL, "option to: the model has to be told");
+    refuse(model, NULL, "de", "option from: the model needs the language to translate from");
+    refuse(model, "en", NULL, "option to: the model needs the language");
     accept(model, "", "");
     ferry_model_close(model);
     languages.default_source = 2;

@@ -40,14 +40,14 @@ test_language_options()
     expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
     expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
-    expect_failure 'option to: the model has to be told the language to translate into' \
+    expect_failure 'option to: the model needs the language to translate into' \
         plot -m tagged.gguf --attention "$text" -o picture.svg
 }
 
 test_languages_refused()
 {
     make_tagged prefix
-    expect_failure 'option to: the model has to be told the language to translate into; `ferry languages` lists' \
+    expect_failure 'option to: the model needs the language to translate into; `ferry languages` lists' \
         translate -m tagged.gguf x
     expect_failure "option to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
         translate -m tagged.gguf --to en x
