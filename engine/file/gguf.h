@@ -76,10 +76,8 @@ ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const
                                   ferry_error *error);
 /* An array of u8. */
 ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry_view *bytes, ferry_error *error);
-/* An array of integers, each in least … most, copied into `arena`. */
-ferry_status ferry_gguf_get_i32s(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most,
-                                 ferry_arena *arena, const int32_t **values, int32_t *count, ferry_error *error);
-ferry_status ferry_gguf_get_u64s(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const uint64_t **values,
-                                 size_t *count, ferry_error *error);
+/* An array of integers, each in least … most, copied into `arena` as numbers of `size` bytes: 4 (int32_t) or 8. */
+ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most, size_t size,
+                                     ferry_arena *arena, const void **values, size_t *count, ferry_error *error);
 
 #endif

@@ -421,10 +421,8 @@ ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry
     return FERRY_OK;
 }
 
-/* The integers of an array, each in least ... most, as int32_t or int64_t by their `size`, in `arena`. */
-static ferry_status copy_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
-                                  ferry_arena *arena, size_t size, const void **values, size_t *count,
-                                  ferry_error *error)
+ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most, size_t size,
+                                     ferry_arena *arena, const void **values, size_t *count, ferry_error *error)
 {
     const ferry_gguf_value *found;
     FERRY_TRY(find_typed(gguf, key, true, INTEGERS, "an array of integers", &found, error));
@@ -439,28 +437,6 @@ static ferry_status copy_integers(const ferry_gguf *gguf, const char *key, int64
         else
             ((int64_t *)numbers)[i] = number;
     }
-    *values = numbers;
-    return FERRY_OK;
-}
-
-ferry_status ferry_gguf_get_i32s(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most,
-                                 ferry_arena *arena, const int32_t **values, int32_t *count, ferry_error *error)
-{
-    const void *numbers = NULL;
-    size_t size;
-    FERRY_TRY(copy_integers(gguf, key, least, most, arena, sizeof **values, &numbers, &size, error));
-    if (size > INT32_MAX)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': too many integers", gguf->file, key);
-    *values = numbers;
-    *count = (int32_t)size;
-    return FERRY_OK;
-}
-
-ferry_status ferry_gguf_get_u64s(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const uint64_t **values,
-                                 size_t *count, ferry_error *error)
-{
-    const void *numbers = NULL;
-    FERRY_TRY(copy_integers(gguf, key, 0, INT64_MAX, arena, sizeof **values, &numbers, count, error));
     *values = numbers;
     return FERRY_OK;
 }

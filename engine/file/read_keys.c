@@ -36,27 +36,22 @@ static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *e
                       r->gguf->file, r->name, ferry_printable_view(text).text);
 }
 
-/* Pointers to elements have the same size for every element type. */
 static ferry_status read_array(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
     size_t count = 0;
-    const void *elements = NULL;
-    if (key->kind == FERRY_KEY_IDS) {
-        const int32_t *ids;
-        int32_t found = 0;
-        FERRY_TRY(ferry_gguf_get_i32s(r->gguf, r->name, (int32_t)key->least, (int32_t)ferry_key_most(key, r->values),
-                                      r->arena, &ids, &found, error));
-        count = (size_t)found;
-        elements = ids;
-    } else if (key->kind == FERRY_KEY_TEXTS) {
+    const void *elements = NULL; /* pointers have the same size for every element type */
+    if (key->kind == FERRY_KEY_TEXTS) {
         const ferry_view *texts;
         FERRY_TRY(ferry_gguf_get_texts(r->gguf, r->name, &texts, &count, error));
         elements = texts;
+    } else if (key->kind == FERRY_KEY_IDS) {
+        FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, (int64_t)key->least,
+                                          (int64_t)ferry_key_most(key, r->values), sizeof(int32_t), r->arena, &elements,
+                                          &count, error));
     } else {
-        const uint64_t *sizes;
-        FERRY_TRY(ferry_gguf_get_u64s(r->gguf, r->name, r->arena, &sizes, &count, error));
-        elements = sizes;
+        FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, 0, INT64_MAX, sizeof(uint64_t), r->arena, &elements, &count,
+                                          error));
     }
     const size_t expected = key->matches ? ferry_key_count(key, r->group) : count;
     if (count != expected || count > INT32_MAX)

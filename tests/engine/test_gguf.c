@@ -77,9 +77,7 @@ TEST(test_round_trip)
     bool flag;
     ferry_view text;
     const ferry_view *texts;
-    const int32_t *ids;
-    const uint64_t *sizes;
-    int32_t id_count;
+    const void *numbers;
     size_t count;
     char *path = scratch_path("round.gguf");
     write_sample(path);
@@ -102,13 +100,14 @@ TEST(test_round_trip)
     assert_int_equal(count, 3);
     assert_int_equal(texts[1].size, 0);
     assert_memory_equal(texts[2].data, "t\0o", 3);
-    CHECK(ferry_gguf_get_i32s(&gguf, "a.i32s", -1, 7, &arena, &ids, &id_count, &error));
-    assert_int_equal(id_count, 2);
-    assert_int_equal(ids[1], 7);
-    CHECK(ferry_gguf_get_i32s(&gguf, "a.none", 0, 7, &arena, &ids, &id_count, &error));
-    assert_int_equal(id_count, 0);
-    CHECK(ferry_gguf_get_u64s(&gguf, "a.u64s", &arena, &sizes, &count, &error));
-    assert_int_equal(sizes[0], 1ull << 40);
+    CHECK(ferry_gguf_get_integers(&gguf, "a.i32s", -1, 7, sizeof(int32_t), &arena, &numbers, &count, &error));
+    assert_int_equal(count, 2);
+    assert_int_equal(((const int32_t *)numbers)[0], -1);
+    assert_int_equal(((const int32_t *)numbers)[1], 7);
+    CHECK(ferry_gguf_get_integers(&gguf, "a.none", 0, 7, sizeof(int32_t), &arena, &numbers, &count, &error));
+    assert_int_equal(count, 0);
+    CHECK(ferry_gguf_get_integers(&gguf, "a.u64s", 0, INT64_MAX, 8, &arena, &numbers, &count, &error));
+    assert_int_equal(((const uint64_t *)numbers)[0], 1ull << 40);
 
     const ferry_tensor *matrix = ferry_gguf_tensor(&gguf, "t.matrix");
     assert_non_null(matrix);
@@ -129,8 +128,9 @@ TEST(test_getters_name_file_and_key)
     ferry_error error;
     ferry_gguf gguf;
     ferry_arena arena = {0};
-    int32_t number, count;
-    const int32_t *ids;
+    int32_t number;
+    size_t count;
+    const void *numbers;
     ferry_view text;
     bytes file = sample();
     const ferry_view all = {(const char *)file.data, file.size};
@@ -144,7 +144,8 @@ TEST(test_getters_name_file_and_key)
     assert_int_equal(ferry_gguf_get_text(&gguf, "a.i32", &text, &error), FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "sample.gguf: key 'a.i32': expected a text");
     assert_int_equal(ferry_gguf_get_text(&gguf, "a.texts", &text, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_gguf_get_i32s(&gguf, "a.i32s", 0, 9, &arena, &ids, &count, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_gguf_get_integers(&gguf, "a.i32s", 0, 9, sizeof(int32_t), &arena, &numbers, &count, &error),
+                     FERRY_ERROR_FORMAT);
     assert_string_equal(error.message, "sample.gguf: key 'a.i32s': expected 0 to 9, found -1");
     ferry_arena_destroy(&arena);
     ferry_gguf_close(&gguf);

@@ -69,11 +69,12 @@ static void check_integers(const char *key, const int32_t *expected, int32_t cou
 {
     ferry_arena arena = {0};
     ferry_error error;
-    const int32_t *numbers;
-    int32_t found;
-    CHECK(ferry_gguf_get_i32s(&file, key, INT32_MIN, INT32_MAX, &arena, &numbers, &found, &error));
+    const void *numbers;
+    size_t found;
+    CHECK(
+        ferry_gguf_get_integers(&file, key, INT32_MIN, INT32_MAX, sizeof *expected, &arena, &numbers, &found, &error));
     assert_int_equal(found, count);
-    if (count > 0) assert_memory_equal(numbers, expected, (size_t)count * sizeof *numbers);
+    if (count > 0) assert_memory_equal(numbers, expected, (size_t)count * sizeof *expected);
     ferry_arena_destroy(&arena);
 }
 
