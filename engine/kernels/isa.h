@@ -66,6 +66,15 @@ FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon_dotprod)
 #define FERRY_JOIN(kernel, isa) FERRY_JOIN_EXPANDED(kernel, isa)
 #define FERRY_KERNEL(kernel) FERRY_JOIN(kernel, FERRY_ISA_NAME)
 
+/* Lists of tiles, (rows, panels). */
+#define TILES_UP_TO_3(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels)
+#define TILES_UP_TO_4(TILE, panels) TILES_UP_TO_3(TILE, panels) TILE(4, panels)
+#define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_4(TILE, panels) TILE(5, panels) TILE(6, panels)
+#define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
+#define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
+#define TILES_UP_TO_14(TILE, panels)                                                                                   \
+    TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
+
 #define INLINE static inline __attribute__((always_inline))
 /* Loops over a tile must be unrolled completely, or its accumulators do not stay in registers. With sanitizers clang
  * would take minutes for that. */

@@ -21,12 +21,6 @@
 #endif
 
 /* Tiles (rows, panels): the accumulators, one row of weights and a factor fit in the registers. */
-#define TILES_UP_TO_3(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels)
-#define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_3(TILE, panels) TILE(4, panels) TILE(5, panels) TILE(6, panels)
-#define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
-#define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
-#define TILES_UP_TO_14(TILE, panels)                                                                                   \
-    TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
 #if WIDTH == 16
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)

@@ -13,14 +13,6 @@
 
 #define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
 
-/* Tiles (rows, panels). */
-#define TILES_UP_TO_4(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels) TILE(4, panels)
-#define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_4(TILE, panels) TILE(5, panels) TILE(6, panels)
-#define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
-#define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
-#define TILES_UP_TO_14(TILE, panels)                                                                                   \
-    TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
-
 /* ---- one step: 4 inputs of a row by 4 inputs of WIDTH outputs ---- */
 
 INLINE int32_t four_bytes(const int8_t *x)
