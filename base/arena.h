@@ -31,12 +31,12 @@ typedef struct ferry_arena_mark {
 } ferry_arena_mark;
 
 /* A zeroed ferry_arena is empty and ready. */
-/* `count` × `size` bytes, uninitialized, or NULL when the product overflows or the system is out of memory. */
+/* `count` × `size` bytes, uninitialized, or NULL if the product overflows or the system is out of memory. */
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
-/* The text, NUL-terminated; NULL when out of memory. */
-char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 /* The same for several blocks in a row: the first NULL sets *failed, after which no more memory is requested. */
 void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed);
+/* A copy of `text`, NUL-terminated; NULL if out of memory. */
+char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);

@@ -17,64 +17,36 @@ static bool is_name(ferry_view name)
     return name.size > 0 && name.data[0] != ' ' && ferry_utf8_is_valid(name);
 }
 
-/* Bytes for all names: each ends in a NUL, and its tag, too. */
-static ferry_status measure_names(const ferry_model_languages *table, size_t *bytes, ferry_error *error)
+/* "tag other other" becomes the tag and "other other". */
+static ferry_status split_names(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
 {
-    *bytes = 0;
-    for (int32_t i = 0; i < table->count; i++) {
-        if (!is_name(table->names[i]))
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "key 'ferry.languages.names': expected a tag and other names, found '%s'",
-                              ferry_printable_view(table->names[i]).text);
-        if (!ferry_add_size(*bytes, table->names[i].size + 2, bytes))
-            return ferry_fail_memory(error, "the names of languages", SIZE_MAX);
-    }
-    return FERRY_OK;
-}
-
-/* "tag other other" becomes "tag\0other other\0" at `text`; returns what follows. */
-static char *copy_name(ferry_languages *languages, int32_t index, char *text)
-{
-    const ferry_view name = languages->table.names[index];
-    const char *blank = memchr(name.data, ' ', name.size);
-    const size_t tag = blank != NULL ? (size_t)(blank - name.data) : name.size;
+    const ferry_view names = languages->table.names[index];
+    if (!is_name(names))
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "key 'ferry.languages.names': expected a tag and other names, found '%s'",
+                          ferry_printable_view(names).text);
+    const char *blank = memchr(names.data, ' ', names.size);
+    const size_t tag = blank != NULL ? (size_t)(blank - names.data) : names.size;
     const size_t rest = blank != NULL ? tag + 1 : tag;
-    languages->tags[index] = text;
-    memcpy(text, name.data, tag);
-    text += tag;
-    *text++ = '\0';
-    languages->others[index] = text;
-    memcpy(text, name.data + rest, name.size - rest);
-    text += name.size - rest;
-    *text++ = '\0';
-    return text;
+    languages->tags[index] = ferry_arena_text(arena, (ferry_view){names.data, tag});
+    languages->others[index] = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
+    if (languages->tags[index] != NULL && languages->others[index] != NULL) return FERRY_OK;
+    return ferry_fail_memory(error, "the names of languages", names.size);
 }
 
-ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_languages *languages, ferry_error *error)
+ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
+                                    ferry_error *error)
 {
-    size_t bytes;
+    const size_t count = (size_t)table->count;
     memset(languages, 0, sizeof *languages);
-    FERRY_TRY(measure_names(table, &bytes, error));
-    if (table->count == 0) return FERRY_OK;
+    if (count == 0) return FERRY_OK;
     languages->table = *table;
-    languages->tags = calloc((size_t)table->count, sizeof *languages->tags);
-    languages->others = calloc((size_t)table->count, sizeof *languages->others);
-    languages->text = malloc(bytes);
-    if (languages->tags == NULL || languages->others == NULL || languages->text == NULL) {
-        ferry_languages_destroy(languages);
-        return ferry_fail_memory(error, "the names of languages", bytes);
-    }
-    char *text = languages->text;
-    for (int32_t i = 0; i < table->count; i++) text = copy_name(languages, i, text);
+    languages->tags = ferry_arena_alloc(arena, count, sizeof *languages->tags);
+    languages->others = ferry_arena_alloc(arena, count, sizeof *languages->others);
+    if (languages->tags == NULL || languages->others == NULL)
+        return ferry_fail_memory(error, "the names of languages", count * sizeof *languages->tags);
+    for (int32_t i = 0; i < table->count; i++) FERRY_TRY(split_names(languages, i, arena, error));
     return FERRY_OK;
-}
-
-void ferry_languages_destroy(ferry_languages *languages)
-{
-    free(languages->tags);
-    free(languages->others);
-    free(languages->text);
-    memset(languages, 0, sizeof *languages);
 }
 
 /* ---- a name becomes a language ---- */

@@ -8,9 +8,8 @@
 /* Immutable: threads may share it. Zeroed: a model that names no languages. */
 typedef struct ferry_languages {
     ferry_model_languages table; /* its pointers belong to the model file */
-    const char **tags;           /* [table.count] NUL-terminated, in `text` */
-    const char **others;         /* [table.count] the other names, blanks between them */
-    char *text;
+    const char **tags;           /* [table.count] */
+    const char **others;         /* [table.count] the other names, separated by blanks */
 } ferry_languages;
 
 enum {
@@ -24,11 +23,10 @@ typedef struct ferry_language_pair {
     int32_t target;
 } ferry_language_pair;
 
-/* Checks and copies the names. Errors: FORMAT (a name that is not text, or has no tag), MEMORY; *languages is then
- * zeroed. */
-ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_languages *languages, ferry_error *error);
-/* Allowed on a zeroed object. */
-void ferry_languages_destroy(ferry_languages *languages);
+/* Checks the names and copies them into `arena`. Errors: FORMAT (a name that is not text, or has no tag), MEMORY;
+ * *languages is then unusable. */
+ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
+                                    ferry_error *error);
 
 /* The pair that `from` and `to` name (NULL: the default; "": none). ARGUMENT names the option, its value, and how to
  * list the possible ones. */

@@ -50,7 +50,8 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model *
     opened->kernels = kernels;
     ferry_status status = ferry_model_file_open(path, kernels, &opened->file, error);
     if (status == FERRY_OK) status = create_tokenizer(opened, error);
-    if (status == FERRY_OK) status = ferry_languages_create(&opened->file.text.languages, &opened->languages, error);
+    if (status == FERRY_OK)
+        status = ferry_languages_create(&opened->file.text.languages, &opened->file.arena, &opened->languages, error);
     if (status != FERRY_OK) {
         ferry_model_close(opened);
         return status;
@@ -67,7 +68,6 @@ ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error
 void ferry_model_close(ferry_model *model)
 {
     if (model == NULL) return;
-    ferry_languages_destroy(&model->languages);
     ferry_tokenizer_destroy(model->tokenizer);
     ferry_model_file_close(&model->file);
     free(model);

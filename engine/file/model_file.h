@@ -20,7 +20,7 @@ typedef struct ferry_model_file {
     ferry_type type;      /* of the matrices in the file */
     size_t widened_bytes; /* memory for matrices that are not float32 in the file */
     float *widened;
-    ferry_arena arena; /* layers, ids */
+    ferry_arena arena; /* layers, ids, names of languages */
 } ferry_model_file;
 
 /* Maps `path`, checks every key and tensor, and binds the graph. float32 matrices are used where they are mapped, and
