@@ -10,7 +10,7 @@ enum { MAX_ATTENTION_WIDTH = 1 << 20 }; /* heads × head width */
 
 /* ---- positions ---- */
 
-/* One stack's place in the file. */
+/* The names of one stack's keys and tensors. */
 typedef struct position_user {
     ferry_binder *binder;
     const char *keys, *tensors; /* "ferry.encoder.", "enc" */
@@ -70,7 +70,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
 {
     position_user user = {binder, decoder ? "ferry.decoder." : "ferry.encoder.", decoder ? "dec" : "enc"};
     const ferry_position_source source = {&user, position_text, position_integer, position_real, position_tensor};
-    const ferry_position_stack place = {
+    const ferry_position_stack sizes = {
         .layers = stack->layer_count,
         .d_model = binder->file->transformer.d_model,
         .heads = stack->heads,
@@ -80,7 +80,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
     ferry_view type;
     ferry_error inner = {0};
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, position_key(&user, "type").text, &type, error));
-    const ferry_status status = ferry_position_bind(type, &place, &source, binder->kernels, &stack->position, &inner);
+    const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return check_position(binder, stack, error);
     return ferry_fail(error, status, "%s: %sposition: %s", binder->gguf->file, user.keys, inner.message);
 }

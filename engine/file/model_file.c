@@ -8,7 +8,7 @@
 #include "base/printable.h"
 
 enum {
-    FORMAT = 1,
+    FORMAT_VERSION = 1,
     WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */
 };
 
@@ -19,14 +19,14 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     size_t count;
     int32_t format;
     FERRY_TRY(ferry_gguf_get_text(gguf, "general.architecture", &architecture, error));
-    if (!ferry_view_equal(architecture, ferry_text_view("ferry"))) {
+    if (!ferry_view_is(architecture, "ferry")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: general.architecture: expected 'ferry', found '%s'",
                           gguf->file, ferry_printable_view(architecture).text);
     }
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.format", 1, INT32_MAX, &format, error));
-    if (format != FORMAT) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: ferry.format: expected %d, found %d", gguf->file, FORMAT,
-                          (int)format);
+    if (format != FORMAT_VERSION) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: ferry.format: expected %d, found %d", gguf->file,
+                          FORMAT_VERSION, (int)format);
     }
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
@@ -38,9 +38,9 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     return FERRY_OK;
 }
 
-/* ---- texts ---- */
+/* ---- tokenizer, languages, origin ---- */
 
-static ferry_status read_text(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
+static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
     const ferry_gguf *gguf = &file->gguf;
     ferry_model_text *text = &file->text;
@@ -176,7 +176,7 @@ ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernel
     ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
     if (status == FERRY_OK) status = load_weights(file, &values, kernels, error);
-    if (status == FERRY_OK) status = read_text(file, &values, error);
+    if (status == FERRY_OK) status = read_tokenizer(file, &values, error);
     if (status == FERRY_OK) status = read_languages(file, &values, error);
     if (status == FERRY_OK) status = read_origin(file, &values, error);
     if (status != FERRY_OK) ferry_model_file_close(file);

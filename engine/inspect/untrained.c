@@ -114,7 +114,7 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
 {
     const ferry_view name = {encoding, strlen(encoding)};
     const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
-    const ferry_position_stack place = {
+    const ferry_position_stack sizes = {
         .layers = stack->layer_count,
         .d_model = m->file->transformer.d_model,
         .heads = stack->heads,
@@ -122,7 +122,7 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
         .causal = stack->causal,
     };
     ferry_error inner = {0};
-    const ferry_status status = ferry_position_bind(name, &place, &source, m->kernels, &stack->position, &inner);
+    const ferry_status status = ferry_position_bind(name, &sizes, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
     /* No file was read, so the shape is wrong. */
     return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
