@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "weights.h"
 
 enum {
@@ -20,12 +19,10 @@ enum {
 static const float old_int16_scale = 1000;
 
 typedef struct reader {
-    ferry_cursor cursor;
-    const char *file;
+    ferry_reader in;
     uint32_t version;
     bool rename; /* revision 1 */
     ferry_weights *weights;
-    ferry_error *error;
     char *text; /* [LONGEST_NAME], for names put together */
 } reader;
 
@@ -35,13 +32,14 @@ typedef struct alias {
 
 static ferry_status cut_off(const reader *r, const char *what)
 {
-    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: cut off or broken in %s", r->file, what);
+    return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "cut off or broken in %s", what);
 }
 
 static bool read_string(reader *r, ferry_view *string)
 {
     uint16_t size;
-    if (!ferry_read_u16(&r->cursor, &size) || size == 0 || !ferry_read_bytes(&r->cursor, size, string)) return false;
+    if (!ferry_read_u16(&r->in.cursor, &size) || size == 0 || !ferry_read_bytes(&r->in.cursor, size, string))
+        return false;
     string->size--;
     return string->data[string->size] == 0 && memchr(string->data, 0, string->size) == NULL;
 }
@@ -49,7 +47,7 @@ static bool read_string(reader *r, ferry_view *string)
 static void *allocate(const reader *r, size_t count, size_t size)
 {
     void *memory = ferry_arena_alloc(&r->weights->arena, count, size);
-    if (memory == NULL) ferry_fail_memory(r->error, "the tensors of a model", count * size);
+    if (memory == NULL) ferry_fail_memory(r->in.error, "the tensors of a model", count * size);
     return memory;
 }
 
@@ -95,35 +93,15 @@ static ferry_status rename_variable(const reader *r, ferry_view *name)
 
 /* ---- variables ---- */
 
-static ferry_status read_shape(reader *r, ferry_tensor *tensor)
-{
-    uint8_t rank;
-    if (!ferry_read_u8(&r->cursor, &rank)) return cut_off(r, "a variable");
-    if (rank > FERRY_MAX_DIMS) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: variable '%s': expected at most %d dimensions, found %u",
-                          r->file, ferry_printable_view(tensor->name).text, FERRY_MAX_DIMS, rank);
-    }
-    tensor->dims = rank;
-    for (int32_t i = 0; i < FERRY_MAX_DIMS; i++) {
-        uint32_t size = 1;
-        if (i < rank && !ferry_read_u32(&r->cursor, &size)) return cut_off(r, "a variable");
-        tensor->shape[i] = size;
-    }
-    return FERRY_OK;
-}
-
 static ferry_status read_type(reader *r, ferry_tensor *tensor, uint64_t *bytes)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_I8, FERRY_I16, FERRY_I32, FERRY_F16, FERRY_BF16};
     static const ferry_type by_size[] = {FERRY_I8, FERRY_I16, FERRY_F32};
     uint8_t code;
     uint32_t count;
-    if (!ferry_read_u8(&r->cursor, &code) || !ferry_read_u32(&r->cursor, &count)) return cut_off(r, "a variable");
+    if (!ferry_read_u8(&r->in.cursor, &code) || !ferry_read_u32(&r->in.cursor, &count)) return cut_off(r, "a variable");
     const bool known = r->version >= 4 ? code < 6 : code == 1 || code == 2 || code == 4;
-    if (!known) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: variable '%s': unknown element type %u", r->file,
-                          ferry_printable_view(tensor->name).text, code);
-    }
+    if (!known) return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "unknown element type %u", code);
     tensor->type = r->version >= 4 ? types[code] : by_size[code / 2];
     *bytes = r->version >= 4 ? count : (uint64_t)count * code;
     return FERRY_OK;
@@ -134,35 +112,27 @@ static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
     ferry_tensor *tensor = &entry->tensor;
     ferry_view data;
     uint64_t stated = 0;
-    *entry = (ferry_weights_entry){.file = r->file};
+    uint8_t rank;
+    *entry = (ferry_weights_entry){.file = r->in.file};
     if (!read_string(r, &tensor->name)) return cut_off(r, "the name of a variable");
     if (r->rename) FERRY_TRY(rename_variable(r, &tensor->name));
-    FERRY_TRY(read_shape(r, tensor));
+    if (!ferry_read_u8(&r->in.cursor, &rank)) return cut_off(r, "a variable");
+    FERRY_TRY(ferry_weights_read_shape(&r->in, rank, tensor));
     FERRY_TRY(read_type(r, tensor, &stated));
-    if (!ferry_weights_bytes(tensor, ferry_type_size(tensor->type), &tensor->bytes) || tensor->bytes != stated) {
-        char shape[100];
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                          "%s: variable '%s': shape %s of %s does not fit its %" PRIu64 " bytes", r->file,
-                          ferry_printable_view(tensor->name).text, ferry_tensor_shape_text(tensor, shape, sizeof shape),
-                          ferry_type_name(tensor->type), stated);
+    if (!ferry_read_bytes(&r->in.cursor, stated, &data)) {
+        return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "expected %" PRIu64 " bytes, found %zu: cut off?",
+                                 stated, ferry_cursor_left(&r->in.cursor));
     }
-    if (!ferry_read_bytes(&r->cursor, stated, &data)) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                          "%s: variable '%s': expected %" PRIu64 " bytes, found %zu: cut off?", r->file,
-                          ferry_printable_view(tensor->name).text, stated, ferry_cursor_left(&r->cursor));
-    }
-    tensor->data = data.data;
-    ferry_weights_row_major(entry);
-    return FERRY_OK;
+    return ferry_weights_place(&r->in, entry, ferry_type_size(tensor->type), data, true);
 }
 
 /* A count of records, each of at least `smallest` bytes. */
 static ferry_status read_count(reader *r, size_t smallest, const char *what, uint32_t *count)
 {
-    if (!ferry_read_u32(&r->cursor, count)) return cut_off(r, "its header");
-    if (*count <= ferry_cursor_left(&r->cursor) / smallest) return FERRY_OK;
-    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " %s in %zu bytes", r->file, *count, what,
-                      ferry_cursor_left(&r->cursor));
+    if (!ferry_read_u32(&r->in.cursor, count)) return cut_off(r, "its header");
+    const size_t left = ferry_cursor_left(&r->in.cursor);
+    if (*count <= left / smallest) return FERRY_OK;
+    return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "%" PRIu32 " %s in %zu bytes", *count, what, left);
 }
 
 /* ---- aliases ---- */
@@ -211,7 +181,7 @@ static ferry_status add_companions(reader *r, const alias *aliases, uint32_t cou
             continue;
         }
         const char *name = ferry_arena_text(&weights->arena, ferry_text_view(r->text));
-        if (name == NULL) return ferry_fail_memory(r->error, "the tensors of a model", strlen(r->text));
+        if (name == NULL) return ferry_fail_memory(r->in.error, "the tensors of a model", strlen(r->text));
         weights->entries[all] = *companion;
         weights->entries[all++].tensor.name = ferry_text_view(name);
     }
@@ -242,22 +212,21 @@ static ferry_status read_header(reader *r, ferry_ctranslate2_header *header)
 {
     ferry_view name = {"", 0};
     *header = (ferry_ctranslate2_header){.revision = 1};
-    if (!ferry_read_u32(&r->cursor, &header->version)) return cut_off(r, "its header");
+    if (!ferry_read_u32(&r->in.cursor, &header->version)) return cut_off(r, "its header");
     r->version = header->version;
     if (r->version < 1 || r->version > NEWEST_VERSION) {
         const char *kind = "";
         if (r->version == ZIP) kind = " (a zip archive?)";
-        if (r->cursor.size > 8 && r->cursor.data[8] == '{') kind = " (a safetensors file?)";
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                          "%s: not a CTranslate2 model: expected version 1 to %d, found %" PRIu32 "%s", r->file,
-                          NEWEST_VERSION, r->version, kind);
+        if (r->in.cursor.size > 8 && r->in.cursor.data[8] == '{') kind = " (a safetensors file?)";
+        return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT,
+                                 "not a CTranslate2 model: expected version 1 to %d, found %" PRIu32 "%s",
+                                 NEWEST_VERSION, r->version, kind);
     }
-    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->cursor, &header->revision))) {
+    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->in.cursor, &header->revision))) {
         return cut_off(r, "its header");
     }
     if (name.size >= sizeof header->specification) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: the specification's name has %zu bytes", r->file,
-                          name.size);
+        return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "the specification's name has %zu bytes", name.size);
     }
     memcpy(header->specification, name.data, name.size);
     r->rename = header->revision == 1;
@@ -275,21 +244,19 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     for (uint32_t i = 0; i < variables; i++) FERRY_TRY(read_variable(r, &entries[i]));
     if (r->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
     alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
-    weights->entries = allocate(r, variables + 3 * (size_t)aliases + 1, sizeof *entries);
+    FERRY_TRY(ferry_weights_reserve(weights, variables + 3 * (size_t)aliases, r->in.error));
     r->text = allocate(r, LONGEST_NAME, 1);
-    if (list == NULL || weights->entries == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
+    if (list == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
     FERRY_TRY(read_aliases(r, list, aliases));
-    if (ferry_cursor_left(&r->cursor) > 0) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %zu bytes behind the last record", r->file,
-                          ferry_cursor_left(&r->cursor));
-    }
+    const size_t left = ferry_cursor_left(&r->in.cursor);
+    if (left > 0) return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last record", left);
     memcpy(weights->entries, entries, variables * sizeof *entries);
     weights->count = variables;
-    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
     add_aliases(r, list, aliases);
-    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
     FERRY_TRY(add_companions(r, list, aliases));
-    FERRY_TRY(ferry_weights_sort(weights, r->error));
+    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
     set_multipliers(r);
     return FERRY_OK;
 }
@@ -298,8 +265,7 @@ ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_ct
                                     ferry_weights *weights, ferry_error *error)
 {
     memset(weights, 0, sizeof *weights);
-    reader r = {
-        .cursor = {(const uint8_t *)bytes.data, bytes.size, 0}, .file = file, .weights = weights, .error = error};
+    reader r = {.in = ferry_reader_begin(bytes, file, error), .weights = weights};
     const ferry_status status = read_file(&r, header);
     if (status != FERRY_OK) ferry_weights_close(weights);
     return status;

@@ -11,19 +11,12 @@ typedef enum ferry_deflate_form {
     FERRY_DEFLATE_GZIP /* RFC 1952; several streams may follow one another */
 } ferry_deflate_form;
 
-typedef enum ferry_inflate_result {
-    FERRY_INFLATE_DONE,
-    FERRY_INFLATE_BROKEN,   /* damaged or cut off */
-    FERRY_INFLATE_TOO_LONG, /* more than `most` bytes */
-    FERRY_INFLATE_NO_MEMORY,
-    FERRY_INFLATE_NO_FILE /* the temporary file cannot be written or mapped: errno */
-} ferry_inflate_result;
-
 /* Inflates `packed` to at most `most` bytes. The file lies in the folder that TMPDIR names, or in /tmp. *bytes is its
- * mapping, to be released by ferry_inflate_release, and is empty unless the result is DONE; *used is how much of
- * `packed` was read. */
-ferry_inflate_result ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t most, ferry_view *bytes,
-                                   size_t *used);
+ * mapping, to be released by ferry_inflate_release, and is empty on failure; *used is how much of `packed` was read.
+ * The message is about the bytes: what they are is for the caller to add. Errors: FORMAT (damaged, cut off, too long),
+ * IO (the temporary file), MEMORY. */
+ferry_status ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t most, ferry_view *bytes, size_t *used,
+                           ferry_error *error);
 /* An empty view is allowed. */
 void ferry_inflate_release(ferry_view bytes);
 

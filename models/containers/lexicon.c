@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "decimal.h"
+#include "reader.h"
 #include "text_lines.h"
-#include "base/printable.h"
 
 #define MAGIC 0xF11A48D5013417F5u
 
 enum {
-    HEADER_BYTES = 48,
     CHECKED_FROM = 16,            /* the checksum covers all bytes after it */
     MICROSOFT_MAGIC = 1234567890, /* an unrelated format with the same ending */
     TEXT_FIRST = 100,
@@ -21,7 +20,7 @@ enum {
 
 bool ferry_is_binary_lexicon(ferry_view bytes)
 {
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    ferry_cursor cursor = ferry_cursor_begin(bytes);
     uint64_t magic;
     return ferry_read_u64(&cursor, &magic) && magic == MAGIC;
 }
@@ -37,67 +36,68 @@ static uint64_t checksum(ferry_view bytes)
     return sum;
 }
 
-static ferry_status refuse_magic(ferry_view bytes, const char *file, ferry_error *error)
+typedef struct header {
+    uint64_t magic, checksum, first, best, offsets, listed;
+} header;
+
+static ferry_status refuse_magic(ferry_reader *in)
 {
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
     uint32_t magic = 0;
-    if (ferry_read_u32(&cursor, &magic) && magic == MICROSOFT_MAGIC) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: this kind of shortlist (magic %d) is not supported",
-                          file, MICROSOFT_MAGIC);
+    if (ferry_read_u32(&in->cursor, &magic) && magic == MICROSOFT_MAGIC) {
+        return ferry_reader_fail(in, FERRY_ERROR_UNSUPPORTED, "this kind of shortlist (magic %d) is not supported",
+                                 MICROSOFT_MAGIC);
     }
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a binary shortlist", file);
+    return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a binary shortlist");
 }
 
-static ferry_status check_header(ferry_view bytes, const char *file, const ferry_lexicon *lexicon, uint64_t first,
-                                 uint64_t offsets, uint64_t listed, int32_t target_count, ferry_error *error)
+static ferry_status check_header(const ferry_reader *in, const header *head, int32_t source_count, int32_t target_count)
 {
-    if (offsets != (uint64_t)lexicon->source_count + 1) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: expected lists for the %" PRId32 " source ids, found %" PRIu64 " offsets", file,
-                          lexicon->source_count, offsets);
+    if (head->offsets != (uint64_t)source_count + 1) {
+        return ferry_reader_fail(in, FERRY_ERROR_FORMAT,
+                                 "expected lists for the %" PRId32 " source ids, found %" PRIu64 " offsets",
+                                 source_count, head->offsets);
     }
-    if (first > (uint64_t)target_count) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: the first %" PRIu64 " of %" PRId32 " target ids", file, first,
-                          target_count);
+    if (head->first > (uint64_t)target_count) {
+        return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "the first %" PRIu64 " of %" PRId32 " target ids", head->first,
+                                 target_count);
     }
-    const size_t left = bytes.size - HEADER_BYTES; /* first and offsets were checked, so nothing wraps */
-    if (listed > left / 4 || listed > UINT32_MAX || left != 8 * offsets + 4 * listed) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: %" PRIu64 " offsets and %" PRIu64 " ids do not make its %zu bytes", file, offsets,
-                          listed, bytes.size);
+    const size_t left = ferry_cursor_left(&in->cursor); /* first and offsets were checked, so nothing wraps */
+    if (head->listed > left / 4 || head->listed > UINT32_MAX || left != 8 * head->offsets + 4 * head->listed) {
+        return ferry_reader_fail(in, FERRY_ERROR_FORMAT,
+                                 "%" PRIu64 " offsets and %" PRIu64 " ids do not make its %zu bytes", head->offsets,
+                                 head->listed, in->cursor.size);
     }
     return FERRY_OK;
 }
 
-static ferry_status read_offsets(ferry_cursor *cursor, const char *file, int32_t count, uint64_t listed,
-                                 uint32_t *offsets, ferry_error *error)
+static ferry_status read_offsets(ferry_reader *in, int32_t count, uint64_t listed, uint32_t *offsets)
 {
     uint64_t before = 0;
     for (int32_t i = 0; i <= count; i++) {
         uint64_t offset = 0;
-        ferry_read_u64(cursor, &offset);
+        ferry_read_u64(&in->cursor, &offset);
         const bool ends = (i > 0 || offset == 0) && (i < count || offset == listed);
         if (!ends || offset < before || offset > listed) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: impossible offset %" PRIu64 " of source id %" PRId32,
-                              file, offset, i);
+            return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "impossible offset %" PRIu64 " of source id %" PRId32,
+                                     offset, i);
         }
         offsets[i] = (uint32_t)(before = offset);
     }
     return FERRY_OK;
 }
 
-static ferry_status read_ids(ferry_cursor *cursor, const char *file, int32_t source_count, const uint32_t *offsets,
-                             int32_t target_count, int32_t *ids, ferry_error *error)
+static ferry_status read_ids(ferry_reader *in, int32_t source_count, const uint32_t *offsets, int32_t target_count,
+                             int32_t *ids)
 {
     for (int32_t source = 0; source < source_count; source++) {
         for (uint32_t i = offsets[source]; i < offsets[source + 1]; i++) {
             uint32_t id = 0;
-            ferry_read_u32(cursor, &id);
+            ferry_read_u32(&in->cursor, &id);
             if (id >= (uint32_t)target_count || (i > offsets[source] && (int32_t)id <= ids[i - 1])) {
-                return ferry_fail(error, FERRY_ERROR_FORMAT,
-                                  "%s: source id %" PRId32 ": expected ascending target ids below %" PRId32
-                                  ", found %" PRIu32,
-                                  file, source, target_count, id);
+                return ferry_reader_fail(in, FERRY_ERROR_FORMAT,
+                                         "source id %" PRId32 ": expected ascending target ids below %" PRId32
+                                         ", found %" PRIu32,
+                                         source, target_count, id);
             }
             ids[i] = (int32_t)id;
         }
@@ -108,25 +108,24 @@ static ferry_status read_ids(ferry_cursor *cursor, const char *file, int32_t sou
 ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t source_count, int32_t target_count,
                                 ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
 {
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
-    uint64_t magic = 0, sum = 0, first = 0, best = 0, count = 0, listed = 0;
+    ferry_reader in = ferry_reader_begin(bytes, file, error);
+    header head;
     *lexicon = (ferry_lexicon){.source_count = source_count};
-    if (!ferry_is_binary_lexicon(bytes)) return refuse_magic(bytes, file, error);
-    if (!ferry_read_u64(&cursor, &magic) || !ferry_read_u64(&cursor, &sum) || !ferry_read_u64(&cursor, &first) ||
-        !ferry_read_u64(&cursor, &best) || !ferry_read_u64(&cursor, &count) || !ferry_read_u64(&cursor, &listed)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: cut off in its header", file);
+    if (!ferry_is_binary_lexicon(bytes)) return refuse_magic(&in);
+    if (!ferry_read_fields(&in.cursor, "8 8 8 8 8 8", &head)) {
+        return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "cut off in its header");
     }
-    FERRY_TRY(check_header(bytes, file, lexicon, first, count, listed, target_count, error));
-    if (checksum(bytes) != sum) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: checksum 0x%016" PRIx64 " expected, found 0x%016" PRIx64,
-                          file, sum, checksum(bytes));
+    FERRY_TRY(check_header(&in, &head, source_count, target_count));
+    if (checksum(bytes) != head.checksum) {
+        return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "checksum 0x%016" PRIx64 " expected, found 0x%016" PRIx64,
+                                 head.checksum, checksum(bytes));
     }
-    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)count, sizeof *offsets);
-    int32_t *ids = ferry_arena_alloc(arena, (size_t)listed + 1, sizeof *ids);
+    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)head.offsets, sizeof *offsets);
+    int32_t *ids = ferry_arena_alloc(arena, (size_t)head.listed + 1, sizeof *ids);
     if (offsets == NULL || ids == NULL) return ferry_fail_memory(error, "a shortlist", bytes.size);
-    FERRY_TRY(read_offsets(&cursor, file, source_count, listed, offsets, error));
-    FERRY_TRY(read_ids(&cursor, file, source_count, offsets, target_count, ids, error));
-    lexicon->first = (int32_t)first;
+    FERRY_TRY(read_offsets(&in, source_count, head.listed, offsets));
+    FERRY_TRY(read_ids(&in, source_count, offsets, target_count, ids));
+    lexicon->first = (int32_t)head.first;
     lexicon->offsets = offsets;
     lexicon->ids = ids;
     return FERRY_OK;
@@ -190,12 +189,6 @@ static int compare_probabilities(const void *a, const void *b)
     return (x->target < y->target) - (x->target > y->target);
 }
 
-static int compare_targets(const void *a, const void *b)
-{
-    const pair *x = a, *y = b;
-    return (x->target > y->target) - (x->target < y->target);
-}
-
 /* The next word of the line, between blanks; empty at the line's end. */
 static ferry_view next_word(ferry_view *line)
 {
@@ -238,7 +231,7 @@ static size_t choose(pair *pairs, size_t n)
     if (kept > TEXT_BEST) {
         qsort(pairs, kept, sizeof *pairs, compare_probabilities);
         kept = TEXT_BEST;
-        qsort(pairs, kept, sizeof *pairs, compare_targets);
+        qsort(pairs, kept, sizeof *pairs, compare_pairs);
     }
     return kept;
 }
@@ -264,7 +257,7 @@ ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const f
                                      int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error)
 {
-    ferry_cursor text = {(const uint8_t *)bytes.data, bytes.size, 0};
+    ferry_cursor text = ferry_cursor_begin(bytes);
     const size_t lines = ferry_count_lines(bytes);
     size_t count = 0;
     vocabulary sources, targets;

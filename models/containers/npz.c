@@ -2,24 +2,10 @@
  * 'fortran_order' and 'shape', then the elements. The header is read by a parser that knows these three values only. */
 #include "weights.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/printable.h"
 #include "decimal.h"
-
-/* What names a tensor in messages. */
-typedef struct member {
-    const char *file;
-    const char *name;
-    ferry_view bytes;
-} member;
-
-static ferry_status refuse(const member *array, ferry_status status, const char *what, ferry_error *error)
-{
-    return ferry_fail(error, status, "%s: '%s': %s", array->file,
-                      ferry_printable_view(ferry_text_view(array->name)).text, what);
-}
 
 /* ---- the dictionary ---- */
 
@@ -30,33 +16,21 @@ static void skip_blanks(ferry_cursor *text)
     }
 }
 
-/* Consumes `c` and the blanks before it. */
-static bool skip(ferry_cursor *text, char c)
+/* Consumes `text` and the blanks before it. */
+static bool skip(ferry_cursor *header, const char *text)
 {
-    skip_blanks(text);
-    if (ferry_cursor_left(text) == 0 || text->data[text->at] != (uint8_t)c) return false;
-    text->at++;
-    return true;
+    skip_blanks(header);
+    return ferry_read_text(header, text);
 }
 
 static bool read_quoted(ferry_cursor *text, ferry_view *value)
 {
-    skip_blanks(text);
-    const char quote = ferry_cursor_left(text) > 0 ? (char)text->data[text->at] : 0;
-    if ((quote != '\'' && quote != '"') || !skip(text, quote)) return false;
+    const char *quote = skip(text, "'") ? "'" : "\"";
+    if (*quote == '"' && !skip(text, quote)) return false;
     const size_t start = text->at;
-    while (ferry_cursor_left(text) > 0 && text->data[text->at] != (uint8_t)quote) text->at++;
+    while (ferry_cursor_left(text) > 0 && text->data[text->at] != (uint8_t)*quote) text->at++;
     *value = (ferry_view){(const char *)text->data + start, text->at - start};
-    return skip(text, quote);
-}
-
-static bool read_word(ferry_cursor *text, const char *word)
-{
-    const size_t size = strlen(word);
-    skip_blanks(text);
-    if (ferry_cursor_left(text) < size || memcmp(text->data + text->at, word, size) != 0) return false;
-    text->at += size;
-    return true;
+    return ferry_read_text(text, quote);
 }
 
 static bool read_size(ferry_cursor *text, int64_t *size)
@@ -72,16 +46,16 @@ static bool read_shape(ferry_cursor *text, ferry_tensor *tensor)
     bool more = true;
     tensor->dims = 0;
     for (int32_t i = 0; i < FERRY_MAX_DIMS; i++) tensor->shape[i] = 1;
-    if (!skip(text, '(')) return false;
-    while (!skip(text, ')')) {
+    if (!skip(text, "(")) return false;
+    while (!skip(text, ")")) {
         skip_blanks(text);
         if (!more || tensor->dims == FERRY_MAX_DIMS || !read_size(text, &tensor->shape[tensor->dims++])) return false;
-        more = skip(text, ',');
+        more = skip(text, ",");
     }
     return true;
 }
 
-static ferry_status read_type(const member *array, ferry_view descr, ferry_type *type, ferry_error *error)
+static ferry_status read_type(const ferry_reader *in, ferry_view descr, ferry_tensor *tensor)
 {
     static const struct {
         const char *name;
@@ -92,115 +66,83 @@ static ferry_status read_type(const member *array, ferry_view descr, ferry_type 
     };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (!ferry_view_is(descr, types[i].name)) continue;
-        *type = types[i].type;
+        tensor->type = types[i].type;
         return FERRY_OK;
     }
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': element type '%s' is not supported", array->file,
-                      ferry_printable_view(ferry_text_view(array->name)).text, ferry_printable_view(descr).text);
+    return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type '%s' is not supported",
+                             ferry_printable_view(descr).text);
 }
 
-static ferry_status read_dictionary(const member *array, ferry_view header, ferry_tensor *tensor, ferry_error *error)
+static ferry_status read_dictionary(const ferry_reader *in, ferry_view header, ferry_tensor *tensor)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    ferry_cursor text = {(const uint8_t *)header.data, header.size, 0};
-    bool seen[3] = {false}, column_order = false, ok = skip(&text, '{');
+    ferry_cursor text = ferry_cursor_begin(header);
+    bool seen[3] = {false}, column_order = false, ok = skip(&text, "{");
     ferry_view key, descr = {NULL, 0};
-    while (ok && !skip(&text, '}')) {
+    while (ok && !skip(&text, "}")) {
         size_t which = 0;
-        ok = read_quoted(&text, &key) && skip(&text, ':');
+        ok = read_quoted(&text, &key) && skip(&text, ":");
         while (which < 3 && ok && !ferry_view_is(key, keys[which])) which++;
         if (!ok || which == 3 || seen[which]) break;
         seen[which] = true;
         if (which == 0) ok = read_quoted(&text, &descr);
-        if (which == 1) column_order = read_word(&text, "True");
-        if (which == 1) ok = column_order || read_word(&text, "False");
+        if (which == 1) column_order = skip(&text, "True");
+        if (which == 1) ok = column_order || skip(&text, "False");
         if (which == 2) ok = read_shape(&text, tensor);
-        if (ok && !skip(&text, ',')) ok = ferry_cursor_left(&text) > 0 && text.data[text.at] == '}';
+        if (ok && !skip(&text, ",")) ok = ferry_cursor_left(&text) > 0 && text.data[text.at] == '}';
     }
     skip_blanks(&text);
     if (!ok || ferry_cursor_left(&text) > 0 || !seen[0] || !seen[1] || !seen[2]) {
-        return refuse(array, FERRY_ERROR_FORMAT,
-                      "expected a header with descr, fortran_order and a shape of at most 4 dimensions", error);
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT,
+                                 "expected a header with descr, fortran_order and a shape of at most 4 dimensions");
     }
-    if (column_order) return refuse(array, FERRY_ERROR_UNSUPPORTED, "fortran_order is not supported", error);
-    return read_type(array, descr, &tensor->type, error);
+    if (!column_order) return read_type(in, descr, tensor);
+    return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "fortran_order is not supported");
 }
 
 /* ---- members ---- */
 
-static ferry_status read_header(const member *array, ferry_cursor *cursor, ferry_view *header, ferry_error *error)
+/* Version 1.x has a 16-bit length, later ones have 32 bits. */
+static bool read_header(ferry_cursor *cursor, ferry_view *header)
 {
-    static const char magic[] = "\x93NUMPY";
-    ferry_view start;
-    uint8_t major = 0, minor;
-    uint16_t short_length = 0;
-    uint32_t length = 0;
-    bool ok = ferry_read_bytes(cursor, sizeof magic - 1, &start) && memcmp(start.data, magic, sizeof magic - 1) == 0 &&
-              ferry_read_u8(cursor, &major) && ferry_read_u8(cursor, &minor) && major >= 1 && major <= 3;
-    if (ok && major == 1) {
-        ok = ferry_read_u16(cursor, &short_length);
-        length = short_length;
-    } else if (ok) {
-        ok = ferry_read_u32(cursor, &length);
-    }
-    if (ok && ferry_read_bytes(cursor, length, header)) return FERRY_OK;
-    return refuse(array, FERRY_ERROR_FORMAT, "not a NumPy array, or cut off in its header", error);
+    uint64_t version[2], length;
+    return ferry_read_text(cursor, "\x93NUMPY") && ferry_read_fields(cursor, "1 1", version) && version[0] >= 1 &&
+           version[0] <= 3 && ferry_read_fields(cursor, version[0] == 1 ? "2" : "4", &length) &&
+           ferry_read_bytes(cursor, length, header);
 }
 
-static ferry_status read_array(const member *array, ferry_weights_entry *entry, ferry_error *error)
+static ferry_status read_member(const ferry_reader *in, ferry_zip *archive, size_t index, ferry_weights_entry *entry)
 {
+    const char *name = ferry_zip_name(archive, index); /* the archive keeps its names */
     ferry_tensor *tensor = &entry->tensor;
-    ferry_cursor cursor = {(const uint8_t *)array->bytes.data, array->bytes.size, 0};
-    ferry_view header;
-    FERRY_TRY(read_header(array, &cursor, &header, error));
-    FERRY_TRY(read_dictionary(array, header, tensor, error));
-    size_t bytes;
-    if (!ferry_weights_bytes(tensor, ferry_type_size(tensor->type), &bytes) || bytes != ferry_cursor_left(&cursor)) {
-        char shape[100], what[200];
-        snprintf(what, sizeof what, "shape %s of %s does not fit its %zu bytes",
-                 ferry_tensor_shape_text(tensor, shape, sizeof shape), ferry_type_name(tensor->type),
-                 ferry_cursor_left(&cursor));
-        return refuse(array, FERRY_ERROR_FORMAT, what, error);
+    ferry_view bytes, header;
+    tensor->name = ferry_text_view(name);
+    if (!ferry_text_ends(name, ".npy") || tensor->name.size == strlen(".npy")) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected only members that end in .npy");
     }
-    tensor->data = cursor.data + cursor.at;
-    tensor->bytes = bytes;
-    entry->file = array->file;
-    ferry_weights_row_major(entry);
-    return FERRY_OK;
+    tensor->name.size -= strlen(".npy");
+    FERRY_TRY(ferry_zip_member(archive, index, &bytes, in->error));
+    ferry_cursor cursor = ferry_cursor_begin(bytes);
+    if (!read_header(&cursor, &header)) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "not a NumPy array, or cut off in its header");
+    }
+    FERRY_TRY(read_dictionary(in, header, tensor));
+    const ferry_view elements = {bytes.data + cursor.at, ferry_cursor_left(&cursor)};
+    return ferry_weights_place(in, entry, ferry_type_size(tensor->type), elements, true);
 }
 
-static ferry_status read_member(ferry_weights *weights, size_t index, const char *file, ferry_error *error)
+static ferry_status read_members(ferry_reader *in, ferry_weights *weights)
 {
-    static const char suffix[] = ".npy";
-    const char *name = ferry_zip_name(weights->archive, index);
-    const size_t size = strlen(name);
-    member array = {file, name, {NULL, 0}};
-    if (size < sizeof suffix || strcmp(name + size - (sizeof suffix - 1), suffix) != 0) {
-        return refuse(&array, FERRY_ERROR_FORMAT, "expected only members that end in .npy", error);
-    }
-    FERRY_TRY(ferry_zip_member(weights->archive, index, &array.bytes, error));
-    ferry_weights_entry *entry = &weights->entries[weights->count];
-    memset(entry, 0, sizeof *entry);
-    FERRY_TRY(read_array(&array, entry, error));
-    entry->tensor.name = (ferry_view){name, size - (sizeof suffix - 1)}; /* the archive keeps its names */
-    weights->count++;
-    return FERRY_OK;
-}
-
-static ferry_status read_members(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
-{
-    FERRY_TRY(ferry_zip_open(bytes, file, &weights->archive, error));
+    const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
+    FERRY_TRY(ferry_zip_open(bytes, in->file, &weights->archive, in->error));
     const size_t count = ferry_zip_count(weights->archive);
-    weights->entries = ferry_arena_alloc(&weights->arena, count + 1, sizeof *weights->entries);
-    if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count);
-    for (size_t i = 0; i < count; i++) FERRY_TRY(read_member(weights, i, file, error));
-    return ferry_weights_sort(weights, error);
+    FERRY_TRY(ferry_weights_reserve(weights, count, in->error));
+    for (size_t i = 0; i < count; i++) FERRY_TRY(read_member(in, weights->archive, i, &weights->entries[i]));
+    weights->count = count;
+    return FERRY_OK;
 }
 
 ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
 {
-    memset(weights, 0, sizeof *weights);
-    const ferry_status status = read_members(bytes, file, weights, error);
-    if (status != FERRY_OK) ferry_weights_close(weights);
-    return status;
+    return ferry_weights_read(read_members, bytes, file, weights, error);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "safetensors.h"
+#include "weights.h"
 
 enum {
     MAX_STEPS = 1 << 22, /* opcodes of one pickle: a hundred times what a large model needs */
@@ -197,8 +197,8 @@ static const struct {
     {"torch", "IntStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I32},
     {"torch", "ShortStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I16},
     {"torch", "CharStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_I8},
-    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
-    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_SAFETENSORS_OTHER},
+    {"torch", "ByteStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_TYPE_OTHER},
+    {"torch", "BoolStorage", FERRY_PICKLE_STORAGE_TYPE, FERRY_TYPE_OTHER},
 };
 
 static ferry_status push_global(machine *m, ferry_view module, ferry_view name)
@@ -299,93 +299,40 @@ static ferry_status push_text(machine *m, uint64_t size)
     return push_new(m, value);
 }
 
-static ferry_status push_short_text(machine *m)
+/* Two's complement of `size` bytes, lowest first. */
+static ferry_status push_long(machine *m, uint64_t size)
 {
-    uint8_t size;
-    return ferry_read_u8(m->cursor, &size) ? push_text(m, size) : cut_off(m);
-}
-
-static ferry_status push_long_text(machine *m)
-{
-    uint32_t size;
-    return ferry_read_u32(m->cursor, &size) ? push_text(m, size) : cut_off(m);
-}
-
-/* Two's complement of n bytes, lowest first. */
-static ferry_status push_long(machine *m)
-{
-    uint8_t size, byte = 0;
     uint64_t bits = 0;
-    if (!ferry_read_u8(m->cursor, &size)) return cut_off(m);
+    ferry_view bytes;
     if (size > MAX_LONG) return fail(m, "an integer of more than 64 bits");
-    for (uint32_t i = 0; i < size; i++) {
-        if (!ferry_read_u8(m->cursor, &byte)) return cut_off(m);
-        bits |= (uint64_t)byte << (8 * i);
-    }
-    if (byte >= 0x80 && size < MAX_LONG) bits |= UINT64_MAX << (8 * size);
+    if (!ferry_read_bytes(m->cursor, size, &bytes)) return cut_off(m);
+    for (size_t i = bytes.size; i-- > 0;) bits = bits << 8 | (uint8_t)bytes.data[i];
+    const bool negative = size > 0 && (uint8_t)bytes.data[size - 1] >= 0x80;
+    if (negative && size < MAX_LONG) bits |= UINT64_MAX << (8 * size);
     return push_integer(m, (int64_t)bits);
-}
-
-/* Its value is not needed. */
-static ferry_status push_real(machine *m)
-{
-    uint64_t bits;
-    if (!ferry_read_u64(m->cursor, &bits)) return cut_off(m);
-    return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
-}
-
-static ferry_status read_operand(machine *m, size_t size, size_t *value)
-{
-    uint8_t byte = 0;
-    *value = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (!ferry_read_u8(m->cursor, &byte)) return cut_off(m);
-        *value |= (size_t)byte << (8 * i);
-    }
-    return FERRY_OK;
 }
 
 /* ---- opcodes ---- */
 
 static ferry_status refuse_opcode(const machine *m, uint8_t opcode)
 {
-    static const struct {
-        uint8_t opcode;
-        const char *name;
-    } names[] = {{0x50, "PERSID"},    {0x69, "INST"},     {0x6F, "OBJ"},           {0x81, "NEWOBJ"},
-                 {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"},     {0x83, "EXT2"},          {0x84, "EXT4"},
-                 {0x8B, "LONG4"},     {0x42, "BINBYTES"}, {0x43, "SHORT_BINBYTES"}};
-    const char *name = "unknown";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i].opcode == opcode) name = names[i].name;
-    }
+    static const char *const names[UINT8_MAX + 1] = {
+        [0x42] = "BINBYTES", [0x43] = "SHORT_BINBYTES", [0x50] = "PERSID",   [0x69] = "INST",
+        [0x6F] = "OBJ",      [0x81] = "NEWOBJ",         [0x82] = "EXT1",     [0x83] = "EXT2",
+        [0x84] = "EXT4",     [0x8B] = "LONG4",          [0x92] = "NEWOBJ_EX"};
     return ferry_fail(
         m->error, FERRY_ERROR_UNSUPPORTED,
         "%s: its pickle has the opcode 0x%02X (%s) at byte %zu: refused, a file of weights does not need it", m->file,
-        opcode, name, m->opcode_at);
+        opcode, names[opcode] != NULL ? names[opcode] : "unknown", m->opcode_at);
 }
 
-/* Opcodes with an operand that is a number. */
-static ferry_status step_with_number(machine *m, uint8_t opcode)
-{
-    size_t number;
-    switch (opcode) {
-    case 0x4A: /* BININT */ FERRY_TRY(read_operand(m, 4, &number)); return push_integer(m, (int32_t)(uint32_t)number);
-    case 0x4B: /* BININT1 */ FERRY_TRY(read_operand(m, 1, &number)); return push_integer(m, (int64_t)number);
-    case 0x4D: /* BININT2 */ FERRY_TRY(read_operand(m, 2, &number)); return push_integer(m, (int64_t)number);
-    case 0x68: /* BINGET */ FERRY_TRY(read_operand(m, 1, &number)); return get(m, number);
-    case 0x6A: /* LONG_BINGET */ FERRY_TRY(read_operand(m, 4, &number)); return get(m, number);
-    case 0x71: /* BINPUT */ FERRY_TRY(read_operand(m, 1, &number)); return put(m, number);
-    case 0x72: /* LONG_BINPUT */ FERRY_TRY(read_operand(m, 4, &number)); return put(m, number);
-    case 0x80: /* PROTO */
-        FERRY_TRY(read_operand(m, 1, &number));
-        return number >= 2 && number <= 5 ? FERRY_OK : fail(m, "unknown protocol");
-    case 0x95: /* FRAME */ return read_operand(m, 8, &number);
-    default: return refuse_opcode(m, opcode);
-    }
-}
+/* Bytes of the number that follows an opcode. */
+static const uint8_t operand_bytes[UINT8_MAX + 1] = {
+    [0x47] = 8, [0x4A] = 4, [0x4B] = 1, [0x4D] = 2, [0x55] = 1, [0x58] = 4, [0x68] = 1,
+    [0x6A] = 4, [0x71] = 1, [0x72] = 4, [0x80] = 1, [0x8A] = 1, [0x8C] = 1, [0x95] = 8,
+};
 
-static ferry_status step(machine *m, uint8_t opcode)
+static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
 {
     switch (opcode) {
     case 0x2E: /* STOP */ m->stopped = true; return FERRY_OK;
@@ -404,19 +351,37 @@ static ferry_status step(machine *m, uint8_t opcode)
     case 0x4E: /* NONE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_NONE});
     case 0x88: /* NEWTRUE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_BOOLEAN, .integer = 1});
     case 0x89: /* NEWFALSE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_BOOLEAN});
-    case 0x8A: /* LONG1 */ return push_long(m);
-    case 0x47: /* BINFLOAT */ return push_real(m);
-    case 0x58: /* BINUNICODE */ return push_long_text(m);
+    case 0x4A: /* BININT */ return push_integer(m, (int32_t)(uint32_t)number);
+    case 0x4B: /* BININT1 */
+    case 0x4D: /* BININT2 */ return push_integer(m, (int64_t)number);
+    case 0x8A: /* LONG1 */ return push_long(m, number);
+    case 0x47: /* BINFLOAT */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
+    case 0x58: /* BINUNICODE */
     case 0x55: /* SHORT_BINSTRING */
-    case 0x8C: /* SHORT_BINUNICODE */ return push_short_text(m);
+    case 0x8C: /* SHORT_BINUNICODE */ return push_text(m, number);
+    case 0x68: /* BINGET */
+    case 0x6A: /* LONG_BINGET */ return get(m, number);
+    case 0x71: /* BINPUT */
+    case 0x72: /* LONG_BINPUT */ return put(m, number);
     case 0x94: /* MEMOIZE */ return put(m, m->memo_count);
     case 0x63: /* GLOBAL */ return global_from_lines(m);
     case 0x93: /* STACK_GLOBAL */ return global_from_stack(m);
     case 0x52: /* REDUCE */ return reduce(m);
     case 0x62: /* BUILD */ return build(m);
     case 0x51: /* BINPERSID */ return persistent_storage(m);
-    default: return step_with_number(m, opcode);
+    case 0x80: /* PROTO */ return number >= 2 && number <= 5 ? FERRY_OK : fail(m, "unknown protocol");
+    case 0x95: /* FRAME: the length of what follows is not needed */ return FERRY_OK;
+    default: return refuse_opcode(m, opcode);
     }
+}
+
+static ferry_status step(machine *m, uint8_t opcode)
+{
+    ferry_view operand;
+    uint64_t number = 0;
+    if (!ferry_read_bytes(m->cursor, operand_bytes[opcode], &operand)) return cut_off(m);
+    for (size_t i = operand.size; i-- > 0;) number = number << 8 | (uint8_t)operand.data[i];
+    return run(m, opcode, number);
 }
 
 ferry_status ferry_pickle_read(ferry_cursor *cursor, const char *file, ferry_arena *arena,

@@ -1,21 +1,12 @@
 #include "safetensors.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
-#include "weights.h"
 #include "base/printable.h"
 
 enum { MAX_HEADER = 100000000 };
-
-/* A tensor and where the header puts it. */
-typedef struct placed {
-    ferry_tensor tensor;
-    uint64_t begin, end;
-} placed;
 
 static bool find_dtype(const char *name, ferry_type *type, size_t *size)
 {
@@ -24,10 +15,11 @@ static bool find_dtype(const char *name, ferry_type *type, size_t *size)
         int type;
         size_t size;
     } dtypes[] = {
-        {"F32", FERRY_F32, 4}, {"F16", FERRY_F16, 2}, {"BF16", FERRY_BF16, 2}, {"F64", FERRY_F64, 8},
-        {"I8", FERRY_I8, 1},   {"I16", FERRY_I16, 2}, {"I32", FERRY_I32, 4},   {"I64", FERRY_I64, 8},
-        {"BOOL", 255, 1},      {"U8", 255, 1},        {"U16", 255, 2},         {"U32", 255, 4},
-        {"U64", 255, 8},
+        {"F32", FERRY_F32, 4},        {"F16", FERRY_F16, 2},        {"BF16", FERRY_BF16, 2},
+        {"F64", FERRY_F64, 8},        {"I8", FERRY_I8, 1},          {"I16", FERRY_I16, 2},
+        {"I32", FERRY_I32, 4},        {"I64", FERRY_I64, 8},        {"BOOL", FERRY_TYPE_OTHER, 1},
+        {"U8", FERRY_TYPE_OTHER, 1},  {"U16", FERRY_TYPE_OTHER, 2}, {"U32", FERRY_TYPE_OTHER, 4},
+        {"U64", FERRY_TYPE_OTHER, 8},
     };
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         if (strcmp(name, dtypes[i].name) != 0) continue;
@@ -38,204 +30,142 @@ static bool find_dtype(const char *name, ferry_type *type, size_t *size)
     return false;
 }
 
-static bool read_offset(const json_t *offsets, size_t i, uint64_t *offset)
+/* Integers from 0 on into values[0 … most - 1]; *count says how many there are. */
+static bool read_sizes(const json_t *list, size_t most, int64_t *values, size_t *count)
 {
-    const json_t *value = json_array_get(offsets, i);
-    *offset = (uint64_t)json_integer_value(value);
-    return json_is_integer(value) && json_integer_value(value) >= 0;
+    *count = json_array_size(list);
+    if (!json_is_array(list) || *count > most) return false;
+    for (size_t i = 0; i < *count; i++) {
+        const json_t *value = json_array_get(list, i);
+        values[i] = json_integer_value(value);
+        if (!json_is_integer(value) || values[i] < 0) return false;
+    }
+    return true;
 }
 
-static ferry_status read_shape(const char *file, const char *name, const json_t *shape, placed *out, ferry_error *error)
+static ferry_status read_entry(const ferry_reader *in, ferry_view name, const json_t *object, ferry_view data,
+                               ferry_weights_entry *entry)
 {
-    ferry_tensor *tensor = &out->tensor;
-    if (!json_is_array(shape) || json_array_size(shape) > FERRY_MAX_DIMS) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected a shape of at most %d dimensions", file,
-                          name, FERRY_MAX_DIMS);
+    const char *dtype = json_string_value(json_object_get(object, "dtype"));
+    ferry_tensor *tensor = &entry->tensor;
+    int64_t offsets[2];
+    size_t count, dims, element = 0;
+    *tensor = (ferry_tensor){.name = name, .shape = {1, 1, 1, 1}};
+    if (dtype == NULL || !read_sizes(json_object_get(object, "data_offsets"), 2, offsets, &count) || count != 2 ||
+        offsets[0] > offsets[1]) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected dtype, shape and data_offsets");
     }
-    tensor->dims = (int32_t)json_array_size(shape);
-    for (size_t i = 0; i < FERRY_MAX_DIMS; i++) {
-        const json_t *size = json_array_get(shape, i);
-        tensor->shape[i] = size != NULL ? json_integer_value(size) : 1;
-        if (tensor->shape[i] < 0 || (size != NULL && !json_is_integer(size))) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': impossible shape", file, name);
-        }
+    if (!read_sizes(json_object_get(object, "shape"), FERRY_MAX_DIMS, tensor->shape, &dims)) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT,
+                                 "expected a shape of at most %d integers, none negative", FERRY_MAX_DIMS);
     }
-    return FERRY_OK;
-}
-
-static ferry_status read_entry(const char *file, const char *name, const json_t *entry, placed *out, ferry_error *error)
-{
-    const ferry_printable printable = ferry_printable_view(ferry_text_view(name));
-    const char *shown = printable.text;
-    const json_t *offsets = json_object_get(entry, "data_offsets");
-    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    ferry_tensor *tensor = &out->tensor;
-    size_t element = 0;
-    tensor->name = ferry_text_view(name);
-    if (dtype == NULL || !json_is_array(offsets) || json_array_size(offsets) != 2 ||
-        !read_offset(offsets, 0, &out->begin) || !read_offset(offsets, 1, &out->end) || out->begin > out->end) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected dtype, shape and data_offsets", file,
-                          shown);
-    }
-    FERRY_TRY(read_shape(file, shown, json_object_get(entry, "shape"), out, error));
+    tensor->dims = (int32_t)dims;
     if (!find_dtype(dtype, &tensor->type, &element)) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type '%s' is not supported", file,
-                          shown, ferry_printable_view(ferry_text_view(dtype)).text);
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type '%s' is not supported",
+                                 ferry_printable_view(ferry_text_view(dtype)).text);
     }
-    if (!ferry_weights_bytes(tensor, element, &tensor->bytes) || tensor->bytes != out->end - out->begin) {
-        char shape[100];
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': shape %s of %s does not fit its %" PRIu64 " bytes", file, shown,
-                          ferry_tensor_shape_text(tensor, shape, sizeof shape), dtype, out->end - out->begin);
+    if ((uint64_t)offsets[1] > data.size) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected its data in %zu bytes, found %lld to %lld",
+                                 data.size, (long long)offsets[0], (long long)offsets[1]);
     }
-    return FERRY_OK;
+    const ferry_view block = {data.data + offsets[0], (size_t)(offsets[1] - offsets[0])};
+    return ferry_weights_place(in, entry, element, block, true);
 }
 
 static int compare_places(const void *a, const void *b)
 {
-    const placed *x = a, *y = b;
-    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+    const ferry_tensor *x = &((const ferry_weights_entry *)a)->tensor, *y = &((const ferry_weights_entry *)b)->tensor;
+    const uintptr_t first = (uintptr_t)x->data, second = (uintptr_t)y->data;
+    if (first != second) return first < second ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 /* Tensors must follow one another from the first byte of `data` to the last. */
-static ferry_status check_tiling(const char *file, placed *tensors, size_t count, ferry_view data, ferry_error *error)
+static ferry_status check_tiling(const ferry_reader *in, ferry_weights *weights, ferry_view data)
 {
-    uint64_t at = 0;
-    qsort(tensors, count, sizeof *tensors, compare_places);
-    for (size_t i = 0; i < count; i++) {
-        if (tensors[i].begin != at || tensors[i].end > data.size) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "%s: tensor '%s': expected its data at byte %" PRIu64 " of %zu, found %" PRIu64
-                              " to %" PRIu64,
-                              file, ferry_printable_view(tensors[i].tensor.name).text, at, data.size, tensors[i].begin,
-                              tensors[i].end);
+    size_t at = 0;
+    if (weights->count > 0) qsort(weights->entries, weights->count, sizeof *weights->entries, compare_places);
+    for (size_t i = 0; i < weights->count; i++) {
+        const ferry_tensor *tensor = &weights->entries[i].tensor;
+        const size_t found = (size_t)((const char *)tensor->data - data.data);
+        if (found != at) {
+            return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT,
+                                     "expected its data at byte %zu of %zu, found %zu to %zu", at, data.size, found,
+                                     found + tensor->bytes);
         }
-        tensors[i].tensor.data = data.data + at;
-        at = tensors[i].end;
+        at += tensor->bytes;
     }
     if (at == data.size) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected %" PRIu64 " bytes of data, found %zu", file, at,
-                      data.size);
+    return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "expected %zu bytes of data, found %zu", at, data.size);
 }
 
-static int compare_names(const void *a, const void *b)
+/* Names are copied: they go with the JSON. One that occurs twice did not get past it. */
+static ferry_status read_entries(const ferry_reader *in, const json_t *header, ferry_view data, ferry_weights *weights)
 {
-    return ferry_view_compare(((const ferry_tensor *)a)->name, ((const ferry_tensor *)b)->name);
-}
-
-/* Keeps the tensors, by name; a name that occurs twice did not get past the JSON. */
-static ferry_status keep_tensors(ferry_safetensors *file, const placed *tensors, size_t count, ferry_error *error)
-{
-    file->tensors = calloc(count + 1, sizeof *file->tensors);
-    if (file->tensors == NULL) return ferry_fail_memory(error, "a list of tensors", count * sizeof *file->tensors);
-    for (size_t i = 0; i < count; i++) file->tensors[i] = tensors[i].tensor;
-    file->tensor_count = count;
-    qsort(file->tensors, count, sizeof *file->tensors, compare_names);
-    return FERRY_OK;
-}
-
-static ferry_status read_header(ferry_safetensors *file, const char *path, ferry_view data, ferry_error *error)
-{
-    const char *name;
-    json_t *entry;
-    size_t count = 0;
-    ferry_status status = FERRY_OK;
-    placed *tensors = calloc(json_object_size(file->header) + 1, sizeof *tensors);
-    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", json_object_size(file->header));
-    json_object_foreach (file->header, name, entry) {
-        if (strcmp(name, "__metadata__") == 0) continue;
-        status = read_entry(path, name, entry, &tensors[count++], error);
-        if (status != FERRY_OK) break;
+    const size_t most = json_object_size(header);
+    const char *key;
+    json_t *object;
+    FERRY_TRY(ferry_weights_reserve(weights, most, in->error));
+    json_object_foreach ((json_t *)(uintptr_t)header, key, object) {
+        if (strcmp(key, "__metadata__") == 0) continue;
+        const char *name = ferry_arena_text(&weights->arena, ferry_text_view(key));
+        if (name == NULL) return ferry_fail_memory(in->error, "a tensor's name", strlen(key));
+        FERRY_TRY(read_entry(in, ferry_text_view(name), object, data, &weights->entries[weights->count++]));
     }
-    if (status == FERRY_OK) status = check_tiling(path, tensors, count, data, error);
-    if (status == FERRY_OK) status = keep_tensors(file, tensors, count, error);
-    free(tensors);
-    return status;
+    return check_tiling(in, weights, data);
 }
 
 ferry_status ferry_check_not_lfs_pointer(ferry_view bytes, const char *path, ferry_error *error)
 {
-    static const char start[] = "version https://git-lfs.github.com/spec/";
-    if (bytes.size < sizeof start - 1 || memcmp(bytes.data, start, sizeof start - 1) != 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: this is a Git LFS pointer, not the file: download it with 'git lfs pull'", path);
+    ferry_reader in = ferry_reader_begin(bytes, path, error);
+    if (!ferry_read_text(&in.cursor, "version https://git-lfs.github.com/spec/")) return FERRY_OK;
+    return ferry_reader_fail(&in, FERRY_ERROR_UNSUPPORTED,
+                             "this is a Git LFS pointer, not the file: download it with 'git lfs pull'");
 }
 
-static ferry_status parse(ferry_view bytes, const char *path, ferry_safetensors *file, ferry_error *error)
+static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
 {
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     uint64_t size;
     ferry_view header;
-    FERRY_TRY(ferry_check_not_lfs_pointer(bytes, path, error));
-    if (!ferry_read_u64(&cursor, &size) || size > MAX_HEADER || !ferry_read_bytes(&cursor, size, &header) || size < 2 ||
-        header.data[0] != '{') {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a safetensors file, or cut off in its header", path);
+    json_t *root;
+    FERRY_TRY(ferry_check_not_lfs_pointer(bytes, in->file, in->error));
+    if (!ferry_read_u64(&in->cursor, &size) || size > MAX_HEADER || !ferry_read_bytes(&in->cursor, size, &header) ||
+        size < 2 || header.data[0] != '{') {
+        return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a safetensors file, or cut off in its header");
     }
-    FERRY_TRY(ferry_json_parse(header, path, &file->header, error));
-    const ferry_view data = {bytes.data + cursor.at, ferry_cursor_left(&cursor)};
-    return read_header(file, path, data, error);
+    FERRY_TRY(ferry_json_parse(header, in->file, &root, in->error));
+    const ferry_view data = {bytes.data + in->cursor.at, ferry_cursor_left(&in->cursor)};
+    const ferry_status status = read_entries(in, root, data, weights);
+    json_decref(root);
+    return status;
 }
+
+ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+{
+    return ferry_weights_read(read_file, bytes, file, weights, error);
+}
+
+/* ---- golden data ---- */
 
 ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, ferry_error *error)
 {
     memset(file, 0, sizeof *file);
     ferry_status status = ferry_mapped_file_open(path, &file->map, error);
-    if (status == FERRY_OK) status = parse(file->map.bytes, path, file, error);
-    if (status != FERRY_OK) ferry_safetensors_close(file);
-    return status;
-}
-
-ferry_status ferry_safetensors_parse(ferry_view bytes, const char *name, ferry_safetensors *file, ferry_error *error)
-{
-    memset(file, 0, sizeof *file);
-    const ferry_status status = parse(bytes, name, file, error);
+    if (status == FERRY_OK) status = ferry_safetensors_read(file->map.bytes, path, &file->weights, error);
     if (status != FERRY_OK) ferry_safetensors_close(file);
     return status;
 }
 
 void ferry_safetensors_close(ferry_safetensors *file)
 {
-    json_decref(file->header);
+    ferry_weights_close(&file->weights);
     ferry_mapped_file_close(&file->map);
-    free(file->tensors);
     memset(file, 0, sizeof *file);
 }
 
 const ferry_tensor *ferry_safetensors_find(const ferry_safetensors *file, const char *name)
 {
-    const ferry_tensor wanted = {.name = {name, strlen(name)}};
-    if (file->tensor_count == 0) return NULL;
-    return bsearch(&wanted, file->tensors, file->tensor_count, sizeof *file->tensors, compare_names);
-}
-
-/* ---- for importers ---- */
-
-/* The parsed tensors as entries; names move into the weights' own memory. */
-static ferry_status copy_entries(const ferry_safetensors *parsed, const char *file, ferry_weights *weights,
-                                 ferry_error *error)
-{
-    weights->entries = ferry_arena_alloc(&weights->arena, parsed->tensor_count + 1, sizeof *weights->entries);
-    if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", parsed->tensor_count);
-    for (size_t i = 0; i < parsed->tensor_count; i++) {
-        const ferry_view name = parsed->tensors[i].name;
-        const char *copy = ferry_arena_text(&weights->arena, name);
-        if (copy == NULL) return ferry_fail_memory(error, "a tensor's name", name.size);
-        ferry_weights_entry *entry = &weights->entries[weights->count++];
-        *entry = (ferry_weights_entry){.tensor = parsed->tensors[i], .file = file};
-        entry->tensor.name.data = copy;
-        ferry_weights_row_major(entry);
-    }
-    return ferry_weights_sort(weights, error);
-}
-
-ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
-{
-    ferry_safetensors parsed;
-    memset(weights, 0, sizeof *weights);
-    FERRY_TRY(ferry_safetensors_parse(bytes, file, &parsed, error));
-    const ferry_status status = copy_entries(&parsed, file, weights, error);
-    ferry_safetensors_close(&parsed);
-    if (status != FERRY_OK) ferry_weights_close(weights);
-    return status;
+    const ferry_weights_entry *entry = ferry_weights_find(&file->weights, name);
+    return entry != NULL ? &entry->tensor : NULL;
 }

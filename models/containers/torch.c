@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "pickle.h"
-#include "base/printable.h"
 #include "safetensors.h"
-#include "weights.h"
 
 enum { LEGACY_VERSION = 1001 };
 
@@ -25,10 +23,9 @@ typedef struct storage {
 } storage;
 
 typedef struct reader {
+    ferry_reader *in;
     ferry_view bytes;
-    const char *file;
     ferry_weights *weights;
-    ferry_error *error;
     const ferry_pickle_value *state; /* name, tensor, name, tensor, … */
     storage *storages;               /* [storage_count], by key */
     size_t storage_count;
@@ -44,9 +41,20 @@ static const ferry_pickle_value *dict_get(const ferry_pickle_value *dict, const 
     return NULL;
 }
 
-static ferry_status broken(const reader *r, const char *what, ferry_view name)
+static ferry_status fail(const reader *r, const char *what)
 {
-    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %s '%s'", r->file, what, ferry_printable_view(name).text);
+    return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%s", what);
+}
+
+static ferry_status refuse(const reader *r, const char *what)
+{
+    return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED, "%s", what);
+}
+
+/* About a "tensor", a "storage" or a "member". */
+static ferry_status broken(const reader *r, const char *kind, ferry_view name, const char *what)
+{
+    return ferry_fail_named(r->in->error, FERRY_ERROR_FORMAT, r->in->file, kind, name, "%s", what);
 }
 
 /* ---- storages ---- */
@@ -67,9 +75,7 @@ static storage *find_storage(const reader *r, ferry_view key)
 static ferry_status check_state(reader *r)
 {
     const char *const wrappers[] = {"state_dict", "model"};
-    if (r->state->kind != FERRY_PICKLE_DICT) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected a dict of tensors", r->file);
-    }
+    if (r->state->kind != FERRY_PICKLE_DICT) return fail(r, "expected a dict of tensors");
     for (size_t i = 0; i < 2; i++) {
         const ferry_pickle_value *inner = dict_get(r->state, wrappers[i]);
         if (inner == NULL || inner->kind != FERRY_PICKLE_DICT) continue;
@@ -78,12 +84,9 @@ static ferry_status check_state(reader *r)
     }
     for (size_t i = 0; i < r->state->count; i += 2) {
         const ferry_pickle_value *name = r->state->items[i], *tensor = r->state->items[i + 1];
-        if (name->kind != FERRY_PICKLE_TEXT) {
-            return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                              "%s: expected a dict of tensors, found a key that is no text", r->file);
-        }
+        if (name->kind != FERRY_PICKLE_TEXT) return fail(r, "expected a dict of tensors, found a key that is no text");
         if (tensor->kind != FERRY_PICKLE_TENSOR || tensor->items[0]->kind != FERRY_PICKLE_STORAGE) {
-            return broken(r, "expected a tensor, found something else:", name->text);
+            return broken(r, "key", name->text, "expected a tensor, found something else");
         }
     }
     return FERRY_OK;
@@ -95,11 +98,11 @@ static ferry_status collect_storages(reader *r)
     const size_t count = r->state->count / 2;
     size_t kept = 0;
     r->storages = ferry_arena_alloc(&r->weights->arena, count + 1, sizeof *r->storages);
-    if (r->storages == NULL) return ferry_fail_memory(r->error, "a list of storages", count * sizeof *r->storages);
+    if (r->storages == NULL) return ferry_fail_memory(r->in->error, "a list of storages", count * sizeof *r->storages);
     for (size_t i = 0; i < count; i++) {
         const ferry_pickle_value *s = r->state->items[2 * i + 1]->items[0];
         const ferry_type type = (ferry_type)s->items[1]->integer;
-        const size_t size = s->items[1]->integer == FERRY_SAFETENSORS_OTHER ? 1 : ferry_type_size(type);
+        const size_t size = s->items[1]->integer == FERRY_TYPE_OTHER ? 1 : ferry_type_size(type);
         r->storages[i] = (storage){s->items[2]->text, type, size, s->items[4]->integer, {NULL, 0}};
     }
     qsort(r->storages, count, sizeof *r->storages, compare_storages);
@@ -108,7 +111,7 @@ static ferry_status collect_storages(reader *r)
         if (before == NULL || compare_storages(before, s) != 0) {
             r->storages[kept++] = *s;
         } else if (before->type != s->type || before->count != s->count) {
-            return broken(r, "two descriptions of the storage", s->key);
+            return broken(r, "storage", s->key, "two descriptions");
         }
     }
     r->storage_count = kept;
@@ -118,7 +121,7 @@ static ferry_status collect_storages(reader *r)
 static ferry_status storage_bytes(const reader *r, const storage *s, size_t *bytes)
 {
     if (s->count >= 0 && ferry_mul_size((size_t)s->count, s->size, bytes)) return FERRY_OK;
-    return broken(r, "impossible size of the storage", s->key);
+    return broken(r, "storage", s->key, "impossible size");
 }
 
 /* ---- tensors ---- */
@@ -145,12 +148,12 @@ static ferry_status find_window(const reader *r, ferry_view name, const ferry_pi
     const ferry_pickle_value *view = value->items[5];
     if (view->kind != FERRY_PICKLE_TUPLE || view->count != 3 || view->items[1]->kind != FERRY_PICKLE_INTEGER ||
         view->items[2]->kind != FERRY_PICKLE_INTEGER) {
-        return broken(r, "cannot read the view of the storage of tensor", name);
+        return broken(r, "tensor", name, "cannot read the view of its storage");
     }
     *first = view->items[1]->integer;
     *count = view->items[2]->integer;
     if (*first < 0 || *count < 0 || *first > (*found)->count || *count > (*found)->count - *first) {
-        return broken(r, "a view beyond its storage: tensor", name);
+        return broken(r, "tensor", name, "a view beyond its storage");
     }
     return FERRY_OK;
 }
@@ -183,19 +186,19 @@ static ferry_status read_tensor(const reader *r, ferry_view name, const ferry_pi
     const storage *s;
     int64_t first, count, span;
     const ferry_pickle_value *offset = value->items[1], *shape = value->items[2], *strides = value->items[3];
-    *entry = (ferry_weights_entry){.tensor = {.name = name, .shape = {1, 1, 1, 1}}, .file = r->file};
+    *entry = (ferry_weights_entry){.tensor = {.name = name, .shape = {1, 1, 1, 1}}, .file = r->in->file};
     if (offset->kind != FERRY_PICKLE_INTEGER || !read_integers(shape, entry->tensor.shape) ||
         !read_integers(strides, entry->strides) || shape->count != strides->count) {
-        return broken(r, "expected an offset, a shape of at most 4 dimensions and strides: tensor", name);
+        return broken(r, "tensor", name, "expected an offset, a shape of at most 4 dimensions and strides");
     }
     entry->tensor.dims = (int32_t)shape->count;
     FERRY_TRY(find_window(r, name, value->items[0], &s, &first, &count));
     entry->tensor.type = s->type;
     if (offset->integer < 0 || offset->integer > count || !find_span(entry, count - offset->integer, &span)) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s' with its offset, shape and strides reaches beyond its storage of %" PRId64
-                          " elements, or repeats them",
-                          r->file, ferry_printable_view(name).text, count);
+        return ferry_tensor_fail(r->in, &entry->tensor, FERRY_ERROR_FORMAT,
+                                 "offset, shape and strides reach beyond its storage of %" PRId64
+                                 " elements, or repeat them",
+                                 count);
     }
     entry->tensor.data = s->bytes.data + (size_t)(first + offset->integer) * s->size;
     entry->tensor.bytes = (size_t)span * s->size;
@@ -206,20 +209,22 @@ static ferry_status read_tensors(reader *r)
 {
     ferry_weights *weights = r->weights;
     const size_t count = r->state->count / 2;
-    weights->entries = ferry_arena_alloc(&weights->arena, count + 1, sizeof *weights->entries);
-    if (weights->entries == NULL) {
-        return ferry_fail_memory(r->error, "a list of tensors", count * sizeof *weights->entries);
-    }
+    FERRY_TRY(ferry_weights_reserve(weights, count, r->in->error));
     for (size_t i = 0; i < count; i++) {
         FERRY_TRY(read_tensor(r, r->state->items[2 * i]->text, r->state->items[2 * i + 1], &weights->entries[i]));
     }
     weights->count = count;
-    return ferry_weights_sort(weights, r->error);
+    return FERRY_OK;
 }
 
-static ferry_status read_state(reader *r, ferry_cursor *cursor)
+static ferry_status read_pickle(const reader *r, const ferry_pickle_value **value)
 {
-    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &r->state, r->error));
+    return ferry_pickle_read(&r->in->cursor, r->in->file, &r->weights->arena, value, r->in->error);
+}
+
+static ferry_status read_state(reader *r)
+{
+    FERRY_TRY(read_pickle(r, &r->state));
     FERRY_TRY(check_state(r));
     return collect_storages(r);
 }
@@ -229,12 +234,11 @@ static ferry_status read_state(reader *r, ferry_cursor *cursor)
 /* PyTorch stores its members, so that they are used where they lie; a compressed one is not PyTorch's. */
 static ferry_status stored_member(const reader *r, ferry_zip *zip, size_t index, ferry_view *bytes)
 {
-    FERRY_TRY(ferry_zip_member(zip, index, bytes, r->error));
+    FERRY_TRY(ferry_zip_member(zip, index, bytes, r->in->error));
     const uintptr_t begin = (uintptr_t)r->bytes.data, data = (uintptr_t)bytes->data;
     if (data >= begin && data - begin <= r->bytes.size) return FERRY_OK;
-    const char *name = ferry_zip_name(zip, index);
-    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: member '%s' is compressed, which PyTorch does not do",
-                      r->file, ferry_printable_view(ferry_text_view(name)).text);
+    return ferry_fail_named(r->in->error, FERRY_ERROR_UNSUPPORTED, r->in->file, "member",
+                            ferry_text_view(ferry_zip_name(zip, index)), "compressed, which PyTorch does not do");
 }
 
 /* The top folder is that of the one data.pkl; its length with the slash. */
@@ -249,8 +253,8 @@ static ferry_status find_top(const reader *r, const ferry_zip *zip, ferry_view *
         found++;
     }
     if (found == 1) return FERRY_OK;
-    return ferry_fail(r->error, FERRY_ERROR_FORMAT,
-                      "%s: expected one member '.../data.pkl' in the zip archive, found %zu", r->file, found);
+    return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT,
+                             "expected one member '.../data.pkl' in the zip archive, found %zu", found);
 }
 
 /* Index of <top><folder><name>; -1 where there is none, or when out of memory. */
@@ -272,16 +276,12 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
         script = strncmp(ferry_zip_name(zip, i), top.data, top.size) == 0 &&
                  strncmp(ferry_zip_name(zip, i) + top.size, "code/", 5) == 0;
     }
-    if (script) {
-        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: a TorchScript archive (a program), not a file of weights", r->file);
-    }
+    if (script) return refuse(r, "a TorchScript archive (a program), not a file of weights");
     const ptrdiff_t index = find_in_top(r, zip, top, "byteorder", (ferry_view){"", 0});
     if (index < 0) return FERRY_OK;
-    FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->error));
+    FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->in->error));
     if (ferry_view_is(order, "little")) return FERRY_OK;
-    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: byte order '%s' is not supported", r->file,
-                      ferry_printable_view(order).text);
+    return ferry_fail_named(r->in->error, FERRY_ERROR_UNSUPPORTED, r->in->file, "byte order", order, "not supported");
 }
 
 static ferry_status read_zip_members(reader *r, ferry_zip *zip)
@@ -291,18 +291,18 @@ static ferry_status read_zip_members(reader *r, ferry_zip *zip)
     FERRY_TRY(check_zip_kind(r, zip, top));
     const ptrdiff_t state = find_in_top(r, zip, top, "data.pkl", (ferry_view){"", 0});
     FERRY_TRY(stored_member(r, zip, (size_t)state, &pickle));
-    ferry_cursor cursor = {(const uint8_t *)pickle.data, pickle.size, 0};
-    FERRY_TRY(read_state(r, &cursor));
+    r->in->cursor = ferry_cursor_begin(pickle);
+    FERRY_TRY(read_state(r));
     for (size_t i = 0; i < r->storage_count; i++) {
         storage *s = &r->storages[i];
         size_t expected = 0;
         const ptrdiff_t index = find_in_top(r, zip, top, "data/", s->key);
-        if (index < 0) return broken(r, "no member for the storage", s->key);
+        if (index < 0) return broken(r, "storage", s->key, "no member for it");
         FERRY_TRY(stored_member(r, zip, (size_t)index, &s->bytes));
         FERRY_TRY(storage_bytes(r, s, &expected));
         if (expected == s->bytes.size) continue;
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected %zu bytes in the storage '%s', found %zu",
-                          r->file, expected, ferry_printable_view(s->key).text, s->bytes.size);
+        return ferry_fail_named(r->in->error, FERRY_ERROR_FORMAT, r->in->file, "storage", s->key,
+                                "expected %zu bytes, found %zu", expected, s->bytes.size);
     }
     return read_tensors(r);
 }
@@ -310,7 +310,7 @@ static ferry_status read_zip_members(reader *r, ferry_zip *zip)
 static ferry_status read_zip(reader *r)
 {
     ferry_zip *zip;
-    FERRY_TRY(ferry_zip_open(r->bytes, r->file, &zip, r->error));
+    FERRY_TRY(ferry_zip_open(r->bytes, r->in->file, &zip, r->in->error));
     const ferry_status status = read_zip_members(r, zip);
     ferry_zip_close(zip);
     return status;
@@ -318,72 +318,63 @@ static ferry_status read_zip(reader *r)
 
 /* ---- legacy form ---- */
 
-static ferry_status read_legacy_head(reader *r, ferry_cursor *cursor)
+static ferry_status read_legacy_head(const reader *r)
 {
-    ferry_view magic;
     const ferry_pickle_value *version, *machine, *little;
-    ferry_read_bytes(cursor, sizeof legacy_magic - 1, &magic);
-    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &version, r->error));
+    FERRY_TRY(read_pickle(r, &version));
     if (version->kind != FERRY_PICKLE_INTEGER || version->integer != LEGACY_VERSION) {
-        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: expected version %d of PyTorch's legacy format",
-                          r->file, LEGACY_VERSION);
+        return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED, "expected version %d of PyTorch's legacy format",
+                                 LEGACY_VERSION);
     }
-    FERRY_TRY(ferry_pickle_read(cursor, r->file, &r->weights->arena, &machine, r->error));
+    FERRY_TRY(read_pickle(r, &machine));
     little = machine->kind == FERRY_PICKLE_DICT ? dict_get(machine, "little_endian") : NULL;
     if (little != NULL && little->kind == FERRY_PICKLE_BOOLEAN && little->integer == 1) return FERRY_OK;
-    return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "%s: expected a file of a little-endian machine", r->file);
+    return refuse(r, "expected a file of a little-endian machine");
 }
 
 /* The elements of one storage: a count, then they themselves. */
-static ferry_status read_legacy_storage(const reader *r, ferry_cursor *cursor, const ferry_pickle_value *key)
+static ferry_status read_legacy_storage(const reader *r, const ferry_pickle_value *key)
 {
     uint64_t count;
     size_t bytes = 0;
     storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
     if (s == NULL || s->bytes.data != NULL) {
-        return broken(r, "a storage that no tensor names, or a second one of its name:", key->text);
+        return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
     }
     FERRY_TRY(storage_bytes(r, s, &bytes));
-    if (!ferry_read_u64(cursor, &count) || count != (uint64_t)s->count || !ferry_read_bytes(cursor, bytes, &s->bytes)) {
-        return broken(r, "cut off in, or another size of, the storage", s->key);
+    if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
+        !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes)) {
+        return broken(r, "storage", s->key, "cut off, or of another size");
     }
     return FERRY_OK;
 }
 
 static ferry_status read_legacy(reader *r)
 {
-    ferry_cursor cursor = {(const uint8_t *)r->bytes.data, r->bytes.size, 0};
     const ferry_pickle_value *keys;
-    FERRY_TRY(read_legacy_head(r, &cursor));
-    FERRY_TRY(read_state(r, &cursor));
-    FERRY_TRY(ferry_pickle_read(&cursor, r->file, &r->weights->arena, &keys, r->error));
+    FERRY_TRY(read_legacy_head(r));
+    FERRY_TRY(read_state(r));
+    FERRY_TRY(read_pickle(r, &keys));
     if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: expected a list of %zu storages", r->file,
-                          r->storage_count);
+        return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "expected a list of %zu storages", r->storage_count);
     }
-    for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, &cursor, keys->items[i]));
-    if (ferry_cursor_left(&cursor) > 0) {
-        return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: %zu bytes behind the last storage", r->file,
-                          ferry_cursor_left(&cursor));
-    }
+    for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, keys->items[i]));
+    const size_t left = ferry_cursor_left(&r->in->cursor);
+    if (left > 0) return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);
     return read_tensors(r);
 }
 
-static ferry_status read_any(reader *r)
+static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
 {
-    const size_t magic = sizeof legacy_magic - 1;
-    FERRY_TRY(ferry_check_not_lfs_pointer(r->bytes, r->file, r->error));
-    if (ferry_is_zip(r->bytes)) return read_zip(r);
-    if (r->bytes.size >= magic && memcmp(r->bytes.data, legacy_magic, magic) == 0) return read_legacy(r);
-    return ferry_fail(r->error, FERRY_ERROR_FORMAT, "%s: not a PyTorch file: neither a zip archive nor the legacy form",
-                      r->file);
+    const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
+    reader r = {.in = in, .bytes = bytes, .weights = weights};
+    FERRY_TRY(ferry_check_not_lfs_pointer(bytes, in->file, in->error));
+    if (ferry_is_zip(bytes)) return read_zip(&r);
+    if (ferry_read_text(&in->cursor, legacy_magic)) return read_legacy(&r);
+    return fail(&r, "not a PyTorch file: neither a zip archive nor the legacy form");
 }
 
 ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
 {
-    memset(weights, 0, sizeof *weights);
-    reader r = {.bytes = bytes, .file = file, .weights = weights, .error = error};
-    const ferry_status status = read_any(&r);
-    if (status != FERRY_OK) ferry_weights_close(weights);
-    return status;
+    return ferry_weights_read(read_file, bytes, file, weights, error);
 }

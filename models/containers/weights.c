@@ -1,5 +1,6 @@
 #include "weights.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +38,6 @@ ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error)
     return FERRY_OK;
 }
 
-bool ferry_weights_bytes(const ferry_tensor *tensor, size_t element, size_t *bytes)
-{
-    bool fits = true;
-    *bytes = element;
-    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(*bytes, (size_t)tensor->shape[i], bytes);
-    return fits;
-}
-
 void ferry_weights_row_major(ferry_weights_entry *entry)
 {
     int64_t step = 1;
@@ -52,4 +45,62 @@ void ferry_weights_row_major(ferry_weights_entry *entry)
         entry->strides[i] = step;
         step *= entry->tensor.shape[i];
     }
+}
+
+/* ---- for readers ---- */
+
+ferry_status ferry_weights_read(ferry_status (*read)(ferry_reader *in, ferry_weights *weights), ferry_view bytes,
+                                const char *file, ferry_weights *weights, ferry_error *error)
+{
+    ferry_reader in = ferry_reader_begin(bytes, file, error);
+    memset(weights, 0, sizeof *weights);
+    ferry_status status = read(&in, weights);
+    if (status == FERRY_OK) status = ferry_weights_sort(weights, error);
+    if (status != FERRY_OK) ferry_weights_close(weights);
+    return status;
+}
+
+ferry_status ferry_weights_reserve(ferry_weights *weights, size_t count, ferry_error *error)
+{
+    weights->entries = ferry_arena_alloc(&weights->arena, count + 1, sizeof *weights->entries);
+    if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count);
+    memset(weights->entries, 0, count * sizeof *weights->entries);
+    return FERRY_OK;
+}
+
+ferry_status ferry_weights_read_shape(ferry_reader *in, uint64_t rank, ferry_tensor *tensor)
+{
+    if (rank > FERRY_MAX_DIMS) {
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected at most %d dimensions, found %" PRIu64,
+                                 FERRY_MAX_DIMS, rank);
+    }
+    tensor->dims = (int32_t)rank;
+    for (int32_t i = 0; i < FERRY_MAX_DIMS; i++) {
+        uint32_t size = 1;
+        if (i < tensor->dims && !ferry_read_u32(&in->cursor, &size)) {
+            return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "cut off in its shape");
+        }
+        tensor->shape[i] = size;
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_weights_place(const ferry_reader *in, ferry_weights_entry *entry, size_t element, ferry_view block,
+                                 bool exact)
+{
+    ferry_tensor *tensor = &entry->tensor;
+    bool fits = true;
+    size_t bytes = element;
+    for (int32_t i = 0; i < tensor->dims; i++) fits = fits && ferry_mul_size(bytes, (size_t)tensor->shape[i], &bytes);
+    if (!fits || bytes > block.size || (exact && bytes != block.size)) {
+        char shape[100];
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "shape %s of %s does not fit its %zu bytes",
+                                 ferry_tensor_shape_text(tensor, shape, sizeof shape), ferry_type_name(tensor->type),
+                                 block.size);
+    }
+    tensor->data = block.data;
+    tensor->bytes = bytes;
+    entry->file = in->file;
+    ferry_weights_row_major(entry);
+    return FERRY_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "reader.h"
 #include "zip.h"
 
 typedef struct ferry_weights_entry {
@@ -29,12 +30,30 @@ typedef struct ferry_weights {
 void ferry_weights_close(ferry_weights *weights);
 /* NULL when there is no such tensor. */
 ferry_weights_entry *ferry_weights_find(const ferry_weights *weights, const char *name);
-/* Sorts entries by name; a name that occurs twice is a FORMAT error. For readers, at their end. */
+/* Sorts entries by name; a name that occurs twice is a FORMAT error. */
 ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error);
-/* The bytes of the tensor's shape with elements of `element` bytes; false when they are more than a size_t holds. */
-bool ferry_weights_bytes(const ferry_tensor *tensor, size_t element, size_t *bytes);
 /* Strides of a row-major tensor. */
 void ferry_weights_row_major(ferry_weights_entry *entry);
+
+/* ---- for readers ---- */
+
+/* The type of tensors that can be skipped but not read (U8, BOOL, …). */
+#define FERRY_TYPE_OTHER ((ferry_type)255)
+
+/* Runs a reader on empty weights and sorts what it read; on failure *weights is zeroed. */
+ferry_status ferry_weights_read(ferry_status (*read)(ferry_reader *in, ferry_weights *weights), ferry_view bytes,
+                                const char *file, ferry_weights *weights, ferry_error *error);
+/* A list for `count` entries, zeroed. */
+ferry_status ferry_weights_reserve(ferry_weights *weights, size_t count, ferry_error *error);
+/* Fails with "FILE: tensor 'NAME': …". */
+#define ferry_tensor_fail(in, tensor, code, ...)                                                                       \
+    ferry_fail_named((in)->error, code, (in)->file, "tensor", (tensor)->name, __VA_ARGS__)
+/* `rank` sizes of 32 bits as the tensor's shape. Errors: FORMAT. */
+ferry_status ferry_weights_read_shape(ferry_reader *in, uint64_t rank, ferry_tensor *tensor);
+/* The entry's data are the beginning of `block`, or all of it (`exact`): row-major, elements of `element` bytes, for
+ * the entry's type and shape. Errors: FORMAT. */
+ferry_status ferry_weights_place(const ferry_reader *in, ferry_weights_entry *entry, size_t element, ferry_view block,
+                                 bool exact);
 
 /* Readers. `file` is for messages and must outlive the weights, as `bytes` must. On failure *weights is zeroed.
  * Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY, IO (a temporary file). */

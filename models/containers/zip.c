@@ -1,14 +1,13 @@
 #include "zip.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/arena.h"
-#include "base/printable.h"
 #include "inflate.h"
+#include "reader.h"
 
 enum {
     ZIP_MAX_MEMBERS = 1 << 16,
@@ -56,27 +55,17 @@ static ferry_cursor cursor_at(const ferry_zip *zip, uint64_t offset)
     return (ferry_cursor){(const uint8_t *)zip->bytes.data, zip->bytes.size, at};
 }
 
-static bool skip(ferry_cursor *cursor, uint64_t size)
-{
-    ferry_view skipped;
-    return ferry_read_bytes(cursor, size, &skipped);
-}
-
 static ferry_status broken(const ferry_zip *zip, const char *what, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a sound zip archive: %s", zip->file, what);
 }
 
-static ferry_status member_fail(const ferry_zip *zip, const member *m, ferry_status code, const char *what,
-                                ferry_error *error)
-{
-    return ferry_fail(error, code, "%s: member '%s' %s", zip->file, ferry_printable_view(ferry_text_view(m->name)).text,
-                      what);
-}
+#define member_fail(zip, m, code, error, ...)                                                                          \
+    ferry_fail_named(error, code, (zip)->file, "member", ferry_text_view((m)->name), __VA_ARGS__)
 
 bool ferry_is_zip(ferry_view bytes)
 {
-    ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, 0};
+    ferry_cursor cursor = ferry_cursor_begin(bytes);
     uint32_t signature;
     return ferry_read_u32(&cursor, &signature) && (signature == LOCAL_HEADER || signature == END_RECORD);
 }
@@ -87,69 +76,59 @@ bool ferry_is_zip(ferry_view bytes)
 static bool find_end_record(const ferry_zip *zip, size_t *offset)
 {
     const size_t size = zip->bytes.size;
-    if (size < END_RECORD_SIZE) return false;
-    const size_t reach = size - END_RECORD_SIZE < LONGEST_COMMENT ? size - END_RECORD_SIZE : LONGEST_COMMENT;
-    for (size_t comment = 0; comment <= reach; comment++) {
-        uint32_t signature;
-        uint16_t length;
+    for (size_t comment = 0; comment <= LONGEST_COMMENT && comment + END_RECORD_SIZE <= size; comment++) {
+        uint64_t fields[2]; /* signature, length of the comment */
         ferry_cursor cursor = cursor_at(zip, size - END_RECORD_SIZE - comment);
         *offset = cursor.at;
-        if (!ferry_read_u32(&cursor, &signature) || signature != END_RECORD) continue;
-        if (skip(&cursor, 16) && ferry_read_u16(&cursor, &length) && length == comment) return true;
+        if (ferry_read_fields(&cursor, "4 -16 2", fields) && fields[0] == END_RECORD && fields[1] == comment)
+            return true;
     }
     return false;
+}
+
+static ferry_status refuse_parts(const ferry_zip *zip, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported", zip->file);
 }
 
 /* The ZIP64 record precedes the usual one, even where it is not needed. */
 static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
 {
-    uint32_t signature, disk, start_disk, disks;
-    uint64_t record, size, here, count, directory_size, offset;
+    struct {
+        uint64_t signature, disk, record, disks;
+    } locator;
+    struct {
+        uint64_t signature, disk, start_disk, here, count, size, offset;
+    } end;
     ferry_cursor cursor =
         cursor_at(zip, found->end < ZIP64_LOCATOR_SIZE ? UINT64_MAX : found->end - ZIP64_LOCATOR_SIZE);
-    if (!ferry_read_u32(&cursor, &signature) || signature != ZIP64_LOCATOR) {
+    if (!ferry_read_fields(&cursor, "4 4 8 4", &locator) || locator.signature != ZIP64_LOCATOR) {
         return needed ? broken(zip, "its ZIP64 record is missing", error) : FERRY_OK;
     }
-    if (!ferry_read_u32(&cursor, &disk) || !ferry_read_u64(&cursor, &record) || !ferry_read_u32(&cursor, &disks)) {
-        return broken(zip, "its ZIP64 locator is cut off", error);
-    }
-    cursor = cursor_at(zip, record);
-    if (!ferry_read_u32(&cursor, &signature) || signature != ZIP64_END_RECORD || !ferry_read_u64(&cursor, &size) ||
-        !skip(&cursor, 4) || !ferry_read_u32(&cursor, &disk) || !ferry_read_u32(&cursor, &start_disk) ||
-        !ferry_read_u64(&cursor, &here) || !ferry_read_u64(&cursor, &count) ||
-        !ferry_read_u64(&cursor, &directory_size) || !ferry_read_u64(&cursor, &offset)) {
+    cursor = cursor_at(zip, locator.record);
+    if (!ferry_read_fields(&cursor, "4 -12 4 4 8 8 8 8", &end) || end.signature != ZIP64_END_RECORD) {
         return broken(zip, "its ZIP64 record is not where the locator says", error);
     }
-    if (disk != 0 || start_disk != 0 || disks > 1 || here != count) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported",
-                          zip->file);
+    if (end.disk != 0 || end.start_disk != 0 || locator.disks > 1 || end.here != end.count) {
+        return refuse_parts(zip, error);
     }
-    found->end = record;
-    if (needed) {
-        found->count = count;
-        found->size = directory_size;
-        found->offset = offset;
-    }
+    found->end = locator.record;
+    if (needed) *found = (directory){end.count, end.size, end.offset, locator.record};
     return FERRY_OK;
 }
 
 static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry_error *error)
 {
-    size_t end;
-    uint16_t disk, start_disk, here, count;
-    uint32_t size, offset;
-    if (!find_end_record(zip, &end)) return broken(zip, "no end record (cut off?)", error);
-    ferry_cursor cursor = cursor_at(zip, end + 4);
-    if (!ferry_read_u16(&cursor, &disk) || !ferry_read_u16(&cursor, &start_disk) || !ferry_read_u16(&cursor, &here) ||
-        !ferry_read_u16(&cursor, &count) || !ferry_read_u32(&cursor, &size) || !ferry_read_u32(&cursor, &offset)) {
-        return broken(zip, "its end record is cut off", error);
-    }
-    const bool zip64 = count == UINT16_MAX || size == UINT32_MAX || offset == UINT32_MAX;
-    if (!zip64 && (disk != 0 || start_disk != 0 || here != count)) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported",
-                          zip->file);
-    }
-    *found = (directory){.count = count, .size = size, .offset = offset, .end = end};
+    size_t at;
+    struct {
+        uint64_t disk, start_disk, here, count, size, offset;
+    } end;
+    if (!find_end_record(zip, &at)) return broken(zip, "no end record (cut off?)", error);
+    ferry_cursor cursor = cursor_at(zip, at + 4);
+    if (!ferry_read_fields(&cursor, "2 2 2 2 4 4", &end)) return broken(zip, "its end record is cut off", error);
+    const bool zip64 = end.count == UINT16_MAX || end.size == UINT32_MAX || end.offset == UINT32_MAX;
+    if (!zip64 && (end.disk != 0 || end.start_disk != 0 || end.here != end.count)) return refuse_parts(zip, error);
+    *found = (directory){end.count, end.size, end.offset, at};
     FERRY_TRY(read_zip64_end(zip, zip64, found, error));
     if (found->offset > found->end || found->size != found->end - found->offset) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -178,22 +157,22 @@ static ferry_status check_name(const ferry_zip *zip, ferry_view name, ferry_erro
         harmless = end - begin != 2 || memcmp(name.data + begin, "..", 2) != 0;
     }
     if (harmless) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: member '%s': not a relative name without '..' and '\\'",
-                      zip->file, ferry_printable_view(name).text);
+    return ferry_fail_named(error, FERRY_ERROR_FORMAT, zip->file, "member", name,
+                            "not a relative name without '..' and '\\'");
 }
 
 /* Fields of 32 bits that are all ones have their value in the extra field 1, in this order. */
 static bool read_zip64_extra(ferry_view extra, member *m)
 {
     uint64_t *fields[] = {&m->size, &m->stored_size, &m->header};
-    ferry_cursor cursor = {(const uint8_t *)extra.data, extra.size, 0};
+    ferry_cursor cursor = ferry_cursor_begin(extra);
     uint16_t id, size;
     ferry_view field = {NULL, 0};
     while (ferry_read_u16(&cursor, &id) && ferry_read_u16(&cursor, &size) && ferry_read_bytes(&cursor, size, &field)) {
         if (id == 1) break;
         field.size = 0;
     }
-    cursor = (ferry_cursor){(const uint8_t *)field.data, field.size, 0};
+    cursor = ferry_cursor_begin(field);
     for (size_t i = 0; i < 3; i++) {
         if (*fields[i] == UINT32_MAX && !ferry_read_u64(&cursor, fields[i])) return false;
     }
@@ -202,56 +181,53 @@ static bool read_zip64_extra(ferry_view extra, member *m)
 
 static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, ferry_error *error)
 {
-    uint32_t signature, stored_size, size, header;
-    uint16_t flags, name_size, extra_size, comment_size;
-    ferry_view name, extra;
-    if (!ferry_read_u32(cursor, &signature) || signature != DIRECTORY_ENTRY || !skip(cursor, 4) ||
-        !ferry_read_u16(cursor, &flags) || !ferry_read_u16(cursor, &m->method) || !skip(cursor, 4) ||
-        !ferry_read_u32(cursor, &m->crc) || !ferry_read_u32(cursor, &stored_size) || !ferry_read_u32(cursor, &size) ||
-        !ferry_read_u16(cursor, &name_size) || !ferry_read_u16(cursor, &extra_size) ||
-        !ferry_read_u16(cursor, &comment_size) || !skip(cursor, 8) || !ferry_read_u32(cursor, &header) ||
-        !ferry_read_bytes(cursor, name_size, &name) || !ferry_read_bytes(cursor, extra_size, &extra) ||
-        !skip(cursor, comment_size)) {
+    struct {
+        uint64_t signature, flags, method, crc, stored_size, size, name_size, extra_size, comment_size, header;
+    } entry;
+    ferry_view name, extra, comment;
+    if (!ferry_read_fields(cursor, "4 -4 2 2 -4 4 4 4 2 2 2 -8 4", &entry) || entry.signature != DIRECTORY_ENTRY ||
+        !ferry_read_bytes(cursor, entry.name_size, &name) || !ferry_read_bytes(cursor, entry.extra_size, &extra) ||
+        !ferry_read_bytes(cursor, entry.comment_size, &comment)) {
         return broken(zip, "its directory is cut off or holds something else", error);
     }
     FERRY_TRY(check_name(zip, name, error));
-    m->name = ferry_arena_text(&zip->arena, name);
+    *m = (member){.name = ferry_arena_text(&zip->arena, name),
+                  .crc = (uint32_t)entry.crc,
+                  .method = (uint16_t)entry.method,
+                  .header = entry.header,
+                  .stored_size = entry.stored_size,
+                  .size = entry.size};
     if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
-    m->stored_size = stored_size;
-    m->size = size;
-    m->header = header;
     if (!read_zip64_extra(extra, m)) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "lacks the sizes of its ZIP64 field", error);
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "lacks the sizes of its ZIP64 field");
     }
-    if ((flags & ENCRYPTED) != 0) return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, "is encrypted", error);
+    if ((entry.flags & ENCRYPTED) != 0) return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, error, "is encrypted");
     if (m->method == STORED || m->method == DEFLATED) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: member '%s': compression method %u is not supported",
-                      zip->file, ferry_printable_view(name).text, m->method);
+    return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, error, "compression method %u is not supported", m->method);
 }
 
 /* The local header repeats the name; the data follow it and end before the directory. */
 static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
 {
-    uint32_t signature;
-    uint16_t name_size, extra_size;
-    ferry_view name;
+    struct {
+        uint64_t signature, name_size, extra_size;
+    } local;
+    ferry_view name, extra;
+    const char *problem = NULL;
     ferry_cursor cursor = cursor_at(zip, m->header);
-    if (!ferry_read_u32(&cursor, &signature) || signature != LOCAL_HEADER || !skip(&cursor, 22) ||
-        !ferry_read_u16(&cursor, &name_size) || !ferry_read_u16(&cursor, &extra_size) ||
-        !ferry_read_bytes(&cursor, name_size, &name) || !skip(&cursor, extra_size)) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "is not where the directory says", error);
-    }
-    if (!ferry_view_equal(name, ferry_text_view(m->name))) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "has another name in its own header", error);
+    if (!ferry_read_fields(&cursor, "4 -22 2 2", &local) || local.signature != LOCAL_HEADER ||
+        !ferry_read_bytes(&cursor, local.name_size, &name) || !ferry_read_bytes(&cursor, local.extra_size, &extra)) {
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is not where the directory says");
     }
     m->data = cursor.at;
-    if (m->data > directory_offset || m->stored_size > directory_offset - m->data) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "reaches into the directory or beyond the file", error);
+    if (!ferry_view_is(name, m->name)) {
+        problem = "has another name in its own header";
+    } else if (m->data > directory_offset || m->stored_size > directory_offset - m->data) {
+        problem = "reaches into the directory or past the end of the file";
+    } else if (m->method == STORED && m->size != m->stored_size) {
+        problem = "is stored, but with two sizes";
     }
-    if (m->method == STORED && m->size != m->stored_size) {
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "is stored, but with two sizes", error);
-    }
-    return FERRY_OK;
+    return problem == NULL ? FERRY_OK : member_fail(zip, m, FERRY_ERROR_FORMAT, error, "%s", problem);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -265,30 +241,22 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const member *)a)->name, ((const member *)b)->name);
 }
 
-static ferry_status check_overlaps(const ferry_zip *zip, ferry_error *error)
-{
-    for (size_t i = 1; i < zip->count; i++) {
-        const member *before = &zip->members[i - 1];
-        if (before->data + before->stored_size > zip->members[i].header) {
-            return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, "overlaps another", error);
-        }
-    }
-    return FERRY_OK;
-}
-
-/* What all deflated members say they inflate to, against what a sane archive holds. */
-static ferry_status check_inflated_size(const ferry_zip *zip, ferry_error *error)
+/* Members, in the order of their places, must not overlap, nor say that they inflate to more than what a sane archive
+ * holds. */
+static ferry_status check_sizes(const ferry_zip *zip, ferry_error *error)
 {
     const uint64_t limit = (uint64_t)zip->bytes.size * 64 + ((uint64_t)64 << 20);
-    uint64_t total = 0;
-    for (size_t i = 0; i < zip->count; i++) {
-        if (zip->members[i].method != DEFLATED) continue;
-        if (zip->members[i].size > limit - total) {
+    uint64_t total = 0, end = 0;
+    for (const member *m = zip->members; m < zip->members + zip->count; m++) {
+        if (end > m->header) return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "overlaps another");
+        end = m->data + m->stored_size;
+        if (m->method != DEFLATED) continue;
+        if (m->size > limit - total) {
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "%s: its members would inflate to more than %" PRIu64 " bytes, 64 times its size",
                               zip->file, limit);
         }
-        total += zip->members[i].size;
+        total += m->size;
     }
     return FERRY_OK;
 }
@@ -310,7 +278,6 @@ static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
     const size_t count = (size_t)found.count;
     zip->members = ferry_arena_alloc(&zip->arena, count + 1, sizeof *zip->members);
     if (zip->members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count);
-    memset(zip->members, 0, (count + 1) * sizeof *zip->members);
     ferry_cursor cursor = {(const uint8_t *)zip->bytes.data, (size_t)found.end, (size_t)found.offset};
     for (size_t i = 0; i < count; i++) {
         FERRY_TRY(read_entry(zip, &cursor, &zip->members[i], error));
@@ -319,13 +286,12 @@ static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
     if (ferry_cursor_left(&cursor) > 0) return broken(zip, "its directory is longer than its members", error);
     zip->count = count;
     qsort(zip->members, zip->count, sizeof *zip->members, compare_places);
-    FERRY_TRY(check_overlaps(zip, error));
-    FERRY_TRY(check_inflated_size(zip, error));
+    FERRY_TRY(check_sizes(zip, error));
     leave_out_directories(zip);
     qsort(zip->members, zip->count, sizeof *zip->members, compare_names);
     for (size_t i = 1; i < zip->count; i++) {
         if (compare_names(&zip->members[i - 1], &zip->members[i]) != 0) continue;
-        return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, "occurs twice", error);
+        return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, error, "occurs twice");
     }
     return FERRY_OK;
 }
@@ -367,20 +333,12 @@ ptrdiff_t ferry_zip_find(const ferry_zip *zip, const char *name)
 static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
     const ferry_view packed = {zip->bytes.data + m->data, (size_t)m->stored_size};
+    ferry_error what;
     size_t used;
-    switch (ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, &m->bytes, &used)) {
-    case FERRY_INFLATE_DONE: break;
-    case FERRY_INFLATE_BROKEN:
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "cannot be inflated: its data are broken or cut off", error);
-    case FERRY_INFLATE_TOO_LONG:
-        return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to more than the directory says", error);
-    case FERRY_INFLATE_NO_MEMORY: return ferry_fail_memory(error, "inflating a zip member", 0);
-    default:
-        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot inflate into a temporary file: %s", zip->file,
-                          strerror(errno));
-    }
+    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, &m->bytes, &used, &what);
+    if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
     if (m->bytes.size == m->size && used == m->stored_size) return FERRY_OK;
-    return member_fail(zip, m, FERRY_ERROR_FORMAT, "inflates to less than the directory says", error);
+    return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");
 }
 
 static void release_member(member *m)
@@ -397,7 +355,7 @@ static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *er
         m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
     }
     if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) == m->crc) return FERRY_OK;
-    return member_fail(zip, m, FERRY_ERROR_FORMAT, "is damaged: wrong CRC-32", error);
+    return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");
 }
 
 ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, ferry_error *error)

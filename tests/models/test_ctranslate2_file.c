@@ -282,13 +282,13 @@ TEST(test_variables_refused)
         {1, 8, 6, 8, "unknown element type 6"},
         {1, 7, 0, 8, "shape [1, 2] of f32 does not fit its 7 bytes"},
         {2, 16, 0, 15, "expected 16 bytes, found 15: cut off?"},
-        {UINT32_MAX, UINT32_MAX, 0, 8, "does not fit"},
+        {UINT32_MAX, UINT32_MAX, 0, 8, "expected 4294967295 bytes, found 8"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         made_file b = begin(6, "TransformerSpec", 7, 1);
         put_variable(&b, "the_name", cases[i].rows, cases[i].type, cases[i].stated, cases[i].size);
         refuse(&b, cases[i].what);
-        refuse(&b, "variable 'the_name'");
+        refuse(&b, "tensor 'the_name'");
     }
     made_file b = begin(2, "TransformerBase", 2, 1);
     put_variable(&b, "x", 1, 3, 2, 6);
@@ -297,7 +297,7 @@ TEST(test_variables_refused)
     put_string(&b, "deep");
     put(&b, 5, 1);
     put(&b, 0, 8);
-    refuse(&b, "variable 'deep': expected at most 4 dimensions, found 5");
+    refuse(&b, "tensor 'deep': expected at most 4 dimensions, found 5");
     b = begin(6, "TransformerSpec", 7, 2);
     put_variable(&b, "twin", 1, 1, 2, 2);
     put_variable(&b, "twin", 1, 1, 2, 2);
@@ -320,7 +320,7 @@ TEST(test_every_length)
     put_string(&b, "x");
     made_file longer = b;
     put(&longer, 0, 3);
-    refuse(&longer, "3 bytes behind the last record");
+    refuse(&longer, "3 bytes past the last record");
     while (b.size > 0) {
         b.size--;
         refuse(&b, "");

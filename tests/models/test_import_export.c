@@ -102,7 +102,7 @@ static void check_export(const export_row *row, ferry_type type)
         check_position_tensor(&expected, file, false, model->encoder.layer_count, &row->tensors[i]);
         check_position_tensor(&expected, file, true, model->decoder.layer_count, &row->tensors[i]);
     }
-    assert_int_equal(expected.checked + (model->output.bias == NULL), source.tensor_count);
+    assert_int_equal(expected.checked + (model->output.bias == NULL), source.weights.count);
     assert_int_equal(file->widened_bytes > 0, type == FERRY_F16);
     ferry_safetensors_close(&source);
 }
@@ -216,7 +216,7 @@ TEST(test_export_refusals)
         {"config.json", "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to"},
         {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "duplicate"},
         {"config.json", "\"attention_heads\": 4", "\"attention_heads\": 5", FERRY_ERROR_FORMAT,
-         "d_model 64 is no multiple of attention_heads 5"},
+         "a width of 64 is not a multiple of its 5 attention heads"},
         {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 97", FERRY_ERROR_FORMAT,
          "'eos_token_id': expected 0 to 96, found 97"},
         {"config.json", "\"ffn_dim\": 128", "\"ffn_dim\": 127", FERRY_ERROR_FORMAT,

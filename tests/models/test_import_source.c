@@ -190,16 +190,16 @@ TEST(test_gzip)
     CHECK(ferry_import_source_read(source, 0, &name, &published, &hash, &error));
     assert_string_equal(name, "lex.gz");
     assert_int_equal(published, file.size);
-    refuse_file(source, "broken", FERRY_ERROR_FORMAT, "gzip/broken.gz: not a gzip file, damaged or cut off");
-    refuse_file(source, "broken", FERRY_ERROR_FORMAT, "gzip/broken.gz: not a gzip file, damaged or cut off");
-    refuse_file(source, "empty", FERRY_ERROR_FORMAT, "gzip/empty.gz: not a gzip file, damaged or cut off");
+    refuse_file(source, "broken", FERRY_ERROR_FORMAT, "gzip/broken.gz: cannot be inflated: damaged or cut off");
+    refuse_file(source, "broken", FERRY_ERROR_FORMAT, "gzip/broken.gz: cannot be inflated: damaged or cut off");
+    refuse_file(source, "empty", FERRY_ERROR_FORMAT, "gzip/empty.gz: cannot be inflated: damaged or cut off");
     ferry_import_source_close(source);
     source = open_source(path);
     assert_string_equal(ferry_import_source_selected(source), "lex");
     ferry_import_source_close(source);
     write_bytes(path, file.data, file.size - 1);
     source = open_source(directory);
-    refuse_file(source, "lex", FERRY_ERROR_FORMAT, "lex.gz: not a gzip file, damaged or cut off");
+    refuse_file(source, "lex", FERRY_ERROR_FORMAT, "lex.gz: cannot be inflated: damaged or cut off");
     ferry_import_source_close(source);
 }
 

@@ -103,12 +103,12 @@ TEST(test_inconsistent_headers)
         {"a.npy", 1, HEADER("<f4", "False", "(2,)"), 4, FERRY_ERROR_FORMAT, "shape [2] of f32 does not fit its 4"},
         {"a.npy", 1, HEADER("<f4", "False", "(1,)"), 8, FERRY_ERROR_FORMAT, "does not fit its 8 bytes"},
         {"a.npy", 1, HEADER("<f4", "False", "(4611686018427387904,4)"), 0, FERRY_ERROR_FORMAT, "does not fit"},
-        {"a.npy", 9, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "'a.npy': not a NumPy array"},
+        {"a.npy", 9, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "tensor 'a': not a NumPy array"},
         {"a.txt", 1, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "'a.txt': expected only members"},
-        {".npy", 1, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "'.npy': expected only members"},
+        {".npy", 1, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "tensor '.npy': expected only members"},
     };
     for (size_t i = 0; i < COUNT(headers); i++) {
-        refuse("a.npy", 1, headers[i], 4, FERRY_ERROR_FORMAT, "'a.npy': expected a header");
+        refuse("a.npy", 1, headers[i], 4, FERRY_ERROR_FORMAT, "tensor 'a': expected a header");
     }
     for (size_t i = 0; i < COUNT(rows); i++) {
         refuse(rows[i].name, rows[i].major, rows[i].header, rows[i].size, rows[i].status, rows[i].what);

@@ -28,8 +28,8 @@ static void check_against_safetensors(const char *name)
     CHECK(ferry_torch_read(mapped_bytes(path), path, &weights, &error));
     CHECK(ferry_safetensors_open(shared_file("models/huggingface-small/m2m100/model.safetensors"), &golden, &error));
     size_t found = 0;
-    for (size_t i = 0; i < golden.tensor_count; i++) {
-        const ferry_tensor *expected = &golden.tensors[i];
+    for (size_t i = 0; i < golden.weights.count; i++) {
+        const ferry_tensor *expected = &golden.weights.entries[i].tensor;
         const ferry_weights_entry *entry = find_weights(&weights, expected->name.data);
         assert_int_equal(entry->tensor.type, expected->type);
         assert_int_equal(entry->tensor.dims, expected->dims);
@@ -218,13 +218,13 @@ TEST(test_types)
         assert_int_equal(entry->tensor.type, types[i].type);
         assert_int_equal(entry->tensor.bytes, 3 * types[i].size);
         ferry_weights_close(&weights);
-        refuse(pickled(b.data, b.size, data, size + 1), FERRY_ERROR_FORMAT, "bytes in the storage '0', found");
+        refuse(pickled(b.data, b.size, data, size + 1), FERRY_ERROR_FORMAT, "storage '0': expected ");
     }
 }
 
 TEST(test_windows_beyond)
 {
-    static const char beyond[] = "tensor 'a' with its offset, shape and strides reaches beyond";
+    static const char beyond[] = "tensor 'a': offset, shape and strides reach beyond";
     static const struct {
         int elements, offset, shape[2], strides[2];
         const char *what;
@@ -236,7 +236,7 @@ TEST(test_windows_beyond)
         {6, 0, {100, 3}, {0, 1}, beyond},
         {6, 0, {INT32_MAX, INT32_MAX}, {INT32_MAX, INT32_MAX}, beyond},
         {6, 0, {-1, 1}, {1, 1}, "expected an offset, a shape"},
-        {-6, 0, {1, 1}, {1, 1}, "impossible size of the storage"},
+        {-6, 0, {1, 1}, {1, 1}, "storage '0': impossible size"},
         {5, 0, {1, 1}, {1, 1}, "expected 20 bytes"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -357,11 +357,11 @@ TEST(test_other_values)
         {PICKLE("\x80\x02h\x00."), FERRY_ERROR_FORMAT, "memo entry"},
         {PICKLE("\x80\x02]."), FERRY_ERROR_FORMAT, "expected a dict of tensors"},
         {PICKLE("\x80\x02}K\x01Ns."), FERRY_ERROR_FORMAT, "a key that is no text"},
-        {PICKLE("\x80\x02}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "expected a tensor, found something else: 'x'"},
-        {PICKLE("\x80\x02}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "found something else: 'x'"},
+        {PICKLE("\x80\x02}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor, found something else"},
+        {PICKLE("\x80\x02}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor"},
         {PICKLE("\x80\x02}(U\x05"
                 "epochM\x01\x02U\x04lossG?\xf0\0\0\0\0\0\0u."),
-         FERRY_ERROR_FORMAT, "found something else: 'epoch'"},
+         FERRY_ERROR_FORMAT, "key 'epoch': expected a tensor"},
     };
     refuse_pickles(rows, COUNT(rows));
     /* Of a wrapper only the inner dict counts; a dict's state is read over. */
@@ -381,14 +381,14 @@ TEST(test_zip_members)
         ferry_status status;
         const char *what;
     } rows[] = {
-        {{pickle, data, {"m/byteorder", "big", 3}}, 3, FERRY_ERROR_UNSUPPORTED, "byte order 'big'"},
+        {{pickle, data, {"m/byteorder", "big", 3}}, 3, FERRY_ERROR_UNSUPPORTED, "byte order 'big': not supported"},
         {{pickle, data, {"m/constants.pkl", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
         {{pickle, data, {"m/code/model.py", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
         {{pickle, data, {"n/data.pkl", "", 0}},
          3,
          FERRY_ERROR_FORMAT,
          "expected one member '.../data.pkl' in the zip archive, found 2"},
-        {{pickle, {"m/data/00", six, sizeof six}}, 2, FERRY_ERROR_FORMAT, "no member for the storage '0'"},
+        {{pickle, {"m/data/00", six, sizeof six}}, 2, FERRY_ERROR_FORMAT, "storage '0': no member for it"},
         {{{"m/data/00", six, sizeof six}}, 1, FERRY_ERROR_FORMAT, "found 0"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -425,9 +425,9 @@ TEST(test_legacy)
     check_window(whole(&b), six, 6);
     for (size_t size = 15; size < b.size; size++) refuse(cut_to(&b, size), FERRY_ERROR_FORMAT, "");
     put(&b, 0, 1);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "1 bytes behind the last storage");
+    refuse(whole(&b), FERRY_ERROR_FORMAT, "1 bytes past the last storage");
     b = legacy(&plain, true, 5);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "another size of, the storage '0'");
+    refuse(whole(&b), FERRY_ERROR_FORMAT, "storage '0': cut off, or of another size");
     b = legacy(&plain, false, 6);
     refuse(whole(&b), FERRY_ERROR_UNSUPPORTED, "little-endian");
 
@@ -437,8 +437,8 @@ TEST(test_legacy)
     check_window(whole(&b), (const float[]){3, 4}, 2);
     w.view[1] = 2;
     b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "reaches beyond its storage of 2 elements");
+    refuse(whole(&b), FERRY_ERROR_FORMAT, "reach beyond its storage of 2 elements");
     w.view[1] = 5;
     b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "a view beyond its storage: tensor 'a'");
+    refuse(whole(&b), FERRY_ERROR_FORMAT, "tensor 'a': a view beyond its storage");
 }

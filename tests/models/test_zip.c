@@ -258,9 +258,9 @@ TEST(test_names)
         {FERRY_ERROR_FORMAT, "not a relative name", {.name = "/etc/passwd", .data = "x"}},
         {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a\\b", .data = "x"}},
         {FERRY_ERROR_FORMAT, "not a relative name", {.name = "", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "member 'first' occurs twice", {.name = "first", .data = "2"}},
+        {FERRY_ERROR_FORMAT, "member 'first': occurs twice", {.name = "first", .data = "2"}},
         {FERRY_ERROR_FORMAT,
-         "member 'good' has another name in its own header",
+         "member 'good': has another name in its own header",
          {.name = "good", .local_name = "evil", .data = "x"}},
     };
     refuse_parts(rows, COUNT(rows));
@@ -271,24 +271,24 @@ TEST(test_names)
 TEST(test_inconsistent_members)
 {
     static const bad_part rows[] = {
-        {FERRY_ERROR_FORMAT, "member 'b' is damaged: wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1}},
+        {FERRY_ERROR_FORMAT, "member 'b': is damaged: wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1}},
         {FERRY_ERROR_FORMAT, "wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1, .deflate = true}},
-        {FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted", {.name = "b", .data = WORDS, .flags = 1}},
-        {FERRY_ERROR_UNSUPPORTED, "member 'b' is encrypted", {.name = "b", .data = WORDS, .flags = 0x2000}},
+        {FERRY_ERROR_UNSUPPORTED, "member 'b': is encrypted", {.name = "b", .data = WORDS, .flags = 1}},
+        {FERRY_ERROR_UNSUPPORTED, "member 'b': is encrypted", {.name = "b", .data = WORDS, .flags = 0x2000}},
         {FERRY_ERROR_UNSUPPORTED, "compression method 12", {.name = "b", .data = WORDS, .method = 12}},
         {FERRY_ERROR_FORMAT, "stored, but with two sizes", {.name = "b", .data = WORDS, .size = 1}},
         {FERRY_ERROR_FORMAT,
-         "inflates to more than the directory says",
+         "member 'b': inflates to more than ",
          {.name = "b", .data = WORDS, .deflate = true, .size = -1}},
         {FERRY_ERROR_FORMAT,
          "inflates to less than the directory says",
          {.name = "b", .data = WORDS, .deflate = true, .size = 1}},
         {FERRY_ERROR_FORMAT, "cut off", {.name = "b", .data = WORDS, .deflate = true, .stored_size = -1}},
         {FERRY_ERROR_FORMAT,
-         "reaches into the directory or beyond the file",
+         "reaches into the directory or past the end of the file",
          {.name = "b", .data = WORDS, .size = 1000, .stored_size = 1000}},
         {FERRY_ERROR_FORMAT,
-         "reaches into the directory or beyond the file",
+         "reaches into the directory or past the end of the file",
          {.name = "b", .data = WORDS, .size = 10, .stored_size = 10}},
         {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 1}},
         {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 100000}},
@@ -301,7 +301,7 @@ TEST(test_bombs)
 {
     static const bad_part rows[] = {
         {FERRY_ERROR_FORMAT,
-         "inflates to more than the directory says",
+         "member 'b': inflates to more than ",
          {.name = "b", .data = "z", .repeated = 500000, .deflate = true, .size = -499999}},
         {FERRY_ERROR_FORMAT,
          "its members would inflate to more than",
@@ -329,7 +329,7 @@ TEST(test_overlaps)
     put_entry(&a, &one, &outer);
     put_entry(&a, &inner, &nested);
     put_end(&a, 2, "");
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "member 'b' overlaps another");
+    refuse_archive(&a, FERRY_ERROR_FORMAT, "member 'b': overlaps another");
 }
 
 TEST(test_truncated)
@@ -414,7 +414,7 @@ TEST(test_zip64)
         {{0}, 1, UINT64_MAX, 0, "found 18446744073709551615 bytes of it"},
         {{0}, 1, 0, UINT64_MAX / 2, "its ZIP64 record is not where the locator says"},
         {{.moved = INT64_MIN}, 1, 0, 0, "is not where the directory says"},
-        {{.size = -100, .stored_size = -100}, 1, 0, 0, "reaches into the directory or beyond the file"},
+        {{.size = -100, .stored_size = -100}, 1, 0, 0, "reaches into the directory or past the end of the file"},
         {{.no_extra = true}, 1, 0, 0, "lacks the sizes of its ZIP64 field"},
     };
     const part honest = {.name = "a", .data = "large in theory", .zip64 = true};

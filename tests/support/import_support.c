@@ -51,18 +51,17 @@ char *variant(const char *source, const edit *edits, size_t count)
 item_list *read_items(const char *directory)
 {
     ferry_error error;
-    ferry_safetensors file;
+    ferry_weights file;
     item_list *list = kept_memory(sizeof *list);
     list->count = 0;
-    CHECK(
-        ferry_safetensors_parse(mapped_bytes(in_directory(directory, "model.safetensors")), directory, &file, &error));
-    for (size_t i = 0; i < file.tensor_count; i++) {
-        const ferry_tensor *tensor = &file.tensors[i];
+    CHECK(ferry_safetensors_read(mapped_bytes(in_directory(directory, "model.safetensors")), directory, &file, &error));
+    for (size_t i = 0; i < file.count; i++) {
+        const ferry_tensor *tensor = &file.entries[i].tensor;
         item *made = &list->items[list->count++];
         snprintf(made->name, sizeof made->name, "%.*s", (int)tensor->name.size, tensor->name.data);
         made->tensor = *tensor;
     }
-    ferry_safetensors_close(&file);
+    ferry_weights_close(&file);
     return list;
 }
 

@@ -99,8 +99,8 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error)
 {
     if (d_model % stack->heads != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d is no multiple of attention_heads %d", file,
-                          (int)d_model, (int)stack->heads);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: a width of %d is not a multiple of its %d attention heads",
+                          file, (int)d_model, (int)stack->heads);
     }
     stack->head_width = d_model / stack->heads;
     stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));

@@ -1,11 +1,11 @@
 /* special:model.yml and decoder.yml. A key that is absent has Marian's default. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/containers/decimal.h"
 #include "marian.h"
+#include "models/plan/json_keys.h"
 #include "base/printable.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
@@ -13,6 +13,9 @@ static ferry_status refuse(ferry_json yaml, const char *key, const char *value, 
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml.file, key,
                       ferry_printable_view(ferry_text_view(value)).text);
 }
+
+/* Keys as a table, none of them required. */
+#define read_keys(yaml, keys, error) ferry_json_read(yaml, keys, sizeof(keys) / sizeof(keys)[0], false, error)
 
 /* ---- special:model.yml ---- */
 
@@ -90,9 +93,10 @@ static ferry_status read_cell(ferry_json config, ferry_transformer *model, ferry
 {
     const char *autoreg = "self-attention", *cell = "gru";
     bool norm = false;
-    FERRY_TRY(ferry_json_text(config, "transformer-decoder-autoreg", &autoreg, error));
-    FERRY_TRY(ferry_json_text(config, "dec-cell", &cell, error));
-    FERRY_TRY(ferry_json_bool(config, "layer-normalization", &norm, error));
+    const ferry_json_key keys[] = {{"transformer-decoder-autoreg", .text = &autoreg},
+                                   {"dec-cell", .text = &cell},
+                                   {"layer-normalization", .flag = &norm}};
+    FERRY_TRY(read_keys(config, keys, error));
     model->ssru = strcmp(autoreg, "rnn") == 0;
     if (model->ssru && strcmp(cell, "ssru") != 0) return refuse(config, "dec-cell", cell, error);
     if (model->ssru && norm) return refuse(config, "layer-normalization", "true", error);
@@ -101,18 +105,19 @@ static ferry_status read_cell(ferry_json config, ferry_transformer *model, ferry
 
 static ferry_status read_activation(const ferry_marian *marian, ferry_activation *activation, ferry_error *error)
 {
+    static const struct {
+        const char *name;
+        ferry_activation activation;
+    } known[] = {{"relu", FERRY_RELU}, {"swish", FERRY_SWISH}, {"gelu", FERRY_GELU}};
     const char *name = "swish";
     FERRY_TRY(ferry_json_text(marian->config, "transformer-ffn-activation", &name, error));
-    if (strcmp(name, "relu") == 0) {
-        *activation = FERRY_RELU;
-    } else if (strcmp(name, "swish") == 0) {
-        *activation = FERRY_SWISH;
-    } else if (strcmp(name, "gelu") == 0) {
-        *activation = ferry_marian_since(marian, 1, 12, 3) ? FERRY_GELU : FERRY_GELU_SIGMOID;
-    } else {
-        return refuse(marian->config, "transformer-ffn-activation", name, error);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(name, known[i].name) != 0) continue;
+        *activation = known[i].activation;
+        if (*activation == FERRY_GELU && !ferry_marian_since(marian, 1, 12, 3)) *activation = FERRY_GELU_SIGMOID;
+        return FERRY_OK;
     }
-    return FERRY_OK;
+    return refuse(marian->config, "transformer-ffn-activation", name, error);
 }
 
 /* ---- norms ---- */
@@ -191,17 +196,15 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
     const int32_t most = FERRY_IMPORT_MAX_SIZE;
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
-    FERRY_TRY(ferry_json_integer(config, decoder ? "dec-depth" : "enc-depth", 1, most, &stack->layer_count, error));
-    FERRY_TRY(ferry_json_integer(config, "transformer-heads", 1, most, &stack->heads, error));
-    FERRY_TRY(ferry_json_integer(config, "transformer-dim-ffn", 1, most, &stack->ffn_width, error));
-    FERRY_TRY(ferry_json_integer(config, "transformer-decoder-dim-ffn", 0, most, &decoder_width, error));
+    const ferry_json_key keys[] = {
+        {decoder ? "dec-depth" : "enc-depth", .integer = &stack->layer_count, .least = 1, .most = most},
+        {"transformer-heads", .integer = &stack->heads, .least = 1, .most = most},
+        {"transformer-dim-ffn", .integer = &stack->ffn_width, .least = 1, .most = most},
+        {"transformer-decoder-dim-ffn", .integer = &decoder_width, .least = 0, .most = most},
+    };
+    FERRY_TRY(read_keys(config, keys, error));
     if (decoder && decoder_width > 0) stack->ffn_width = decoder_width;
-    if (D % stack->heads != 0) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: dim-emb %" PRId32 " is no multiple of %" PRId32 " heads",
-                          config.file, D, stack->heads);
-    }
-    stack->head_width = D / stack->heads;
-    stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
+    FERRY_TRY(ferry_import_split_heads(config.file, D, stack, error));
     FERRY_TRY(read_activation(marian, &stack->activation, error));
     FERRY_TRY(read_norms(marian, stack, error));
     return check_end_norms(marian, stack, error);
@@ -210,9 +213,10 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
 static ferry_status read_ties(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     bool output = false, source = false, all = false;
-    FERRY_TRY(ferry_json_bool(config, "tied-embeddings", &output, error));
-    FERRY_TRY(ferry_json_bool(config, "tied-embeddings-src", &source, error));
-    FERRY_TRY(ferry_json_bool(config, "tied-embeddings-all", &all, error));
+    const ferry_json_key keys[] = {{"tied-embeddings", .flag = &output},
+                                   {"tied-embeddings-src", .flag = &source},
+                                   {"tied-embeddings-all", .flag = &all}};
+    FERRY_TRY(read_keys(config, keys, error));
     plan->tied_embeddings = source || all;
     plan->tied_output = output || all;
     return FERRY_OK;
@@ -226,13 +230,8 @@ static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config.file);
     }
     for (size_t i = 0; i < 2; i++) {
-        int64_t size;
-        const ferry_view text = {ferry_json_text_at(sizes, i), strlen(ferry_json_text_at(sizes, i))};
-        if (!ferry_parse_integer(text, &size) || size < 1 || size > FERRY_IMPORT_MAX_VOCABULARY) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected 1 to %d, found '%s'", config.file,
-                              (int)FERRY_IMPORT_MAX_VOCABULARY, ferry_printable_view(text).text);
-        }
-        *results[i] = (int32_t)size;
+        FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1,
+                                           FERRY_IMPORT_MAX_VOCABULARY, results[i], error));
     }
     return FERRY_OK;
 }
@@ -248,18 +247,6 @@ static ferry_status read_alignment(ferry_json config, ferry_import_plan *plan, f
     plan->generation.alignment_layer = number - 1;
     plan->generation.alignment_head = 0;
     return FERRY_OK;
-}
-
-/* All sines, then all cosines, from position 0, the divisor one less than half the width. */
-static void set_positions(ferry_import_plan *plan)
-{
-    plan->encoder_position = (ferry_import_position){
-        .type = "sinusoidal",
-        .parameters = {{.key = "layout", .kind = FERRY_IMPORT_TEXT, .text = "split"},
-                       {.key = "exponent_divisor", .kind = FERRY_IMPORT_TEXT, .text = "half_minus_one"},
-                       {.key = "first", .kind = FERRY_IMPORT_INTEGER, .integer = 0}},
-        .count = 3};
-    plan->decoder_position = plan->encoder_position;
 }
 
 ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -279,7 +266,7 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(read_alignment(config, plan, error));
     model->embedding_scale = (float)sqrt((double)model->d_model);
     plan->generation.start_id = -1;
-    set_positions(plan);
+    plan->encoder_position = plan->decoder_position = ferry_import_sinusoidal("half_minus_one", 0);
     return FERRY_OK;
 }
 
@@ -302,17 +289,17 @@ static ferry_status check_decoder(ferry_json yaml, int32_t beam, ferry_error *er
 
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
-    const ferry_json yaml = marian->decoder;
     ferry_options *decoding = &plan->generation.decoding;
     decoding->policy = FERRY_POLICY_MARIAN;
     decoding->beam = marian->student ? 1 : 12;
     decoding->length_penalty = marian->student ? 1 : 0;
     decoding->length_factor = marian->student ? 2 : 3;
     decoding->length_extra = 0;
-    if (json_object_size(yaml.object) == 0) return FERRY_OK;
-    FERRY_TRY(ferry_json_integer(yaml, "beam-size", 1, 1024, &decoding->beam, error));
-    FERRY_TRY(ferry_json_float(yaml, "normalize", &decoding->length_penalty, error));
-    FERRY_TRY(ferry_json_float(yaml, "word-penalty", &decoding->word_penalty, error));
-    FERRY_TRY(ferry_json_float(yaml, "max-length-factor", &decoding->length_factor, error));
-    return check_decoder(yaml, decoding->beam, error);
+    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->beam, .least = 1, .most = 1024},
+                                   {"normalize", .real = &decoding->length_penalty},
+                                   {"word-penalty", .real = &decoding->word_penalty},
+                                   {"max-length-factor", .real = &decoding->length_factor}};
+    if (json_object_size(marian->decoder.object) == 0) return FERRY_OK;
+    FERRY_TRY(read_keys(marian->decoder, keys, error));
+    return check_decoder(marian->decoder, decoding->beam, error);
 }

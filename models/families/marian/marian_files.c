@@ -4,13 +4,18 @@
 #include "marian.h"
 #include "base/printable.h"
 
+static ferry_printable shown(const char *name)
+{
+    return ferry_printable_view(ferry_text_view(name));
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Up to `most` names that `is` accepts; returns how many there are. */
+/* Up to `most` names that `is` accepts; returns how many there are. Files in folders do not count. */
 static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
                       const char **names, size_t most)
 {
@@ -50,7 +55,7 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
         }
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
-                      ferry_printable_view(ferry_text_view(path)).text);
+                      shown(path).text);
 }
 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -75,8 +80,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
     const char *path = ferry_import_source_path(plan->source);
     if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
-                      ferry_printable_view(ferry_text_view(names[0])).text,
-                      ferry_printable_view(ferry_text_view(names[1])).text, count > 2 ? ", …" : "");
+                      shown(names[0]).text, shown(names[1]).text, count > 2 ? ", …" : "");
 }
 
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
@@ -190,8 +194,7 @@ static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const cha
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
                       "them '%s' and '%s'",
-                      path, count, ferry_printable_view(ferry_text_view(names[0])).text,
-                      ferry_printable_view(ferry_text_view(names[1])).text);
+                      path, count, shown(names[0]).text, shown(names[1]).text);
 }
 
 static bool is_target_name(const char *name)
@@ -298,8 +301,7 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (count == 1) marian->lexicon = names[0];
     if (count <= 1) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'",
-                      ferry_import_source_path(plan->source), ferry_printable_view(ferry_text_view(names[0])).text,
-                      ferry_printable_view(ferry_text_view(names[1])).text);
+                      ferry_import_source_path(plan->source), shown(names[0]).text, shown(names[1]).text);
 }
 
 ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
