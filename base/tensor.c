@@ -3,34 +3,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static const struct {
+    const char *name; /* NULL: no such type */
+    size_t size;
+} types[] = {
+    [FERRY_F32] = {"f32", 4}, [FERRY_F16] = {"f16", 2}, [FERRY_I8] = {"i8", 1},   [FERRY_I16] = {"i16", 2},
+    [FERRY_I32] = {"i32", 4}, [FERRY_I64] = {"i64", 8}, [FERRY_F64] = {"f64", 8}, [FERRY_BF16] = {"bf16", 2},
+};
+
+static bool is_known(ferry_type type)
+{
+    return (size_t)type < sizeof types / sizeof *types && types[type].name != NULL;
+}
+
 size_t ferry_type_size(ferry_type type)
 {
-    switch (type) {
-    case FERRY_I8: return 1;
-    case FERRY_I16:
-    case FERRY_F16:
-    case FERRY_BF16: return 2;
-    case FERRY_F32:
-    case FERRY_I32: return 4;
-    case FERRY_F64:
-    case FERRY_I64: return 8;
-    }
-    return 0;
+    return is_known(type) ? types[type].size : 0;
 }
 
 const char *ferry_type_name(ferry_type type)
 {
-    switch (type) {
-    case FERRY_F32: return "f32";
-    case FERRY_F16: return "f16";
-    case FERRY_I8: return "i8";
-    case FERRY_I16: return "i16";
-    case FERRY_I32: return "i32";
-    case FERRY_I64: return "i64";
-    case FERRY_F64: return "f64";
-    case FERRY_BF16: return "bf16";
-    }
-    return "unsupported";
+    return is_known(type) ? types[type].name : "unsupported";
 }
 
 int64_t ferry_tensor_count(const ferry_tensor *tensor)
