@@ -101,12 +101,6 @@ static ferry_status allocate(generation *g, ferry_generate_slot *slots, ferry_er
 
 /* ---- sentences enter ---- */
 
-/* Sentences that enter together. */
-typedef struct entry {
-    int32_t *ids, *offsets; /* ragged: ids[ENCODER_TOKENS or one sentence], offsets[width + 1] */
-    int32_t count;
-} entry;
-
 static void fetch(generation *g)
 {
     g->exhausted = !g->source->next(g->source->user, &g->waiting);
@@ -136,19 +130,17 @@ static ferry_status enter(generation *g, ferry_error *error)
     return ferry_sequence_begin(&slot->arena, sentence.length, &g->sources[index], error);
 }
 
-/* Encodes the sentences that entered last, and keeps what cross-attention needs of them. */
-static ferry_status encode(generation *g, const entry *entered, ferry_error *error)
+/* Encodes the last `count` sentences that entered, and keeps what cross-attention needs of them. */
+static ferry_status encode(generation *g, const int32_t *ids, const int32_t *offsets, int32_t count, ferry_error *error)
 {
     ferry_state *state = g->state;
-    const int32_t count = entered->count;
-    const size_t floats = (size_t)entered->offsets[count] * (size_t)state->model->d_model;
+    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
     float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
     if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
-    FERRY_TRY(ferry_encode(state, entered->ids, entered->offsets, count, encoded, error));
+    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
     ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
-    FERRY_TRY(
-        ferry_decoder_begin(state, encoded, entered->offsets, count, g->sources + g->living_count - count, error));
+    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, g->sources + g->living_count - count, error));
     ferry_profile_leave(&state->profile, around);
     return FERRY_OK;
 }
@@ -158,18 +150,18 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
     const int32_t most = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
+    int32_t count = 0;
     bool failed = false;
-    entry entered = {.ids = ferry_arena_take(arena, (size_t)most, sizeof *entered.ids, &failed)};
-    entered.offsets = ferry_arena_take(arena, (size_t)g->vacant_count + 1, sizeof *entered.offsets, &failed);
-    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *entered.ids);
-    entered.offsets[0] = 0;
-    while (has_room(g) && g->waiting.length <= most - entered.offsets[entered.count]) {
-        const int32_t start = entered.offsets[entered.count], length = g->waiting.length;
-        memcpy(entered.ids + start, g->waiting.ids, (size_t)length * sizeof *entered.ids);
-        entered.offsets[++entered.count] = start + length;
+    int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
+    int32_t *offsets = ferry_arena_take(arena, (size_t)g->vacant_count + 1, sizeof *offsets, &failed);
+    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
+    offsets[0] = 0;
+    for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
+        memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
+        offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
     }
-    return encode(g, &entered, error);
+    return encode(g, ids, offsets, count, error);
 }
 
 /* Lets in as many sentences as there are places and tokens for. */
@@ -202,12 +194,8 @@ static ferry_status decode(generation *g, ferry_error *error)
     const ferry_decoder_rows input = {
         .ids = g->ids,
         .rows = g->rows,
-        .hypotheses = g->hypotheses,
-        .spans = g->spans,
-        .span_count = g->rows,
-        .sentences = g->sources,
-        .cross_spans = g->cross_spans,
-        .cross_span_count = g->living_count,
+        .self = {.sequences = g->hypotheses, .spans = g->spans, .span_count = g->rows},
+        .cross = {.sequences = g->sources, .spans = g->cross_spans, .span_count = g->living_count},
     };
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_DECODER_REST);
     const ferry_status status = ferry_decode(g->state, &input, g->hidden, error);
@@ -215,8 +203,8 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Chooses what follows each row; *next rows go on. */
-static ferry_status choose(generation *g, int32_t *next, ferry_error *error)
+/* Chooses what follows each row. The rows that go on take their parents' places. */
+static ferry_status choose(generation *g, ferry_error *error)
 {
     ferry_output_columns columns = {
         .state = g->state,
@@ -227,22 +215,14 @@ static ferry_status choose(generation *g, int32_t *next, ferry_error *error)
         .ids = g->next_ids,
         .parents = g->parents,
     };
-    const ferry_status status = ferry_output_step(&columns, error);
-    *next = columns.rows;
-    return status;
-}
-
-/* The rows that go on take their parents' places. */
-static ferry_status reorder(generation *g, int32_t next, ferry_error *error)
-{
-    int32_t *ids = g->ids;
+    FERRY_TRY(ferry_output_step(&columns, error));
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
     FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena, g->hypotheses,
-                                     g->rows, g->parents, next, error));
+                                     g->rows, g->parents, columns.rows, error));
     ferry_profile_leave(&g->state->profile, around);
-    g->ids = g->next_ids;
-    g->next_ids = ids;
-    g->rows = next;
+    g->next_ids = g->ids;
+    g->ids = columns.ids;
+    g->rows = columns.rows;
     return FERRY_OK;
 }
 
@@ -282,10 +262,8 @@ static ferry_status generate(generation *g, ferry_generate_slot *slots, ferry_er
     fetch(g);
     FERRY_TRY(refill(g, error));
     while (g->living_count > 0) {
-        int32_t next;
         FERRY_TRY(decode(g, error));
-        FERRY_TRY(choose(g, &next, error));
-        FERRY_TRY(reorder(g, next, error));
+        FERRY_TRY(choose(g, error));
         FERRY_TRY(leave(g, error));
         FERRY_TRY(refill(g, error));
     }
