@@ -25,10 +25,10 @@ struct ferry_generate_slot {
 typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
-    ferry_generate_sentence waiting;        /* the next one, if there is one */
-    bool exhausted;                         /* the source has no more */
-    ferry_generate_slot **living, **vacant; /* [width] */
-    int32_t living_count, vacant_count;
+    ferry_generate_sentence waiting; /* the next one, if there is one */
+    bool exhausted;                  /* the source has no more */
+    ferry_generate_slot *slots;      /* [width] the first living_count hold living sentences */
+    int32_t living_count;
     int64_t tokens;             /* ids of the living sentences */
     ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
     int32_t capacity;           /* width × beam */
@@ -72,15 +72,13 @@ static ferry_status reserve_slots(ferry_generator *generator, int32_t width, fer
     return FERRY_OK;
 }
 
-static ferry_status allocate(generation *g, ferry_generate_slot *slots, ferry_error *error)
+static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const size_t D = (size_t)g->state->model->d_model;
     ferry_arena *arena = &g->state->context.arena;
     const size_t width = (size_t)source->width, capacity = width * (size_t)source->beam;
     bool failed = false;
-    g->living = ferry_arena_take(arena, width, sizeof *g->living, &failed);
-    g->vacant = ferry_arena_take(arena, width, sizeof *g->vacant, &failed);
     g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
     g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
@@ -95,7 +93,6 @@ static ferry_status allocate(generation *g, ferry_generate_slot *slots, ferry_er
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
         FERRY_TRY(ferry_sequence_begin(arena, source->max_length, &g->hypotheses[r], error));
-    for (int32_t i = source->width; i-- > 0;) g->vacant[g->vacant_count++] = &slots[i];
     return FERRY_OK;
 }
 
@@ -109,7 +106,7 @@ static void fetch(generation *g)
 /* Whether the waiting sentence can enter. */
 static bool has_room(const generation *g)
 {
-    if (g->exhausted || g->vacant_count == 0) return false;
+    if (g->exhausted || g->living_count == g->source->width) return false;
     return g->living_count == 0 || g->tokens + g->waiting.length <= g->source->tokens;
 }
 
@@ -118,7 +115,7 @@ static ferry_status enter(generation *g, ferry_error *error)
 {
     const ferry_generate_sentence sentence = g->waiting;
     const int32_t index = g->living_count++;
-    ferry_generate_slot *slot = g->living[index] = g->vacant[--g->vacant_count];
+    ferry_generate_slot *slot = &g->slots[index];
     slot->tag = sentence.tag;
     slot->length = sentence.length;
     g->sources[index] = (ferry_sequence){0};
@@ -153,7 +150,8 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     int32_t count = 0;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
-    int32_t *offsets = ferry_arena_take(arena, (size_t)g->vacant_count + 1, sizeof *offsets, &failed);
+    int32_t *offsets =
+        ferry_arena_take(arena, (size_t)(g->source->width - g->living_count) + 1, sizeof *offsets, &failed);
     if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
@@ -167,8 +165,8 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 /* Lets in as many sentences as there are places and tokens for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
-    const int64_t places = g->source->width, tokens = g->source->tokens;
-    const bool worth = g->vacant_count * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
+    const int64_t places = g->source->width, tokens = g->source->tokens, vacant = places - g->living_count;
+    const bool worth = vacant * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
     if (g->living_count > 0 && !worth) return FERRY_OK;
     while (has_room(g)) {
         const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
@@ -231,7 +229,7 @@ static void release(generation *g, int32_t i)
 {
     const ferry_arena_mark empty = {0};
     ferry_sequence_release(&g->state->decoder_cache, &g->sources[i]);
-    ferry_arena_end(&g->living[i]->arena, empty);
+    ferry_arena_end(&g->slots[i].arena, empty);
 }
 
 /* Finished sentences leave. */
@@ -240,25 +238,25 @@ static ferry_status leave(generation *g, ferry_error *error)
     int32_t kept = 0;
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
-        ferry_generate_slot *slot = g->living[i];
+        const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
-            g->living[kept] = slot;
+            g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
+            g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];
             g->outputs[kept++] = g->outputs[i];
             continue;
         }
-        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot->tag, g->outputs[i].search, error);
+        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot.tag, g->outputs[i].search, error);
         release(g, i);
-        g->vacant[g->vacant_count++] = slot;
-        g->tokens -= slot->length;
+        g->tokens -= slot.length;
     }
     g->living_count = kept;
     return status;
 }
 
-static ferry_status generate(generation *g, ferry_generate_slot *slots, ferry_error *error)
+static ferry_status generate(generation *g, ferry_error *error)
 {
-    FERRY_TRY(allocate(g, slots, error));
+    FERRY_TRY(allocate(g, error));
     fetch(g);
     FERRY_TRY(refill(g, error));
     while (g->living_count > 0) {
@@ -273,10 +271,10 @@ static ferry_status generate(generation *g, ferry_generate_slot *slots, ferry_er
 ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error)
 {
     FERRY_TRY(reserve_slots(generator, source->width, error));
-    generation g = {.state = &generator->state, .source = source};
+    generation g = {.state = &generator->state, .source = source, .slots = generator->slots};
     ferry_arena *arena = &generator->state.context.arena;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
-    const ferry_status status = generate(&g, generator->slots, error);
+    const ferry_status status = generate(&g, error);
     /* After an error some blocks are still held. */
     for (int32_t i = 0; i < g.living_count; i++) release(&g, i);
     for (int32_t r = 0; r < g.capacity; r++)
