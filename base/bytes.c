@@ -78,57 +78,27 @@ void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
 bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 {
     if (ferry_cursor_left(cursor) < size) return false;
-    uint64_t result = 0;
-    for (size_t i = 0; i < size; i++) result |= (uint64_t)cursor->data[cursor->at + i] << (8 * i);
+    *value = 0;
+    for (size_t i = 0; i < size; i++) *value |= (uint64_t)cursor->data[cursor->at + i] << (8 * i);
     cursor->at += size;
-    *value = result;
     return true;
 }
 
-bool ferry_read_u8(ferry_cursor *cursor, uint8_t *value)
-{
-    uint64_t number;
-    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
-    *value = (uint8_t)number;
-    return true;
-}
-
-bool ferry_read_u16(ferry_cursor *cursor, uint16_t *value)
-{
-    uint64_t number;
-    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
-    *value = (uint16_t)number;
-    return true;
-}
-
-bool ferry_read_u32(ferry_cursor *cursor, uint32_t *value)
-{
-    uint64_t number;
-    if (!ferry_read_number(cursor, sizeof *value, &number)) return false;
-    *value = (uint32_t)number;
-    return true;
-}
-
-bool ferry_read_u64(ferry_cursor *cursor, uint64_t *value)
-{
-    return ferry_read_number(cursor, sizeof *value, value);
-}
-
-bool ferry_read_f32(ferry_cursor *cursor, float *value)
-{
-    uint32_t bits;
-    if (!ferry_read_u32(cursor, &bits)) return false;
-    memcpy(value, &bits, sizeof *value);
-    return true;
-}
-
-bool ferry_read_f64(ferry_cursor *cursor, double *value)
-{
-    uint64_t bits;
-    if (!ferry_read_u64(cursor, &bits)) return false;
-    memcpy(value, &bits, sizeof *value);
-    return true;
-}
+/* A number of `type` from the bits of `bits`, an unsigned type of the same size. */
+#define DEFINE_READER(name, type, bits)                                                                                \
+    bool ferry_read_##name(ferry_cursor *cursor, type *value)                                                          \
+    {                                                                                                                  \
+        uint64_t number;                                                                                               \
+        if (!ferry_read_number(cursor, sizeof *value, &number)) return false;                                                \
+        memcpy(value, &(bits){(bits)number}, sizeof *value);                                                           \
+        return true;                                                                                                   \
+    }
+DEFINE_READER(u8, uint8_t, uint8_t)
+DEFINE_READER(u16, uint16_t, uint16_t)
+DEFINE_READER(u32, uint32_t, uint32_t)
+DEFINE_READER(u64, uint64_t, uint64_t)
+DEFINE_READER(f32, float, uint32_t)
+DEFINE_READER(f64, double, uint64_t)
 
 bool ferry_read_bytes(ferry_cursor *cursor, uint64_t size, ferry_view *view)
 {

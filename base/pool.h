@@ -20,7 +20,8 @@ void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, s
 int32_t ferry_pool_helpers(const ferry_pool *pool);
 /* Called by an item of the run: calls work(user, part) for every part < count, with the help of such workers, and
  * returns when all are done. Parts are independent, short (the caller waits for the last one), and do not share in
- * turn. Allocates nothing. Without helpers, or while another item shares, the caller does all parts, in order. */
+ * turn. Allocates nothing. Without helpers or a pool, or while another item shares, the caller does all parts, in
+ * order. */
 void ferry_pool_share(ferry_pool *pool, void (*work)(void *user, size_t part), void *user, size_t count);
 
 #endif

@@ -5,22 +5,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum ferry_phase {
-    FERRY_PHASE_IDLE, /* not counted */
-    FERRY_PHASE_TOKENIZING,
-    FERRY_PHASE_ENCODER,
-    FERRY_PHASE_SOURCE_KEYS, /* keys and values of the source, for cross-attention */
-    FERRY_PHASE_SELF_ATTENTION,
-    FERRY_PHASE_CROSS_ATTENTION,
-    FERRY_PHASE_FEED_FORWARD,
-    FERRY_PHASE_DECODER_REST, /* embeddings, the final norm, blocks for keys and values */
-    FERRY_PHASE_SHORTLIST,    /* selecting its words and their rows of the output matrix */
-    FERRY_PHASE_OUTPUT_LAYER,
-    FERRY_PHASE_SEARCH,
-    FERRY_PHASE_DETOKENIZING,
-    FERRY_PHASE_OTHER,
-    FERRY_PHASE_COUNT
-} ferry_phase;
+#define FERRY_PHASE_LIST(PHASE)                                                                                        \
+    PHASE(IDLE, "idle") /* not counted */                                                                              \
+    PHASE(TOKENIZING, "tokenizing")                                                                                    \
+    PHASE(ENCODER, "encoder")                                                                                          \
+    PHASE(SOURCE_KEYS, "source_keys") /* keys and values of the source, for cross-attention */                         \
+    PHASE(SELF_ATTENTION, "self_attention")                                                                            \
+    PHASE(CROSS_ATTENTION, "cross_attention")                                                                          \
+    PHASE(FEED_FORWARD, "feed_forward")                                                                                \
+    PHASE(DECODER_REST, "decoder_rest") /* embeddings, the final norm, blocks for keys and values */                   \
+    PHASE(SHORTLIST, "shortlist")       /* selecting its words and their rows of the output matrix */                  \
+    PHASE(OUTPUT_LAYER, "output_layer")                                                                                \
+    PHASE(SEARCH, "search")                                                                                            \
+    PHASE(DETOKENIZING, "detokenizing")                                                                                \
+    PHASE(OTHER, "other")
+
+#define FERRY_PHASE_ENUMERATOR(name, text) FERRY_PHASE_##name,
+typedef enum ferry_phase { FERRY_PHASE_LIST(FERRY_PHASE_ENUMERATOR) FERRY_PHASE_COUNT } ferry_phase;
 
 /* All zeros: off, idle. A phase within another stops the outer one's clock. */
 typedef struct ferry_profile {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/ferry.h"
+#include "engine/kernels/cpu.h"
 #include "base/system.h"
 #include "command.h"
 
@@ -29,8 +30,7 @@ static void print_overview(FILE *out)
     fputs("  help         explain a command: ferry help COMMAND\n"
           "\n"
           "ferry --version prints the version. Exit status: 0 success, 1 failure, 2 wrong usage.\n"
-          "FERRY_MODEL names the model to use without -m, FERRY_ISA the kernels (plain, avx2, avxvnni, avx512, "
-          "avx512vnni,\namx, neon, neon_dotprod).\n",
+          "FERRY_MODEL names the model to use without -m, FERRY_ISA the kernels:\n" FERRY_ISA_NAMES ".\n",
           out);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/ferry_inspect.h"
+#include "engine/kernels/cpu.h"
 #include "conversion_cache.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"
@@ -22,8 +23,7 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
     if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), file, sizeof file)) return NULL;
     const ferry_status status = ferry_inspect_open(file, isa, &model, &error);
     if (status == FERRY_ERROR_ARGUMENT)
-        ferry_complain("FERRY_ISA: %s; known are plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod",
-                       error.message);
+        ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)
         ferry_complain("%s%s", error.message, note);
     return model;

@@ -64,9 +64,10 @@ static void next_head(ferry_position_tile *tile)
 
 /* Heads of one tile, from tile.head on, with all scores before all contexts: keys, and then values, are read in memory
  * order. What the heads share is set in `tile`. */
-static void attend_heads(const ferry_kernels *kernels, const ferry_attention_call *call, ferry_position_tile tile,
-                         const ferry_past *keys, const ferry_past *values, int32_t row)
+static void attend_heads(const ferry_attention_call *call, ferry_position_tile tile, const ferry_past *keys,
+                         const ferry_past *values, int32_t row)
 {
+    const ferry_kernels *kernels = tile.kernels;
     const ferry_position *position = position_of(call);
     const ferry_position_scheme *scheme = position != NULL ? position->scheme : NULL;
     tile.past = *keys;
@@ -74,7 +75,7 @@ static void attend_heads(const ferry_kernels *kernels, const ferry_attention_cal
     const ferry_position_tile first = tile;
     kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, tile.queries, keys);
     for (int32_t h = 0; h < keys->heads; h++) {
-        if (scheme != NULL && scheme->score != NULL) scheme->score(position, call->position_state, kernels, &tile);
+        if (scheme != NULL && scheme->score != NULL) scheme->score(position, &tile);
         normalize(kernels, call, &tile);
         answer_probe(call, &tile, row);
         next_head(&tile);
@@ -82,7 +83,7 @@ static void attend_heads(const ferry_kernels *kernels, const ferry_attention_cal
     tile = first;
     kernels->context(tile.context, tile.ld_context, tile.scores, tile.ld_scores, tile.queries, values);
     for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->context != NULL; h++) {
-        scheme->context(position, call->position_state, kernels, &tile);
+        scheme->context(position, &tile);
         next_head(&tile);
     }
 }
@@ -98,18 +99,17 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
                                  float **scratch, ferry_error *error)
 {
     const ferry_position *position = position_of(call);
-    size_t floats = 0, position_floats = 0;
+    int32_t queries = 0, keys = 0;
     for (int32_t s = 0; s < call->attended->span_count; s++) {
         const ferry_attention_span *span = &call->attended->spans[s];
-        const int32_t queries = span->rows < TILE_ROWS ? span->rows : TILE_ROWS;
-        const int32_t keys = call->attended->sequences[span->sequence].length;
-        const size_t rows = (size_t)queries * (size_t)heads_together(call, queries);
-        const size_t tile = rows * ferry_round_up((size_t)keys, FERRY_LANES);
-        if (tile > floats) floats = tile;
-        if (position == NULL) continue;
-        const size_t position_tile = ferry_position_scratch(position, queries, keys);
-        if (position_tile > position_floats) position_floats = position_tile;
+        const int32_t length = call->attended->sequences[span->sequence].length;
+        queries = span->rows > queries ? span->rows : queries;
+        keys = length > keys ? length : keys;
     }
+    queries = queries < TILE_ROWS ? queries : TILE_ROWS;
+    const size_t heads = (size_t)call->attended->cache->layout.heads, rows = (size_t)queries * heads;
+    const size_t floats = (rows < TILE_ROWS ? rows : TILE_ROWS) * ferry_round_up((size_t)keys, FERRY_LANES);
+    const size_t position_floats = position != NULL ? ferry_position_scratch(position, queries, keys) : 0;
     *scores = ferry_arena_alloc(&context->arena, floats, sizeof **scores);
     *scratch = ferry_arena_alloc(&context->arena, position_floats, sizeof **scratch);
     if (*scores != NULL && *scratch != NULL) return FERRY_OK;
@@ -164,6 +164,8 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 .scores = scores,
                 .ld_context = width,
                 .scratch = scratch,
+                .state = call->position_state,
+                .kernels = context->kernels,
             };
             tile.keys = is_causal(call) ? tile.first + tile.queries : sequence->length;
             tile.ld_scores = ferry_round_up((size_t)tile.keys, FERRY_LANES);
@@ -175,7 +177,7 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 const ferry_past values = ferry_cache_values(layout, sequence, layer, tile.head, heads, tile.keys);
                 tile.q = q + column;
                 tile.context = output + column;
-                attend_heads(context->kernels, call, tile, &keys, &values, span->row + done);
+                attend_heads(call, tile, &keys, &values, span->row + done);
             }
         }
     }

@@ -33,17 +33,18 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    const size_t sentences = (size_t)input->cross_span_count;
+    const ferry_attended *self = &input->self, *cross = &input->cross;
+    const size_t sentences = (size_t)cross->span_count;
     int32_t *ends = ferry_arena_alloc(&state->context.arena, sentences, sizeof *ends);
     if (ends == NULL) return ferry_fail_memory(error, "sentences", sentences * sizeof *ends);
-    for (size_t s = 0; s < sentences; s++) ends[s] = input->cross_spans[s].row + input->cross_spans[s].rows;
+    for (size_t s = 0; s < sentences; s++) ends[s] = cross->spans[s].row + cross->spans[s].rows;
     ferry_pass pass = {
         .state = state,
         .stack = &state->model->decoder,
         .rows = input->rows,
         .group_ends = ferry_sentence_groups(state->model, ends),
-        .self = {ferry_state_hypothesis_cache(state), input->hypotheses, input->spans, input->span_count},
-        .cross = {&state->decoder_cache, input->sentences, input->cross_spans, input->cross_span_count},
+        .self = {ferry_state_hypothesis_cache(state), self->sequences, self->spans, self->span_count},
+        .cross = {&state->decoder_cache, cross->sequences, cross->spans, cross->span_count},
         .position_state = &state->decoder_positions,
         .x = hidden,
     };

@@ -15,13 +15,11 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
 typedef struct ferry_decoder_rows {
     const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;
-    ferry_sequence *hypotheses; /* in ferry_state_hypothesis_cache; extended by this call */
-    /* One for each hypothesis, in row order: rows at positions first …, where an SSRU's hypothesis must end. */
-    const ferry_attention_span *spans;
-    int32_t span_count;
-    ferry_sequence *sentences;               /* as ferry_decoder_begin left them */
-    const ferry_attention_span *cross_spans; /* the consecutive rows of one sentence, in row order; `first` is unused */
-    int32_t cross_span_count;
+    /* Of what follows, the call fills in the caches. */
+    ferry_attended self; /* hypotheses, in ferry_state_hypothesis_cache, which the call extends. A span for each, in row
+                            order: its rows at positions first …, where an SSRU's hypothesis must end */
+    ferry_attended cross; /* sentences as ferry_decoder_begin left them, and the consecutive rows of each, in row order;
+                             `first` is unused */
 } ferry_decoder_rows;
 
 /* hidden [rows, D]: the input of the output matrix, output_scale included. A row's bytes depend on its hypothesis and

@@ -1,20 +1,6 @@
 #include "encoder.h"
 
-#include <string.h>
-
 #include "layer.h"
-
-/* Sentence s becomes span s over its own sequence of keys and values. */
-static ferry_status begin_sentences(ferry_state *state, const int32_t *offsets, int32_t count,
-                                    ferry_sequence *sequences, ferry_attention_span *spans, ferry_error *error)
-{
-    for (int32_t s = 0; s < count; s++) {
-        const int32_t length = offsets[s + 1] - offsets[s];
-        spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
-        FERRY_TRY(ferry_sequence_begin(&state->context.arena, length, &sequences[s], error));
-    }
-    return FERRY_OK;
-}
 
 ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count, float *output,
                           ferry_error *error)
@@ -24,7 +10,11 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     ferry_attention_span *spans = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *spans, &failed);
     ferry_sequence *sequences = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *sequences, &failed);
     if (failed) return ferry_fail_memory(error, "sentences", (size_t)count * (sizeof *spans + sizeof *sequences));
-    memset(sequences, 0, (size_t)count * sizeof *sequences);
+    for (int32_t s = 0; s < count; s++) {
+        const int32_t length = offsets[s + 1] - offsets[s];
+        spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
+        FERRY_TRY(ferry_sequence_begin(&state->context.arena, length, &sequences[s], error));
+    }
     ferry_pass pass = {
         .state = state,
         .stack = &state->model->encoder,
@@ -34,8 +24,7 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
         .position_state = &state->encoder_positions,
         .x = output,
     };
-    ferry_status status = begin_sentences(state, offsets, count, sequences, spans, error);
-    if (status == FERRY_OK) status = ferry_pass_run(&pass, ids, error);
+    const ferry_status status = ferry_pass_run(&pass, ids, error);
     for (int32_t s = 0; s < count; s++) ferry_sequence_release(&state->encoder_cache, &sequences[s]);
     ferry_arena_end(&state->context.arena, mark);
     return status;

@@ -146,12 +146,8 @@ static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const in
     const ferry_decoder_rows input = {
         .ids = ids,
         .rows = row,
-        .hypotheses = f->hypotheses,
-        .spans = f->spans,
-        .span_count = span_count,
-        .sentences = f->sentences,
-        .cross_spans = f->cross_spans,
-        .cross_span_count = span_count,
+        .self = {.sequences = f->hypotheses, .spans = f->spans, .span_count = span_count},
+        .cross = {.sequences = f->sentences, .spans = f->cross_spans, .span_count = span_count},
     };
     *packed = row;
     return ferry_decode(&f->state, &input, f->hidden, error);

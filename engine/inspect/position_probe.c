@@ -100,9 +100,11 @@ static ferry_status score_query(scene *s, int32_t layer, int32_t head, int32_t a
         .scores = row,
         .ld_scores = ld,
         .scratch = scratch,
+        .state = &s->state,
+        .kernels = s->kernels,
     };
     s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
-    if (scheme->score != NULL) scheme->score(position, &s->state, s->kernels, &tile);
+    if (scheme->score != NULL) scheme->score(position, &tile);
     memcpy(scores, row, (size_t)s->keys * sizeof *scores);
     return FERRY_OK;
 }

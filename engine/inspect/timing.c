@@ -29,12 +29,8 @@ static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t ro
     const ferry_decoder_rows input = {
         .ids = timer->ids + first,
         .rows = rows,
-        .hypotheses = &timer->hypothesis,
-        .spans = &span,
-        .span_count = 1,
-        .sentences = &timer->sentence,
-        .cross_spans = &span,
-        .cross_span_count = 1,
+        .self = {.sequences = &timer->hypothesis, .spans = &span, .span_count = 1},
+        .cross = {.sequences = &timer->sentence, .spans = &span, .span_count = 1},
     };
     return ferry_decode(&timer->state, &input, timer->output, error);
 }

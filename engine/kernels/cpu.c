@@ -2,6 +2,7 @@
 #include "cpu.h"
 #include "isa.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -70,60 +71,58 @@ static bool has_avx_vnni(void)
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || eax < 1) return false;
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && has_all(eax, EAX71_AVX_VNNI);
 }
-#elif defined(__aarch64__)
-#if defined(__linux__)
+#else
+#if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
 
 ferry_cpu_level ferry_cpu_detect(void)
 {
-#if defined(__linux__)
+#if defined(__aarch64__) && defined(__linux__)
     if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) return FERRY_CPU_NEON_DOTPROD;
 #endif
+#if defined(__aarch64__)
     return FERRY_CPU_NEON;
-}
 #else
-ferry_cpu_level ferry_cpu_detect(void)
-{
     return FERRY_CPU_PLAIN;
+#endif
+}
+
+static bool has_avx_vnni(void)
+{
+    return false;
 }
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name_, isa_, isa_i8, fast)                                                                               \
-    {                                                                                                                  \
-        .isa = name_, .fast_i8 = fast, FERRY_KERNEL_LIST(ENTRY, isa_) FERRY_KERNEL_LIST_I8(ENTRY, isa_i8)              \
+#define TABLE(name, LEVEL, rest, fast)                                                                                 \
+    {FERRY_CPU_##LEVEL,                                                                                                \
+     {.isa = #name, .fast_i8 = fast, FERRY_KERNEL_LIST(ENTRY, rest) FERRY_KERNEL_LIST_I8(ENTRY, name)}},
+
+static const struct {
+    ferry_cpu_level level;
+    ferry_kernels kernels;
+} tables[] = {FERRY_ISAS(TABLE)};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static const ferry_kernels *available[TABLES + 1];
+
+static void find_available(void)
+{
+    const ferry_cpu_level highest = ferry_cpu_detect();
+    const bool vnni = highest >= FERRY_CPU_AVX2 && has_avx_vnni();
+    for (size_t i = TABLES, count = 0; i-- > 0;) {
+        const bool runs = tables[i].level == FERRY_CPU_AVX_VNNI ? vnni : tables[i].level <= highest;
+        if (runs) available[count++] = &tables[i].kernels;
     }
-
-static const ferry_kernels plain = TABLE("plain", plain, plain, false);
-#if defined(__x86_64__)
-static const ferry_kernels avx2 = TABLE("avx2", avx2, avx2, true);
-static const ferry_kernels avxvnni = TABLE("avxvnni", avx2, avxvnni, true);
-static const ferry_kernels avx512 = TABLE("avx512", avx512, avx512, true);
-static const ferry_kernels avx512vnni = TABLE("avx512vnni", avx512, avx512vnni, true);
-static const ferry_kernels amx = TABLE("amx", avx512, amx, true);
-
-static const ferry_kernels *const tables[] = {&amx, &avx512vnni, &avx512, &avx2, &plain, NULL};
-static const ferry_kernels *const tables_avx_vnni[] = {&amx, &avx512vnni, &avx512, &avxvnni, &avx2, &plain, NULL};
-#elif defined(__aarch64__)
-static const ferry_kernels neon = TABLE("neon", neon, neon, false);
-static const ferry_kernels neon_dotprod = TABLE("neon_dotprod", neon, neon_dotprod, true);
-
-static const ferry_kernels *const tables[] = {&neon_dotprod, &neon, &plain, NULL};
-#else
-static const ferry_kernels *const tables[] = {&plain, NULL};
-#endif
+}
 
 const ferry_kernels *const *ferry_kernels_available(void)
 {
-    const size_t plain_at = sizeof tables / sizeof *tables - 2;
-    const ferry_cpu_level level = ferry_cpu_detect();
-#if defined(__x86_64__)
-    /* The additional table, between AVX-512's and AVX2's, is the best one without AVX-512. */
-    if (level >= FERRY_CPU_AVX2 && has_avx_vnni()) return tables_avx_vnni + plain_at - level;
-#endif
-    return tables + plain_at - level;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_available);
+    return available;
 }
 
 const ferry_kernels *ferry_kernels_find(const char *isa)

@@ -1,22 +1,33 @@
-/* The instruction sets that this CPU can run. */
+/* The ISAs that have kernels, and what this CPU can run. */
 #ifndef FERRY_KERNELS_CPU_H
 #define FERRY_KERNELS_CPU_H
 
-/* Each level includes those below it of the same architecture; numbered from PLAIN. */
+/* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
+ *     ISA(name, LEVEL, rest, fast)
+ * rest: the ISA whose kernels it uses for all but int8 (kernels.cmake compiles no others); fast: ferry_kernels.fast_i8.
+ */
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, false)
+#define FERRY_ISAS_X86_64(ISA)                                                                                         \
+    ISA(avx2, AVX2, avx2, true)        /* with FMA and F16C */                                                         \
+    ISA(avxvnni, AVX_VNNI, avx2, true) /* dot products of int8 in AVX2's registers */                                  \
+    ISA(avx512, AVX512, avx512, true)  /* F, BW, DQ and VL */                                                          \
+    ISA(avx512vnni, AVX512_VNNI, avx512, true)                                                                         \
+    ISA(amx, AMX, avx512, true) /* tiles of int8, which the process is permitted to use */
+#define FERRY_ISAS_AARCH64(ISA)                                                                                        \
+    ISA(neon, NEON, neon, false)                                                                                       \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, true)
+
+/* "plain, avx2, …" */
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, rest, fast) ", " #name
+#define FERRY_ISA_NAMES "plain" FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME) FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
+
+#define FERRY_ISA_LEVEL(name, LEVEL, rest, fast) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
-    FERRY_CPU_PLAIN,
-    /* x86-64 */
-    FERRY_CPU_AVX2,        /* with FMA and F16C */
-    FERRY_CPU_AVX512,      /* with F, BW, DQ and VL */
-    FERRY_CPU_AVX512_VNNI, /* and dot products of int8 */
-    FERRY_CPU_AMX,         /* and tiles of int8, which the process is permitted to use */
-    /* AArch64 */
-    FERRY_CPU_NEON = FERRY_CPU_PLAIN + 1,
-    FERRY_CPU_NEON_DOTPROD, /* and dot products of int8 */
+    FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;
 
-/* The highest level that both the CPU and its operating system support. Requests Linux's permission to use AMX tiles
- * where there are any; further calls change nothing. Thread-safe. */
+/* The highest level that both the CPU and its operating system support; AVX-VNNI does not count. Requests
+ * Linux's permission to use AMX tiles where there are any; further calls change nothing. Thread-safe. */
 ferry_cpu_level ferry_cpu_detect(void);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
+#include "cpu.h"
 #include "kernels.h"
 
 #if defined(FERRY_NEON)
@@ -45,22 +46,19 @@
     KERNEL(isa, scale)                                                                                                 \
     KERNEL(isa, widen_f16)
 
-#define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, plain)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, plain)
+/* The ISAs of this architecture. */
 #if defined(__x86_64__)
-FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx2)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx2)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avxvnni)
-FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, avx512)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, avx512vnni)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, amx)
+#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_X86_64(ISA)
 #elif defined(__aarch64__)
-FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, neon)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon)
-FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, neon_dotprod)
+#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_AARCH64(ISA)
+#else
+#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA)
 #endif
+
+#define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
+#define FERRY_DECLARE_KERNELS(name, LEVEL, rest, fast)                                                                 \
+    FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, rest) FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, name)
+FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 #define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa
 #define FERRY_JOIN(kernel, isa) FERRY_JOIN_EXPANDED(kernel, isa)

@@ -77,7 +77,7 @@ typedef struct ferry_top {
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa; /* "plain", "avx2", "avxvnni", "avx512", "avx512vnni", "amx"; "neon", "neon_dotprod" */
+    const char *isa; /* its name (cpu.h) */
     bool fast_i8;    /* products of int8 are faster than those of floats, not only smaller */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.

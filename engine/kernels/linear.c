@@ -116,16 +116,12 @@ static void multiply(ferry_context *context, products *p)
     }
     context->work.weight_bytes += (int64_t)bytes;
     const size_t wanted = wanted_pieces(context->pool, bytes);
-    if (wanted == 1) {
-        for (int32_t m = 0; m < p->count; m++) multiply_columns(p, m, 0, p->matrices[m]->N);
-        return;
-    }
     for (int32_t m = 0; m < p->count; m++) {
         const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
         pieces += (size_t)count_pieces(p, m);
     }
-    ferry_pool_share(context->pool, multiply_piece, p, pieces);
+    ferry_pool_share(wanted > 1 ? context->pool : NULL, multiply_piece, p, pieces);
 }
 
 void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix)

@@ -35,11 +35,8 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
     return FERRY_OK;
 }
 
-static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile)
+static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
-    (void)state;
-    (void)kernels;
     const float slope = position->tensors[SLOPES][tile->head];
     for (int32_t i = 0; i < tile->queries; i++) {
         float *row = tile->scores + (size_t)i * tile->ld_scores;

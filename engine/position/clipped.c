@@ -45,15 +45,15 @@ void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernel
     if (split.right < keys) add_constant(scores + split.right, terms[clipped->count - 1], keys - split.right);
 }
 
-void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const ferry_kernels *kernels,
-                          const float *panels, const ferry_position_tile *tile)
+void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const float *panels,
+                          const ferry_position_tile *tile)
 {
     const int32_t K = position->stack.head_width;
     const ferry_clipped_range range = ferry_clipped_meets(clipped, tile, position->stack.causal);
     const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
-    kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries, panels + (size_t)range.base * (size_t)K,
-                     K, range.rows, NULL);
+    tile->kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries,
+                           panels + (size_t)range.base * (size_t)K, K, range.rows, NULL);
     for (int32_t i = 0; i < tile->queries; i++)
-        ferry_clipped_add(clipped, kernels, tile->scratch + (size_t)i * width - range.base, tile->first + i,
+        ferry_clipped_add(clipped, tile->kernels, tile->scratch + (size_t)i * width - range.base, tile->first + i,
                           ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }

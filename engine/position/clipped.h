@@ -34,7 +34,7 @@ void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernel
                        int32_t keys, float *scores);
 /* tile->scores[i, j] += q_i·table[row(i, j)] for the keys that a query sees; table as panels [⌈count/16⌉][K][16].
  * Scratch: [queries, ferry_clipped_width]. */
-void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const ferry_kernels *kernels,
-                          const float *panels, const ferry_position_tile *tile);
+void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const float *panels,
+                          const ferry_position_tile *tile);
 
 #endif

@@ -131,8 +131,7 @@ static int32_t p2c_row(const deberta *own, int32_t distance)
 }
 
 /* scores[i, j] += k_j·pos_q(P[…])/√(3K) for up to 16 keys from j on; table [2c, K]. */
-static void add_p2c(const ferry_position *position, const ferry_kernels *kernels, const ferry_position_tile *tile,
-                    const float *table, int32_t j)
+static void add_p2c(const ferry_position *position, const ferry_position_tile *tile, const float *table, int32_t j)
 {
     const deberta *own = position->derived;
     const int32_t K = position->stack.head_width;
@@ -143,7 +142,7 @@ static void add_p2c(const ferry_position *position, const ferry_kernels *kernels
     ferry_past keys = tile->past;
     keys.blocks += j / FERRY_BLOCK_POSITIONS;
     keys.count = tile->keys - j < FERRY_LANES ? tile->keys - j : FERRY_LANES;
-    kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1, &keys);
+    tile->kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1, &keys);
     for (int32_t i = 0; i < tile->queries; i++) {
         const int32_t left = ferry_position_visible(position, tile, i) - j;
         const int32_t count = left < FERRY_LANES ? left : FERRY_LANES;
@@ -153,16 +152,14 @@ static void add_p2c(const ferry_position *position, const ferry_kernels *kernels
     }
 }
 
-static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile)
+static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
-    (void)state;
     const deberta *own = position->derived;
     const size_t head = (size_t)tile->layer * (size_t)position->stack.heads + (size_t)tile->head;
-    ferry_clipped_scores(&own->c2p, position, kernels,
+    ferry_clipped_scores(&own->c2p, position,
                          own->pos_k + head * ferry_panels_count(own->c2p.count, position->stack.head_width), tile);
     const float *table = own->pos_q + head * (size_t)own->c2p.count * (size_t)position->stack.head_width;
-    for (int32_t j = 0; j < tile->keys; j += FERRY_LANES) add_p2c(position, kernels, tile, table, j);
+    for (int32_t j = 0; j < tile->keys; j += FERRY_LANES) add_p2c(position, tile, table, j);
 }
 
 /* Only bind reads the weights; the tables remain in memory. */

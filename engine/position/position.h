@@ -111,6 +111,8 @@ typedef struct ferry_position_tile {
     float *context; /* [queries, K] with ld_context; set for the context hook only */
     size_t ld_context;
     float *scratch; /* ferry_position_scratch floats, 64-byte aligned; undefined between hooks */
+    const ferry_position_state *state;
+    const ferry_kernels *kernels;
 } ferry_position_tile;
 
 /* What an encoding costs, for reports. Zeroed: nothing. */
@@ -147,11 +149,9 @@ struct ferry_position_scheme {
     /* Floats of tile->scratch that score and context need; never less for more queries or keys. */
     size_t (*scratch)(const ferry_position *position, int32_t queries, int32_t keys);
     /* Adds to tile->scores. q is scaled already, so a term computed from q is added as it is. The mask comes after. */
-    void (*score)(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile);
+    void (*score)(const ferry_position *position, const ferry_position_tile *tile);
     /* Adds to tile->context from the weights in tile->scores. */
-    void (*context)(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                    const ferry_position_tile *tile);
+    void (*context)(const ferry_position *position, const ferry_position_tile *tile);
     /* Fills the zeroed *cost. */
     void (*cost)(const ferry_position *position, ferry_position_cost *cost);
 };

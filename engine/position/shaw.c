@@ -69,13 +69,11 @@ static size_t scratch(const ferry_position *position, int32_t queries, int32_t k
     return (size_t)queries * (ferry_clipped_width(&own->distances, queries, keys) + (size_t)position->stack.head_width);
 }
 
-static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile)
+static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
-    (void)state;
     const shaw *own = position->derived;
     const size_t layer_floats = ferry_panels_count(own->distances.count, position->stack.head_width);
-    ferry_clipped_scores(&own->distances, position, kernels, own->keys + (size_t)tile->layer * layer_floats, tile);
+    ferry_clipped_scores(&own->distances, position, own->keys + (size_t)tile->layer * layer_floats, tile);
 }
 
 static float sum(const float *x, int32_t n)
@@ -97,10 +95,8 @@ static void sum_by_row(const ferry_clipped *distances, ferry_clipped_range range
     if (split.right < keys) s[distances->count - 1] = sum(a + split.right, keys - split.right);
 }
 
-static void context(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                    const ferry_position_tile *tile)
+static void context(const ferry_position *position, const ferry_position_tile *tile)
 {
-    (void)state;
     const shaw *own = position->derived;
     const int32_t K = position->stack.head_width;
     const ferry_clipped_range range = ferry_clipped_meets(&own->distances, tile, position->stack.causal);
@@ -116,9 +112,9 @@ static void context(const ferry_position *position, const ferry_position_state *
         .width = K,
         .count = range.rows,
     };
-    kernels->context(terms, (size_t)K, sums, width, tile->queries, &values);
+    tile->kernels->context(terms, (size_t)K, sums, width, tile->queries, &values);
     for (int32_t i = 0; i < tile->queries; i++)
-        kernels->add(tile->context + (size_t)i * tile->ld_context, terms + (size_t)i * (size_t)K, (size_t)K);
+        tile->kernels->add(tile->context + (size_t)i * tile->ld_context, terms + (size_t)i * (size_t)K, (size_t)K);
 }
 
 static void cost(const ferry_position *position, ferry_position_cost *result)

@@ -65,15 +65,13 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
     return FERRY_OK;
 }
 
-static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile)
+static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
-    (void)state;
     const t5 *own = position->derived;
     const float *bias = own->bias + (size_t)tile->head * (size_t)own->distances.count;
     for (int32_t i = 0; i < tile->queries; i++)
-        ferry_clipped_add(&own->distances, kernels, bias, tile->first + i, ferry_position_visible(position, tile, i),
-                          tile->scores + (size_t)i * tile->ld_scores);
+        ferry_clipped_add(&own->distances, tile->kernels, bias, tile->first + i,
+                          ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }
 
 static void cost(const ferry_position *position, ferry_position_cost *result)

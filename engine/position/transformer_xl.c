@@ -107,14 +107,13 @@ static size_t scratch(const ferry_position *position, int32_t queries, int32_t k
 }
 
 /* scores[i, j] += u·k_j */
-static void add_content_bias(const ferry_position *position, const ferry_kernels *kernels, const float *u,
-                             const ferry_position_tile *tile)
+static void add_content_bias(const ferry_position *position, const float *u, const ferry_position_tile *tile)
 {
     float *term = tile->scratch;
-    kernels->scores(term, 0, u, 0, 1, &tile->past);
+    tile->kernels->scores(term, 0, u, 0, 1, &tile->past);
     for (int32_t i = 0; i < tile->queries; i++)
-        kernels->add(tile->scores + (size_t)i * tile->ld_scores, term,
-                     (size_t)ferry_position_visible(position, tile, i));
+        tile->kernels->add(tile->scores + (size_t)i * tile->ld_scores, term,
+                           (size_t)ferry_position_visible(position, tile, i));
 }
 
 /* Where panel `p` lies, counted in ascending j - i: the last of the past, with t = 15 … 0, is panel 0. */
@@ -125,7 +124,7 @@ static const float *find_panel(const ferry_position *position, const ferry_posit
 }
 
 /* scores[i, j] += terms[i, column of j - i] as far as the panels from `p` on reach. */
-static void add_terms(const ferry_position *position, const ferry_position_tile *tile, const ferry_kernels *kernels,
+static void add_terms(const ferry_position *position, const ferry_position_tile *tile,
                       const float *terms /* [queries, CHUNK] */, int32_t p, int32_t panels)
 {
     for (int32_t i = 0; i < tile->queries; i++) {
@@ -134,18 +133,17 @@ static void add_terms(const ferry_position *position, const ferry_position_tile 
         const int32_t begin = shift > 0 ? shift : 0;
         const int32_t end = shift + panels * FERRY_LANES < keys ? shift + panels * FERRY_LANES : keys;
         if (begin < end)
-            kernels->add(tile->scores + (size_t)i * tile->ld_scores + begin,
-                         terms + (size_t)i * CHUNK + (begin - shift), (size_t)(end - begin));
+            tile->kernels->add(tile->scores + (size_t)i * tile->ld_scores + begin,
+                               terms + (size_t)i * CHUNK + (begin - shift), (size_t)(end - begin));
     }
 }
 
-static void score(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
-                  const ferry_position_tile *tile)
+static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
     const transformer_xl *own = position->derived;
     const size_t K = (size_t)position->stack.head_width;
     const size_t head = (size_t)tile->layer * inner_width(position) + (size_t)tile->head * K;
-    add_content_bias(position, kernels, own->u + head, tile);
+    add_content_bias(position, own->u + head, tile);
 
     float *terms = tile->scratch, *q = terms + (size_t)tile->queries * CHUNK;
     for (size_t i = 0; i < (size_t)tile->queries; i++)
@@ -155,9 +153,10 @@ static void score(const ferry_position *position, const ferry_position_state *st
     for (int32_t p = -(last_query / FERRY_LANES); p < end; p += PANELS) {
         const int32_t count = end - p < PANELS ? end - p : PANELS;
         for (int32_t c = 0; c < count; c++)
-            kernels->product(terms + c * FERRY_LANES, CHUNK, q, K, tile->queries,
-                             find_panel(position, state, p + c) + head * FERRY_LANES, (int32_t)K, FERRY_LANES, NULL);
-        add_terms(position, tile, kernels, terms, p, count);
+            tile->kernels->product(terms + c * FERRY_LANES, CHUNK, q, K, tile->queries,
+                                   find_panel(position, tile->state, p + c) + head * FERRY_LANES, (int32_t)K,
+                                   FERRY_LANES, NULL);
+        add_terms(position, tile, terms, p, count);
     }
 }
 

@@ -25,10 +25,10 @@ struct ferry_generate_slot {
 typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
-    ferry_generate_sentence waiting;        /* the next one, if there is one */
-    bool exhausted;                         /* the source has no more */
-    ferry_generate_slot **living, **vacant; /* [width] */
-    int32_t living_count, vacant_count;
+    ferry_generate_sentence waiting; /* the next one, if there is one */
+    bool exhausted;                  /* the source has no more */
+    ferry_generate_slot *slots;      /* [width] the first living_count hold living sentences */
+    int32_t living_count;
     int64_t tokens;             /* ids of the living sentences */
     ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
     int32_t capacity;           /* width × beam */
@@ -72,15 +72,13 @@ static ferry_status reserve_slots(ferry_generator *generator, int32_t width, fer
     return FERRY_OK;
 }
 
-static ferry_status allocate(generation *g, ferry_generate_slot *slots, ferry_error *error)
+static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const size_t D = (size_t)g->state->model->d_model;
     ferry_arena *arena = &g->state->context.arena;
     const size_t width = (size_t)source->width, capacity = width * (size_t)source->beam;
     bool failed = false;
-    g->living = ferry_arena_take(arena, width, sizeof *g->living, &failed);
-    g->vacant = ferry_arena_take(arena, width, sizeof *g->vacant, &failed);
     g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
     g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
@@ -95,17 +93,10 @@ static ferry_status allocate(generation *g, ferry_generate_slot *slots, ferry_er
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
         FERRY_TRY(ferry_sequence_begin(arena, source->max_length, &g->hypotheses[r], error));
-    for (int32_t i = source->width; i-- > 0;) g->vacant[g->vacant_count++] = &slots[i];
     return FERRY_OK;
 }
 
 /* ---- sentences enter ---- */
-
-/* Sentences that enter together. */
-typedef struct entry {
-    int32_t *ids, *offsets; /* ragged: ids[ENCODER_TOKENS or one sentence], offsets[width + 1] */
-    int32_t count;
-} entry;
 
 static void fetch(generation *g)
 {
@@ -115,7 +106,7 @@ static void fetch(generation *g)
 /* Whether the waiting sentence can enter. */
 static bool has_room(const generation *g)
 {
-    if (g->exhausted || g->vacant_count == 0) return false;
+    if (g->exhausted || g->living_count == g->source->width) return false;
     return g->living_count == 0 || g->tokens + g->waiting.length <= g->source->tokens;
 }
 
@@ -124,7 +115,7 @@ static ferry_status enter(generation *g, ferry_error *error)
 {
     const ferry_generate_sentence sentence = g->waiting;
     const int32_t index = g->living_count++;
-    ferry_generate_slot *slot = g->living[index] = g->vacant[--g->vacant_count];
+    ferry_generate_slot *slot = &g->slots[index];
     slot->tag = sentence.tag;
     slot->length = sentence.length;
     g->sources[index] = (ferry_sequence){0};
@@ -136,19 +127,17 @@ static ferry_status enter(generation *g, ferry_error *error)
     return ferry_sequence_begin(&slot->arena, sentence.length, &g->sources[index], error);
 }
 
-/* Encodes the sentences that entered last, and keeps what cross-attention needs of them. */
-static ferry_status encode(generation *g, const entry *entered, ferry_error *error)
+/* Encodes the last `count` sentences that entered, and keeps what cross-attention needs of them. */
+static ferry_status encode(generation *g, const int32_t *ids, const int32_t *offsets, int32_t count, ferry_error *error)
 {
     ferry_state *state = g->state;
-    const int32_t count = entered->count;
-    const size_t floats = (size_t)entered->offsets[count] * (size_t)state->model->d_model;
+    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
     float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
     if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
-    FERRY_TRY(ferry_encode(state, entered->ids, entered->offsets, count, encoded, error));
+    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
     ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
-    FERRY_TRY(
-        ferry_decoder_begin(state, encoded, entered->offsets, count, g->sources + g->living_count - count, error));
+    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, g->sources + g->living_count - count, error));
     ferry_profile_leave(&state->profile, around);
     return FERRY_OK;
 }
@@ -158,25 +147,26 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
     const int32_t most = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
+    int32_t count = 0;
     bool failed = false;
-    entry entered = {.ids = ferry_arena_take(arena, (size_t)most, sizeof *entered.ids, &failed)};
-    entered.offsets = ferry_arena_take(arena, (size_t)g->vacant_count + 1, sizeof *entered.offsets, &failed);
-    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *entered.ids);
-    entered.offsets[0] = 0;
-    while (has_room(g) && g->waiting.length <= most - entered.offsets[entered.count]) {
-        const int32_t start = entered.offsets[entered.count], length = g->waiting.length;
-        memcpy(entered.ids + start, g->waiting.ids, (size_t)length * sizeof *entered.ids);
-        entered.offsets[++entered.count] = start + length;
+    int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
+    int32_t *offsets =
+        ferry_arena_take(arena, (size_t)(g->source->width - g->living_count) + 1, sizeof *offsets, &failed);
+    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
+    offsets[0] = 0;
+    for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
+        memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
+        offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
     }
-    return encode(g, &entered, error);
+    return encode(g, ids, offsets, count, error);
 }
 
 /* Lets in as many sentences as there are places and tokens for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
-    const int64_t places = g->source->width, tokens = g->source->tokens;
-    const bool worth = g->vacant_count * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
+    const int64_t places = g->source->width, tokens = g->source->tokens, vacant = places - g->living_count;
+    const bool worth = vacant * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
     if (g->living_count > 0 && !worth) return FERRY_OK;
     while (has_room(g)) {
         const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
@@ -202,12 +192,8 @@ static ferry_status decode(generation *g, ferry_error *error)
     const ferry_decoder_rows input = {
         .ids = g->ids,
         .rows = g->rows,
-        .hypotheses = g->hypotheses,
-        .spans = g->spans,
-        .span_count = g->rows,
-        .sentences = g->sources,
-        .cross_spans = g->cross_spans,
-        .cross_span_count = g->living_count,
+        .self = {.sequences = g->hypotheses, .spans = g->spans, .span_count = g->rows},
+        .cross = {.sequences = g->sources, .spans = g->cross_spans, .span_count = g->living_count},
     };
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_DECODER_REST);
     const ferry_status status = ferry_decode(g->state, &input, g->hidden, error);
@@ -215,8 +201,8 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Chooses what follows each row; *next rows go on. */
-static ferry_status choose(generation *g, int32_t *next, ferry_error *error)
+/* Chooses what follows each row. The rows that go on take their parents' places. */
+static ferry_status choose(generation *g, ferry_error *error)
 {
     ferry_output_columns columns = {
         .state = g->state,
@@ -227,22 +213,14 @@ static ferry_status choose(generation *g, int32_t *next, ferry_error *error)
         .ids = g->next_ids,
         .parents = g->parents,
     };
-    const ferry_status status = ferry_output_step(&columns, error);
-    *next = columns.rows;
-    return status;
-}
-
-/* The rows that go on take their parents' places. */
-static ferry_status reorder(generation *g, int32_t next, ferry_error *error)
-{
-    int32_t *ids = g->ids;
+    FERRY_TRY(ferry_output_step(&columns, error));
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
     FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena, g->hypotheses,
-                                     g->rows, g->parents, next, error));
+                                     g->rows, g->parents, columns.rows, error));
     ferry_profile_leave(&g->state->profile, around);
-    g->ids = g->next_ids;
-    g->next_ids = ids;
-    g->rows = next;
+    g->next_ids = g->ids;
+    g->ids = columns.ids;
+    g->rows = columns.rows;
     return FERRY_OK;
 }
 
@@ -251,7 +229,7 @@ static void release(generation *g, int32_t i)
 {
     const ferry_arena_mark empty = {0};
     ferry_sequence_release(&g->state->decoder_cache, &g->sources[i]);
-    ferry_arena_end(&g->living[i]->arena, empty);
+    ferry_arena_end(&g->slots[i].arena, empty);
 }
 
 /* Finished sentences leave. */
@@ -260,32 +238,30 @@ static ferry_status leave(generation *g, ferry_error *error)
     int32_t kept = 0;
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
-        ferry_generate_slot *slot = g->living[i];
+        const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
-            g->living[kept] = slot;
+            g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
+            g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];
             g->outputs[kept++] = g->outputs[i];
             continue;
         }
-        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot->tag, g->outputs[i].search, error);
+        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot.tag, g->outputs[i].search, error);
         release(g, i);
-        g->vacant[g->vacant_count++] = slot;
-        g->tokens -= slot->length;
+        g->tokens -= slot.length;
     }
     g->living_count = kept;
     return status;
 }
 
-static ferry_status generate(generation *g, ferry_generate_slot *slots, ferry_error *error)
+static ferry_status generate(generation *g, ferry_error *error)
 {
-    FERRY_TRY(allocate(g, slots, error));
+    FERRY_TRY(allocate(g, error));
     fetch(g);
     FERRY_TRY(refill(g, error));
     while (g->living_count > 0) {
-        int32_t next;
         FERRY_TRY(decode(g, error));
-        FERRY_TRY(choose(g, &next, error));
-        FERRY_TRY(reorder(g, next, error));
+        FERRY_TRY(choose(g, error));
         FERRY_TRY(leave(g, error));
         FERRY_TRY(refill(g, error));
     }
@@ -295,10 +271,10 @@ static ferry_status generate(generation *g, ferry_generate_slot *slots, ferry_er
 ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error)
 {
     FERRY_TRY(reserve_slots(generator, source->width, error));
-    generation g = {.state = &generator->state, .source = source};
+    generation g = {.state = &generator->state, .source = source, .slots = generator->slots};
     ferry_arena *arena = &generator->state.context.arena;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
-    const ferry_status status = generate(&g, generator->slots, error);
+    const ferry_status status = generate(&g, error);
     /* After an error some blocks are still held. */
     for (int32_t i = 0; i < g.living_count; i++) release(&g, i);
     for (int32_t r = 0; r < g.capacity; r++)

@@ -7,15 +7,13 @@ int32_t ferry_logits_place(const ferry_logits *logits, int32_t id)
 {
     if (logits->ids == NULL) return id >= logits->first && id - logits->first < logits->count ? id - logits->first : -1;
     const int32_t *ids = logits->ids + logits->first;
-    int32_t low = 0;
-    int32_t high = logits->count;
+    int32_t low = 0, high = logits->count;
     while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (ids[middle] < id) {
+        const int32_t middle = low + (high - low) / 2;
+        if (ids[middle] < id)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < logits->count && ids[low] == id ? low : -1;
 }

@@ -19,12 +19,6 @@ typedef struct group {
     ferry_inputs inputs;
 } group;
 
-/* Columns of a group's logits. */
-typedef struct part {
-    float *values; /* [rows, count] */
-    int32_t first, count;
-} part;
-
 /* ---- sentences ---- */
 
 ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const ferry_search_rules *rules,
@@ -119,22 +113,17 @@ static ferry_status step_screened(ferry_output_columns *columns, const group *g,
     return FERRY_OK;
 }
 
-/* Shows a part to the group's searches; each steps with the last part. */
-static ferry_status show_part(ferry_output_columns *columns, const group *g, const part *p, ferry_error *error)
+/* Shows a part of the group's rows to their searches; each steps with the last part. */
+static ferry_status show_part(ferry_output_columns *columns, const group *g, const ferry_logits *part,
+                              ferry_error *error)
 {
     const ferry_kernels *kernels = columns->state->context.kernels;
-    const bool last = p->first + p->count == g->matrix->N;
-    int32_t row = g->row;
-    for (int32_t i = g->first; i < g->last; i++) {
+    const bool last = part->first + part->count == g->matrix->N;
+    ferry_logits logits = *part;
+    for (int32_t i = g->first, row = g->row; i < g->last; i++) {
         ferry_output_sentence *sentence = &columns->sentences[i];
         const int32_t rows = sentence->rows;
-        const ferry_logits logits = {
-            .values = p->values + (size_t)(row - g->row) * (size_t)p->count,
-            .ld = (size_t)p->count,
-            .ids = sentence->words,
-            .count = p->count,
-            .first = p->first,
-        };
+        logits.ids = sentence->words;
         if (g->screened) {
             const ferry_top *top = ferry_search_screen(sentence->search, kernels, &logits);
             if (last) FERRY_TRY(step_screened(columns, g, i, row, top, error));
@@ -144,42 +133,36 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
             ferry_search_see(sentence->search, kernels, &logits);
         }
         row += rows;
+        logits.values += (size_t)rows * logits.ld;
     }
     return FERRY_OK;
 }
 
 /* ---- the layer ---- */
 
-static ferry_status run_parts(ferry_output_columns *columns, const group *g, float *values, int32_t width,
-                              ferry_error *error)
-{
-    ferry_state *state = columns->state;
-    const int32_t N = g->matrix->N;
-    for (int32_t first = 0; first < N; first += width) {
-        const part p = {values, first, N - first < width ? N - first : width};
-        const ferry_matrix matrix = ferry_matrix_columns(g->matrix, p.first, p.count);
-        ferry_inputs_multiply(&state->context, values, &g->inputs, &matrix);
-        const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_SEARCH);
-        FERRY_TRY(show_part(columns, g, &p, error));
-        ferry_profile_leave(&state->profile, around);
-    }
-    return FERRY_OK;
-}
-
 static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error)
 {
     ferry_context *context = &columns->state->context;
-    const int32_t width = part_width(columns, g);
+    ferry_profile *profile = &columns->state->profile;
+    const int32_t width = part_width(columns, g), N = g->matrix->N;
     const size_t floats = (size_t)g->rows * (size_t)width;
     const ferry_rows rows = {columns->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
                              ferry_sentence_groups(columns->state->model, &g->rows)};
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    const ferry_phase around = ferry_profile_enter(&columns->state->profile, FERRY_PHASE_OUTPUT_LAYER);
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
     float *values = ferry_arena_alloc(&context->arena, floats, sizeof *values);
     if (values == NULL) return ferry_fail_memory(error, "logits", floats * sizeof *values);
     FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
-    FERRY_TRY(run_parts(columns, g, values, width, error));
-    ferry_profile_leave(&columns->state->profile, around);
+    for (int32_t first = 0; first < N; first += width) {
+        const int32_t count = N - first < width ? N - first : width;
+        const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);
+        ferry_inputs_multiply(context, values, &g->inputs, &matrix);
+        const ferry_logits part = {.values = values, .ld = (size_t)count, .count = count, .first = first};
+        const ferry_phase outer = ferry_profile_enter(profile, FERRY_PHASE_SEARCH);
+        FERRY_TRY(show_part(columns, g, &part, error));
+        ferry_profile_leave(profile, outer);
+    }
+    ferry_profile_leave(profile, around);
     ferry_arena_end(&context->arena, mark);
     return FERRY_OK;
 }

@@ -6,7 +6,70 @@
 
 #include "base/bytes.h"
 #include "screen.h"
-#include "search_state.h"
+
+/* ---- the state; k is options.beam, C the number of candidates that a step considers ---- */
+
+/* A living row. */
+typedef struct ferry_path {
+    int32_t *ids;  /* [1 + max_length] start token, generated tokens */
+    float *scores; /* [max_length] what each generated token added to the sum */
+    float sum;
+} ferry_path;
+
+typedef struct ferry_candidate {
+    float sum;
+    float score; /* the token's part of it */
+    int32_t row;
+    int32_t id; /* -1: the row as it is */
+} ferry_candidate;
+
+typedef struct ferry_finished {
+    float score;
+    int32_t length;
+    int32_t *ids;        /* [max_length] */
+    float *token_scores; /* [max_length] */
+} ferry_finished;
+
+/* The largest of the logits that greedy search has seen. */
+typedef struct ferry_best {
+    float value; /* after the rules */
+    int32_t id;  /* -1: everything is masked */
+    float before_penalty;
+} ferry_best;
+
+/* What has been seen, since the last step, of the logits that follow a row. */
+typedef struct ferry_seen {
+    ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
+    ferry_top top;         /* beam search, and coarse logits: the best columns, after the rules */
+    ferry_best best;       /* greedy search */
+} ferry_seen;
+
+struct ferry_search {
+    ferry_search_rules rules;
+    int32_t generated; /* tokens of every living row */
+
+    int32_t live;
+    ferry_path *rows;      /* [k] */
+    ferry_path *next_rows; /* [k] */
+
+    int32_t finished_count;
+    ferry_finished *finished; /* [k]  best first */
+
+    int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
+    int32_t candidate_factor; /* C = places × this */
+    bool best_ended;          /* the best candidate of some step was one that ended */
+    ferry_candidate *candidates; /* [C] */
+    ferry_seen *seen;            /* [k], by row */
+    float *before_penalty;       /* [1 + max_length] */
+};
+
+/* How many candidates this step considers. */
+static int32_t candidate_limit(const ferry_search *search)
+{
+    return search->places * search->candidate_factor;
+}
+
+/* ---- the rules ---- */
 
 int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
 {
@@ -16,6 +79,58 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     if (!(limit > 1)) return 1;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
+
+/* The token that must come next, or -1. */
+static int32_t forced_id(const ferry_search *search)
+{
+    const ferry_options *options = &search->rules.options;
+    const bool last = search->generated == search->rules.options.max_length - 1;
+    if (last && options->forced_last_id >= 0) return options->forced_last_id;
+    return search->generated == 0 ? options->forced_first_id : -1;
+}
+
+/* Whether token `id`, coming next, is the last one. */
+static bool ends(const ferry_search *search, int32_t id)
+{
+    const ferry_search_rules *rules = &search->rules;
+    if (search->generated + 1 == rules->options.max_length) return true;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && forced_id(search) >= 0) return false;
+    for (int32_t i = 0; i < rules->eos_count; i++) {
+        if (rules->eos_ids[i] == id) return true;
+    }
+    return false;
+}
+
+static float final_score(const ferry_search *search, float sum, int32_t n)
+{
+    const ferry_options *options = &search->rules.options;
+    if (n == 0) return 0;
+    return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
+}
+
+/* Whether the penalty applies to log-probabilities, which only a whole row gives: that of beam search, unless it is
+ * CTranslate2's. */
+static bool penalizes_probabilities(const ferry_options *options)
+{
+    return options->beam > 1 && options->repetition_penalty != 1 && options->policy != FERRY_POLICY_CTRANSLATE2;
+}
+
+bool ferry_search_takes_parts(const ferry_search *search)
+{
+    return !penalizes_probabilities(&search->rules.options);
+}
+
+bool ferry_search_needs_largest_only(const ferry_options *options)
+{
+    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
+}
+
+bool ferry_search_takes_screens(const ferry_search *search)
+{
+    return ferry_search_needs_largest_only(&search->rules.options);
+}
+
+/* ---- the beginning ---- */
 
 /* tokens: k · row_size. */
 static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
@@ -60,7 +175,7 @@ static void forget(ferry_search *search)
     for (int32_t row = 0; row < search->live; row++) {
         ferry_seen *seen = &search->seen[row];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
-        seen->top.limit = ferry_search_candidates(search);
+        seen->top.limit = candidate_limit(search);
         seen->top.count = 0;
         seen->best = (ferry_best){.value = -INFINITY, .id = -1};
     }
@@ -100,107 +215,149 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     return FERRY_OK;
 }
 
-bool ferry_search_takes_parts(const ferry_search *search)
+/* ---- logits are seen ---- */
+
+static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
+{
+    ferry_logits_mask(logits, values, &search->rules.options, search->rules.eos_ids, search->rules.eos_count,
+                      search->rows[row].ids, 1 + search->generated);
+}
+
+static void log_softmax(const ferry_kernels *kernels, float *values, int32_t count)
+{
+    ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+    kernels->add_exp(&total, values, count);
+    const float log_sum = ferry_log_of_sum(&total);
+    for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
+}
+
+/* The logit of token `id` before the repetition penalty, which has made it `value`. */
+static float value_before_penalty(const ferry_search *search, int32_t id, float value)
+{
+    const int32_t *row = search->rows[0].ids;
+    for (int32_t i = 0; i <= search->generated; i++) {
+        if (row[i] == id) return search->before_penalty[i];
+    }
+    return value;
+}
+
+/* Of a part of greedy search's row. */
+static void keep_largest(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+{
+    ferry_best *best = &search->seen[0].best;
+    const int32_t place = kernels->argmax(part->values, part->count);
+    const float value = part->values[place];
+    if (!(value > best->value)) return;
+    const int32_t id = ferry_logits_id(part, part->first + place);
+    const bool penalized = search->rules.options.repetition_penalty != 1;
+    *best = (ferry_best){value, id, penalized ? value_before_penalty(search, id, value) : value};
+}
+
+/* The rules leave a token the log-probability value - normalizer:
+ *   with penalty   log-softmax, penalty, masks
+ *   renormalize    ... , and the log of what the masks leave
+ *   else           the log-softmax before the masks: masked tokens keep their share. */
+static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
-    return options->beam == 1 || options->repetition_penalty == 1 || options->policy == FERRY_POLICY_CTRANSLATE2;
+    const bool greedy = options->beam == 1, scored = !greedy || options->scores != 0;
+    ferry_seen *seen = &search->seen[row];
+    float *values = part->values + (size_t)row * part->ld;
+    if (penalizes_probabilities(options))
+        log_softmax(kernels, values, part->count);
+    else if (scored && !options->renormalize)
+        kernels->add_exp(&seen->log_sum, values, part->count);
+    if (options->repetition_penalty != 1)
+        ferry_logits_penalize(part, values, options->repetition_penalty, search->rows[row].ids, 1 + search->generated,
+                              search->before_penalty);
+    mask(search, part, values, row);
+    if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
+    if (greedy)
+        keep_largest(search, kernels, part);
+    else
+        kernels->add_top(&seen->top, values, part->count, part->first);
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     assert(search->live > 0);
-    if (ferry_search_forced_id(search) >= 0) return;
-    if (search->rules.options.beam == 1)
-        ferry_greedy_see(search, kernels, part);
-    else
-        ferry_beam_see(search, kernels, part);
-}
-
-bool ferry_search_needs_largest_only(const ferry_options *options)
-{
-    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
-}
-
-bool ferry_search_takes_screens(const ferry_search *search)
-{
-    return ferry_search_needs_largest_only(&search->rules.options);
+    if (forced_id(search) >= 0) return;
+    for (int32_t row = 0; row < search->live; row++) see_row(search, kernels, part, row);
 }
 
 const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     ferry_top *top = &search->seen[0].top;
     assert(search->live == 1 && ferry_search_takes_screens(search));
-    if (ferry_search_forced_id(search) >= 0) return top;
-    ferry_search_mask(search, part, part->values, 0);
+    if (forced_id(search) >= 0) return top;
+    mask(search, part, part->values, 0);
     kernels->add_top(top, part->values, part->count, part->first);
     return top;
 }
 
-int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
-                          int32_t *parents)
-{
-    ferry_search_see(search, kernels, logits);
-    const int32_t live = search->rules.options.beam == 1 ? ferry_greedy_step(search, ids, parents)
-                                                         : ferry_beam_step(search, logits->ids, ids, parents);
-    forget(search);
-    return live;
-}
+/* ---- a step ---- */
 
-int32_t ferry_search_count(const ferry_search *search)
-{
-    return search->finished_count < search->rules.options.nbest ? search->finished_count : search->rules.options.nbest;
-}
-
-ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
-{
-    assert(index >= 0 && index < search->finished_count);
-    const ferry_finished *finished = &search->finished[index];
-    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores};
-}
-
-int32_t ferry_search_forced_id(const ferry_search *search)
+static float normalizer(const ferry_search *search, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
-    const bool last = search->generated == search->rules.options.max_length - 1;
-    if (last && options->forced_last_id >= 0) return options->forced_last_id;
-    return search->generated == 0 ? options->forced_first_id : -1;
+    if (penalizes_probabilities(options) && !options->renormalize) return 0;
+    return ferry_log_of_sum(&search->seen[row].log_sum);
 }
 
-bool ferry_search_ends(const ferry_search *search, int32_t id)
+/* Keeps candidates [count] in descending order, at most C; false if `entry` is not among them. */
+static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
 {
-    const ferry_search_rules *rules = &search->rules;
-    if (search->generated + 1 == rules->options.max_length) return true;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
-    for (int32_t i = 0; i < rules->eos_count; i++) {
-        if (rules->eos_ids[i] == id) return true;
+    ferry_candidate *candidates = search->candidates;
+    const int32_t limit = candidate_limit(search);
+    if (*count == limit && !(entry.sum > candidates[limit - 1].sum)) return false;
+    int32_t at = *count < limit ? (*count)++ : limit - 1;
+    for (; at > 0 && entry.sum > candidates[at - 1].sum; at--) candidates[at] = candidates[at - 1];
+    candidates[at] = entry;
+    return true;
+}
+
+/* The choice of greedy search; none if every token is masked. */
+static int32_t collect_largest(ferry_search *search)
+{
+    const ferry_options *options = &search->rules.options;
+    const ferry_seen *seen = &search->seen[0];
+    if (seen->best.id < 0) return 0;
+    const float value = options->renormalize ? seen->best.value : seen->best.before_penalty;
+    const float score = options->scores != 0 ? value - ferry_log_of_sum(&seen->log_sum) : 0;
+    search->candidates[0] = (ferry_candidate){search->rows[0].sum + score, score, 0, seen->best.id};
+    return 1;
+}
+
+/* The best continuations of all rows: at most C, in descending order of their sums. Masked tokens are not candidates.
+ */
+static int32_t collect(ferry_search *search, const int32_t *words)
+{
+    const int32_t forced = forced_id(search);
+    int32_t count = 0;
+    if (forced < 0 && search->rules.options.beam == 1) return collect_largest(search);
+    for (int32_t row = 0; row < search->live; row++) {
+        const float sum = search->rows[row].sum;
+        if (forced >= 0) {
+            insert(search, &count, (ferry_candidate){sum, 0, row, forced});
+            continue;
+        }
+        const ferry_top *top = &search->seen[row].top;
+        const float log_sum = normalizer(search, row);
+        for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
+            const float score = top->values[i] - log_sum;
+            const int32_t id = words != NULL ? words[top->indices[i]] : top->indices[i];
+            if (!insert(search, &count, (ferry_candidate){score + sum, score, row, id})) break;
+        }
     }
-    return false;
+    return count;
 }
 
-float ferry_search_score(const ferry_search *search, float sum, int32_t n)
-{
-    const ferry_options *options = &search->rules.options;
-    if (n == 0) return 0;
-    return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
-}
-
-void ferry_search_penalize(ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
-{
-    ferry_logits_penalize(logits, values, search->rules.options.repetition_penalty, search->rows[row].ids,
-                          1 + search->generated, search->before_penalty);
-}
-
-void ferry_search_mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
-{
-    ferry_logits_mask(logits, values, &search->rules.options, search->rules.eos_ids, search->rules.eos_count,
-                      search->rows[row].ids, 1 + search->generated);
-}
-
-void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate)
+/* Offers a candidate to the finished hypotheses; the k best stay. */
+static void finish(ferry_search *search, const ferry_candidate *candidate)
 {
     const int32_t beam = search->rules.options.beam;
     const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
-    const float score = ferry_search_score(search, candidate->sum, length);
+    const float score = final_score(search, candidate->sum, length);
     const ferry_path *row = &search->rows[candidate->row];
     ferry_finished *finished = search->finished;
     if (search->finished_count == beam && !(score > finished[beam - 1].score)) return;
@@ -215,4 +372,88 @@ void ferry_search_finish(ferry_search *search, const ferry_candidate *candidate)
     }
     for (; at > 0 && score > finished[at - 1].score; at--) finished[at] = finished[at - 1];
     finished[at] = entry;
+}
+
+/* `to` becomes the candidate's row, followed by its token. */
+static void extend(const ferry_search *search, const ferry_candidate *candidate, ferry_path *to)
+{
+    const ferry_path *from = &search->rows[candidate->row];
+    const size_t generated = (size_t)search->generated;
+    memcpy(to->ids, from->ids, (1 + generated) * sizeof *to->ids);
+    memcpy(to->scores, from->scores, generated * sizeof *to->scores);
+    to->ids[1 + generated] = candidate->id;
+    to->scores[generated] = candidate->score;
+    to->sum = candidate->sum;
+}
+
+/* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
+ * become the living rows. k: the places. */
+static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
+{
+    const int32_t places = search->places;
+    int32_t live = 0;
+    for (int32_t i = 0; i < count && (i < places || live < places); i++) {
+        const ferry_candidate *candidate = &search->candidates[i];
+        if (ends(search, candidate->id)) {
+            if (i < places) finish(search, candidate);
+            if (i == 0) search->best_ended = true;
+            continue;
+        }
+        extend(search, candidate, &search->next_rows[live]);
+        ids[live] = candidate->id;
+        parents[live] = candidate->row;
+        live++;
+    }
+    ferry_path *rows = search->rows;
+    search->rows = search->next_rows;
+    search->next_rows = rows;
+    search->live = live;
+    search->generated++;
+    if (search->rules.options.policy == FERRY_POLICY_MARIAN) search->places = live;
+}
+
+/* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
+static bool is_settled(const ferry_search *search)
+{
+    const ferry_options *options = &search->rules.options;
+    const bool ctranslate2 = options->policy == FERRY_POLICY_CTRANSLATE2;
+    if (ctranslate2 && options->length_penalty == 0)
+        return search->best_ended && search->finished_count >= search->rules.options.nbest;
+    if (search->finished_count < options->beam) return false;
+    if (ctranslate2 || options->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
+    const bool longer_may_win = options->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
+    const int32_t length = longer_may_win ? search->rules.options.max_length : search->generated;
+    return !(final_score(search, search->rows[0].sum, length) > search->finished[options->beam - 1].score);
+}
+
+int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
+                          int32_t *parents)
+{
+    ferry_search_see(search, kernels, logits);
+    const int32_t count = collect(search, logits->ids);
+    if (count > 0) {
+        advance(search, count, ids, parents);
+        if (search->live > 0 && is_settled(search)) search->live = 0;
+    } else {
+        const bool first = search->finished_count == 0;
+        for (int32_t row = 0; first && row < search->live; row++)
+            finish(search, &(ferry_candidate){search->rows[row].sum, 0, row, -1});
+        search->live = 0;
+    }
+    forget(search);
+    return search->live;
+}
+
+/* ---- the result ---- */
+
+int32_t ferry_search_count(const ferry_search *search)
+{
+    return search->finished_count < search->rules.options.nbest ? search->finished_count : search->rules.options.nbest;
+}
+
+ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
+{
+    assert(index >= 0 && index < search->finished_count);
+    const ferry_finished *finished = &search->finished[index];
+    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores};
 }

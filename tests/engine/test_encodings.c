@@ -85,10 +85,15 @@ static void extend(const ferry_position *position, ferry_position_state *state, 
 /* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */
 static void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores)
 {
-    const ferry_position_tile tile = {
-        .head = head, .first = at, .queries = 1, .keys = keys, .scores = scores, .ld_scores = (size_t)keys};
+    const ferry_position_tile tile = {.head = head,
+                                      .first = at,
+                                      .queries = 1,
+                                      .keys = keys,
+                                      .scores = scores,
+                                      .ld_scores = (size_t)keys,
+                                      .kernels = ferry_kernels_find(NULL)};
     memset(scores, 0, (size_t)keys * sizeof *scores);
-    position->scheme->score(position, NULL, ferry_kernels_find(NULL), &tile);
+    position->scheme->score(position, &tile);
 }
 
 /* ---- declarations ---- */

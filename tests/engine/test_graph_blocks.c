@@ -58,34 +58,32 @@ static void test_every_choice_against_plain_arithmetic(void **state)
     static const struct {
         const char *what;
         small_model model;
-    } cases[] = {
-        {"nothing special", {0}},
-        {"biases", {.linear_bias = true}},
-        {"pre-norm", {.pre_norm = true}},
-        {"pre-norm without a norm at the end", {.pre_norm = true, .final_norm = -1}},
-        {"post-norm with a norm at the end", {.final_norm = 1}},
-        {"rms post", {.rms = true}},
-        {"rms pre", {.rms = true, .pre_norm = true}},
-        {"embedding norm", {.embedding_norm = true, .linear_bias = true}},
-        {"gated", {.gated = true}},
-        {"gated, wide", {.gated = true, .linear_bias = true, .heads = 1, .head_width = 3, .ffn_width = 30}},
-        {"gated gelu, tanh form", {.gated = true, .activation = "gelu_tanh"}},
-        {"gelu, sigmoid form", {.activation = "gelu_sigmoid"}},
-        {"ssru", {.ssru = true}},
-        {"ssru with biases, narrow heads", {.ssru = true, .linear_bias = true, .heads = 1, .head_width = 5}},
-        {"ssru pre", {.ssru = true, .pre_norm = true}},
-        {"zero start", {.zero_start = true}},
-        {"output scale", {.output_scale = 0.2041f}},
-        {"untied", {.untied = true}},
-        {"as T5",
-         {.gated = true,
-          .rms = true,
-          .pre_norm = true,
-          .activation = "gelu_tanh",
-          .output_scale = 0.2f,
-          .position = "none"}},
-        {"as Marian", {.ssru = true, .linear_bias = true, .zero_start = true}},
-    };
+    } cases[] = {{"nothing special", {0}},
+                 {"biases", {.linear_bias = true}},
+                 {"pre-norm", {.pre_norm = true}},
+                 {"pre-norm without a norm at the end", {.pre_norm = true, .final_norm = -1}},
+                 {"post-norm with a norm at the end", {.final_norm = 1}},
+                 {"rms post", {.rms = true}},
+                 {"rms pre", {.rms = true, .pre_norm = true}},
+                 {"embedding norm", {.embedding_norm = true, .linear_bias = true}},
+                 {"gated", {.gated = true}},
+                 {"gated, wide", {.gated = true, .linear_bias = true, .heads = 1, .head_width = 3, .ffn_width = 30}},
+                 {"gated gelu, tanh form", {.gated = true, .activation = "gelu_tanh"}},
+                 {"gelu, sigmoid form", {.activation = "gelu_sigmoid"}},
+                 {"ssru", {.ssru = true}},
+                 {"ssru with biases, narrow heads", {.ssru = true, .linear_bias = true, .heads = 1, .head_width = 5}},
+                 {"ssru pre", {.ssru = true, .pre_norm = true}},
+                 {"zero start", {.zero_start = true}},
+                 {"output scale", {.output_scale = 0.2041f}},
+                 {"untied", {.untied = true}},
+                 {"as T5",
+                  {.gated = true,
+                   .rms = true,
+                   .pre_norm = true,
+                   .activation = "gelu_tanh",
+                   .output_scale = 0.2f,
+                   .position = "none"}},
+                 {"as Marian", {.ssru = true, .linear_bias = true, .zero_start = true}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_model(&cases[i].model, NULL, cases[i].what);
         check_model(&cases[i].model, "plain", cases[i].what);
@@ -169,12 +167,8 @@ static void decode(beam *b, const int32_t *ids, int32_t count, int32_t first, in
         spans[r] = (ferry_attention_span){.row = r * rows, .rows = rows, .first = first, .sequence = r};
     const ferry_decoder_rows call = {.ids = ids,
                                      .rows = count * rows,
-                                     .hypotheses = b->hypotheses,
-                                     .spans = spans,
-                                     .span_count = count,
-                                     .sentences = &b->sentence,
-                                     .cross_spans = &cross,
-                                     .cross_span_count = 1};
+                                     .self = {.sequences = b->hypotheses, .spans = spans, .span_count = count},
+                                     .cross = {.sequences = &b->sentence, .spans = &cross, .span_count = 1}};
     CHECK(ferry_decode(&b->state, &call, hidden, &error));
 }
 
@@ -319,12 +313,8 @@ static void run_passes(const ferry_transformer *model, const ferry_kernels *kern
     const ferry_attention_span spans[] = {{.row = 0, .rows = 2, .sequence = 0}, {.row = 2, .rows = 2, .sequence = 1}};
     const ferry_decoder_rows call = {.ids = ids,
                                      .rows = 4,
-                                     .hypotheses = hypotheses,
-                                     .spans = spans,
-                                     .span_count = 2,
-                                     .sentences = sentences,
-                                     .cross_spans = spans,
-                                     .cross_span_count = 2};
+                                     .self = {.sequences = hypotheses, .spans = spans, .span_count = 2},
+                                     .cross = {.sequences = sentences, .spans = spans, .span_count = 2}};
     ferry_state_init(&s, model, kernels);
     for (int i = 0; i < 2; i++) {
         CHECK(ferry_sequence_begin(&s.context.arena, 6, &sentences[i], &error));

@@ -149,7 +149,7 @@ test_shipped_model()
 test_isa()
 {
     local isa
-    for isa in plain avx2 avxvnni avx512 avx512vnni amx neon neon_dotprod; do
+    for isa in $("$ferry" help | sed -n '/^plain, /s/[,.]//gp'); do
         FERRY_ISA=$isa run translate 'How are you?' 'Hello, world!'
         if [ "$status" -ne 0 ] && [ "$isa" != plain ]; then
             expect_message "FERRY_ISA: kernels '$isa'"
