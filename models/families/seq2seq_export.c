@@ -88,7 +88,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
         FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &unknown, error));
     }
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    return ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(plan, &unknown, 1, error);
 }
 
 bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json config)

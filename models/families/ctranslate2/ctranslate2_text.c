@@ -191,7 +191,6 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     static const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
     const ferry_ctranslate2_vocabulary *target = &model->target;
     ferry_generation *ids = &model->plan->generation;
-    ferry_model_text *text = &model->plan->text;
     int32_t eos;
     FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
     FERRY_TRY(ferry_import_ids(model->plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
@@ -201,7 +200,7 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     }
     int32_t special[8] = {eos, find_token(target, model->unk), find_token(target, model->bos), ids->start_id};
     for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(target, ferry_text_view(silent[i]));
-    return ferry_import_ids(model->plan, special, 8, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(model->plan, special, 8, error);
 }
 
 /* ---- segmentation ---- */
@@ -263,7 +262,6 @@ static bool is_language(ferry_view token)
 static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
-    ferry_model_text *text = &plan->text;
     ferry_import_tags list = {NULL, NULL, 0};
     const int32_t count = model->source.tokens == model->target.tokens ? model->source.count : 0;
     for (int32_t i = 0; i < count; i++) {
@@ -272,7 +270,7 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry
     }
     *found = list.count >= 2;
     if (!*found) return FERRY_OK;
-    FERRY_TRY(ferry_import_ids(plan, list.ids, list.count, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
@@ -293,7 +291,6 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
     const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
-    ferry_model_text *text = &plan->text;
     int32_t id;
     if (ferry_import_has_file(plan, "bpe.model")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: BPE after Moses' tokenizer (bpe.model) is not supported",
@@ -305,7 +302,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->generation.decoding.forced_first_id = id;
-    return ferry_import_ids(plan, &id, 1, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(plan, &id, 1, error);
 }
 
 ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)

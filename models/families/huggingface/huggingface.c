@@ -23,7 +23,7 @@ static const struct {
     {"t5", "T5For", ferry_import_t5, NULL},
     {"t5", "T5With", ferry_import_t5, NULL},
     {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", NULL, "position biases of each layer's own"},
+    {"umt5", "UMT5", NULL, "position biases that differ between layers"},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
@@ -184,7 +184,7 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
         const char *prefix = strcmp(*names, "lm_head.weight") == 0 ? "" : plan->prefix;
         const ferry_weights_entry *found = ferry_import_find(plan, prefix, *names);
         if (found == NULL) continue;
-        FERRY_TRY(ferry_import_check_shape(plan, found, V, plan->model.d_model, error));
+        FERRY_TRY(ferry_import_check_shape(found, V, plan->model.d_model, error));
         if (*tensor == NULL) {
             *tensor = found;
         } else if (!ferry_huggingface_same_numbers(*tensor, found)) {
@@ -256,8 +256,8 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
                                          family->forced_last_id, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(family->position(plan, false, &plan->encoder_position, error));
-    FERRY_TRY(family->position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(family->position(plan, false, error));
+    FERRY_TRY(family->position(plan, true, error));
     FERRY_TRY(add_embeddings(plan, error));
     if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));

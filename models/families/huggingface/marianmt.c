@@ -4,13 +4,12 @@
 #include "huggingface.h"
 
 /* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
-                                  ferry_error *error)
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, position, error);
-    *position = ferry_import_sinusoidal("half", 0);
+    if (table != NULL) return ferry_import_position_table(plan, decoder, table, 0, error);
+    ferry_import_sinusoidal(plan, decoder, false, false, 0);
     if (plan->model.d_model % 2 == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
                       ferry_import_source_path(plan->source), (int)plan->model.d_model);
@@ -102,7 +101,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
                                ferry_import_piece_id(target, "<pad>"), plan->generation.pad_id,
                                plan->generation.start_id};
     FERRY_TRY(ferry_import_ids(plan, suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_import_ids(plan, special, 5, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, special, 5, error));
     return read_languages(plan, tokenizer, error);
 }
 

@@ -250,18 +250,6 @@ static ferry_status read_alignment(ferry_json config, ferry_import_plan *plan, f
     return FERRY_OK;
 }
 
-/* All sines, then all cosines, from position 0, the divisor one less than half the width. */
-static void set_positions(ferry_import_plan *plan)
-{
-    plan->encoder_position = (ferry_import_position){
-        .type = "sinusoidal",
-        .parameters = {{.key = "layout", .kind = FERRY_IMPORT_TEXT, .text = "split"},
-                       {.key = "exponent_divisor", .kind = FERRY_IMPORT_TEXT, .text = "half_minus_one"},
-                       {.key = "first", .kind = FERRY_IMPORT_INTEGER, .integer = 0}},
-        .count = 3};
-    plan->decoder_position = plan->encoder_position;
-}
-
 ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     ferry_transformer *model = &plan->model;
@@ -279,7 +267,9 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(read_alignment(config, plan, error));
     model->embedding_scale = (float)sqrt((double)model->d_model);
     plan->generation.start_id = -1;
-    set_positions(plan);
+    /* All sines, then all cosines, from position 0, the divisor one less than half the width. */
+    ferry_import_sinusoidal(plan, false, false, true, 0);
+    ferry_import_sinusoidal(plan, true, false, true, 0);
     return FERRY_OK;
 }
 

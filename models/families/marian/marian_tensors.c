@@ -24,7 +24,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
 {
     FERRY_TRY(find(plan, name, entry, error));
     const ferry_tensor *tensor = &(*entry)->tensor;
-    if ((*entry)->multiplier == 0) return ferry_import_check_shape(plan, *entry, rows, columns, error);
+    if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;
     char shape[100];
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape [%" PRId32 ", %" PRId32 "], found %s",
@@ -41,7 +41,7 @@ static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix
     if (entry->tensor.type == FERRY_I8 && entry->multiplier != 0 && ferry_tensor_count(&entry->tensor) == 1) {
         *value = (float)*(const int8_t *)entry->tensor.data * (1 / entry->multiplier);
     } else {
-        FERRY_TRY(ferry_import_check_shape(plan, entry, 1, 0, error));
+        FERRY_TRY(ferry_import_check_shape(entry, 1, 0, error));
         ferry_import_widen(&entry->tensor, 0, 1, 1, value);
     }
     if (*value > 0 && *value <= 1e30f) return FERRY_OK;
