@@ -53,9 +53,6 @@ typedef struct ferry_import_plan {
      * from the plan's tensors, too ("enc.output_norm.weight", "enc.embd_norm.weight"). */
     ferry_transformer model;
     ferry_generation generation; /* ids, decoding defaults, shortlist */
-    bool tied_embeddings;
-    bool tied_output;
-    bool output_bias;
     ferry_model_text text;
     ferry_view license;
 

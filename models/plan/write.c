@@ -190,9 +190,6 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     ferry_model_text text = plan->text;
     ferry_model_origin origin;
     const ferry_schema_values values = {&model, &generation, &text, &origin, has_tensor(plan, "shortlist.offsets")};
-    model.tied_embeddings = plan->tied_embeddings;
-    model.tied_output = plan->tied_output;
-    model.output_bias = plan->output_bias;
     complete_stack(&model.encoder, plan, "enc");
     complete_stack(&model.decoder, plan, "dec");
     text.kind = tokenizer_kind(&text);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
+#include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
 
@@ -50,15 +51,11 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
     return FERRY_OK;
 }
 
-/* The next line without its end; false after the last. */
-static bool next_line(ferry_view text, size_t *at, ferry_view *line)
+/* Whether ferry_next_line took a carriage return off the line. */
+static bool had_return(ferry_view text, ferry_view line)
 {
-    if (*at >= text.size) return false;
-    const char *begin = text.data + *at, *end = memchr(begin, '\n', text.size - *at);
-    line->data = begin;
-    line->size = end != NULL ? (size_t)(end - begin) : text.size - *at;
-    *at += line->size + 1;
-    return true;
+    const char *end = line.data + line.size;
+    return end < text.data + text.size && *end == '\r';
 }
 
 /* A carriage return is part of a token, unless every line has one. */
@@ -66,13 +63,12 @@ static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, f
                                      ferry_error *error)
 {
     ferry_view line;
+    ferry_cursor counted = {(const uint8_t *)text.data, text.size, 0}, cursor = counted;
     size_t count = 0, returns = 0;
-    for (size_t at = 0; next_line(text, &at, &line); count++) {
-        returns += line.size > 0 && line.data[line.size - 1] == '\r' ? 1 : 0;
-    }
+    for (; ferry_next_line(&counted, &line); count++) returns += had_return(text, line);
     FERRY_TRY(allocate_tokens(plan, count, vocabulary, error));
-    for (size_t at = 0, i = 0; next_line(text, &at, &line); i++) {
-        vocabulary->tokens[i] = (ferry_view){line.data, returns == count ? line.size - 1 : line.size};
+    for (ferry_view *token = vocabulary->tokens; ferry_next_line(&cursor, token); token++) {
+        token->size += returns < count && had_return(text, *token);
     }
     return FERRY_OK;
 }

@@ -67,7 +67,7 @@ ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error)
     if (bias == NULL) return FERRY_OK;
     FERRY_TRY(ferry_import_check_shape(bias, 1, plan->model.decoder.vocab_size, error));
     if (is_zero(bias)) return FERRY_OK;
-    plan->output_bias = true;
+    plan->model.output_bias = true;
     return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
 }
 

@@ -28,9 +28,9 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     const int32_t *source = &plan->model.encoder.vocab_size;
     int32_t *target = &plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
-    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->tied_embeddings, error));
+    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->model.tied_embeddings, error));
     FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, target, error));
-    if (plan->tied_embeddings && *source != *target) {
+    if (plan->model.tied_embeddings && *source != *target) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
                           config.file, (int)*source, (int)*target);
@@ -52,7 +52,7 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json tokeni
     text->target_count = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, "vocab.json", source, error));
     FERRY_TRY(ferry_import_vocabulary(plan, *source, text->source_count, &text->source_pieces, error));
-    bool separate = !plan->tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
+    bool separate = !plan->model.tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
     FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
     if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", target, error));
     if (!separate) *target = *source;

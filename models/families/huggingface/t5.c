@@ -153,15 +153,15 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
     if (output != NULL) FERRY_TRY(ferry_import_check_shape(output, V, model->d_model, error));
     for (int i = 0; i < 3; i++) any |= ferry_import_find(plan, plan->prefix, inner[i]) != NULL;
     FERRY_TRY(ferry_huggingface_take_tied(plan, any ? inner : outer, V, &shared, error));
-    plan->tied_embeddings = true;
-    plan->tied_output = output == NULL || output == shared || ferry_huggingface_same_numbers(output, shared);
+    plan->model.tied_embeddings = true;
+    plan->model.tied_output = output == NULL || output == shared || ferry_huggingface_same_numbers(output, shared);
     model->output_scale = choices->scale ? (float)(1 / sqrt((double)model->d_model)) : 1;
     FERRY_TRY(ferry_import_add(plan, shared, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
     if (output == NULL && !choices->tie && !choices->scale_is_key) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is false)", path);
     }
-    if (plan->tied_output) return FERRY_OK;
+    if (plan->model.tied_output) return FERRY_OK;
     if (!choices->tie || choices->scale_is_key || choices->mt5) {
         return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
     }

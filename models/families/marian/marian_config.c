@@ -213,8 +213,8 @@ static ferry_status read_ties(ferry_import_plan *plan, ferry_json config, ferry_
     FERRY_TRY(ferry_json_bool(config, "tied-embeddings", &output, error));
     FERRY_TRY(ferry_json_bool(config, "tied-embeddings-src", &source, error));
     FERRY_TRY(ferry_json_bool(config, "tied-embeddings-all", &all, error));
-    plan->tied_embeddings = source || all;
-    plan->tied_output = output || all;
+    plan->model.tied_embeddings = source || all;
+    plan->model.tied_output = output || all;
     return FERRY_OK;
 }
 
