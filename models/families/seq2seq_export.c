@@ -24,7 +24,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
         {"layer_norm_eps", .real = &stack->norm_eps},
         {"activation", .text = &activation},
         {"scale_embedding", .flag = &scale},
-        {"tied_embeddings", .flag = &plan->tied_embeddings},
+        {"tied_embeddings", .flag = &plan->model.tied_embeddings},
     };
     FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], true, error));
     FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
@@ -32,7 +32,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
     model->decoder = model->encoder;
     model->decoder.layer_count = decoder_layers;
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
-    plan->tied_output = plan->tied_embeddings;
+    plan->model.tied_output = plan->model.tied_embeddings;
     return FERRY_OK;
 }
 
@@ -58,7 +58,7 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
                                            {"lm_head.weight", "output.weight"}};
     const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
     const ferry_weights_entry *tensor;
-    for (int i = plan->tied_embeddings ? 0 : 1; i < (plan->tied_embeddings ? 1 : 4); i++) {
+    for (int i = plan->model.tied_embeddings ? 0 : 1; i < (plan->model.tied_embeddings ? 1 : 4); i++) {
         FERRY_TRY(ferry_import_take(plan, "", names[i][0], V, D, &tensor, error));
         FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", names[i][1]));
     }
@@ -88,7 +88,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
         FERRY_TRY(ferry_import_own_vocabulary(plan, 1, V, &text->target_pieces, &unknown, error));
     }
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    return ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(plan, &unknown, 1, error);
 }
 
 bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json config)

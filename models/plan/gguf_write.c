@@ -64,6 +64,15 @@ static void put_text(ferry_gguf_writer *writer, buffer *out, ferry_view text)
     put(writer, out, text.data, text.size);
 }
 
+static void put_elements(ferry_gguf_writer *writer, ferry_gguf_type type, const void *values, size_t count)
+{
+    static const size_t sizes[] = {[FERRY_GGUF_U8] = 1,  [FERRY_GGUF_BOOL] = 1, [FERRY_GGUF_U32] = 4,
+                                   [FERRY_GGUF_I32] = 4, [FERRY_GGUF_F32] = 4,  [FERRY_GGUF_U64] = 8};
+    const ferry_view *texts = values;
+    if (type != FERRY_GGUF_TEXT) put(writer, &writer->keys, values, count * sizes[type]);
+    for (size_t i = 0; type == FERRY_GGUF_TEXT && i < count; i++) put_text(writer, &writer->keys, texts[i]);
+}
+
 static void put_key(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type)
 {
     put_text(writer, &writer->keys, ferry_text_view(key));
@@ -71,72 +80,19 @@ static void put_key(ferry_gguf_writer *writer, const char *key, ferry_gguf_type 
     writer->key_count++;
 }
 
-static void put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, size_t count)
+void ferry_gguf_put(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *value)
+{
+    put_key(writer, key, type);
+    put_elements(writer, type, value, 1);
+}
+
+void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *values,
+                          size_t count)
 {
     put_key(writer, key, FERRY_GGUF_ARRAY);
     put_number(writer, &writer->keys, type, 4);
     put_number(writer, &writer->keys, count, 8);
-}
-
-void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key, uint32_t value)
-{
-    put_key(writer, key, FERRY_GGUF_U32);
-    put_number(writer, &writer->keys, value, 4);
-}
-
-void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value)
-{
-    put_key(writer, key, FERRY_GGUF_I32);
-    put_number(writer, &writer->keys, (uint32_t)value, 4);
-}
-
-void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_key(writer, key, FERRY_GGUF_F32);
-    put_number(writer, &writer->keys, bits, 4);
-}
-
-void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *key, bool value)
-{
-    put_key(writer, key, FERRY_GGUF_BOOL);
-    put_number(writer, &writer->keys, value, 1);
-}
-
-void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value)
-{
-    put_key(writer, key, FERRY_GGUF_TEXT);
-    put_text(writer, &writer->keys, value);
-}
-
-void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value)
-{
-    ferry_gguf_put_text(writer, key, ferry_text_view(value));
-}
-
-void ferry_gguf_put_bytes(ferry_gguf_writer *writer, const char *key, ferry_view bytes)
-{
-    put_array(writer, key, FERRY_GGUF_U8, bytes.size);
-    put(writer, &writer->keys, bytes.data, bytes.size);
-}
-
-void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *texts, size_t count)
-{
-    put_array(writer, key, FERRY_GGUF_TEXT, count);
-    for (size_t i = 0; i < count; i++) put_text(writer, &writer->keys, texts[i]);
-}
-
-void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count)
-{
-    put_array(writer, key, FERRY_GGUF_I32, count);
-    for (size_t i = 0; i < count; i++) put_number(writer, &writer->keys, (uint32_t)values[i], 4);
-}
-
-void ferry_gguf_put_u64s(ferry_gguf_writer *writer, const char *key, const uint64_t *values, size_t count)
-{
-    put_array(writer, key, FERRY_GGUF_U64, count);
-    for (size_t i = 0; i < count; i++) put_number(writer, &writer->keys, values[i], 8);
+    put_elements(writer, type, values, count);
 }
 
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,

@@ -19,17 +19,52 @@ ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writ
 /* NULL is allowed. */
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
 
-/* Keys are written in the order of these calls, each once. */
-void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key, uint32_t value);
-void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value);
-void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value);
-void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *key, bool value);
-void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value);
-void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value);
-void ferry_gguf_put_bytes(ferry_gguf_writer *writer, const char *key, ferry_view bytes);
-void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *texts, size_t count);
-void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count);
-void ferry_gguf_put_u64s(ferry_gguf_writer *writer, const char *key, const uint64_t *values, size_t count);
+/* Keys are written in the order of these calls, each once. Numbers are in memory as in the file (bool: one byte), texts
+ * are ferry_view; types: U8, BOOL, U32, I32, F32, U64, TEXT. */
+void ferry_gguf_put(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *value);
+void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *values,
+                          size_t count);
+
+static inline void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key, uint32_t value)
+{
+    ferry_gguf_put(writer, key, FERRY_GGUF_U32, &value);
+}
+
+static inline void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value)
+{
+    ferry_gguf_put(writer, key, FERRY_GGUF_I32, &value);
+}
+
+static inline void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value)
+{
+    ferry_gguf_put(writer, key, FERRY_GGUF_F32, &value);
+}
+
+static inline void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *key, bool value)
+{
+    ferry_gguf_put(writer, key, FERRY_GGUF_BOOL, &value);
+}
+
+static inline void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value)
+{
+    ferry_gguf_put(writer, key, FERRY_GGUF_TEXT, &value);
+}
+
+static inline void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value)
+{
+    ferry_gguf_put_text(writer, key, ferry_text_view(value));
+}
+
+static inline void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *values,
+                                        size_t count)
+{
+    ferry_gguf_put_array(writer, key, FERRY_GGUF_TEXT, values, count);
+}
+
+static inline void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count)
+{
+    ferry_gguf_put_array(writer, key, FERRY_GGUF_I32, values, count);
+}
 
 /* shape [dims], slowest first; `name` has at most FERRY_GGUF_MAX_TENSOR_NAME bytes. */
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,

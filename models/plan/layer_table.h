@@ -59,7 +59,7 @@ typedef struct ferry_layer_table {
 } ferry_layer_table;
 
 /* The tensors of a stack, for the sizes and choices in plan->model, join the plan in the order of the table: rows of
- * the stack that stand before those of layers, then layer after layer, then the rest. Names of the source begin with
+ * the stack that precede those of layers, then layer after layer, then the rest. Names of the source begin with
  * plan->prefix. */
 ferry_status ferry_import_layers(ferry_import_plan *plan, const ferry_layer_table *table, bool decoder,
                                  ferry_error *error);

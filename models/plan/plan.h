@@ -18,45 +18,6 @@ enum {
     FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
 };
 
-typedef enum ferry_import_parameter_kind {
-    FERRY_IMPORT_TEXT = FERRY_POSITION_CHOICE,
-    FERRY_IMPORT_INTEGER = FERRY_POSITION_INTEGER,
-    FERRY_IMPORT_REAL = FERRY_POSITION_REAL
-} ferry_import_parameter_kind;
-
-typedef struct ferry_import_parameter {
-    const char *key;
-    ferry_import_parameter_kind kind; /* which of these */
-    const char *text;
-    int32_t integer;
-    float real;
-} ferry_import_parameter;
-
-/* A positional encoding under the names of the model file; its tensors are among the plan's. */
-typedef struct ferry_import_position {
-    const char *type;
-    ferry_import_parameter parameters[4];
-    size_t count;
-} ferry_import_position;
-
-/* All sines, then all cosines. */
-static inline ferry_import_position ferry_import_sinusoidal(const char *exponent_divisor, int32_t first)
-{
-    return (ferry_import_position){.type = "sinusoidal",
-                                   .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = "split"},
-                                                  {"exponent_divisor", FERRY_IMPORT_TEXT, .text = exponent_divisor},
-                                                  {"first", FERRY_IMPORT_INTEGER, .integer = first}},
-                                   .count = 3};
-}
-
-static inline ferry_import_position ferry_import_t5_position(int32_t buckets, int32_t max_distance)
-{
-    return (ferry_import_position){.type = "t5",
-                                   .parameters = {{"num_buckets", FERRY_IMPORT_INTEGER, .integer = buckets},
-                                                  {"max_distance", FERRY_IMPORT_INTEGER, .integer = max_distance}},
-                                   .count = 2};
-}
-
 /* How a tensor is stored in the model file. */
 typedef enum ferry_import_form {
     FERRY_IMPORT_VECTOR,  /* [N], float32 */
@@ -87,16 +48,11 @@ typedef struct ferry_import_plan {
     const char
         *kind; /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
 
-    /* Sizes, choices, ids, decoding defaults; weights, layers and positions of the stacks stay empty, and of norms only
-     * `kind` and eps count: whether a final norm or an embedding norm exists follows from the plan's tensors
-     * ("enc.output_norm.weight", "enc.embd_norm.weight"), as do the biases of linear layers. */
+    /* Sizes, choices, positions. Weights and layers of the stacks stay empty, and of positions only scheme and values
+     * count: their tensors are among the plan's. Whether a stack has a final norm, an embedding norm and biases follows
+     * from the plan's tensors, too ("enc.output_norm.weight", "enc.embd_norm.weight"). */
     ferry_transformer model;
     ferry_generation generation; /* ids, decoding defaults, shortlist */
-    ferry_import_position encoder_position;
-    ferry_import_position decoder_position;
-    bool tied_embeddings;
-    bool tied_output;
-    bool output_bias;
     ferry_model_text text;
     ferry_view license;
 
@@ -159,8 +115,10 @@ const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char
  * leading dimensions of size 1 do not count. */
 ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
                                const ferry_weights_entry **entry, ferry_error *error);
-ferry_status ferry_import_check_shape(const ferry_import_plan *plan, const ferry_weights_entry *entry, int32_t N,
-                                      int32_t K, ferry_error *error);
+ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t N, int32_t K, ferry_error *error);
+/* "FILE: tensor 'NAME': " and the rest. */
+ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
+                                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The model file gets `source`, as its shape and strides say, as the tensor `name`. */
 ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
                               ferry_error *error, const char *name, ...) __attribute__((format(printf, 5, 6)));
@@ -176,7 +134,7 @@ ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_i
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
                                        ferry_error *error);
 /* `count` elements from element `first` on, `step` elements apart, as float32: floating-point numbers (f64: rounded),
- * or integers of 8 or 16 bits as they are. */
+ * or integers. */
 void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step, size_t count, float *values);
 
 /* ---- parts that families share ---- */
@@ -188,13 +146,22 @@ ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *erro
 ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_error *error);
 /* `final_logits_bias`, left out when it is missing or zero everywhere. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
-/* position_tables.c: `position` of the export layout, for the sizes in plan->model; tensors join the plan's. */
+/* position_tables.c: the stacks' positional encodings, for the sizes in plan->model. Tensors join the plan's. */
+/* A scheme and its parameters in their order: numbers, or the indexes of choices; those that it lacks are 0. */
+void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, double first, double second,
+                               double third);
+void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,
+                             int32_t first);
+/* A table of positions as it is: rows first_row … first_row + rows - 1 of it. */
+ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
+                                  int32_t first_row, int32_t rows, ferry_error *error);
+/* `position` of the export layout. */
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 /* A table [P, D] of positions is a formula when it agrees with one to 1e-5 (half types: 1e-3): sinusoidal, split or
- * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise it is `learned`,
- * rows first_row … of the table, and joins the plan's tensors as "{enc,dec}.position.weight". */
-ferry_status ferry_import_position_table(ferry_import_plan *plan, const ferry_weights_entry *table, int32_t first_row,
-                                         bool decoder, ferry_import_position *position, ferry_error *error);
+ * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows first_row …
+ * are learned positions. */
+ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
+                                         int32_t first_row, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
                                      ferry_error *error);
@@ -237,7 +204,7 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
  * defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
                                     ferry_tag_place target_tag, ferry_error *error);
-/* The same for pieces ">>fra<<" [count, by id], tags of target languages that stand before a line; *found says whether
+/* The same for pieces ">>fra<<" [count, by id], tags of target languages, which precede a line; *found says whether
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
                                      ferry_error *error);
@@ -251,6 +218,8 @@ bool ferry_import_has_form(ferry_view text, const char *form);
  * already has are left out. */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);
+/* The same for ids without text: plan->text.special_ids. */
+ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 /* The same for the ids that are never generated: plan->generation.decoding.suppressed_ids. */
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 

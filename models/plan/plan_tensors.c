@@ -43,24 +43,37 @@ static bool same_shape(const ferry_tensor *a, const ferry_tensor *b)
     return true;
 }
 
-ferry_status ferry_import_check_shape(const ferry_import_plan *plan, const ferry_weights_entry *entry, int32_t N,
-                                      int32_t K, ferry_error *error)
+ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
+                                      const char *format, ...)
 {
-    (void)plan;
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ferry_fail(error, code, "%s: tensor '%s': %s", entry->file, ferry_printable_view(entry->tensor.name).text,
+                      text);
+}
+
+static bool is_floating(ferry_type type)
+{
+    return type == FERRY_F32 || type == FERRY_F16 || type == FERRY_BF16 || type == FERRY_F64;
+}
+
+ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t N, int32_t K, ferry_error *error)
+{
     const ferry_tensor *tensor = &entry->tensor;
-    const ferry_printable name = ferry_printable_view(tensor->name);
-    const ferry_type type = tensor->type;
-    if (type != FERRY_F32 && type != FERRY_F16 && type != FERRY_BF16 && type != FERRY_F64) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: tensor '%s': expected floating-point numbers, found %s integers", entry->file, name.text,
-                          ferry_type_name(type));
+    if (!is_floating(tensor->type)) {
+        return ferry_import_fail_tensor(entry, FERRY_ERROR_UNSUPPORTED, error,
+                                        "expected floating-point numbers, found %s integers",
+                                        ferry_type_name(tensor->type));
     }
     const ferry_tensor expected = {.dims = K > 0 ? 2 : 1, .shape = {N, K > 0 ? K : 1, 1, 1}};
     if (same_shape(tensor, &expected)) return FERRY_OK;
     char wanted[100], found[100];
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape %s, found %s", entry->file, name.text,
-                      ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
-                      ferry_tensor_shape_text(tensor, found, sizeof found));
+    return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape %s, found %s",
+                                    ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
+                                    ferry_tensor_shape_text(tensor, found, sizeof found));
 }
 
 ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
@@ -71,7 +84,7 @@ ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, cons
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing",
                           ferry_import_source_path(plan->source), prefix, name);
     }
-    return ferry_import_check_shape(plan, *entry, N, K, error);
+    return ferry_import_check_shape(*entry, N, K, error);
 }
 
 /* The last two dimensions, or the last one of a vector; those before them must be 1. What does not fit becomes a size
@@ -134,25 +147,24 @@ static bool is_inside(const ferry_import_tensor *tensor)
 
 static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error *error)
 {
-    if (tensor->source == NULL) return FERRY_OK;
-    const ferry_tensor *source = &tensor->source->tensor;
-    const ferry_printable name = ferry_printable_view(source->name);
-    const bool codes = source->type == FERRY_I8 || source->type == FERRY_I16;
-    const bool known = codes || source->type == FERRY_F32 || source->type == FERRY_F16 || source->type == FERRY_BF16 ||
-                       source->type == FERRY_F64;
-    if (!known) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %s is not supported for '%s'",
-                          tensor->source->file, name.text, ferry_type_name(source->type), tensor->name);
+    const ferry_weights_entry *entry = tensor->source;
+    if (entry == NULL) return FERRY_OK;
+    const ferry_type type = entry->tensor.type;
+    const bool codes = type == FERRY_I8 || type == FERRY_I16;
+    const bool scaled =
+        tensor->multipliers != NULL && (tensor->multiplier_count == 1 || tensor->multiplier_count == tensor->N);
+    if (!codes && !is_floating(type)) {
+        return ferry_import_fail_tensor(entry, FERRY_ERROR_UNSUPPORTED, error,
+                                        "element type %s is not supported for '%s'", ferry_type_name(type),
+                                        tensor->name);
     }
-    if (codes &&
-        (tensor->multipliers == NULL || (tensor->multiplier_count != 1 && tensor->multiplier_count != tensor->N))) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': integers without a multiplier",
-                          tensor->source->file, name.text);
+    if (codes && !scaled) {
+        return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "integers without a multiplier");
     }
     char shape[100];
     if (tensor->N >= 1 && tensor->K >= 1 && is_inside(tensor)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': shape %s does not hold '%s'", tensor->source->file,
-                      name.text, ferry_tensor_shape_text(source, shape, sizeof shape), tensor->name);
+    return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "shape %s does not hold '%s'",
+                                    ferry_tensor_shape_text(&entry->tensor, shape, sizeof shape), tensor->name);
 }
 
 static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
@@ -203,18 +215,20 @@ ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ign
     return FERRY_OK;
 }
 
-/* One element as float32; f64 is rounded. */
+/* One element as float32; f64 and large integers are rounded. */
 static float widen(ferry_type type, const unsigned char *data)
 {
     float single;
     double wide;
     uint16_t half;
     int16_t integer;
+    int32_t large;
     switch (type) {
     case FERRY_F32: memcpy(&single, data, sizeof single); return single;
     case FERRY_F64: memcpy(&wide, data, sizeof wide); return (float)wide;
     case FERRY_I8: return (int8_t)*data;
     case FERRY_I16: memcpy(&integer, data, sizeof integer); return integer;
+    case FERRY_I32: memcpy(&large, data, sizeof large); return (float)large;
     default:
         memcpy(&half, data, sizeof half);
         return type == FERRY_F16 ? ferry_f16_to_f32(half) : ferry_bf16_to_f32(half);

@@ -151,12 +151,17 @@ ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, 
     return FERRY_OK;
 }
 
+ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error)
+{
+    return ferry_import_ids(plan, ids, count, &plan->text.special_ids, &plan->text.special_count, error);
+}
+
 ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_generation *ids = &plan->generation;
     ferry_model_text *text = &plan->text;
     const int32_t more[] = {ids->pad_id, ids->start_id};
     FERRY_TRY(ferry_import_ids(plan, ids->eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_import_ids(plan, ids->eos_ids, ids->eos_count, &text->special_ids, &text->special_count, error));
-    return ferry_import_ids(plan, more, 2, &text->special_ids, &text->special_count, error);
+    FERRY_TRY(ferry_import_special(plan, ids->eos_ids, ids->eos_count, error));
+    return ferry_import_special(plan, more, 2, error);
 }

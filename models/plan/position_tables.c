@@ -36,47 +36,46 @@ typedef struct position_reader {
     ferry_json json;
     const char *from, *to; /* "encoder", "enc" */
     const ferry_stack *stack;
-    ferry_import_position *position;
-    ferry_position declared; /* scheme, stack and values only */
+    ferry_position *position; /* scheme, stack and values only */
 } position_reader;
+
+static ferry_stack *stack_of(ferry_import_plan *plan, bool decoder)
+{
+    return decoder ? &plan->model.decoder : &plan->model.encoder;
+}
 
 /* ---- parameters ---- */
 
 static ferry_status read_parameter(position_reader *reader, size_t index, ferry_error *error)
 {
-    ferry_position *declared = &reader->declared;
-    const ferry_position_parameter *parameter = &declared->scheme->parameters[index];
+    ferry_position *position = reader->position;
+    const ferry_position_parameter *parameter = &position->scheme->parameters[index];
     const char *key = parameter->key, *file = reader->json.file;
     const char *text = find_difference(defaults, sizeof defaults / sizeof *defaults, key, parameter->missing);
-    ferry_import_parameter *result = &reader->position->parameters[reader->position->count++];
-    *result = (ferry_import_parameter){.key = key, .kind = (ferry_import_parameter_kind)parameter->kind};
+    double *value = &position->values[index];
     if (text == NULL) FERRY_TRY(ferry_json_require(reader->json, key, error));
     if (parameter->kind == FERRY_POSITION_CHOICE) {
         FERRY_TRY(ferry_json_text(reader->json, key, &text, error));
-        const int32_t choice = ferry_position_choice(parameter, ferry_text_view(text));
-        if (choice < 0)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected %s", file, key,
-                              ferry_position_choices(parameter).text);
-        result->text = parameter->choices[choice];
-        declared->values[index] = choice;
-        return FERRY_OK;
+        *value = ferry_position_choice(parameter, ferry_text_view(text));
+        if (*value >= 0) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected %s", file, key,
+                          ferry_position_choices(parameter).text);
     }
-    const double least = ferry_position_evaluate(declared, parameter->least);
-    const double most = ferry_position_evaluate(declared, parameter->most);
-    const double other = text != NULL ? ferry_position_evaluate(declared, text) : 0;
+    const double least = ferry_position_evaluate(position, parameter->least);
+    const double most = ferry_position_evaluate(position, parameter->most);
+    *value = text != NULL ? ferry_position_evaluate(position, text) : 0;
     if (parameter->kind == FERRY_POSITION_INTEGER) {
-        result->integer = (int32_t)other;
-        FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)least, (int32_t)most, &result->integer, error));
-        if (parameter->even && result->integer % 2 != 0)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected an even number, found %d", file,
-                              key, (int)result->integer);
-        declared->values[index] = result->integer;
-        return FERRY_OK;
+        int32_t integer = (int32_t)*value;
+        FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)least, (int32_t)most, &integer, error));
+        *value = integer;
+        if (!parameter->even || integer % 2 == 0) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected an even number, found %d", file, key,
+                          (int)integer);
     }
-    result->real = (float)other;
-    FERRY_TRY(ferry_json_float(reader->json, key, &result->real, error));
-    declared->values[index] = (double)result->real;
-    if (declared->values[index] > least && declared->values[index] <= most) return FERRY_OK;
+    float real = (float)*value;
+    FERRY_TRY(ferry_json_float(reader->json, key, &real, error));
+    *value = (double)real;
+    if (*value > least && *value <= most) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected a number between %s and %s", file, key,
                       parameter->least, parameter->most);
 }
@@ -90,7 +89,7 @@ static ferry_status take_tensor(const position_reader *reader, const ferry_posit
     const char *name =
         find_difference(tensor_names, sizeof tensor_names / sizeof *tensor_names, declared->name, declared->name);
     int64_t shape[2] = {0};
-    const int32_t dims = ferry_position_shape(&reader->declared, declared, shape);
+    const int32_t dims = ferry_position_shape(reader->position, declared, shape);
     const int32_t count = dims == 0 ? 0 : declared->per_layer ? reader->stack->layer_count : 1;
     for (int32_t i = 0; i < count; i++) {
         ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
@@ -112,15 +111,18 @@ static ferry_status take_tensor(const position_reader *reader, const ferry_posit
 /* Ignoring a parameter would change what is computed. */
 static ferry_status check_keys(const position_reader *reader, ferry_error *error)
 {
-    const ferry_import_position *position = reader->position;
+    const ferry_position_parameter *parameters = reader->position->scheme->parameters;
     json_t *object = (json_t *)(uintptr_t)reader->json.object; /* jansson's iterators are not const */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
         bool known = strcmp(key, "type") == 0;
-        for (size_t i = 0; i < position->count; i++) known = known || strcmp(key, position->parameters[i].key) == 0;
+        for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++) {
+            known = known || strcmp(key, parameters[i].key) == 0;
+        }
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position: '%s': type '%s' has no such parameter",
-                          reader->json.file, ferry_printable_view(ferry_text_view(key)).text, position->type);
+                          reader->json.file, ferry_printable_view(ferry_text_view(key)).text,
+                          reader->position->scheme->name);
     }
     return FERRY_OK;
 }
@@ -138,12 +140,11 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     if (scheme->pairs && D % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
                           reader->json.file, scheme->name, (int)D);
-    reader->position->type = scheme->name;
-    reader->declared = (ferry_position){.scheme = scheme,
-                                        .stack = {.d_model = D,
-                                                  .heads = reader->stack->heads,
-                                                  .head_width = reader->stack->head_width,
-                                                  .causal = reader->stack == &reader->plan->model.decoder}};
+    *reader->position = (ferry_position){.scheme = scheme,
+                                         .stack = {.d_model = D,
+                                                   .heads = reader->stack->heads,
+                                                   .head_width = reader->stack->head_width,
+                                                   .causal = reader->stack == &reader->plan->model.decoder}};
     const ferry_position_parameter *parameters = scheme->parameters;
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
         FERRY_TRY(read_parameter(reader, i, error));
@@ -161,20 +162,39 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: expected 'encoder' and 'decoder', found one",
                           config.file);
     }
-    position_reader first = {.plan = plan,
-                             .json = {encoder != NULL ? encoder : both, config.file, config.texts},
-                             .from = "encoder",
-                             .to = "enc",
-                             .stack = &plan->model.encoder,
-                             .position = &plan->encoder_position};
-    position_reader second = {.plan = plan,
-                              .json = {decoder != NULL ? decoder : both, config.file, config.texts},
-                              .from = "decoder",
-                              .to = "dec",
-                              .stack = &plan->model.decoder,
-                              .position = &plan->decoder_position};
-    FERRY_TRY(read_position(&first, error));
-    return read_position(&second, error);
+    for (int i = 0; i < 2; i++) {
+        const json_t *own = i == 1 ? decoder : encoder;
+        ferry_stack *stack = stack_of(plan, i == 1);
+        position_reader reader = {.plan = plan,
+                                  .json = {own != NULL ? own : both, config.file, config.texts},
+                                  .from = i == 1 ? "decoder" : "encoder",
+                                  .to = i == 1 ? "dec" : "enc",
+                                  .stack = stack,
+                                  .position = &stack->position};
+        FERRY_TRY(read_position(&reader, error));
+    }
+    return FERRY_OK;
+}
+
+void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, double first, double second,
+                               double third)
+{
+    stack_of(plan, decoder)->position =
+        (ferry_position){.scheme = ferry_position_find(ferry_text_view(scheme)), .values = {first, second, third}};
+}
+
+void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,
+                             int32_t first)
+{
+    ferry_import_set_position(plan, decoder, "sinusoidal", interleaved ? 0 : 1, half_minus_one ? 1 : 0, first);
+}
+
+ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
+                                  int32_t first_row, int32_t rows, ferry_error *error)
+{
+    const ferry_import_tensor tensor = ferry_import_rows(table, FERRY_IMPORT_TABLE, first_row, rows);
+    ferry_import_set_position(plan, decoder, "learned", rows, 0, 0);
+    return ferry_import_add_tensor(plan, &tensor, error, "%s.position.weight", decoder ? "dec" : "enc");
 }
 
 /* ---- tables ---- */
@@ -226,36 +246,21 @@ static bool find_formula(const ferry_weights_entry *table, int32_t first_row, do
     return false;
 }
 
-static ferry_status add_learned(ferry_import_plan *plan, const ferry_weights_entry *table, int32_t first_row,
-                                int32_t rows, bool decoder, ferry_import_position *position, ferry_error *error)
-{
-    *position = (ferry_import_position){.type = "learned",
-                                        .parameters = {{"max_positions", FERRY_IMPORT_INTEGER, .integer = rows}},
-                                        .count = 1};
-    const ferry_import_tensor tensor = ferry_import_rows(table, FERRY_IMPORT_TABLE, first_row, rows);
-    return ferry_import_add_tensor(plan, &tensor, error, "%s.position.weight", decoder ? "dec" : "enc");
-}
-
-ferry_status ferry_import_position_table(ferry_import_plan *plan, const ferry_weights_entry *table, int32_t first_row,
-                                         bool decoder, ferry_import_position *position, ferry_error *error)
+ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
+                                         int32_t first_row, ferry_error *error)
 {
     const int32_t D = plan->model.d_model, dims = table->tensor.dims;
     const int64_t P = dims >= 2 ? table->tensor.shape[dims - 2] : 0;
     const int32_t rows = P < FERRY_IMPORT_MAX_SIZE ? (int32_t)P : FERRY_IMPORT_MAX_SIZE;
     const int32_t expected = rows > first_row ? rows : first_row + 1;
-    FERRY_TRY(ferry_import_check_shape(plan, table, expected, D, error));
+    FERRY_TRY(ferry_import_check_shape(table, expected, D, error));
     double *rates = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *rates);
     float *row = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *row);
     if (rates == NULL || row == NULL) return ferry_fail_memory(error, "a row of positions", (size_t)D * sizeof *rates);
     formula found;
-    if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found))
-        return add_learned(plan, table, first_row, rows - first_row, decoder, position, error);
-    const char *layout = found.interleaved ? "interleaved" : "split";
-    const char *divisor = found.minus_one ? "half_minus_one" : "half";
-    *position = (ferry_import_position){.type = "sinusoidal",
-                                        .parameters = {{"layout", FERRY_IMPORT_TEXT, .text = layout},
-                                                       {"exponent_divisor", FERRY_IMPORT_TEXT, .text = divisor},
-                                                       {"first", FERRY_IMPORT_INTEGER, .integer = found.first}},
-                                        .count = 3};
+    if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found)) {
+        return ferry_import_learned(plan, decoder, table, first_row, rows - first_row, error);
+    }
+    ferry_import_sinusoidal(plan, decoder, found.interleaved, found.minus_one, found.first);
     return FERRY_OK;
 }

@@ -1,12 +1,9 @@
 #include "tensors.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/half.h"
-#include "base/printable.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
 
@@ -41,58 +38,48 @@ static bool has_input_multiplier(const ferry_import_tensor *tensor)
     return is_codes(tensor) && tensor->input_multiplier != 0;
 }
 
-static ferry_status declare_codes(const ferry_import_tensor *tensor, ferry_gguf_writer *writer, ferry_error *error)
+/* The type and, in `shape`, the dimensions that the model file gets. */
+static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
-    const int64_t one = 1, N = tensor->N, K = tensor->K;
-    const int64_t shape[] = {(N + FERRY_LANES - 1) / FERRY_LANES, (K + 3) / 4, 4 * FERRY_LANES};
-    if (K > MAX_I8_INPUTS) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %" PRId64 " inputs are too many for i8: use %s",
-                          tensor->name, K, "f16");
-    }
-    ferry_gguf_declare(writer, tensor->name, FERRY_I8, 3, shape);
-    if (has_multiplier(tensor)) {
-        ferry_gguf_declare(writer, name_beside(tensor, "multiplier").text, FERRY_F32, 1, &one);
-    } else {
-        ferry_gguf_declare(writer, name_beside(tensor, "scale").text, FERRY_F32, 1, &N);
-    }
-    if (has_input_multiplier(tensor)) {
-        ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
-    }
-    return FERRY_OK;
+    if (tensor->form == FERRY_IMPORT_MATRIX) return ferry_import_matrix_type(tensor, options);
+    return tensor->form == FERRY_IMPORT_INTEGERS ? FERRY_I32 : FERRY_F32;
+}
+
+static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
+{
+    const int64_t panels = (tensor->N + FERRY_LANES - 1) / FERRY_LANES, K = tensor->K;
+    const bool matrix = tensor->form == FERRY_IMPORT_MATRIX, codes = type == FERRY_I8;
+    shape[0] = matrix ? panels : tensor->N;
+    shape[1] = codes ? (K + 3) / 4 : K;
+    shape[2] = codes ? 4 * FERRY_LANES : FERRY_LANES;
+    return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
+}
+
+/* What belongs to the codes: a multiplier or a scale for each row, and perhaps a multiplier of inputs. */
+static void declare_scales(const ferry_import_tensor *tensor, ferry_gguf_writer *writer)
+{
+    const int64_t one = 1, N = tensor->N;
+    const bool all = has_multiplier(tensor);
+    ferry_gguf_declare(writer, name_beside(tensor, all ? "multiplier" : "scale").text, FERRY_F32, 1, all ? &one : &N);
+    if (!has_input_multiplier(tensor)) return;
+    ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
 }
 
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error)
 {
-    for (size_t i = 0; i < plan->tensor_count; i++) {
-        const ferry_import_tensor *tensor = &plan->tensors[i];
-        const int64_t table[] = {tensor->N, tensor->K};
-        const int64_t panels[] = {(table[0] + FERRY_LANES - 1) / FERRY_LANES, table[1], FERRY_LANES};
-        const ferry_type type = ferry_import_matrix_type(tensor, options);
-        switch (tensor->form) {
-        case FERRY_IMPORT_VECTOR: ferry_gguf_declare(writer, tensor->name, FERRY_F32, 1, table); break;
-        case FERRY_IMPORT_TABLE: ferry_gguf_declare(writer, tensor->name, FERRY_F32, 2, table); break;
-        case FERRY_IMPORT_INTEGERS: ferry_gguf_declare(writer, tensor->name, FERRY_I32, 1, table); break;
-        case FERRY_IMPORT_MATRIX:
-            if (type == FERRY_I8) {
-                FERRY_TRY(declare_codes(tensor, writer, error));
-            } else {
-                ferry_gguf_declare(writer, tensor->name, type, 3, panels);
-            }
-            break;
+    for (const ferry_import_tensor *tensor = plan->tensors; tensor < plan->tensors + plan->tensor_count; tensor++) {
+        int64_t shape[3];
+        const ferry_type type = stored_type(tensor, options);
+        const int32_t dims = stored_shape(tensor, type, shape);
+        if (type == FERRY_I8 && tensor->K > MAX_I8_INPUTS) {
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
+                              tensor->name, (int)tensor->K);
         }
+        ferry_gguf_declare(writer, tensor->name, type, dims, shape);
+        if (type == FERRY_I8) declare_scales(tensor, writer);
     }
     return FERRY_OK;
-}
-
-/* Bytes that ferry_import_append writes for a tensor, without what belongs to codes. */
-static uint64_t tensor_bytes(const ferry_import_tensor *tensor, const ferry_import_options *options)
-{
-    const uint64_t N = (uint64_t)tensor->N, K = (uint64_t)tensor->K;
-    const ferry_type type = ferry_import_matrix_type(tensor, options);
-    if (tensor->form != FERRY_IMPORT_MATRIX) return N * K * sizeof(float);
-    if (type == FERRY_I8) return ferry_codes_size(tensor->N, tensor->K);
-    return ferry_round_up(N, FERRY_LANES) * K * ferry_type_size(type);
 }
 
 /* ---- reading ---- */
@@ -113,10 +100,9 @@ typedef struct converter {
     ferry_arena arena;    /* all of these */
 } converter;
 
-static ferry_status fail_tensor(const ferry_import_tensor *tensor, const char *what, ferry_error *error)
+static ferry_status refuse(const ferry_import_tensor *tensor, const char *what, ferry_error *error)
 {
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': %s", tensor->source->file,
-                      ferry_printable_view(tensor->source->tensor.name).text, what);
+    return ferry_import_fail_tensor(tensor->source, FERRY_ERROR_UNSUPPORTED, error, "%s", what);
 }
 
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
@@ -154,8 +140,8 @@ static float multiplier_of(const ferry_import_tensor *tensor, int32_t n)
 static ferry_status check_multiplier(const ferry_import_tensor *tensor, float multiplier, ferry_error *error)
 {
     if (multiplier > 0 && isfinite(multiplier)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': impossible multiplier %g", tensor->source->file,
-                      ferry_printable_view(tensor->source->tensor.name).text, (double)multiplier);
+    return ferry_import_fail_tensor(tensor->source, FERRY_ERROR_FORMAT, error, "impossible multiplier %g",
+                                    (double)multiplier);
 }
 
 /* Rows n … n + count - 1 as numbers. */
@@ -177,7 +163,7 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
         }
     }
     for (size_t i = 0; type == FERRY_F64 && i < size; i++) {
-        if (isinf(state->rows[i])) return fail_tensor(tensor, "a value is too large for f32", error);
+        if (isinf(state->rows[i])) return refuse(tensor, "a value is too large for f32", error);
     }
     return FERRY_OK;
 }
@@ -206,26 +192,16 @@ static ferry_status append(converter *state, const void *data, size_t size, ferr
     return ferry_fail(error, FERRY_ERROR_CANCELLED, "converting was cancelled");
 }
 
-static ferry_status append_halves(converter *state, const ferry_import_tensor *tensor, size_t count, ferry_error *error)
+static ferry_status to_halves(converter *state, const ferry_import_tensor *tensor, size_t count, ferry_error *error)
 {
     const uint16_t infinity = 0x7c00;
     for (size_t i = 0; i < count; i++) {
         state->halves[i] = ferry_f32_to_f16(state->panel[i]);
         if ((state->halves[i] & 0x7fff) == infinity && !isinf(state->panel[i])) {
-            return fail_tensor(tensor, "a value is too large for f16: use f32", error);
+            return refuse(tensor, "a value is too large for f16: use f32", error);
         }
     }
-    return append(state, state->halves, count * sizeof *state->halves, error);
-}
-
-static ferry_status write_panels(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
-                                 ferry_type type, ferry_error *error)
-{
-    const size_t count = (size_t)FERRY_LANES * (size_t)tensor->K;
-    FERRY_TRY(read_rows(state, tensor, n, rows, error));
-    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
-    if (type == FERRY_F16) return append_halves(state, tensor, count, error);
-    return append(state, state->panel, count * sizeof *state->panel, error);
+    return FERRY_OK;
 }
 
 /* What quantizing did, over a whole matrix. */
@@ -242,7 +218,7 @@ static ferry_status quantize_panel(converter *state, const ferry_import_tensor *
         const float *row = state->rows + (size_t)r * K;
         int8_t *codes = state->codes + (size_t)r * K;
         for (size_t k = 0; k < K; k++) {
-            if (!isfinite(row[k])) return fail_tensor(tensor, "a value is not finite: i8 cannot hold it", error);
+            if (!isfinite(row[k])) return refuse(tensor, "a value is not finite: i8 cannot hold it", error);
         }
         ferry_codes_quantize(row, tensor->K, codes, &state->scales[n + r]);
         for (size_t k = 0; k < K; k++) {
@@ -255,14 +231,14 @@ static ferry_status quantize_panel(converter *state, const ferry_import_tensor *
     return FERRY_OK;
 }
 
-/* The source's own integers. */
+/* The source's own integers, row by row with their scales. */
 static ferry_status copy_panel(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
                                ferry_error *error)
 {
     const size_t K = (size_t)tensor->K;
     read_block(tensor, n, rows, state->rows);
     for (size_t i = 0; i < (size_t)rows * K; i++) {
-        if (state->rows[i] < -INT8_MAX) return fail_tensor(tensor, "the integer -128 is not supported", error);
+        if (state->rows[i] < -INT8_MAX) return refuse(tensor, "the integer -128 is not supported", error);
         state->codes[i] = (int8_t)state->rows[i];
     }
     for (int32_t r = 0; r < rows; r++) {
@@ -273,84 +249,62 @@ static ferry_status copy_panel(converter *state, const ferry_import_tensor *tens
     return FERRY_OK;
 }
 
-/* After the codes: what ferry_import_declare put beside them. */
+/* What declare_scales declared. */
 static ferry_status write_scales(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
 {
-    const float multiplier = has_multiplier(tensor) ? multiplier_of(tensor, 0) : 0;
-    if (has_multiplier(tensor)) {
-        FERRY_TRY(ferry_gguf_writer_append(state->writer, &multiplier, sizeof multiplier, error));
-    } else {
-        FERRY_TRY(
-            ferry_gguf_writer_append(state->writer, state->scales, (size_t)tensor->N * sizeof *state->scales, error));
-    }
+    const bool all = has_multiplier(tensor);
+    const float multiplier = all ? multiplier_of(tensor, 0) : 0;
+    FERRY_TRY(ferry_gguf_writer_append(state->writer, all ? &multiplier : state->scales,
+                                       (all ? 1 : (size_t)tensor->N) * sizeof multiplier, error));
     if (!has_input_multiplier(tensor)) return FERRY_OK;
     FERRY_TRY(check_multiplier(tensor, tensor->input_multiplier, error));
     return ferry_gguf_writer_append(state->writer, &tensor->input_multiplier, sizeof tensor->input_multiplier, error);
 }
 
-static ferry_status write_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
-                                ferry_error *error)
+/* Rows n … n + rows - 1: a panel of a matrix. */
+static ferry_status write_block(converter *state, const ferry_import_tensor *tensor, ferry_type type, int32_t n,
+                                int32_t rows, loss *sum, ferry_error *error)
 {
-    if (is_codes(tensor)) {
-        FERRY_TRY(copy_panel(state, tensor, n, rows, error));
-    } else {
-        FERRY_TRY(quantize_panel(state, tensor, n, rows, sum, error));
+    const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
+    if (tensor->form == FERRY_IMPORT_INTEGERS) {
+        return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
     }
-    ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
-    return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
+    if (type == FERRY_I8) {
+        FERRY_TRY(is_codes(tensor) ? copy_panel(state, tensor, n, rows, error)
+                                   : quantize_panel(state, tensor, n, rows, sum, error));
+        ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
+        return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
+    }
+    FERRY_TRY(read_rows(state, tensor, n, rows, error));
+    if (tensor->form != FERRY_IMPORT_MATRIX) {
+        return append(state, state->rows, (size_t)rows * K * sizeof *state->rows, error);
+    }
+    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
+    if (type == FERRY_F32) return append(state, state->panel, count * sizeof *state->panel, error);
+    FERRY_TRY(to_halves(state, tensor, count, error));
+    return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* Panel by panel: 16 rows at a time are in memory. */
-static ferry_status write_matrix(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
+/* A matrix or table is in memory 16 rows at a time. */
+static ferry_status write_tensor(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
 {
     const ferry_import_options *options = state->options;
-    const ferry_type type = ferry_import_matrix_type(tensor, options);
+    const ferry_type type = stored_type(tensor, options);
+    const int32_t step =
+        tensor->form == FERRY_IMPORT_MATRIX || tensor->form == FERRY_IMPORT_TABLE ? FERRY_LANES : CHUNK;
     loss sum = {0, 0, 0};
-    for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
-        const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
-        FERRY_TRY(type == FERRY_I8 ? write_codes(state, tensor, n, rows, &sum, error)
-                                   : write_panels(state, tensor, n, rows, type, error));
+    state->released = 0;
+    for (int64_t at = 0; at < tensor->N; at += step) {
+        const int32_t n = (int32_t)at, rows = tensor->N - n < step ? tensor->N - n : step;
+        FERRY_TRY(write_block(state, tensor, type, n, rows, &sum, error));
         release_read(state, tensor, at + rows);
     }
-    if (type != FERRY_I8) return FERRY_OK;
-    if (!is_codes(tensor) && options->quantized != NULL) {
+    if (type == FERRY_I8 && !is_codes(tensor) && options->quantized != NULL) {
         const double count = (double)tensor->N * (double)tensor->K;
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
     }
-    return write_scales(state, tensor, error);
-}
-
-static ferry_status write_rows(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
-{
-    const int32_t step = tensor->K == 1 ? CHUNK : FERRY_LANES;
-    for (int64_t at = 0; at < tensor->N; at += step) {
-        const int32_t n = (int32_t)at, rows = tensor->N - n < step ? tensor->N - n : step;
-        FERRY_TRY(read_rows(state, tensor, n, rows, error));
-        FERRY_TRY(append(state, state->rows, (size_t)rows * (size_t)tensor->K * sizeof *state->rows, error));
-        release_read(state, tensor, at + rows);
-    }
-    return FERRY_OK;
-}
-
-static ferry_status write_integers(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
-{
-    for (size_t at = 0; at < (size_t)tensor->N; at += CHUNK) {
-        const size_t left = (size_t)tensor->N - at, count = left < CHUNK ? left : CHUNK;
-        FERRY_TRY(append(state, tensor->integers + at, count * sizeof *tensor->integers, error));
-    }
-    return FERRY_OK;
-}
-
-static ferry_status write_tensor(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
-{
-    state->released = 0;
-    switch (tensor->form) {
-    case FERRY_IMPORT_VECTOR:
-    case FERRY_IMPORT_TABLE: FERRY_TRY(write_rows(state, tensor, error)); break;
-    case FERRY_IMPORT_MATRIX: FERRY_TRY(write_matrix(state, tensor, error)); break;
-    case FERRY_IMPORT_INTEGERS: return write_integers(state, tensor, error);
-    }
+    if (type == FERRY_I8) FERRY_TRY(write_scales(state, tensor, error));
     if (tensor->source == NULL) return FERRY_OK;
     ferry_import_source_release(state->plan->source, tensor->source->tensor.data, tensor->source->tensor.bytes);
     return FERRY_OK;
@@ -362,7 +316,11 @@ static ferry_status allocate(converter *state, ferry_error *error)
     for (size_t i = 0; i < state->plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &state->plan->tensors[i];
         const size_t panel = ferry_round_up((size_t)tensor->K, 4) * FERRY_LANES;
-        state->total += tensor_bytes(tensor, state->options);
+        const ferry_type type = stored_type(tensor, state->options);
+        int64_t shape[3];
+        uint64_t bytes = ferry_type_size(type);
+        for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
+        state->total += bytes;
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;

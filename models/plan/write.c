@@ -50,12 +50,12 @@ static void add_feature(feature_list *list, const char *kind, const char *value)
     list->views[list->count++] = (ferry_view){text, strlen(text)};
 }
 
-static void add_stack_features(feature_list *list, const ferry_stack *stack, const char *position)
+static void add_stack_features(feature_list *list, const ferry_stack *stack)
 {
     add_feature(list, "norm", ferry_norm_names[stack->norm]);
     add_feature(list, "norm-position", ferry_norm_position_names[stack->pre_norm]);
     add_feature(list, "activation", ferry_activation_names[stack->activation]);
-    add_feature(list, "position", position);
+    add_feature(list, "position", stack->position.scheme->name);
     if (stack->gated) add_feature(list, "ffn", "gated");
     if (stack->has_embedding_norm) add_feature(list, "embedding-norm", "");
     if (!stack->pre_norm && stack->has_final_norm) add_feature(list, "final-norm", "post");
@@ -77,8 +77,8 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
         add_feature(&list, "type", ferry_type_name(ferry_import_matrix_type(tensor, options)));
     }
     add_feature(&list, "decoder", ferry_block_names[model->ssru]);
-    add_stack_features(&list, &model->encoder, plan->encoder_position.type);
-    add_stack_features(&list, &model->decoder, plan->decoder_position.type);
+    add_stack_features(&list, &model->encoder);
+    add_stack_features(&list, &model->decoder);
     if (model->output_scale != 1) add_feature(&list, "output-scale", "");
     if (values->generation->start_id < 0) add_feature(&list, "start", "zero");
     if (model->sentence_inputs) add_feature(&list, "inputs", "sentence");
@@ -95,61 +95,47 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 
 /* ---- keys ---- */
 
-static void put_number(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
-{
-    float real;
-    const int64_t integer = key->kind == FERRY_KEY_REAL ? 0 : ferry_key_integer(key, group);
-    switch (key->kind) {
-    case FERRY_KEY_SIZE: ferry_gguf_put_u32(writer, name, (uint32_t)integer); break;
-    case FERRY_KEY_ID: ferry_gguf_put_i32(writer, name, (int32_t)integer); break;
-    case FERRY_KEY_BOOL: ferry_gguf_put_bool(writer, name, integer != 0); break;
-    case FERRY_KEY_CHOICE: ferry_gguf_put_string(writer, name, key->choices[integer]); break;
-    default: memcpy(&real, group + key->place, sizeof real); ferry_gguf_put_f32(writer, name, real);
-    }
-}
-
 static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
 {
-    ferry_view view;
-    const void *elements;
+    static const ferry_gguf_type elements[] = {
+        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT, [FERRY_KEY_SIZES] = FERRY_GGUF_U64};
+    const char *place = group + key->place;
+    const void *values;
+    ferry_view bytes;
     switch (key->kind) {
-    case FERRY_KEY_TEXT:
+    case FERRY_KEY_SIZE: ferry_gguf_put(writer, name, FERRY_GGUF_U32, place); break;
+    case FERRY_KEY_ID: ferry_gguf_put(writer, name, FERRY_GGUF_I32, place); break;
+    case FERRY_KEY_REAL: ferry_gguf_put(writer, name, FERRY_GGUF_F32, place); break;
+    case FERRY_KEY_BOOL: ferry_gguf_put_bool(writer, name, ferry_key_integer(key, group) != 0); break;
+    case FERRY_KEY_CHOICE: ferry_gguf_put_string(writer, name, key->choices[ferry_key_integer(key, group)]); break;
+    case FERRY_KEY_TEXT: ferry_gguf_put(writer, name, FERRY_GGUF_TEXT, place); break;
     case FERRY_KEY_BYTES:
-        memcpy(&view, group + key->place, sizeof view);
-        (key->kind == FERRY_KEY_TEXT ? ferry_gguf_put_text : ferry_gguf_put_bytes)(writer, name, view);
+        memcpy(&bytes, place, sizeof bytes);
+        ferry_gguf_put_array(writer, name, FERRY_GGUF_U8, bytes.data, bytes.size);
         break;
-    case FERRY_KEY_IDS:
-    case FERRY_KEY_TEXTS:
-    case FERRY_KEY_SIZES:
-        memcpy(&elements, group + key->place, sizeof elements);
-        const size_t count = ferry_key_count(key, group);
-        if (key->kind == FERRY_KEY_IDS)
-            ferry_gguf_put_i32s(writer, name, elements, count);
-        else if (key->kind == FERRY_KEY_TEXTS)
-            ferry_gguf_put_texts(writer, name, elements, count);
-        else
-            ferry_gguf_put_u64s(writer, name, elements, count);
-        break;
-    default: put_number(writer, name, key, group);
+    default:
+        memcpy(&values, place, sizeof values);
+        ferry_gguf_put_array(writer, name, elements[key->kind], values, ferry_key_count(key, group));
     }
 }
 
-static void put_position(ferry_gguf_writer *writer, const char *prefix, const ferry_import_position *position)
+static void put_position(ferry_gguf_writer *writer, const char *prefix, const ferry_position *position)
 {
-    ferry_gguf_put_string(writer, ferry_name_format("%sposition.type", prefix).text, position->type);
-    for (size_t i = 0; i < position->count; i++) {
-        const ferry_import_parameter *parameter = &position->parameters[i];
-        const ferry_name key = ferry_name_format("%sposition.%s", prefix, parameter->key);
-        switch (parameter->kind) {
-        case FERRY_IMPORT_TEXT: ferry_gguf_put_string(writer, key.text, parameter->text); break;
-        case FERRY_IMPORT_INTEGER: ferry_gguf_put_u32(writer, key.text, (uint32_t)parameter->integer); break;
-        case FERRY_IMPORT_REAL: ferry_gguf_put_f32(writer, key.text, parameter->real); break;
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    ferry_gguf_put_string(writer, ferry_name_format("%sposition.type", prefix).text, position->scheme->name);
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++) {
+        const ferry_name key = ferry_name_format("%sposition.%s", prefix, parameters[i].key);
+        const double value = position->values[i];
+        switch (parameters[i].kind) {
+        case FERRY_POSITION_CHOICE: ferry_gguf_put_string(writer, key.text, parameters[i].choices[(int)value]); break;
+        case FERRY_POSITION_INTEGER: ferry_gguf_put_u32(writer, key.text, (uint32_t)value); break;
+        case FERRY_POSITION_REAL: ferry_gguf_put_f32(writer, key.text, (float)value); break;
         }
     }
 }
 
 /* Every group of keys in the order of the schema, which is the file's. */
-static void put_keys(ferry_gguf_writer *writer, const ferry_import_plan *plan, const ferry_schema_values *values)
+static void put_keys(ferry_gguf_writer *writer, const ferry_schema_values *values)
 {
     for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
         const ferry_key_table table = ferry_schema_keys(group);
@@ -160,8 +146,8 @@ static void put_keys(ferry_gguf_writer *writer, const ferry_import_plan *plan, c
             put_key(writer, ferry_name_format("%s%s", table.prefix, key->name).text, key,
                     ferry_schema_group(values, group));
         }
-        if (group == FERRY_KEYS_ENCODER) put_position(writer, table.prefix, &plan->encoder_position);
-        if (group == FERRY_KEYS_DECODER) put_position(writer, table.prefix, &plan->decoder_position);
+        if (group == FERRY_KEYS_ENCODER) put_position(writer, table.prefix, &values->transformer->encoder.position);
+        if (group == FERRY_KEYS_DECODER) put_position(writer, table.prefix, &values->transformer->decoder.position);
     }
 }
 
@@ -204,9 +190,6 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     ferry_model_text text = plan->text;
     ferry_model_origin origin;
     const ferry_schema_values values = {&model, &generation, &text, &origin, has_tensor(plan, "shortlist.offsets")};
-    model.tied_embeddings = plan->tied_embeddings;
-    model.tied_output = plan->tied_output;
-    model.output_bias = plan->output_bias;
     complete_stack(&model.encoder, plan, "enc");
     complete_stack(&model.decoder, plan, "dec");
     text.kind = tokenizer_kind(&text);
@@ -215,7 +198,7 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     ferry_gguf_put_string(writer, "general.name", options->name != NULL ? options->name : plan->name);
     ferry_gguf_put_u32(writer, "ferry.format", FORMAT);
     put_features(writer, plan, &values, options);
-    put_keys(writer, plan, &values);
+    put_keys(writer, &values);
     return FERRY_OK;
 }
 

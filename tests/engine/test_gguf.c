@@ -36,11 +36,11 @@ static void write_sample(const char *path)
     ferry_gguf_put_f32(writer, "a.f32", 0.5f);
     ferry_gguf_put_bool(writer, "a.bool", true);
     ferry_gguf_put_string(writer, "a.text", "hello");
-    ferry_gguf_put_bytes(writer, "a.bytes", view("proto"));
+    ferry_gguf_put_array(writer, "a.bytes", FERRY_GGUF_U8, "proto", 5);
     ferry_gguf_put_texts(writer, "a.texts", texts, 3);
     ferry_gguf_put_i32s(writer, "a.i32s", ids, 2);
     ferry_gguf_put_i32s(writer, "a.none", NULL, 0);
-    ferry_gguf_put_u64s(writer, "a.u64s", sizes, 1);
+    ferry_gguf_put_array(writer, "a.u64s", FERRY_GGUF_U64, sizes, 1);
     ferry_gguf_declare(writer, "t.vector", FERRY_F32, 1, vector);
     ferry_gguf_declare(writer, "t.matrix", FERRY_F32, 2, matrix);
     ferry_gguf_declare(writer, "t.halves", FERRY_F16, 1, half);

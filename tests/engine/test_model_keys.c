@@ -417,7 +417,7 @@ static void put_origin(ferry_gguf_writer *writer)
     static const uint64_t size = 42;
     ferry_gguf_put_string(writer, "ferry.origin.kind", "a test");
     ferry_gguf_put_texts(writer, "ferry.origin.files", &name, 1);
-    ferry_gguf_put_u64s(writer, "ferry.origin.sizes", &size, 1);
+    ferry_gguf_put_array(writer, "ferry.origin.sizes", FERRY_GGUF_U64, &size, 1);
     ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, hash_count);
 }
 

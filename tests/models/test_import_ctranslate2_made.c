@@ -77,7 +77,7 @@ TEST(test_layers_that_differ)
     made_add(&m, "encoder/layer_1/self_attention/relative_attention_bias", 8, H);
     made_add_number(&m, "encoder/layer_0/self_attention/relative_attention_max_distance", 3, 20);
     made_add_number(&m, "encoder/layer_1/self_attention/relative_attention_max_distance", 3, 20);
-    made_refuse(&m, "position biases of each layer's own are not supported");
+    made_refuse(&m, "position biases that differ between layers are not supported");
     made_find(&m, "encoder/layer_0/self_attention/relative_attention_bias")->value = 1;
     made_find(&m, "encoder/layer_1/self_attention/relative_attention_bias")->value = 1;
     check_description(&m, "positions: t5");
@@ -134,7 +134,7 @@ TEST(test_scales)
     assert_true(largest_difference(plain, scaled, 3 * V) > 1e-3);
     m = made_base();
     made_add_number(&m, "decoder/layer_0/attention/queries_scale", 0, 1);
-    made_refuse(&m, "'decoder/layer_0/attention': scales of its own");
+    made_refuse(&m, "'decoder/layer_0/attention': a scale other than the first layer's");
 }
 
 /* A gate multiplies the other matrix's output: with zeros it silences the block but for the last bias. */

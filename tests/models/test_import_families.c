@@ -197,7 +197,7 @@ TEST(test_same_numbers)
 TEST(test_families_refused)
 {
     static const char *const refused[][2] = {
-        {"umt5", "position biases of each layer's own"},
+        {"umt5", "position biases that differ between layers"},
         {"nllb-moe", "mixtures of experts"},
         {"switch_transformers", "mixtures of experts"},
         {"bart", "byte-level pairs"},

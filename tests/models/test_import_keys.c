@@ -17,7 +17,7 @@ static int set_up(void **state)
     CHECK(ferry_import_source_open(path, &source, &error));
     ferry_import_plan_init(&plan, source);
     plan.kind = "test";
-    plan.encoder_position.type = plan.decoder_position.type = "none";
+    for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);
     plan.generation.eos_ids = eos;
     plan.generation.eos_count = 2;
     return 0;

@@ -32,7 +32,6 @@ static void fill(float *table, const table_row *row)
 typedef struct bench {
     ferry_import_source *source;
     ferry_import_plan plan;
-    ferry_import_position position;
 } bench;
 
 static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
@@ -42,7 +41,7 @@ static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
     CHECK(ferry_import_source_open(path, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.model.d_model = D;
-    CHECK(ferry_import_position_table(&b->plan, entry, first_row, true, &b->position, &error));
+    CHECK(ferry_import_position_table(&b->plan, true, entry, first_row, &error));
 }
 
 static void tear_down(bench *b)
@@ -62,11 +61,13 @@ static ferry_weights_entry entry_of(ferry_type type, const void *data)
 
 static void check_formula(const bench *b, const table_row *row)
 {
-    assert_string_equal(b->position.type, "sinusoidal");
-    assert_int_equal(b->position.count, 3);
-    assert_string_equal(b->position.parameters[0].text, row->interleaved ? "interleaved" : "split");
-    assert_string_equal(b->position.parameters[1].text, row->minus_one ? "half_minus_one" : "half");
-    assert_int_equal(b->position.parameters[2].integer, row->first);
+    const ferry_position *position = &b->plan.model.decoder.position;
+    assert_string_equal(position->scheme->name, "sinusoidal");
+    assert_string_equal(position->scheme->parameters[0].choices[(int)position->values[0]],
+                        row->interleaved ? "interleaved" : "split");
+    assert_string_equal(position->scheme->parameters[1].choices[(int)position->values[1]],
+                        row->minus_one ? "half_minus_one" : "half");
+    assert_int_equal(position->values[2], row->first);
     assert_int_equal(b->plan.tensor_count, 0);
 }
 
@@ -103,9 +104,10 @@ static void check_learned(ferry_weights_entry *entry, int32_t first_row)
 {
     bench b;
     recognize(&b, entry, first_row);
-    assert_string_equal(b.position.type, "learned");
-    assert_string_equal(b.position.parameters[0].key, "max_positions");
-    assert_int_equal(b.position.parameters[0].integer, P - first_row);
+    const ferry_position *position = &b.plan.model.decoder.position;
+    assert_string_equal(position->scheme->name, "learned");
+    assert_string_equal(position->scheme->parameters[0].key, "max_positions");
+    assert_int_equal(position->values[0], P - first_row);
     assert_int_equal(b.plan.tensor_count, 1);
     const ferry_import_tensor *tensor = &b.plan.tensors[0];
     assert_string_equal(tensor->name, "dec.position.weight");
@@ -138,10 +140,10 @@ TEST(test_refusals)
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
     recognize(&b, &entry, 0);
     b.plan.model.d_model = D + 1;
-    check_refusal(ferry_import_position_table(&b.plan, &entry, 0, true, &b.position, &error), &error,
-                  FERRY_ERROR_FORMAT, "test: tensor 't': expected shape [30, 13], found [30, 12]");
+    check_refusal(ferry_import_position_table(&b.plan, true, &entry, 0, &error), &error, FERRY_ERROR_FORMAT,
+                  "test: tensor 't': expected shape [30, 13], found [30, 12]");
     b.plan.model.d_model = D;
-    check_refusal(ferry_import_position_table(&b.plan, &entry, P, true, &b.position, &error), &error,
-                  FERRY_ERROR_FORMAT, "expected shape [31, 12], found [30, 12]");
+    check_refusal(ferry_import_position_table(&b.plan, true, &entry, P, &error), &error, FERRY_ERROR_FORMAT,
+                  "expected shape [31, 12], found [30, 12]");
     tear_down(&b);
 }

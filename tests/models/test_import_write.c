@@ -24,7 +24,7 @@ static void set_up(bench *b)
     CHECK(ferry_import_source_open(path, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.kind = "test";
-    b->plan.encoder_position.type = b->plan.decoder_position.type = "none";
+    for (int i = 0; i < 2; i++) ferry_import_set_position(&b->plan, i == 1, "none", 0, 0, 0);
     b->plan.generation.eos_ids = eos;
     b->plan.generation.eos_count = 1;
 }
@@ -177,9 +177,9 @@ TEST(test_leading_ones_and_zeros)
     const ferry_import_tensor zeros = {.form = FERRY_IMPORT_VECTOR, .N = 33, .K = 1};
     const ferry_import_tensor matrix = {.form = FERRY_IMPORT_MATRIX, .N = 17, .K = 5};
     set_up(&b);
-    CHECK(ferry_import_check_shape(&b.plan, &row, 40, 0, &error));
-    assert_int_equal(ferry_import_check_shape(&b.plan, &row, 39, 0, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_import_check_shape(&b.plan, &row, 40, 1, &error), FERRY_ERROR_FORMAT);
+    CHECK(ferry_import_check_shape(&row, 40, 0, &error));
+    assert_int_equal(ferry_import_check_shape(&row, 39, 0, &error), FERRY_ERROR_FORMAT);
+    assert_int_equal(ferry_import_check_shape(&row, 40, 1, &error), FERRY_ERROR_FORMAT);
     CHECK(ferry_import_add(&b.plan, &row, FERRY_IMPORT_VECTOR, &error, "row.bias"));
     CHECK(ferry_import_add_tensor(&b.plan, &part, &error, "part.bias"));
     CHECK(ferry_import_add_tensor(&b.plan, &zeros, &error, "zeros.bias"));

@@ -53,19 +53,11 @@ ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *
 double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing)
 {
     const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
-    float real = 0;
-    int8_t small = 0;
-    int16_t middle = 0;
-    int32_t large = 0;
+    float value;
     if (entry == NULL || ferry_tensor_count(&entry->tensor) != 1) return missing;
     model->plan->used[entry - model->plan->weights.entries] = true;
-    switch (entry->tensor.type) {
-    case FERRY_I8: memcpy(&small, entry->tensor.data, sizeof small); break;
-    case FERRY_I16: memcpy(&middle, entry->tensor.data, sizeof middle); break;
-    case FERRY_I32: memcpy(&large, entry->tensor.data, sizeof large); break;
-    default: ferry_import_widen(&entry->tensor, 0, 1, 1, &real);
-    }
-    return (double)real + small + middle + large;
+    ferry_import_widen(&entry->tensor, 0, 1, 1, &value);
+    return (double)value;
 }
 
 ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
@@ -78,9 +70,9 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
     }
     const int64_t found = entry->tensor.shape[index];
     if (entry->tensor.dims != dims || found < 1 || found > FERRY_IMPORT_MAX_VOCABULARY) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': expected %d dimensions of 1 to %d, found %d of %" PRId64, model->file,
-                          full.text, (int)dims, (int)FERRY_IMPORT_MAX_VOCABULARY, (int)entry->tensor.dims, found);
+        return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error,
+                                        "expected %d dimensions of 1 to %d, found %d of %" PRId64, (int)dims,
+                                        (int)FERRY_IMPORT_MAX_VOCABULARY, (int)entry->tensor.dims, found);
     }
     *size = (int32_t)found;
     return FERRY_OK;
@@ -243,16 +235,16 @@ static ferry_status add_embeddings(const ferry_ctranslate2 *model, ferry_error *
     FERRY_TRY(ferry_ctranslate2_matrix(model, names[0], plan->model.encoder.vocab_size, D, &source, error));
     FERRY_TRY(ferry_ctranslate2_matrix(model, names[1], V, D, &target, error));
     FERRY_TRY(ferry_ctranslate2_matrix(model, names[2], V, D, &output, error));
-    plan->tied_embeddings = same_matrix(&source, &target);
-    plan->tied_output = same_matrix(&target, &output);
-    const char *name = plan->tied_embeddings ? "token_embd.weight" : "dec.token_embd.weight";
+    plan->model.tied_embeddings = same_matrix(&source, &target);
+    plan->model.tied_output = same_matrix(&target, &output);
+    const char *name = plan->model.tied_embeddings ? "token_embd.weight" : "dec.token_embd.weight";
     FERRY_TRY(ferry_import_add_tensor(plan, &target, error, "%s", name));
-    if (!plan->tied_embeddings) FERRY_TRY(ferry_import_add_tensor(plan, &source, error, "enc.token_embd.weight"));
-    if (!plan->tied_output) FERRY_TRY(ferry_import_add_tensor(plan, &output, error, "output.weight"));
+    if (!plan->model.tied_embeddings) FERRY_TRY(ferry_import_add_tensor(plan, &source, error, "enc.token_embd.weight"));
+    if (!plan->model.tied_output) FERRY_TRY(ferry_import_add_tensor(plan, &output, error, "output.weight"));
     const ferry_weights_entry *bias = ferry_import_find(plan, "", "decoder/projection/bias");
-    plan->output_bias = bias != NULL;
+    plan->model.output_bias = bias != NULL;
     if (bias == NULL) return FERRY_OK;
-    FERRY_TRY(ferry_import_check_shape(plan, bias, V, 0, error));
+    FERRY_TRY(ferry_import_check_shape(bias, V, 0, error));
     return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
 }
 

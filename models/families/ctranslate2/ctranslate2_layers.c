@@ -7,34 +7,24 @@
 
 /* Fused matrices hold the rows of queries, keys and values, one after another. */
 static const ferry_layer_row rows[] = {
-    {.to = "embd_norm", .from = "layernorm_embedding", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
-    {.to = "output_norm", .from = "layer_norm", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
-    {.to = "attn_q", .from = "self_attention/linear_0", .shape = "AD", .slice = 0, .slices = 3},
-    {.to = "attn_k", .from = "self_attention/linear_0", .shape = "AD", .slice = 1, .slices = 3},
-    {.to = "attn_v", .from = "self_attention/linear_0", .shape = "AD", .slice = 2, .slices = 3},
-    {.to = "attn_o", .from = "self_attention/linear_1", .shape = "DA"},
-    {.to = "attn_norm", .from = "self_attention/layer_norm", .shape = "D"},
-    {.to = "cross_attn_q", .from = "attention/linear_0", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_k",
-     .from = "attention/linear_1",
-     .shape = "AD",
-     .needs = FERRY_ROW_DECODER,
-     .slice = 0,
-     .slices = 2},
-    {.to = "cross_attn_v",
-     .from = "attention/linear_1",
-     .shape = "AD",
-     .needs = FERRY_ROW_DECODER,
-     .slice = 1,
-     .slices = 2},
-    {.to = "cross_attn_o", .from = "attention/linear_2", .shape = "DA", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_norm", .from = "attention/layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    {"embd_norm", "layernorm_embedding", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
+    {"output_norm", "layer_norm", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
+    {"attn_q", "self_attention/linear_0", .shape = "AD", .slice = 0, .slices = 3},
+    {"attn_k", "self_attention/linear_0", .shape = "AD", .slice = 1, .slices = 3},
+    {"attn_v", "self_attention/linear_0", .shape = "AD", .slice = 2, .slices = 3},
+    {"attn_o", "self_attention/linear_1", .shape = "DA"},
+    {"attn_norm", "self_attention/layer_norm", .shape = "D"},
+    {"cross_attn_q", "attention/linear_0", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_k", "attention/linear_1", .shape = "AD", .needs = FERRY_ROW_DECODER, .slice = 0, .slices = 2},
+    {"cross_attn_v", "attention/linear_1", .shape = "AD", .needs = FERRY_ROW_DECODER, .slice = 1, .slices = 2},
+    {"cross_attn_o", "attention/linear_2", .shape = "DA", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_norm", "attention/layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
     /* linear_1(act(linear_0 u)), or gated: linear_1(act(linear_0 u) ⊙ linear_0_noact u) */
-    {.to = "ffn_up", .from = "ffn/linear_0", .shape = "FD", .needs = FERRY_ROW_PLAIN},
-    {.to = "ffn_gate", .from = "ffn/linear_0", .shape = "FD", .needs = FERRY_ROW_GATED},
-    {.to = "ffn_up", .from = "ffn/linear_0_noact", .shape = "FD", .needs = FERRY_ROW_GATED},
-    {.to = "ffn_down", .from = "ffn/linear_1", .shape = "DF"},
-    {.to = "ffn_norm", .from = "ffn/layer_norm", .shape = "D"},
+    {"ffn_up", "ffn/linear_0", .shape = "FD", .needs = FERRY_ROW_PLAIN},
+    {"ffn_gate", "ffn/linear_0", .shape = "FD", .needs = FERRY_ROW_GATED},
+    {"ffn_up", "ffn/linear_0_noact", .shape = "FD", .needs = FERRY_ROW_GATED},
+    {"ffn_down", "ffn/linear_1", .shape = "DF"},
+    {"ffn_norm", "ffn/layer_norm", .shape = "D"},
 };
 
 /* ---- matrices ---- */
@@ -67,8 +57,8 @@ ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char
     }
     if (entry->tensor.dims != 2 || entry->tensor.shape[0] != N || entry->tensor.shape[1] != K) {
         char found[100];
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape [%d, %d], found %s", model->file,
-                          name.text, (int)N, (int)K, ferry_tensor_shape_text(&entry->tensor, found, sizeof found));
+        return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape [%d, %d], found %s", (int)N,
+                                        (int)K, ferry_tensor_shape_text(&entry->tensor, found, sizeof found));
     }
     *matrix = ferry_import_rows(entry, FERRY_IMPORT_MATRIX, 0, N);
     if (scale == NULL) return FERRY_OK;
@@ -99,7 +89,8 @@ static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_
         return ferry_ctranslate2_fail(model, scope.text, "keys and values shared by heads are not supported", error);
     }
     if ((float)scale != stack->attention_scale) {
-        return ferry_ctranslate2_fail(model, scope.text, "scales of its own are not supported", error);
+        return ferry_ctranslate2_fail(model, scope.text, "a scale other than the first layer's is not supported",
+                                      error);
     }
     if (width == stack->head_width) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': head_dim %g does not fit the matrices' %d", model->file,

@@ -6,13 +6,14 @@
 #include "base/printable.h"
 
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
+/* Choices of the schemes' parameters. */
+enum { FORMULA = 0, HALVES = 0, INTERLEAVED = 1 };
 
 typedef struct position_reader {
     const ferry_ctranslate2 *model;
     const ferry_stack *stack;
     bool decoder;
     const char *from, *to; /* "encoder", "enc" */
-    ferry_import_position *position;
 } position_reader;
 
 static ferry_name layer_scope(const position_reader *reader, int32_t layer)
@@ -52,8 +53,8 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: relative positions: expected an odd number of rows, found %d",
                           reader->model->file, (int)rows);
     }
-    *reader->position = (ferry_import_position){
-        .type = "shaw", .parameters = {{"clip", FERRY_IMPORT_INTEGER, .integer = (rows - 1) / 2}}, .count = 1};
+    const int32_t clip = (rows - 1) / 2;
+    ferry_import_set_position(plan, reader->decoder, "shaw", clip, 0, 0);
     for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
         const ferry_name scope = layer_scope(reader, i / 2);
         const ferry_weights_entry *table;
@@ -76,8 +77,8 @@ static ferry_status check_same_table(const position_reader *reader, const ferry_
                           memcmp(other->tensor.data, first->tensor.data, first->tensor.bytes) == 0)) {
         return FERRY_OK;
     }
-    return ferry_ctranslate2_fail(reader->model, scope.text, "position biases of each layer's own are not supported",
-                                  error);
+    return ferry_ctranslate2_fail(reader->model, scope.text,
+                                  "position biases that differ between layers are not supported", error);
 }
 
 static ferry_status read_t5(position_reader *reader, ferry_error *error)
@@ -97,22 +98,28 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
                           scope.text, (int)buckets, distance);
     }
     for (int32_t i = 1; i < reader->stack->layer_count; i++) FERRY_TRY(check_same_table(reader, table, i, error));
-    *reader->position = ferry_import_t5_position(buckets, (int32_t)distance);
+    ferry_import_set_position(plan, reader->decoder, "t5", buckets, distance, 0);
     return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", reader->to);
 }
 
 static ferry_status read_rope(position_reader *reader, ferry_error *error)
 {
-    double dims = 0, interleave = 1, base = 10000, scaling = -1, factor = 1, low = 1, high = 4, first = 0, last = 0;
-    FERRY_TRY(read_common(reader, "rotary_dim", &dims, error));
-    FERRY_TRY(read_common(reader, "rotary_interleave", &interleave, error));
-    FERRY_TRY(read_common(reader, "rotary_base", &base, error));
-    FERRY_TRY(read_common(reader, "rotary_scaling_type", &scaling, error));
-    FERRY_TRY(read_common(reader, "rotary_scaling_factor", &factor, error));
-    FERRY_TRY(read_common(reader, "rotary_low_freq_factor", &low, error));
-    FERRY_TRY(read_common(reader, "rotary_high_freq_factor", &high, error));
-    FERRY_TRY(read_common(reader, "original_max_position_embeddings", &first, error));
-    FERRY_TRY(read_common(reader, "max_position_embeddings", &last, error));
+    double dims = 0, interleave = 1, base = 10000, scaling = -1, unused[] = {1, 1, 4, 0, 0};
+    const struct {
+        const char *name;
+        double *value;
+    } numbers[] = {{"rotary_dim", &dims},
+                   {"rotary_interleave", &interleave},
+                   {"rotary_base", &base},
+                   {"rotary_scaling_type", &scaling},
+                   {"rotary_scaling_factor", &unused[0]},
+                   {"rotary_low_freq_factor", &unused[1]},
+                   {"rotary_high_freq_factor", &unused[2]},
+                   {"original_max_position_embeddings", &unused[3]},
+                   {"max_position_embeddings", &unused[4]}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        FERRY_TRY(read_common(reader, numbers[i].name, numbers[i].value, error));
+    }
     if (scaling != -1) {
         return ferry_ctranslate2_fail(reader->model, layer_scope(reader, 0).text, "scaled rotations are not supported",
                                       error);
@@ -122,12 +129,8 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations of %g columns with base %g", reader->model->file,
                           dims, base);
     }
-    *reader->position = (ferry_import_position){
-        .type = "rope",
-        .parameters = {{"theta", FERRY_IMPORT_REAL, .real = (float)base},
-                       {"layout", FERRY_IMPORT_TEXT, .text = interleave != 0 ? "interleaved" : "half"},
-                       {"dims", FERRY_IMPORT_INTEGER, .integer = (int32_t)dims}},
-        .count = 3};
+    const int layout = interleave != 0 ? INTERLEAVED : HALVES;
+    ferry_import_set_position(reader->model->plan, reader->decoder, "rope", (double)(float)base, layout, dims);
     return FERRY_OK;
 }
 
@@ -137,9 +140,7 @@ static ferry_status read_alibi(position_reader *reader, ferry_error *error)
     if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0) {
         return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
     }
-    *reader->position = (ferry_import_position){.type = "alibi",
-                                                .parameters = {{"slopes", FERRY_IMPORT_TEXT, .text = "formula"}},
-                                                .count = 1};
+    ferry_import_set_position(reader->model->plan, reader->decoder, "alibi", FORMULA, 0, 0);
     return FERRY_OK;
 }
 
@@ -150,8 +151,7 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
                               .stack = decoder ? &plan->model.decoder : &plan->model.encoder,
                               .decoder = decoder,
                               .from = decoder ? "decoder" : "encoder",
-                              .to = decoder ? "dec" : "enc",
-                              .position = decoder ? &plan->decoder_position : &plan->encoder_position};
+                              .to = decoder ? "dec" : "enc"};
     const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
     (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
     (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
@@ -164,7 +164,7 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
     if (alibi) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
     const ferry_weights_entry *table =
         ferry_import_find(plan, "", ferry_ctranslate2_join(reader.from, "position_encodings/encodings").text);
-    if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, reader.position, error);
-    *reader.position = ferry_import_sinusoidal("half_minus_one", 1);
+    if (table != NULL) return ferry_import_position_table(plan, decoder, table, 0, error);
+    ferry_import_sinusoidal(plan, decoder, false, true, 1);
     return FERRY_OK;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
+#include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
 
@@ -50,15 +51,11 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
     return FERRY_OK;
 }
 
-/* The next line without its end; false after the last. */
-static bool next_line(ferry_view text, size_t *at, ferry_view *line)
+/* Whether ferry_next_line took a carriage return off the line. */
+static bool had_return(ferry_view text, ferry_view line)
 {
-    if (*at >= text.size) return false;
-    const char *begin = text.data + *at, *end = memchr(begin, '\n', text.size - *at);
-    line->data = begin;
-    line->size = end != NULL ? (size_t)(end - begin) : text.size - *at;
-    *at += line->size + 1;
-    return true;
+    const char *end = line.data + line.size;
+    return end < text.data + text.size && *end == '\r';
 }
 
 /* A carriage return is part of a token, unless every line has one. */
@@ -66,13 +63,12 @@ static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, f
                                      ferry_error *error)
 {
     ferry_view line;
+    ferry_cursor counted = {(const uint8_t *)text.data, text.size, 0}, cursor = counted;
     size_t count = 0, returns = 0;
-    for (size_t at = 0; next_line(text, &at, &line); count++) {
-        returns += line.size > 0 && line.data[line.size - 1] == '\r' ? 1 : 0;
-    }
+    for (; ferry_next_line(&counted, &line); count++) returns += had_return(text, line);
     FERRY_TRY(allocate_tokens(plan, count, vocabulary, error));
-    for (size_t at = 0, i = 0; next_line(text, &at, &line); i++) {
-        vocabulary->tokens[i] = (ferry_view){line.data, returns == count ? line.size - 1 : line.size};
+    for (ferry_view *token = vocabulary->tokens; ferry_next_line(&cursor, token); token++) {
+        token->size += returns < count && had_return(text, *token);
     }
     return FERRY_OK;
 }
@@ -191,7 +187,6 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     static const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
     const ferry_ctranslate2_vocabulary *target = &model->target;
     ferry_generation *ids = &model->plan->generation;
-    ferry_model_text *text = &model->plan->text;
     int32_t eos;
     FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
     FERRY_TRY(ferry_import_ids(model->plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
@@ -201,7 +196,7 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     }
     int32_t special[8] = {eos, find_token(target, model->unk), find_token(target, model->bos), ids->start_id};
     for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(target, ferry_text_view(silent[i]));
-    return ferry_import_ids(model->plan, special, 8, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(model->plan, special, 8, error);
 }
 
 /* ---- segmentation ---- */
@@ -263,7 +258,6 @@ static bool is_language(ferry_view token)
 static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
-    ferry_model_text *text = &plan->text;
     ferry_import_tags list = {NULL, NULL, 0};
     const int32_t count = model->source.tokens == model->target.tokens ? model->source.count : 0;
     for (int32_t i = 0; i < count; i++) {
@@ -272,7 +266,7 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry
     }
     *found = list.count >= 2;
     if (!*found) return FERRY_OK;
-    FERRY_TRY(ferry_import_ids(plan, list.ids, list.count, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
@@ -293,7 +287,6 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
     const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
-    ferry_model_text *text = &plan->text;
     int32_t id;
     if (ferry_import_has_file(plan, "bpe.model")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: BPE after Moses' tokenizer (bpe.model) is not supported",
@@ -305,7 +298,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->generation.decoding.forced_first_id = id;
-    return ferry_import_ids(plan, &id, 1, &text->special_ids, &text->special_count, error);
+    return ferry_import_special(plan, &id, 1, error);
 }
 
 ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)

@@ -7,20 +7,20 @@
 #include "base/printable.h"
 
 static const ferry_layer_row rows[] = {
-    {.to = "attn_q", .from = "self_attn.q_proj", .shape = "AD"},
-    {.to = "attn_k", .from = "self_attn.k_proj", .shape = "AD"},
-    {.to = "attn_v", .from = "self_attn.v_proj", .shape = "AD"},
-    {.to = "attn_o", .from = "self_attn.out_proj", .shape = "DA"},
-    {.to = "attn_norm", .from = "self_attn_layer_norm", .shape = "D"},
-    {.to = "cross_attn_q", .from = "encoder_attn.q_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_k", .from = "encoder_attn.k_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_v", .from = "encoder_attn.v_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_o", .from = "encoder_attn.out_proj", .shape = "DA", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_norm", .from = "encoder_attn_layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
-    {.to = "ffn_up", .from = "fc1", .shape = "FD"},
-    {.to = "ffn_down", .from = "fc2", .shape = "DF"},
-    {.to = "ffn_norm", .from = "final_layer_norm", .shape = "D"},
-    {.to = "output_norm", .from = "layer_norm", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_PRE_NORM},
+    {"attn_q", "self_attn.q_proj", .shape = "AD"},
+    {"attn_k", "self_attn.k_proj", .shape = "AD"},
+    {"attn_v", "self_attn.v_proj", .shape = "AD"},
+    {"attn_o", "self_attn.out_proj", .shape = "DA"},
+    {"attn_norm", "self_attn_layer_norm", .shape = "D"},
+    {"cross_attn_q", "encoder_attn.q_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_k", "encoder_attn.k_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_v", "encoder_attn.v_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_o", "encoder_attn.out_proj", .shape = "DA", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_norm", "encoder_attn_layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    {"ffn_up", "fc1", .shape = "FD"},
+    {"ffn_down", "fc2", .shape = "DF"},
+    {"ffn_norm", "final_layer_norm", .shape = "D"},
+    {"output_norm", "layer_norm", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_PRE_NORM},
 };
 static const ferry_layer_row embedding_norm = {
     .to = "embd_norm", .from = "layernorm_embedding", .shape = "D", .needs = FERRY_ROW_STACK};
@@ -65,9 +65,9 @@ ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_weights_entry *bias = ferry_import_find(plan, "", "final_logits_bias");
     if (bias == NULL) return FERRY_OK;
-    FERRY_TRY(ferry_import_check_shape(plan, bias, 1, plan->model.decoder.vocab_size, error));
+    FERRY_TRY(ferry_import_check_shape(bias, 1, plan->model.decoder.vocab_size, error));
     if (is_zero(bias)) return FERRY_OK;
-    plan->output_bias = true;
+    plan->model.output_bias = true;
     return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
 }
 

@@ -23,7 +23,7 @@ static const struct {
     {"t5", "T5For", ferry_import_t5, NULL},
     {"t5", "T5With", ferry_import_t5, NULL},
     {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", NULL, "position biases of each layer's own"},
+    {"umt5", "UMT5", NULL, "position biases that differ between layers"},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
@@ -126,11 +126,11 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     int32_t size = family->vocab_size;
     const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_IMPORT_MAX_SIZE},
                                    {"scale_embedding", .flag = &scale},
-                                   {"tie_word_embeddings", .flag = &plan->tied_output},
+                                   {"tie_word_embeddings", .flag = &plan->model.tied_output},
                                    {"vocab_size", .integer = &size, 1, FERRY_IMPORT_MAX_VOCABULARY}};
     model->d_model = 1024;
-    plan->tied_embeddings = true;
-    plan->tied_output = true;
+    plan->model.tied_embeddings = true;
+    plan->model.tied_output = true;
     FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
     FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
@@ -184,7 +184,7 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
         const char *prefix = strcmp(*names, "lm_head.weight") == 0 ? "" : plan->prefix;
         const ferry_weights_entry *found = ferry_import_find(plan, prefix, *names);
         if (found == NULL) continue;
-        FERRY_TRY(ferry_import_check_shape(plan, found, V, plan->model.d_model, error));
+        FERRY_TRY(ferry_import_check_shape(found, V, plan->model.d_model, error));
         if (*tensor == NULL) {
             *tensor = found;
         } else if (!ferry_huggingface_same_numbers(*tensor, found)) {
@@ -199,11 +199,11 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       ferry_import_source_path(plan->source), plan->prefix);
 }
 
-/* As plan->tied_embeddings and tied_output say. */
+/* As plan->model.tied_embeddings and tied_output say. */
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
     static const char output[] = "lm_head.weight";
-    const char *const output_alias = plan->tied_output ? output : NULL;
+    const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};
     const char *const source[] = {"encoder.embed_tokens.weight", NULL};
@@ -220,11 +220,11 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
                   {target, "dec.token_embd.weight", V, false}};
     const ferry_weights_entry *tensor;
     for (int i = 0; i < 3; i++) {
-        if (tables[i].tied != plan->tied_embeddings) continue;
+        if (tables[i].tied != plan->model.tied_embeddings) continue;
         FERRY_TRY(ferry_huggingface_take_tied(plan, tables[i].names, tables[i].V, &tensor, error));
         FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
     }
-    if (plan->tied_output) return FERRY_OK;
+    if (plan->model.tied_output) return FERRY_OK;
     FERRY_TRY(ferry_import_take(plan, "", output, V, model->d_model, &tensor, error));
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
@@ -256,8 +256,8 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
                                          family->forced_last_id, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(family->position(plan, false, &plan->encoder_position, error));
-    FERRY_TRY(family->position(plan, true, &plan->decoder_position, error));
+    FERRY_TRY(family->position(plan, false, error));
+    FERRY_TRY(family->position(plan, true, error));
     FERRY_TRY(add_embeddings(plan, error));
     if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));

@@ -15,8 +15,7 @@ typedef struct ferry_huggingface_class {
     bool pre_norm;          /* and then a norm after each stack */
     bool embedding_norms;
     bool output_bias; /* `final_logits_bias`, which may be missing */
-    ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
-                             ferry_error *error);
+    ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_error *error);
 } ferry_huggingface_class;
 
 /* ---- families ---- */

@@ -6,11 +6,9 @@
 /* ---- the network ---- */
 
 /* Rows of the table are counted from the one after the padding id: the angle of the first token is two steps. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
-                                  ferry_error *error)
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
-    (void)decoder;
-    *position = ferry_import_sinusoidal("half_minus_one", plan->generation.pad_id + 1);
+    ferry_import_sinusoidal(plan, decoder, false, true, plan->generation.pad_id + 1);
     if (plan->model.d_model % 2 == 0 && plan->model.d_model >= 4) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
                       ferry_import_source_path(plan->source), (int)plan->model.d_model);
@@ -61,8 +59,8 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     }
     ferry_import_one_vocabulary(plan, pieces, ferry_import_piece_id(vocabulary, "<unk>"));
     const int32_t own[] = {ferry_import_piece_id(vocabulary, "<s>"), text->source_unk_id};
-    FERRY_TRY(ferry_import_ids(plan, list.ids, list.count, &text->special_ids, &text->special_count, error));
-    FERRY_TRY(ferry_import_ids(plan, own, 2, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
+    FERRY_TRY(ferry_import_special(plan, own, 2, error));
     return ferry_multilingual_tags(plan, &list, FERRY_TAG_PREFIX, error);
 }
 

@@ -4,13 +4,12 @@
 #include "huggingface.h"
 
 /* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
-                                  ferry_error *error)
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table != NULL) return ferry_import_position_table(plan, table, 0, decoder, position, error);
-    *position = ferry_import_sinusoidal("half", 0);
+    if (table != NULL) return ferry_import_position_table(plan, decoder, table, 0, error);
+    ferry_import_sinusoidal(plan, decoder, false, false, 0);
     if (plan->model.d_model % 2 == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
                       ferry_import_source_path(plan->source), (int)plan->model.d_model);
@@ -29,9 +28,9 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     const int32_t *source = &plan->model.encoder.vocab_size;
     int32_t *target = &plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
-    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->tied_embeddings, error));
+    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->model.tied_embeddings, error));
     FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, target, error));
-    if (plan->tied_embeddings && *source != *target) {
+    if (plan->model.tied_embeddings && *source != *target) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
                           config.file, (int)*source, (int)*target);
@@ -53,7 +52,7 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json tokeni
     text->target_count = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, "vocab.json", source, error));
     FERRY_TRY(ferry_import_vocabulary(plan, *source, text->source_count, &text->source_pieces, error));
-    bool separate = !plan->tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
+    bool separate = !plan->model.tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
     FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
     if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", target, error));
     if (!separate) *target = *source;
@@ -102,7 +101,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
                                ferry_import_piece_id(target, "<pad>"), plan->generation.pad_id,
                                plan->generation.start_id};
     FERRY_TRY(ferry_import_ids(plan, suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_import_ids(plan, special, 5, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, special, 5, error));
     return read_languages(plan, tokenizer, error);
 }
 

@@ -10,8 +10,7 @@ enum { MBART50_WORDS = 250054, UNUSED_ROWS = 2 };
 
 /* ---- the network ---- */
 
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_import_position *position,
-                                  ferry_error *error)
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const int32_t D = plan->model.d_model;
@@ -22,12 +21,8 @@ static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_i
                           table == NULL ? "none" : "another size");
     }
     const int32_t rows = (int32_t)table->tensor.shape[0] - UNUSED_ROWS;
-    FERRY_TRY(ferry_import_check_shape(plan, table, rows + UNUSED_ROWS, D, error));
-    *position = (ferry_import_position){.type = "learned",
-                                        .parameters = {{"max_positions", FERRY_IMPORT_INTEGER, .integer = rows}},
-                                        .count = 1};
-    const ferry_import_tensor used = ferry_import_rows(table, FERRY_IMPORT_TABLE, UNUSED_ROWS, rows);
-    return ferry_import_add_tensor(plan, &used, error, "%s.position.weight", decoder ? "dec" : "enc");
+    FERRY_TRY(ferry_import_check_shape(table, rows + UNUSED_ROWS, D, error));
+    return ferry_import_learned(plan, decoder, table, UNUSED_ROWS, rows, error);
 }
 
 static const ferry_huggingface_class mbart = {.vocab_size = 50265,

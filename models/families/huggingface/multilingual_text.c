@@ -186,14 +186,12 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
 static ferry_status add_special(ferry_import_plan *plan, const added_tokens *added, const ferry_import_tags *languages,
                                 int32_t mask, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
     const int32_t own[] = {0, UNKNOWN_ID, added->count == 0 && mask < plan->model.encoder.vocab_size ? mask : -1};
-    FERRY_TRY(
-        ferry_import_ids(plan, languages->ids, languages->count, &text->special_ids, &text->special_count, error));
-    FERRY_TRY(ferry_import_ids(plan, own, 3, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, languages->ids, languages->count, error));
+    FERRY_TRY(ferry_import_special(plan, own, 3, error));
     for (size_t i = 0; i < added->count; i++) {
         if (!added->tokens[i].special) continue;
-        FERRY_TRY(ferry_import_ids(plan, &added->tokens[i].id, 1, &text->special_ids, &text->special_count, error));
+        FERRY_TRY(ferry_import_special(plan, &added->tokens[i].id, 1, error));
     }
     return FERRY_OK;
 }

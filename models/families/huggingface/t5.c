@@ -84,39 +84,27 @@ static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_e
 /* ---- tensors ---- */
 
 static const ferry_layer_row rows[] = {
-    {.to = "attn_q", .from = "layer.0.SelfAttention.q", .shape = "AD"},
-    {.to = "attn_k", .from = "layer.0.SelfAttention.k", .shape = "AD"},
-    {.to = "attn_v", .from = "layer.0.SelfAttention.v", .shape = "AD"},
-    {.to = "attn_o", .from = "layer.0.SelfAttention.o", .shape = "DA"},
-    {.to = "attn_norm", .from = "layer.0.layer_norm", .shape = "D"},
-    {.to = "cross_attn_q", .from = "layer.1.EncDecAttention.q", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_k", .from = "layer.1.EncDecAttention.k", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_v", .from = "layer.1.EncDecAttention.v", .shape = "AD", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_o", .from = "layer.1.EncDecAttention.o", .shape = "DA", .needs = FERRY_ROW_DECODER},
-    {.to = "cross_attn_norm", .from = "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    {"attn_q", "layer.0.SelfAttention.q", .shape = "AD"},
+    {"attn_k", "layer.0.SelfAttention.k", .shape = "AD"},
+    {"attn_v", "layer.0.SelfAttention.v", .shape = "AD"},
+    {"attn_o", "layer.0.SelfAttention.o", .shape = "DA"},
+    {"attn_norm", "layer.0.layer_norm", .shape = "D"},
+    {"cross_attn_q", "layer.1.EncDecAttention.q", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_k", "layer.1.EncDecAttention.k", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_v", "layer.1.EncDecAttention.v", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_o", "layer.1.EncDecAttention.o", .shape = "DA", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_norm", "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
     /* wo(act(wi u)), or gated: wo(act(wi_0 u) ⊙ wi_1 u) */
-    {.to = "ffn_gate",
-     .from = "layer.1.DenseReluDense.wi_0",
-     .shape = "FD",
-     .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
-    {.to = "ffn_up",
-     .from = "layer.1.DenseReluDense.wi_1",
-     .shape = "FD",
-     .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
-    {.to = "ffn_up", .from = "layer.1.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_ENCODER | FERRY_ROW_PLAIN},
-    {.to = "ffn_down", .from = "layer.1.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_ENCODER},
-    {.to = "ffn_norm", .from = "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_ENCODER},
-    {.to = "ffn_gate",
-     .from = "layer.2.DenseReluDense.wi_0",
-     .shape = "FD",
-     .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
-    {.to = "ffn_up",
-     .from = "layer.2.DenseReluDense.wi_1",
-     .shape = "FD",
-     .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
-    {.to = "ffn_up", .from = "layer.2.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_DECODER | FERRY_ROW_PLAIN},
-    {.to = "ffn_down", .from = "layer.2.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_DECODER},
-    {.to = "ffn_norm", .from = "layer.2.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    {"ffn_gate", "layer.1.DenseReluDense.wi_0", .shape = "FD", .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
+    {"ffn_up", "layer.1.DenseReluDense.wi_1", .shape = "FD", .needs = FERRY_ROW_ENCODER | FERRY_ROW_GATED},
+    {"ffn_up", "layer.1.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_ENCODER | FERRY_ROW_PLAIN},
+    {"ffn_down", "layer.1.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_ENCODER},
+    {"ffn_norm", "layer.1.layer_norm", .shape = "D", .needs = FERRY_ROW_ENCODER},
+    {"ffn_gate", "layer.2.DenseReluDense.wi_0", .shape = "FD", .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
+    {"ffn_up", "layer.2.DenseReluDense.wi_1", .shape = "FD", .needs = FERRY_ROW_DECODER | FERRY_ROW_GATED},
+    {"ffn_up", "layer.2.DenseReluDense.wi", .shape = "FD", .needs = FERRY_ROW_DECODER | FERRY_ROW_PLAIN},
+    {"ffn_down", "layer.2.DenseReluDense.wo", .shape = "DF", .needs = FERRY_ROW_DECODER},
+    {"ffn_norm", "layer.2.layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
 };
 static const ferry_layer_row output_norm = {
     .to = "output_norm", .from = "final_layer_norm", .shape = "D", .needs = FERRY_ROW_STACK};
@@ -125,9 +113,8 @@ static const ferry_layer_row output_norm = {
 static ferry_status add_position(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
 {
     const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
-    ferry_import_position *position = decoder ? &plan->decoder_position : &plan->encoder_position;
     const ferry_weights_entry *table;
-    *position = ferry_import_t5_position(choices->buckets, choices->max_distance);
+    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, 0);
     const ferry_name name = ferry_name_format("%s.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                                               decoder ? "decoder" : "encoder");
     FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &table, error));
@@ -163,18 +150,18 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
     const ferry_weights_entry *shared = NULL, *output = ferry_import_find(plan, plan->prefix, "lm_head.weight");
     bool any = false;
     if (output == NULL) output = ferry_import_find(plan, "", "lm_head.weight");
-    if (output != NULL) FERRY_TRY(ferry_import_check_shape(plan, output, V, model->d_model, error));
+    if (output != NULL) FERRY_TRY(ferry_import_check_shape(output, V, model->d_model, error));
     for (int i = 0; i < 3; i++) any |= ferry_import_find(plan, plan->prefix, inner[i]) != NULL;
     FERRY_TRY(ferry_huggingface_take_tied(plan, any ? inner : outer, V, &shared, error));
-    plan->tied_embeddings = true;
-    plan->tied_output = output == NULL || output == shared || ferry_huggingface_same_numbers(output, shared);
+    plan->model.tied_embeddings = true;
+    plan->model.tied_output = output == NULL || output == shared || ferry_huggingface_same_numbers(output, shared);
     model->output_scale = choices->scale ? (float)(1 / sqrt((double)model->d_model)) : 1;
     FERRY_TRY(ferry_import_add(plan, shared, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
     if (output == NULL && !choices->tie && !choices->scale_is_key) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is false)", path);
     }
-    if (plan->tied_output) return FERRY_OK;
+    if (plan->model.tied_output) return FERRY_OK;
     if (!choices->tie || choices->scale_is_key || choices->mt5) {
         return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
     }

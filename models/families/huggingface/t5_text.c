@@ -96,7 +96,6 @@ static bool is_madlad_tag(ferry_view piece)
 static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_spm *spm = plan->segmenters[0];
-    ferry_model_text *text = &plan->text;
     size_t count = 0;
     prompt_list list;
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_madlad_tag(ferry_spm_piece(spm, i));
@@ -114,7 +113,7 @@ static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error
         list.targets[list.count] = list.count;
         list.count++;
         FERRY_TRY(ferry_import_add_tag(plan, &list.languages, (ferry_view){prompt + 2, piece.size - 3}, i, error));
-        FERRY_TRY(ferry_import_ids(plan, &i, 1, &text->special_ids, &text->special_count, error));
+        FERRY_TRY(ferry_import_special(plan, &i, 1, error));
     }
     plan->kind = "huggingface-madlad";
     return add_languages(plan, &list, error);
@@ -129,7 +128,7 @@ static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer,
     int32_t extra = mt5 ? 0 : 100;
     FERRY_TRY(ferry_json_integer(tokenizer, "extra_ids", 0, MAX_EXTRA, &extra, error));
     for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < text->source_count; i++, extra--) {
-        FERRY_TRY(ferry_import_ids(plan, &i, 1, &text->special_ids, &text->special_count, error));
+        FERRY_TRY(ferry_import_special(plan, &i, 1, error));
     }
     return FERRY_OK;
 }
@@ -152,7 +151,7 @@ ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bo
     FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
     ferry_import_one_vocabulary(plan, pieces, unknown);
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    FERRY_TRY(ferry_import_ids(plan, &unknown, 1, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_special(plan, &unknown, 1, error));
     FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, error));
     FERRY_TRY(read_madlad_tags(plan, error));
     return text->languages.count == 0 ? read_tasks(plan, config, error) : FERRY_OK;

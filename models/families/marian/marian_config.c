@@ -217,8 +217,8 @@ static ferry_status read_ties(ferry_import_plan *plan, ferry_json config, ferry_
                                    {"tied-embeddings-src", .flag = &source},
                                    {"tied-embeddings-all", .flag = &all}};
     FERRY_TRY(read_keys(config, keys, error));
-    plan->tied_embeddings = source || all;
-    plan->tied_output = output || all;
+    plan->model.tied_embeddings = source || all;
+    plan->model.tied_output = output || all;
     return FERRY_OK;
 }
 
@@ -266,7 +266,9 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(read_alignment(config, plan, error));
     model->embedding_scale = (float)sqrt((double)model->d_model);
     plan->generation.start_id = -1;
-    plan->encoder_position = plan->decoder_position = ferry_import_sinusoidal("half_minus_one", 0);
+    /* All sines, then all cosines, from position 0, the divisor one less than half the width. */
+    ferry_import_sinusoidal(plan, false, false, true, 0);
+    ferry_import_sinusoidal(plan, true, false, true, 0);
     return FERRY_OK;
 }
 

@@ -24,7 +24,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
 {
     FERRY_TRY(find(plan, name, entry, error));
     const ferry_tensor *tensor = &(*entry)->tensor;
-    if ((*entry)->multiplier == 0) return ferry_import_check_shape(plan, *entry, rows, columns, error);
+    if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;
     char shape[100];
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape [%" PRId32 ", %" PRId32 "], found %s",
@@ -41,7 +41,7 @@ static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix
     if (entry->tensor.type == FERRY_I8 && entry->multiplier != 0 && ferry_tensor_count(&entry->tensor) == 1) {
         *value = (float)*(const int8_t *)entry->tensor.data * (1 / entry->multiplier);
     } else {
-        FERRY_TRY(ferry_import_check_shape(plan, entry, 1, 0, error));
+        FERRY_TRY(ferry_import_check_shape(entry, 1, 0, error));
         ferry_import_widen(&entry->tensor, 0, 1, 1, value);
     }
     if (*value > 0 && *value <= 1e30f) return FERRY_OK;
@@ -176,11 +176,12 @@ static ferry_status add_embedding(ferry_import_plan *plan, const char *name, int
 static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
 {
     const int32_t source = plan->model.encoder.vocab_size, target = plan->model.decoder.vocab_size;
-    if (!plan->tied_embeddings) {
+    if (!plan->model.tied_embeddings) {
         FERRY_TRY(add_embedding(plan, "encoder_Wemb", source, false, "enc.token_embd.weight", error));
-        return add_embedding(plan, "decoder_Wemb", target, plan->tied_output, "dec.token_embd.weight", error);
+        return add_embedding(plan, "decoder_Wemb", target, plan->model.tied_output, "dec.token_embd.weight", error);
     }
-    if (source == target) return add_embedding(plan, "Wemb", source, plan->tied_output, "token_embd.weight", error);
+    if (source == target)
+        return add_embedding(plan, "Wemb", source, plan->model.tied_output, "token_embd.weight", error);
     return ferry_fail(error, FERRY_ERROR_FORMAT,
                       "%s: one embedding for vocabularies of %" PRId32 " and of %" PRId32 " words",
                       ferry_import_source_path(plan->source), source, target);
@@ -191,7 +192,7 @@ static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
 {
     const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
     const ferry_weights_entry *entry;
-    if (plan->tied_output) return FERRY_OK;
+    if (plan->model.tied_output) return FERRY_OK;
     if (ferry_weights_find(&plan->weights, output_names[0]) == NULL) {
         ferry_import_tensor matrix;
         FERRY_TRY(read_matrix(plan, output_names[1], V, D, &matrix, error));
@@ -208,7 +209,7 @@ static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian 
 {
     bool omit = false;
     FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
-    plan->output_bias = !omit;
+    plan->model.output_bias = !omit;
     if (omit) return FERRY_OK;
     const ferry_weights_entry *bias;
     FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", plan->model.decoder.vocab_size, 0, &bias, error));
