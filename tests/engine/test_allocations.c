@@ -133,7 +133,6 @@ static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, b
 /* NULL for one thread. */
 static ferry_pool *make_pool(int32_t threads)
 {
-    ferry_error error;
     ferry_pool *pool = NULL;
     if (threads > 1) CHECK(ferry_pool_create(threads, &pool, &error));
     return pool;
@@ -142,7 +141,6 @@ static ferry_pool *make_pool(int32_t threads)
 /* Of a model of floats; destroyed by ferry_screen_destroy. */
 static ferry_screen make_screen(const ferry_model *model)
 {
-    ferry_error error;
     ferry_screen screen = {0};
     if (model->file.transformer.output.codes == NULL)
         CHECK(ferry_screen_create(&model->file.transformer.output, &screen, &error));
@@ -256,7 +254,6 @@ TEST(test_parts_and_neighbors_change_nothing)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model, &options);
@@ -281,7 +278,6 @@ TEST(test_one_sentence_on_many_threads)
         for (int32_t s = 0; s < SENTENCES; s += 7) {
             const int32_t offsets[] = {0, 1 + s * 11 % LONGEST};
             ferry_result *results[4];
-            ferry_error error;
             for (int32_t i = 0; i < 4; i++) {
                 CHECK(ferry_inspect_generate(translators[i], source_ids[s], offsets, 1, &results[i], &error));
                 const size_t length = ferry_result_tokens(results[0], 0, 0);

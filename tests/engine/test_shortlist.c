@@ -19,7 +19,6 @@ static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const i
                         int32_t *words)
 {
     ferry_arena arena = {0};
-    ferry_error error;
     const int32_t *found;
     int32_t count;
     CHECK(ferry_shortlist_words(shortlist, vocab, source, length, &arena, &found, &count, &error));
@@ -178,7 +177,6 @@ static ferry_status keep(void *user, size_t tag, const ferry_search *search, fer
 /* Sentences first … last - 1, `width` at a time. */
 static void generate(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width)
 {
-    ferry_error error;
     j->next = first;
     j->last = last;
     const ferry_generate_source source = {
@@ -221,7 +219,6 @@ static struct {
 
 static void begin(int32_t beam, bool shared)
 {
-    ferry_error error;
     const ferry_inspect_shape shape = {
         .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
     CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &world.opened, &error));
@@ -277,7 +274,6 @@ TEST_WITH(test_no_other_words, NULL, end)
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
 TEST_WITH(test_softmax_over_the_list, NULL, end)
 {
-    ferry_error error;
     begin(1, true);
     job *j = world.job;
     generate(&world.generator, j, 0, SENTENCES, 4);

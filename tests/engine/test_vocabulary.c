@@ -9,8 +9,7 @@ TEST(test_vocabulary)
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
-    ferry_error error;
-    assert_int_equal(ferry_vocabulary_create(pieces, 9, &vocabulary, &error), FERRY_OK);
+    CHECK(ferry_vocabulary_create(pieces, 9, &vocabulary, &error));
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), 0);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("b")), 1);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0")), 3);
@@ -23,7 +22,7 @@ TEST(test_vocabulary)
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p099285")), -1);
     ferry_vocabulary_destroy(&vocabulary);
 
-    assert_int_equal(ferry_vocabulary_create(NULL, 0, &vocabulary, &error), FERRY_OK);
+    CHECK(ferry_vocabulary_create(NULL, 0, &vocabulary, &error));
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), -1);
     ferry_vocabulary_destroy(&vocabulary);
 }

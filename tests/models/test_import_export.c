@@ -53,7 +53,6 @@ static void check_position_tensor(expectation *expected, const ferry_model_file 
 
 static void check_export(const export_row *row, ferry_type type)
 {
-    ferry_error error;
     ferry_safetensors source;
     char folder[100];
     const char *name = row->name;

@@ -9,7 +9,6 @@
 
 static void check_marian_separate(ferry_type type)
 {
-    ferry_error error;
     ferry_safetensors source;
     char *directory = data_file("models/marian-separate"), *weights = in_directory(directory, "model.safetensors");
     CHECK(ferry_safetensors_open(weights, &source, &error));
@@ -54,7 +53,6 @@ TEST(test_marian_separate)
 
 TEST(test_marian_joint)
 {
-    ferry_error error;
     ferry_safetensors source;
     char *directory = shared_file("models/tatoeba-en-de/huggingface");
     char *weights = in_directory(directory, "model.safetensors");

@@ -13,7 +13,6 @@ static char *make_folder(void)
 
 static void copy_segmenter(const char *folder, const char *name)
 {
-    ferry_error error;
     ferry_mapped_file map;
     char *from = data_file("models/tatoeba-en-de/source.spm"), *to = in_directory(folder, name);
     CHECK(ferry_mapped_file_open(from, &map, &error));

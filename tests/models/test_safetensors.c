@@ -27,7 +27,6 @@ static void refuse(ferry_view bytes, ferry_status status, const char *what)
 TEST(test_reads_what_is_there)
 {
     static const float numbers[] = {1, 2, 3, 4, 5, 6, 7};
-    ferry_error error;
     ferry_safetensors tensors;
     made_file file = make("{\"__metadata__\":{\"format\":\"pt\"},"
                           "\"b\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[4,28]},"
@@ -92,7 +91,6 @@ TEST(test_inconsistent_headers)
 
 TEST(test_header_length)
 {
-    ferry_error error;
     ferry_safetensors tensors;
     made_file file = make("{}", NULL, 0);
     CHECK(parse(whole(&file), &tensors, &error));
@@ -107,19 +105,17 @@ TEST(test_header_length)
 TEST(test_lfs_pointer)
 {
     static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123\n";
-    ferry_error error;
     ferry_safetensors tensors;
     char *path = scratch_file("pointer.safetensors");
     write_bytes(path, pointer, sizeof pointer - 1);
-    check_refusal(ferry_safetensors_open(path, &tensors, &error), &error, FERRY_ERROR_UNSUPPORTED,
-                  "pointer.safetensors: this is a Git LFS pointer");
+    REFUSE(ferry_safetensors_open(path, &tensors, &error), FERRY_ERROR_UNSUPPORTED,
+           "pointer.safetensors: this is a Git LFS pointer");
 }
 
 /* What importers get: names of their own, row-major strides, small integers. */
 TEST(test_entries)
 {
     static const unsigned char data[18] = {1, 2, 3, 4, 5, 6};
-    ferry_error error;
     ferry_weights weights;
     made_file file = make("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", data,
                           sizeof data);

@@ -50,7 +50,6 @@ char *variant(const char *source, const edit *edits, size_t count)
 
 item_list *read_items(const char *directory)
 {
-    ferry_error error;
     ferry_safetensors file;
     item_list *list = kept_memory(sizeof *list);
     list->count = 0;
@@ -155,7 +154,6 @@ static kept_model *keep_model(void)
 
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options)
 {
-    ferry_error error;
     ferry_model_file file;
     char *path = scratch_file("model.gguf");
     CHECK(ferry_import(source, path, options, &error));
@@ -184,7 +182,6 @@ const ferry_model *opened(const char *source)
 
 const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count)
 {
-    ferry_error error;
     int32_t *ids;
     CHECK(ferry_inspect_tokenize(model, (ferry_text){text, strlen(text)}, from, to, &ids, count, &error));
     int32_t *copy = kept_memory(*count * sizeof *copy);
@@ -195,7 +192,6 @@ const int32_t *tokenized(const ferry_model *model, const char *text, const char 
 
 bool described(const ferry_model *model, const char *what)
 {
-    ferry_error error;
     ferry_text text;
     CHECK(ferry_inspect_describe(model, &text, &error));
     const bool found = ferry_view_contains((ferry_view){text.data, text.size}, what);

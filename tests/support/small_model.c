@@ -319,7 +319,6 @@ void write_small_model(const char *path, const small_model *model)
 {
     const char *word = model->feature != NULL ? model->feature : "";
     const ferry_view features[] = {{"encoder-decoder", 15}, {"panels16", 8}, {word, strlen(word)}};
-    ferry_error error;
     ferry_gguf_writer *writer;
     builder *b = calloc(1, sizeof *b);
     assert_non_null(b);
@@ -350,11 +349,9 @@ void write_small_model(const char *path, const small_model *model)
 
 ferry_model *open_small_model(const small_model *model, const char *isa)
 {
-    ferry_error error;
     ferry_model *opened;
-    char *path = scratch_path("small.gguf");
+    const char *path = scratch_file("small.gguf");
     write_small_model(path, model);
     CHECK(ferry_inspect_open(path, isa, &opened, &error));
-    free(path);
     return opened;
 }
