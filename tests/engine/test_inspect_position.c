@@ -62,9 +62,8 @@ TEST(test_scores_by_distance)
 
 TEST(test_mistakes_are_named)
 {
-    float *values = malloc(100000 * sizeof *values);
+    float *values = kept_memory(100000 * sizeof *values);
     ferry_model *model = make("learned");
-    assert_non_null(values);
     const struct {
         int32_t layer, head, count;
         ferry_status status;
@@ -82,7 +81,6 @@ TEST(test_mistakes_are_named)
     REFUSE(ferry_inspect_position_rows(model, FERRY_INSPECT_ENCODER, 0, values, &error), FERRY_ERROR_ARGUMENT, "");
     REFUSE(ferry_inspect_position_rows(model, FERRY_INSPECT_ENCODER, 50000, values, &error), FERRY_ERROR_LIMIT, "");
     assert_int_equal(ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, 3).size, 0);
-    free(values);
     ferry_model_close(model);
 }
 

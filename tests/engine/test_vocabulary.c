@@ -30,10 +30,9 @@ TEST(test_vocabulary)
 TEST(test_large_vocabulary)
 {
     enum { COUNT = 58000 };
-    char(*names)[16] = calloc(COUNT, sizeof *names);
-    ferry_view *pieces = calloc(COUNT, sizeof *pieces);
+    static char names[COUNT][16];
+    static ferry_view pieces[COUNT];
     ferry_vocabulary vocabulary;
-    assert_true(names != NULL && pieces != NULL);
     for (int32_t i = 0; i < COUNT; i++) {
         int size = snprintf(names[i], sizeof names[i], "▁%x", (unsigned)i * 2654435761u);
         pieces[i] = (ferry_view){names[i], (size_t)size};
@@ -41,6 +40,4 @@ TEST(test_large_vocabulary)
     assert_int_equal(ferry_vocabulary_create(pieces, COUNT, &vocabulary, NULL), FERRY_OK);
     for (int32_t i = 0; i < COUNT; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
     ferry_vocabulary_destroy(&vocabulary);
-    free(pieces);
-    free(names);
 }

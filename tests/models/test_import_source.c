@@ -202,14 +202,13 @@ TEST(test_gzip_bomb)
 {
     const size_t length = (size_t)80 << 20;
     char *directory = scratch_directory("bomb"), *path = in_directory(directory, "bomb.gz");
-    char *zeros = calloc(length, 1);
+    char *zeros = kept_memory(length);
     made_file file = {.size = 0};
     put_gzip(&file, zeros, length);
     write_bytes(path, file.data, file.size);
     ferry_import_source *source = open_source(directory);
     refuse_file(source, "bomb", FERRY_ERROR_FORMAT, "bomb.gz: inflates to more than ");
     ferry_import_source_close(source);
-    free(zeros);
 }
 
 TEST(test_refusals)

@@ -154,7 +154,6 @@ static void translate_lines(run *r, const ferry_options *options)
     int32_t *offsets = kept_memory((count + 1) * sizeof *offsets);
     made_file ids = {.size = 0};
     ferry_text *texts = kept_memory(count * sizeof *texts);
-    offsets[0] = 0;
     for (size_t i = 0; i < count; i++) {
         const json_t *line = json_array_get(r->golden->lines, i);
         int32_t length;

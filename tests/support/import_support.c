@@ -269,7 +269,7 @@ static const float *source_numbers(expectation *expected, const char *name, int6
 void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K)
 {
     const float *numbers = source_numbers(expected, name, (int64_t)N * K);
-    float *row = malloc((size_t)K * sizeof *row);
+    float *row = kept_memory((size_t)K * sizeof *row);
     assert_int_equal((uintptr_t)panels % 64, 0);
     for (int32_t n = 0; n < N; n++) {
         ferry_panels_row(row, panels, K, n);
@@ -283,7 +283,6 @@ void check_panels(expectation *expected, const char *name, const float *panels, 
         ferry_panels_row(row, panels, K, n);
         for (int32_t k = 0; k < K; k++) assert_true(row[k] == 0);
     }
-    free(row);
 }
 
 void check_vector(expectation *expected, const char *name, const float *vector, int32_t n)

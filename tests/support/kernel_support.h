@@ -17,7 +17,7 @@
 /* A test whose random numbers are always the same. */
 #define RANDOM_TEST(name) TEST_WITH(name, restart_random, NULL)
 
-/* A test's setup: the numbers that follow are always the same. */
+/* A test's setup: the numbers that follow are always the same, and memory of the test before is released. */
 int restart_random(void **state);
 float random_between(float low, float high);
 void fill_random(float *x, size_t n, float low, float high);

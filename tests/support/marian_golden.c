@@ -11,7 +11,6 @@ static char *take_field(const char **line)
     const size_t size = end != NULL ? (size_t)(end - *line) : strlen(*line);
     char *field = kept_memory(size + 1);
     memcpy(field, *line, size);
-    field[size] = 0;
     *line += size + (end != NULL ? 5 : 0);
     return field;
 }

@@ -28,7 +28,7 @@ void *kept_memory(size_t size)
         struct kept *next;
         max_align_t data[];
     } * all; /* reachable, so no leak */
-    struct kept *block = malloc(sizeof *block + size);
+    struct kept *block = calloc(1, sizeof *block + size);
     assert_non_null(block);
     block->next = all;
     all = block;

@@ -33,7 +33,7 @@
     } while (0)
 void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what);
 
-/* Memory that lasts until the program ends. */
+/* Zeroed memory that lasts until the program ends. */
 void *kept_memory(size_t size);
 
 /* ---- paths, which last until the program ends ---- */
