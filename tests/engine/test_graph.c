@@ -1,10 +1,9 @@
 /* The graph below the goldens: the cache of keys and values, attention's seam for positional encodings, memory. */
-#include "tests/support/support.h"
+#include "tests/support/jobs.h"
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
 #include "engine/api/model.h"
-#include "engine/search/generate.h"
 #include "tests/support/random.h"
 
 static uint32_t random_state = 12345;
@@ -238,39 +237,6 @@ TEST(test_attention_weights_are_distributions)
 
 enum { SENTENCES = 11 };
 
-typedef struct queue {
-    const ferry_transformer *model;
-    const ferry_generation *generation;
-    int32_t ids[40];
-    int next, finished;
-} queue;
-
-static bool next_sentence(void *user, ferry_generate_sentence *sentence)
-{
-    queue *q = user;
-    if (q->next % (SENTENCES + 1) == SENTENCES) return false;
-    *sentence = (ferry_generate_sentence){.ids = q->ids,
-                                          .length = 1 + q->next * 7 % 40,
-                                          .rules = {.options = q->generation->decoding,
-                                                    .eos_ids = q->generation->eos_ids,
-                                                    .eos_count = q->generation->eos_count,
-                                                    .start_id = q->generation->start_id}};
-    sentence->rules.options.beam = 3;
-    sentence->rules.options.max_length = 20 + q->next;
-    sentence->rules.options.nbest = 2;
-    q->next++;
-    return true;
-}
-
-static ferry_status count_finished(void *user, size_t tag, const ferry_search *search, ferry_error *error)
-{
-    (void)tag;
-    (void)search;
-    (void)error;
-    ((queue *)user)->finished++;
-    return FERRY_OK;
-}
-
 /* The same work again asks the system for nothing. */
 TEST(test_decoding_allocates_nothing_after_warm_up)
 {
@@ -279,18 +245,16 @@ TEST(test_decoding_allocates_nothing_after_warm_up)
     size_t warm = 0;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     for (int round = 0; round < 6; round++) {
-        queue q = {.model = &model->file.transformer, .generation = &model->file.generation};
-        for (int32_t i = 0; i < 40; i++) q.ids[i] = (i * 7) % 96;
-        const ferry_generate_source source = {.width = 4,
-                                              .tokens = 60,
-                                              .beam = 3,
-                                              .max_length = 20 + SENTENCES,
-                                              .next = next_sentence,
-                                              .finished = count_finished,
-                                              .user = &q};
-        CHECK(ferry_generate(&generator, &source, &error));
-        assert_int_equal(q.finished, SENTENCES);
-        assert_int_equal(generator.state.context.arena.used, 0);
+        job *j = new_job(&model->file.generation, SENTENCES);
+        for (int32_t s = 0; s < SENTENCES; s++) {
+            job_sentence *sentence = &j->sentences[s];
+            sentence->length = 1 + s * 7 % JOB_LONGEST;
+            for (int32_t i = 0; i < JOB_LONGEST; i++) sentence->ids[i] = (i * 7) % 96;
+            sentence->options.beam = 3;
+            sentence->options.max_length = 20 + s;
+            sentence->options.nbest = 2;
+        }
+        generate_job(&generator, j, 0, SENTENCES, 4, 60);
         if (round == 2) warm = ferry_generator_allocations(&generator);
     }
     assert_true(warm > 0);
