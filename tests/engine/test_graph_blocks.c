@@ -1,6 +1,7 @@
 /* The graph's blocks on small models: every choice against plain double-precision arithmetic, and what must not change
  * a byte: steps, batches, beams. */
 #include "tests/support/plain_graph.h"
+#include "tests/support/random.h"
 #include "tests/support/small_model.h"
 
 #include "engine/graph/decoder.h"
@@ -181,12 +182,6 @@ static void recompute(const ferry_model *model, const int32_t *ids, int32_t coun
     decode(&fresh, ids, 1, 0, count, hidden);
     memcpy(last, hidden + (count - 1) * D, D * sizeof *last);
     ferry_state_destroy(&fresh.state);
-}
-
-static uint32_t next_random(uint32_t *random)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return *random >> 8;
 }
 
 /* Random splits, deaths and growth: every row is what its own past gives. */

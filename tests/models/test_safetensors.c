@@ -1,5 +1,6 @@
 /* safetensors: what is in a file, and that every inconsistent header is refused by name. */
 #include "tests/support/files.h"
+#include "tests/support/random.h"
 
 /* A file from its header's text and its data. */
 static made_file make(const char *header, const void *data, size_t size)
@@ -148,8 +149,8 @@ TEST(test_truncation_and_damage)
     for (int round = 0; round < 20000; round++) {
         const ferry_view copy = whole(&file);
         for (int i = 0; i < 1 + round % 3; i++) {
-            random = random * 1664525u + 1013904223u;
-            ((char *)(uintptr_t)copy.data)[(random >> 8) % (file.size - sizeof zeros)] = (char)(random >> 3);
+            const uint32_t place = next_random(&random);
+            ((char *)(uintptr_t)copy.data)[place % (file.size - sizeof zeros)] = (char)(random >> 3);
         }
         if (parse(copy, &tensors, &error) == FERRY_OK) ferry_safetensors_close(&tensors);
     }
