@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/kernels/linear.h"
+#include "tests/support/random.h"
 
 enum { MOST = 1 << 17 };
 
@@ -30,8 +31,7 @@ static void fill_random(float *x, size_t n, float low, float high)
 {
     uint32_t state = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        state = state * 1664525u + 1013904223u;
-        x[i] = low + (high - low) * ((float)(state >> 8) * 0x1p-24f);
+        x[i] = low + (high - low) * ((float)next_random(&state) * 0x1p-24f);
     }
 }
 

@@ -10,10 +10,8 @@ enum { COUNT = 40, KEYS = 2 * COUNT - 1, HEADS = 4 };
 static const ferry_inspect_shape shape = {
     .d_model = 32, .heads = HEADS, .ffn_width = 32, .encoder_layers = 1, .decoder_layers = 1, .vocab = 16};
 
-static void the_bias_is_that_of_the_page(void **unused)
+TEST(the_bias_is_that_of_the_page)
 {
-    (void)unused;
-    ferry_error error;
     ferry_model *model;
     float scores[KEYS];
     CHECK(ferry_inspect_untrained("logarithmic", &shape, NULL, &model, &error));
@@ -42,24 +40,12 @@ static bool negative(void *user, const char *key, double *value)
     return strcmp(key, "slope") == 0;
 }
 
-static void a_bad_parameter_is_refused_by_name(void **unused)
+TEST(a_bad_parameter_is_refused_by_name)
 {
-    (void)unused;
-    ferry_error error;
     ferry_position position;
     const ferry_position_source source = {.text = no_text, .real = negative};
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
-    assert_int_equal(ferry_position_bind((ferry_view){"logarithmic", 11}, &stack, &source, ferry_kernels_find(NULL),
-                                         &position, &error),
-                     FERRY_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "position.slope"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bias_is_that_of_the_page),
-        cmocka_unit_test(a_bad_parameter_is_refused_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    REFUSE(ferry_position_bind((ferry_view){"logarithmic", 11}, &stack, &source, ferry_kernels_find(NULL), &position,
+                               &error),
+           FERRY_ERROR_FORMAT, "position.slope");
 }

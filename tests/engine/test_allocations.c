@@ -1,108 +1,23 @@
 /* Generation with a vocabulary so large that searches take their logits in parts, and that idle threads help with them:
  * the same work again asks the system for nothing, and parts, neighbors, helpers and the room for ids change neither
  * what is chosen nor its score. */
+#include "tests/support/jobs.h"
 #include "tests/support/small_model.h"
 
 #include "base/pool.h"
 #include "engine/api/model.h"
-#include "engine/search/generate.h"
 
 enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
 
-typedef struct found_best {
-    float score; /* 0 without scores */
-    int32_t length;
-    int32_t ids[MAX_LENGTH];
-} found_best;
-
-typedef struct job {
-    const ferry_transformer *model;
-    const ferry_generation *generation;
-    int32_t beam;
-    bool skip_scores, shortlist;
-    const ferry_screen *screen;
-    int32_t next;
-    size_t finished, scored;
-    found_best best[SENTENCES];
-} job;
-
 static int32_t source_ids[SENTENCES][LONGEST];
-
-static bool next_sentence(void *user, ferry_generate_sentence *sentence)
-{
-    job *j = user;
-    if (j->next == SENTENCES) return false;
-    const int32_t s = j->next++;
-    *sentence = (ferry_generate_sentence){
-        .ids = source_ids[s],
-        .length = 1 + s * 11 % LONGEST,
-        .rules = {.options = j->generation->decoding,
-                  .eos_ids = j->generation->eos_ids,
-                  .eos_count = j->generation->eos_count,
-                  .start_id = j->generation->start_id},
-        .tag = (size_t)s,
-    };
-    sentence->rules.options.max_length = MAX_LENGTH - s % 25;
-    sentence->rules.options.scores = !j->skip_scores;
-    sentence->rules.options.beam = j->beam;
-    sentence->rules.options.shortlist = j->shortlist;
-    sentence->rules.options.no_repeat_ngram = 2;
-    return true;
-}
-
-static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
-{
-    (void)error;
-    job *j = user;
-    const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
-    j->best[tag].score = best.score;
-    j->best[tag].length = best.length;
-    memcpy(j->best[tag].ids, best.ids, (size_t)best.length * sizeof *best.ids);
-    j->finished++;
-    j->scored += best.score != 0.0f;
-    return FERRY_OK;
-}
-
-typedef struct generation {
-    ferry_generator *generator;
-    ferry_generate_source source;
-    ferry_status status;
-    ferry_error error;
-} generation;
-
-static void generate_item(void *user, int32_t worker, size_t item)
-{
-    (void)worker;
-    (void)item;
-    generation *g = user;
-    g->status = ferry_generate(g->generator, &g->source, &g->error);
-}
 
 static void generate(ferry_generator *generator, job *j, int32_t width, int32_t tokens)
 {
-    generation g = {.generator = generator};
-    g.source = (ferry_generate_source){
-        .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
-        .width = width,
-        .tokens = tokens,
-        .beam = j->beam,
-        .max_length = MAX_LENGTH,
-        .screen = j->screen,
-        .next = next_sentence,
-        .finished = keep,
-        .user = j,
-    };
-    j->next = 0;
-    j->finished = j->scored = 0;
-    memset(j->best, 0, sizeof j->best);
-    if (generator->state.context.pool != NULL)
-        ferry_pool_run(generator->state.context.pool, generate_item, &g, 1);
-    else
-        generate_item(&g, 0, 0);
-    assert_int_equal(g.status, FERRY_OK);
-    assert_int_equal(j->finished, SENTENCES);
-    assert_true(!j->skip_scores || j->beam > 1 || j->scored == 0);
-    assert_int_equal(generator->state.context.arena.used, 0);
+    generate_job(generator, j, 0, SENTENCES, width, tokens);
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        const job_sentence *sentence = &j->sentences[s];
+        assert_true(sentence->options.scores || sentence->options.beam > 1 || sentence->found[0].score == 0.0f);
+    }
 }
 
 static ferry_model *open_model(ferry_type type)
@@ -120,20 +35,23 @@ static ferry_model *open_model(ferry_type type)
 
 static job *make_job(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist)
 {
-    job *j = calloc(1, sizeof *j);
-    assert_non_null(j);
-    j->model = &model->file.transformer;
-    j->generation = &model->file.generation;
-    j->beam = beam;
-    j->skip_scores = skip_scores;
-    j->shortlist = shortlist;
+    job *j = new_job(&model->file.generation, SENTENCES);
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        job_sentence *sentence = &j->sentences[s];
+        sentence->length = 1 + s * 11 % LONGEST;
+        memcpy(sentence->ids, source_ids[s], sizeof source_ids[s]);
+        sentence->options.max_length = MAX_LENGTH - s % 25;
+        sentence->options.scores = !skip_scores;
+        sentence->options.beam = beam;
+        sentence->options.shortlist = shortlist;
+        sentence->options.no_repeat_ngram = 2;
+    }
     return j;
 }
 
 /* NULL for one thread. */
 static ferry_pool *make_pool(int32_t threads)
 {
-    ferry_error error;
     ferry_pool *pool = NULL;
     if (threads > 1) CHECK(ferry_pool_create(threads, &pool, &error));
     return pool;
@@ -142,7 +60,6 @@ static ferry_pool *make_pool(int32_t threads)
 /* Of a model of floats; destroyed by ferry_screen_destroy. */
 static ferry_screen make_screen(const ferry_model *model)
 {
-    ferry_error error;
     ferry_screen screen = {0};
     if (model->file.transformer.output.codes == NULL)
         CHECK(ferry_screen_create(&model->file.transformer.output, &screen, &error));
@@ -173,7 +90,6 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     ferry_pool_destroy(generator.state.context.pool);
     ferry_generator_destroy(&generator);
     ferry_screen_destroy(&screen);
-    free(j);
 }
 
 TEST(test_decoding_allocates_nothing_after_warm_up)
@@ -193,10 +109,11 @@ TEST(test_decoding_allocates_nothing_after_warm_up)
 static void check_same(const job *found, const job *expected)
 {
     for (size_t i = 0; i < SENTENCES; i++) {
-        const found_best *a = &found->best[i], *b = &expected->best[i];
+        const job_hypothesis *a = &found->sentences[i].found[0], *b = &expected->sentences[i].found[0];
+        const ferry_options *options = &found->sentences[i].options;
         assert_int_equal(a->length, b->length);
         assert_memory_equal(a->ids, b->ids, sizeof a->ids);
-        if (!found->skip_scores || found->beam > 1) assert_memory_equal(&a->score, &b->score, sizeof a->score);
+        if (options->scores || options->beam > 1) assert_memory_equal(&a->score, &b->score, sizeof a->score);
     }
 }
 
@@ -235,10 +152,8 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
         ferry_pool_destroy(generator.state.context.pool);
         check_same(j, expected);
         ferry_screen_destroy(&screen);
-        free(j);
     }
     ferry_generator_destroy(&generator);
-    free(expected);
 }
 
 TEST(test_parts_and_neighbors_change_nothing)
@@ -256,7 +171,6 @@ TEST(test_parts_and_neighbors_change_nothing)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model, &options);
@@ -281,7 +195,6 @@ TEST(test_one_sentence_on_many_threads)
         for (int32_t s = 0; s < SENTENCES; s += 7) {
             const int32_t offsets[] = {0, 1 + s * 11 % LONGEST};
             ferry_result *results[4];
-            ferry_error error;
             for (int32_t i = 0; i < 4; i++) {
                 CHECK(ferry_inspect_generate(translators[i], source_ids[s], offsets, 1, &results[i], &error));
                 const size_t length = ferry_result_tokens(results[0], 0, 0);

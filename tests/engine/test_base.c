@@ -17,7 +17,7 @@ TEST(test_view_contains)
         {{"abc", 2}, "bc", false}, /* of the view, not of the text in which it is */
         {VIEW(""), "a", false},       {{NULL, 0}, "a", false},
     };
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(ferry_view_contains(rows[i].view, rows[i].part), rows[i].expected);
 }
 
@@ -74,7 +74,7 @@ TEST(test_arrays_grow)
 
     /* count·size does not fit into size_t. */
     static const size_t too_many[] = {SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
-    for (size_t i = 0; i < LENGTH(too_many); i++) {
+    for (size_t i = 0; i < COUNT(too_many); i++) {
         assert_null(ferry_array_grow(array, &capacity, too_many[i], sizeof *array));
         assert_int_equal(capacity, enough);
         assert_int_equal(array[9999], 9999);
@@ -95,7 +95,7 @@ TEST(test_large_memory)
                 {PAGE - 1, PAGE, 64},
                 {PAGE, PAGE, PAGE},
                 {PAGE + 1, 2 * PAGE, PAGE}};
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         size_t size = rows[i].size;
         char *memory = ferry_large_alloc(&size);
         assert_non_null(memory);

@@ -71,14 +71,12 @@ static ferry_position bind(const char *name, const ferry_position_stack *stack, 
                            const float *tensor)
 {
     ferry_position position;
-    ferry_error error;
     CHECK(try_bind(name, stack, parameters, tensor, &position, &error));
     return position;
 }
 
 static void extend(const ferry_position *position, ferry_position_state *state, int32_t count)
 {
-    ferry_error error;
     CHECK(ferry_position_extend(position, state, ferry_kernels_find(NULL), count, &error));
 }
 
@@ -99,9 +97,8 @@ static void bias_by_key(const ferry_position *position, int32_t head, int32_t at
 /* ---- declarations ---- */
 
 /* The declared values pass the declared checks, and nothing is longer than its array. */
-static void test_declarations_are_consistent(void **state)
+TEST(test_declarations_are_consistent)
 {
-    (void)state;
     const ferry_position_stack stack = {.layers = 2, .d_model = 16, .heads = 4, .head_width = 4};
     const float zeros[1024 * 16] = {0}; /* as many numbers as the largest tensor */
     fake_file file = {.tensor = zeros};
@@ -111,7 +108,6 @@ static void test_declarations_are_consistent(void **state)
         const ferry_position_parameter *parameter = scheme->parameters;
         const ferry_position_tensor *tensor = scheme->tensors;
         ferry_position position;
-        ferry_error error;
         while (parameter != NULL && parameter->key != NULL) {
             assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->choices[0] != NULL));
             assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->least == NULL));
@@ -128,9 +124,8 @@ static void test_declarations_are_consistent(void **state)
 }
 
 /* The message names the parameter and what was expected, whatever was wrong. */
-static void test_bad_parameters_are_refused(void **state)
+TEST(test_bad_parameters_are_refused)
 {
-    (void)state;
     static const struct {
         const char *scheme;
         fake_parameter parameters[4];
@@ -203,9 +198,8 @@ static void check_sinusoids(const char *layout, const char *divisor)
 }
 
 /* Vaswani et al. 2017, section 3.5: for every pair of columns, PE[p + shift] is PE[p] rotated by shift's angle. */
-static void test_a_shift_rotates_sinusoids(void **state)
+TEST(test_a_shift_rotates_sinusoids)
 {
-    (void)state;
     check_sinusoids("interleaved", "half");
     check_sinusoids("split", "half");
     check_sinusoids("split", "half_minus_one");
@@ -223,9 +217,8 @@ static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
     return bind("rope", &stack, parameters, NULL);
 }
 
-static void test_rotations_of_worked_vectors(void **state)
+TEST(test_rotations_of_worked_vectors)
 {
-    (void)state;
     static const char *const layouts[] = {"half", "interleaved"};
     /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01. */
     static const float expected[2][4] = {{-1.984111f, 1.959901f, 2.462378f, 4.019800f},
@@ -260,9 +253,8 @@ static double product_at(const ferry_position *position, const ferry_position_st
     return sum;
 }
 
-static void test_rotated_products_depend_on_distance_alone(void **state)
+TEST(test_rotated_products_depend_on_distance_alone)
 {
-    (void)state;
     static const char *const layouts[] = {"half", "interleaved"};
     static const int32_t dims[] = {0, 4};
     for (int row = 0; row < 4; row++) {
@@ -283,10 +275,8 @@ static void test_rotated_products_depend_on_distance_alone(void **state)
     }
 }
 
-static void test_partial_rotation_leaves_the_rest(void **state)
+TEST(test_partial_rotation_leaves_the_rest)
 {
-    (void)state;
-    ferry_error error;
     ferry_position position = bind_rope("half", 8, 4), broken;
     ferry_position_state rows = {0};
     float x[16], before[16];
@@ -307,15 +297,13 @@ static void test_partial_rotation_leaves_the_rest(void **state)
                                              {.key = "dims", .number = wrong[i]},
                                              {0}};
         const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 1, .head_width = 8};
-        assert_int_equal(try_bind("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT);
-        assert_non_null(strstr(error.message, "position.dims"));
+        REFUSE(try_bind("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT, "position.dims");
     }
 }
 
 /* Rows are extended, not rebuilt, and are the same either way. */
-static void test_rows_grow(void **state)
+TEST(test_rows_grow)
 {
-    (void)state;
     ferry_position position = bind_rope("half", 8, 0);
     ferry_position_state grown = {0}, whole = {0};
     for (int32_t count = 1; count <= 700; count++) extend(&position, &grown, count);
@@ -344,9 +332,8 @@ static int32_t bucket_by_table(int32_t distance, bool causal)
     return base + exact + bucket;
 }
 
-static void test_buckets_of_distances(void **state)
+TEST(test_buckets_of_distances)
 {
-    (void)state;
     enum { H = 3, AT = 200 };
     static const fake_parameter parameters[] = {{.key = "num_buckets", .number = 32},
                                                 {.key = "max_distance", .number = 128},
@@ -385,9 +372,8 @@ static int32_t bucket_by_powers(int32_t d, int32_t n, int32_t m)
     return e;
 }
 
-static void test_buckets_of_other_sizes(void **state)
+TEST(test_buckets_of_other_sizes)
 {
-    (void)state;
     enum { AT = 150 };
     float table[32], scores[2 * AT + 1];
     for (int bucket = 0; bucket < 32; bucket++) table[bucket] = (float)bucket;
@@ -408,9 +394,8 @@ static void test_buckets_of_other_sizes(void **state)
             }
 }
 
-static void test_bad_buckets_are_refused(void **state)
+TEST(test_bad_buckets_are_refused)
 {
-    (void)state;
     static const struct {
         double buckets, distance;
         const char *message;
@@ -423,9 +408,7 @@ static void test_bad_buckets_are_refused(void **state)
                                              {.key = "max_distance", .number = rows[i].distance},
                                              {0}};
         ferry_position position;
-        ferry_error error;
-        assert_int_equal(try_bind("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT);
-        assert_non_null(strstr(error.message, rows[i].message));
+        REFUSE(try_bind("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT, rows[i].message);
     }
 }
 
@@ -442,9 +425,8 @@ static double paper_slope(int32_t heads, int32_t h)
     return slope;
 }
 
-static void test_slopes_of_heads(void **state)
+TEST(test_slopes_of_heads)
 {
-    (void)state;
     static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
     static const fake_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
     float scores[101];
@@ -489,20 +471,13 @@ enum { MODELS = sizeof models / sizeof models[0] };
 
 static ferry_model *open_model(const char *name)
 {
-    char relative[128];
-    snprintf(relative, sizeof relative, "positions/%s", name);
-    char *directory = data_path(relative);
-    ferry_model *model = convert_and_open(directory, NULL);
-    free(directory);
-    return model;
+    return convert_and_open(data_file("positions/%s", name), NULL);
 }
 
 /* Beyond the clip, a distance more changes nothing; before it, it does. */
-static void test_clipped_distances_are_constant(void **state)
+TEST(test_clipped_distances_are_constant)
 {
-    (void)state;
     enum { AT = 40, K = 16, CLIP = 4 };
-    ferry_error error;
     float q[K], k[K], scores[2 * AT + 1];
     ferry_model *model = open_model("shaw-post");
     for (int n = 0; n < K; n++) {
@@ -526,18 +501,12 @@ static void fill_ids(int32_t *ids, int32_t count)
 
 static ferry_result *generate(const ferry_model *model, const int32_t *ids, int32_t beam, int32_t batch)
 {
-    ferry_error error;
     ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
     ferry_options_default(model, &options);
     options.beam = options.nbest = beam;
     options.batch = batch;
     options.max_length = MOST;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
-    ferry_translator_destroy(translator);
-    return result;
+    return generated(model, &options, ids, offsets, SENTENCES);
 }
 
 /* log P(id) at every position, summed, from the logits of one pass; pad is never generated. */
@@ -547,10 +516,8 @@ static double score_from_scratch(const ferry_model *model, const int32_t *ids, i
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     const int32_t V = sizes.target_vocab, source_offsets[] = {0, count}, target_offsets[] = {0, length};
     int32_t inputs[MOST] = {sizes.start_id};
-    ferry_error error;
     double total = 0;
-    float *logits = malloc((size_t)length * (size_t)V * sizeof *logits);
-    assert_non_null(logits);
+    float *logits = kept_memory((size_t)length * (size_t)V * sizeof *logits);
     memcpy(inputs + 1, target, (size_t)(length - 1) * sizeof *target);
     CHECK(ferry_inspect_logits(model, ids, source_offsets, 1, inputs, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
                                &error));
@@ -560,14 +527,12 @@ static double score_from_scratch(const ferry_model *model, const int32_t *ids, i
         for (int32_t v = 0; v < V; v++) sum += v == sizes.pad_id ? 0 : exp((double)row[v]);
         total += (double)row[target[t]] - log(sum);
     }
-    free(logits);
     return total;
 }
 
 /* Hypotheses that changed rows many times have the scores of their ids, as if computed in one go. */
-static void test_beam_scores_are_those_of_the_ids(void **state)
+TEST(test_beam_scores_are_those_of_the_ids)
 {
-    (void)state;
     int32_t ids[56];
     fill_ids(ids, offsets[SENTENCES]);
     for (int m = 0; m < MODELS; m++) {
@@ -588,9 +553,8 @@ static void test_beam_scores_are_those_of_the_ids(void **state)
     }
 }
 
-static void test_neighbors_change_no_byte(void **state)
+TEST(test_neighbors_change_no_byte)
 {
-    (void)state;
     int32_t ids[56];
     fill_ids(ids, offsets[SENTENCES]);
     for (int m = 0; m < MODELS; m++) {
@@ -612,57 +576,31 @@ static void test_neighbors_change_no_byte(void **state)
 }
 
 /* A source of 2,000 tokens, and a target that needs many tiles and blocks, in one pass and through the cache. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
-    (void)state;
     enum { S = 2000, T = 150 };
     int32_t ids[S], target[T];
     const int32_t source_offsets[] = {0, S}, target_offsets[] = {0, T};
     fill_ids(ids, S);
     fill_ids(target, T);
     for (int m = 0; m < MODELS; m++) {
-        ferry_error error;
         ferry_model *model = open_model(models[m]);
         const size_t V = (size_t)ferry_inspect_get_sizes(model).target_vocab;
-        float *logits = malloc(T * V * sizeof *logits), *steps = malloc(T * V * sizeof *steps);
-        assert_true(logits != NULL && steps != NULL);
-        const ferry_status status = ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets,
-                                                         FERRY_INSPECT_ONE_PASS, logits, &error);
+        float *logits = kept_memory(T * V * sizeof *logits), *steps = kept_memory(T * V * sizeof *steps);
         if (strcmp(models[m], "learned-post") == 0) {
-            assert_int_equal(status, FERRY_ERROR_LIMIT);
-            assert_non_null(strstr(error.message, "2000 tokens"));
-            assert_non_null(strstr(error.message, "positions end at 64"));
+            static const char *const messages[] = {"2000 tokens", "positions end at 64"};
+            for (int i = 0; i < 2; i++)
+                REFUSE(ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets,
+                                            FERRY_INSPECT_ONE_PASS, logits, &error),
+                       FERRY_ERROR_LIMIT, messages[i]);
         } else {
-            if (status != FERRY_OK) fail_msg("%s: %s", models[m], error.message);
+            CHECK(ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets, FERRY_INSPECT_ONE_PASS,
+                                       logits, &error));
             CHECK(ferry_inspect_logits(model, ids, source_offsets, 1, target, target_offsets,
                                        FERRY_INSPECT_STEP_BY_STEP, steps, &error));
             assert_memory_equal(steps, logits, T * V * sizeof *steps);
             for (size_t i = 0; i < T * V; i++) assert_true(isfinite(logits[i]));
         }
-        free(logits);
-        free(steps);
         ferry_model_close(model);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_declarations_are_consistent),
-        cmocka_unit_test(test_bad_parameters_are_refused),
-        cmocka_unit_test(test_a_shift_rotates_sinusoids),
-        cmocka_unit_test(test_rotations_of_worked_vectors),
-        cmocka_unit_test(test_rotated_products_depend_on_distance_alone),
-        cmocka_unit_test(test_partial_rotation_leaves_the_rest),
-        cmocka_unit_test(test_rows_grow),
-        cmocka_unit_test(test_buckets_of_distances),
-        cmocka_unit_test(test_buckets_of_other_sizes),
-        cmocka_unit_test(test_bad_buckets_are_refused),
-        cmocka_unit_test(test_slopes_of_heads),
-        cmocka_unit_test(test_clipped_distances_are_constant),
-        cmocka_unit_test(test_beam_scores_are_those_of_the_ids),
-        cmocka_unit_test(test_neighbors_change_no_byte),
-        cmocka_unit_test(test_long_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

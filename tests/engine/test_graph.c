@@ -1,10 +1,9 @@
 /* The graph below the goldens: the cache of keys and values, attention's seam for positional encodings, memory. */
-#include "tests/support/support.h"
+#include "tests/support/jobs.h"
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
 #include "engine/api/model.h"
-#include "engine/search/generate.h"
 #include "tests/support/random.h"
 
 static uint32_t random_state = 12345;
@@ -44,7 +43,6 @@ static void check_past(const ferry_cache *cache, const ferry_sequence *sequence,
 
 static void append_random(ferry_cache *cache, ferry_sequence *sequence, past *expected)
 {
-    ferry_error error;
     const int32_t p = expected->length++;
     CHECK(ferry_sequence_extend(cache, sequence, expected->length, &error));
     for (int32_t layer = 0; layer < LAYERS; layer++) {
@@ -59,7 +57,6 @@ static void append_random(ferry_cache *cache, ferry_sequence *sequence, past *ex
 /* Random reorders with splits, deaths and growth: every hypothesis keeps exactly its own past, and no block is lost. */
 TEST(test_reordered_hypotheses_keep_their_past)
 {
-    ferry_error error;
     ferry_cache cache;
     ferry_arena arena = {0};
     ferry_sequence sequences[MOST];
@@ -100,7 +97,6 @@ TEST(test_reordered_hypotheses_keep_their_past)
 TEST(test_many_blocks_are_distinct)
 {
     enum { BLOCKS = 700, FLOATS = 16 * (64 + 64) * 4 }; /* 32 kB each */
-    ferry_error error;
     ferry_cache cache;
     ferry_arena arena = {0};
     ferry_sequence sequence, rest;
@@ -166,25 +162,19 @@ static const ferry_position_scheme silent = {.name = "silent"};
 static void check_foreign_scheme(const char *name, const ferry_position_scheme *encoder,
                                  const ferry_position_scheme *decoder)
 {
-    ferry_error error;
-    char relative[64];
     int64_t rows, S, T, D, V, one;
-    snprintf(relative, sizeof relative, "positions/%s", name);
-    char *directory = data_path(relative);
+    const char *directory = data_file("positions/%s", name);
     ferry_model *model = convert_and_open(directory, NULL);
     model->file.transformer.encoder.position.scheme = encoder;
     model->file.transformer.decoder.position.scheme = decoder;
-    char path[512];
     ferry_safetensors golden;
-    snprintf(path, sizeof path, "%s/golden.safetensors", directory);
-    CHECK(ferry_safetensors_open(path, &golden, &error));
+    CHECK(ferry_safetensors_open(in_directory(directory, "golden.safetensors"), &golden, &error));
     const int32_t *ids = golden_i32(&golden, "source_ids", &rows, &S);
     const int32_t *lengths = golden_i32(&golden, "source_lengths", &one, &rows);
     const int32_t *target = golden_i32(&golden, "decoder_input_ids", &rows, &T);
     const float *encoded = golden_f32(&golden, "encoder_output", &rows, &D);
     const float *logits = golden_f32(&golden, "logits", &rows, &V);
-    float *found = malloc((size_t)(T * V > S * D ? T * V : S * D) * sizeof *found);
-    assert_non_null(found);
+    float *found = kept_memory((size_t)(T * V > S * D ? T * V : S * D) * sizeof *found);
     const int32_t first[] = {0, lengths[0]};
     model->file.transformer.encoder.position.scheme = &silent; /* the file's own scheme is out of the way */
     CHECK(ferry_inspect_encode(model, ids, first, 1, found, &error));
@@ -200,10 +190,8 @@ static void check_foreign_scheme(const char *name, const ferry_position_scheme *
             assert_true(largest_difference(found, logits + s * T * V, (size_t)(T * V)) <= 2e-4);
         }
     }
-    free(found);
     ferry_safetensors_close(&golden);
     ferry_model_close(model);
-    free(directory);
 }
 
 TEST(test_schemes_attach_from_outside)
@@ -216,7 +204,6 @@ TEST(test_schemes_attach_from_outside)
 
 TEST(test_attention_weights_are_distributions)
 {
-    ferry_error error;
     ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     const int32_t ids[] = {5, 9, 20, 31, 7, 0}, target[] = {96, 4, 8, 15};
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
@@ -237,10 +224,9 @@ TEST(test_attention_weights_are_distributions)
             assert_true(fabs(sum - 1) < 1e-5);
         }
     }
-    assert_int_equal(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, sizes.decoder_layers, 0, ids, 6, target, 4,
-                                             weights, &error),
-                     FERRY_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.message, "layer"));
+    REFUSE(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, sizes.decoder_layers, 0, ids, 6, target, 4, weights,
+                                   &error),
+           FERRY_ERROR_ARGUMENT, "layer");
     ferry_model_close(model);
 }
 
@@ -248,60 +234,24 @@ TEST(test_attention_weights_are_distributions)
 
 enum { SENTENCES = 11 };
 
-typedef struct queue {
-    const ferry_transformer *model;
-    const ferry_generation *generation;
-    int32_t ids[40];
-    int next, finished;
-} queue;
-
-static bool next_sentence(void *user, ferry_generate_sentence *sentence)
-{
-    queue *q = user;
-    if (q->next % (SENTENCES + 1) == SENTENCES) return false;
-    *sentence = (ferry_generate_sentence){.ids = q->ids,
-                                          .length = 1 + q->next * 7 % 40,
-                                          .rules = {.options = q->generation->decoding,
-                                                    .eos_ids = q->generation->eos_ids,
-                                                    .eos_count = q->generation->eos_count,
-                                                    .start_id = q->generation->start_id}};
-    sentence->rules.options.beam = 3;
-    sentence->rules.options.max_length = 20 + q->next;
-    sentence->rules.options.nbest = 2;
-    q->next++;
-    return true;
-}
-
-static ferry_status count_finished(void *user, size_t tag, const ferry_search *search, ferry_error *error)
-{
-    (void)tag;
-    (void)search;
-    (void)error;
-    ((queue *)user)->finished++;
-    return FERRY_OK;
-}
-
 /* The same work again asks the system for nothing. */
 TEST(test_decoding_allocates_nothing_after_warm_up)
 {
-    ferry_error error;
     ferry_model *model = convert_data("positions/sinusoidal-post", NULL);
     ferry_generator generator;
     size_t warm = 0;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     for (int round = 0; round < 6; round++) {
-        queue q = {.model = &model->file.transformer, .generation = &model->file.generation};
-        for (int32_t i = 0; i < 40; i++) q.ids[i] = (i * 7) % 96;
-        const ferry_generate_source source = {.width = 4,
-                                              .tokens = 60,
-                                              .beam = 3,
-                                              .max_length = 20 + SENTENCES,
-                                              .next = next_sentence,
-                                              .finished = count_finished,
-                                              .user = &q};
-        CHECK(ferry_generate(&generator, &source, &error));
-        assert_int_equal(q.finished, SENTENCES);
-        assert_int_equal(generator.state.context.arena.used, 0);
+        job *j = new_job(&model->file.generation, SENTENCES);
+        for (int32_t s = 0; s < SENTENCES; s++) {
+            job_sentence *sentence = &j->sentences[s];
+            sentence->length = 1 + s * 7 % JOB_LONGEST;
+            for (int32_t i = 0; i < JOB_LONGEST; i++) sentence->ids[i] = (i * 7) % 96;
+            sentence->options.beam = 3;
+            sentence->options.max_length = 20 + s;
+            sentence->options.nbest = 2;
+        }
+        generate_job(&generator, j, 0, SENTENCES, 4, 60);
         if (round == 2) warm = ferry_generator_allocations(&generator);
     }
     assert_true(warm > 0);
@@ -329,7 +279,6 @@ static bool integer_parameter(void *user, const char *key, int64_t *value)
 
 TEST(test_worked_example_of_sinusoids)
 {
-    ferry_error error;
     const ferry_position_source source = {.text = text_parameter, .integer = integer_parameter};
     const ferry_position_stack stack = {.layers = 1, .d_model = 4, .heads = 1, .head_width = 4};
     ferry_position position;

@@ -1,6 +1,7 @@
 /* The graph's blocks on small models: every choice against plain double-precision arithmetic, and what must not change
  * a byte: steps, batches, beams. */
 #include "tests/support/plain_graph.h"
+#include "tests/support/random.h"
 #include "tests/support/small_model.h"
 
 #include "engine/graph/decoder.h"
@@ -26,7 +27,6 @@ static void set_inputs(const ferry_model *model)
 
 static void check_model(const small_model *small, const char *isa, const char *what)
 {
-    ferry_error error;
     float expected[28 * V], one_pass[28 * V], steps[28 * V], alone[28 * V];
     ferry_model *model = open_small_model(small, isa);
     set_inputs(model);
@@ -52,9 +52,8 @@ static void check_model(const small_model *small, const char *isa, const char *w
     ferry_model_close(model);
 }
 
-static void test_every_choice_against_plain_arithmetic(void **state)
+TEST(test_every_choice_against_plain_arithmetic)
 {
-    (void)state;
     static const struct {
         const char *what;
         small_model model;
@@ -93,9 +92,8 @@ static void test_every_choice_against_plain_arithmetic(void **state)
 /* ---- the SSRU ---- */
 
 /* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1, in one call and in two. */
-static void test_worked_example_of_an_ssru(void **state)
+TEST(test_worked_example_of_an_ssru)
 {
-    (void)state;
     static _Alignas(64) const float two[16] = {2}, one[16] = {1};
     static const float weight = 1, bias = 0;
     ferry_layer layer = {.ssru = {.input = {.N = 1, .K = 1, .panels = two}, .forget = {.N = 1, .K = 1, .panels = one}},
@@ -106,7 +104,6 @@ static void test_worked_example_of_an_ssru(void **state)
         .encoder = {.layer_count = 1, .heads = 1, .head_width = 1},
         .decoder = {
             .layer_count = 1, .heads = 1, .head_width = 1, .ffn_width = 1, .norm_eps = 1e-6f, .layers = &layer}};
-    ferry_error error;
     for (int32_t rows = 1; rows <= 2; rows++) {
         ferry_state s;
         ferry_sequence sequence;
@@ -146,7 +143,6 @@ typedef struct beam {
 
 static void begin_beam(beam *b, const ferry_model *model)
 {
-    ferry_error error;
     float encoded[6 * D];
     memset(b, 0, sizeof *b);
     ferry_state_init(&b->state, &model->file.transformer, model->kernels);
@@ -160,7 +156,6 @@ static void begin_beam(beam *b, const ferry_model *model)
 /* Rows of `count` hypotheses, `rows` each from `first` on. */
 static void decode(beam *b, const int32_t *ids, int32_t count, int32_t first, int32_t rows, float *hidden)
 {
-    ferry_error error;
     ferry_attention_span spans[BEAM];
     const ferry_attention_span cross = {.row = 0, .rows = count * rows};
     for (int32_t r = 0; r < count; r++)
@@ -183,16 +178,9 @@ static void recompute(const ferry_model *model, const int32_t *ids, int32_t coun
     ferry_state_destroy(&fresh.state);
 }
 
-static uint32_t next_random(uint32_t *random)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return *random >> 8;
-}
-
 /* Random splits, deaths and growth: every row is what its own past gives. */
 static void grow(beam *b, const ferry_model *model, uint32_t *random)
 {
-    ferry_error error;
     float hidden[BEAM * D], expected[D];
     b->rows = 1;
     for (b->step = 0; b->step < STEPS; b->step++) {
@@ -218,7 +206,6 @@ static void grow(beam *b, const ferry_model *model, uint32_t *random)
 
 static void check_beam(const small_model *small)
 {
-    ferry_error error;
     uint32_t random = 3;
     beam b;
     ferry_model *model = open_small_model(small, NULL);
@@ -241,25 +228,21 @@ static void check_beam(const small_model *small)
     ferry_model_close(model);
 }
 
-static void test_reordered_beams_continue_their_parents(void **state)
+TEST(test_reordered_beams_continue_their_parents)
 {
-    (void)state;
     const small_model ssru = {.ssru = true, .linear_bias = true}, attention = {.linear_bias = true};
     check_beam(&ssru);
     check_beam(&attention);
 }
 
-static void test_an_ssru_has_no_attention_weights(void **state)
+TEST(test_an_ssru_has_no_attention_weights)
 {
-    (void)state;
-    ferry_error error;
     float weights[6 * 3];
     const small_model small = {.ssru = true};
     const int32_t target[] = {0, 4, 5};
     ferry_model *model = open_small_model(&small, NULL);
-    assert_int_equal(ferry_inspect_attention(model, FERRY_INSPECT_DECODER_SELF, 0, 0, source, 6, target, 3, weights,
-                                             &error),
-                     FERRY_ERROR_UNSUPPORTED);
+    REFUSE(ferry_inspect_attention(model, FERRY_INSPECT_DECODER_SELF, 0, 0, source, 6, target, 3, weights, &error),
+           FERRY_ERROR_UNSUPPORTED, "");
     CHECK(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, 1, 2, source, 6, target, 3, weights, &error));
     assert_true(fabs((double)(weights[0] + weights[1] + weights[2] + weights[3] + weights[4] + weights[5]) - 1) < 1e-5);
     ferry_model_close(model);
@@ -268,10 +251,8 @@ static void test_an_ssru_has_no_attention_weights(void **state)
 /* ---- int8 ---- */
 
 /* Rows of a sentence share the multiplier of their inputs where the model says so, and only theirs. */
-static void test_int8_inputs_by_sentence(void **state)
+TEST(test_int8_inputs_by_sentence)
 {
-    (void)state;
-    ferry_error error;
     float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V], one[28 * V];
     small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .linear_bias = true};
     ferry_model *model = open_small_model(&small, NULL);
@@ -306,7 +287,6 @@ typedef struct pass_result {
 static void run_passes(const ferry_transformer *model, const ferry_kernels *kernels, const float *encoded,
                        pass_result *result)
 {
-    ferry_error error;
     ferry_state s;
     ferry_sequence sentences[2], hypotheses[2];
     static const int32_t ids[] = {0, 17, 0, 4};
@@ -327,10 +307,8 @@ static void run_passes(const ferry_transformer *model, const ferry_kernels *kern
     ferry_state_destroy(&s);
 }
 
-static void test_every_pass_groups_sentences(void **state)
+TEST(test_every_pass_groups_sentences)
 {
-    (void)state;
-    ferry_error error;
     pass_result grouped, single;
     float logits[28 * V], hidden[28 * D], steps[28 * V];
     const small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .sentence_inputs = true};
@@ -358,17 +336,4 @@ static void test_every_pass_groups_sentences(void **state)
     assert_true(largest_difference(logits, steps, 2 * V) > 0);
     ferry_state_destroy(&b.state);
     ferry_model_close(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_choice_against_plain_arithmetic),
-        cmocka_unit_test(test_worked_example_of_an_ssru),
-        cmocka_unit_test(test_reordered_beams_continue_their_parents),
-        cmocka_unit_test(test_an_ssru_has_no_attention_weights),
-        cmocka_unit_test(test_int8_inputs_by_sentence),
-        cmocka_unit_test(test_every_pass_groups_sentences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

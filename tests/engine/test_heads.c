@@ -76,13 +76,6 @@ static const ferry_past *values_of(attention_case *c)
     return &c->values;
 }
 
-static void destroy_attention(attention_case *c)
-{
-    for (int b = 0; b < MAX_BLOCKS; b++) free(c->memory[b]);
-    free(c->q);
-    free(c->a);
-}
-
 static void check_scores(const ferry_kernels *k, attention_case *c)
 {
     size_t written = (size_t)((c->count + 15) / 16 * 16), ldy = written + 2, lines = (size_t)(c->heads * c->rows);
@@ -100,7 +93,6 @@ static void check_scores(const ferry_kernels *k, attention_case *c)
         for (size_t j = written; j < ldy; j++) assert_true(y[line * ldy + j] == GUARD);
     }
     assert_true(y[lines * ldy] == GUARD);
-    free(y);
 }
 
 static void check_context(const ferry_kernels *k, attention_case *c)
@@ -121,7 +113,6 @@ static void check_context(const ferry_kernels *k, attention_case *c)
         for (size_t e = c->inner; e < ldy; e++) assert_true(row[e] == GUARD);
     }
     assert_true(y[(size_t)c->rows * ldy] == GUARD);
-    free(y);
 }
 
 /* A row and a head among many are what they are alone, byte for byte. */
@@ -144,8 +135,6 @@ static void check_attention_rows(const ferry_kernels *k, attention_case *c)
         k->context(alone, width, c->a + line * c->lda, c->lda, 1, &values);
         assert_same_bytes(alone, context + i * c->inner + h * width, width);
     }
-    free(all);
-    free(context);
 }
 
 RANDOM_TEST(attention_matches_double_precision)
@@ -161,7 +150,7 @@ RANDOM_TEST(attention_matches_double_precision)
                 check_context(*k, &c);
                 check_attention_rows(*k, &c);
             }
-            destroy_attention(&c);
+            release_memory();
         }
     }
 }
@@ -176,7 +165,6 @@ static size_t run_attention(const ferry_kernels *k, attention_case *c, float *re
         memcpy(results + at, y + line * columns, (size_t)c->count * sizeof *y);
     }
     k->context(results + at, c->inner, c->a, c->lda, c->rows, values_of(c));
-    free(y);
     return at + (size_t)c->rows * c->inner;
 }
 
@@ -191,6 +179,6 @@ RANDOM_TEST(all_isas_agree_on_attention)
             assert_int_equal(run_attention(*k, &c, results), count);
             assert_same_bytes(results, expected, count);
         }
-        destroy_attention(&c);
+        release_memory();
     }
 }

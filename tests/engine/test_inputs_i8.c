@@ -34,8 +34,6 @@ TEST(inputs_are_rounded_and_clamped)
         run(*k, y[0], (const float[K]){63.25f, 63.75f, -63.25f, 100.0f}, 1, &twice.matrix);
         assert_true(y[0][0] == 63.0f && y[0][1] == 63.5f && y[0][2] == -63.0f && y[0][3] == 63.5f && y[0][4] == 0.0f);
     }
-    destroy_quantized(&once);
-    destroy_quantized(&twice);
 }
 
 RANDOM_TEST(largest_sees_every_number)
@@ -53,7 +51,6 @@ RANDOM_TEST(largest_sees_every_number)
                 assert_true(isnan((*k)->largest(x, n)));
                 x[i] = kept;
             }
-            free(x);
         }
     }
 }
@@ -116,11 +113,6 @@ static void check_selection(const ferry_matrix *matrix, int32_t count)
             }
         }
     }
-    free(row);
-    free(expected);
-    free(x);
-    free(y);
-    free(y_selected);
     ferry_arena_destroy(&arena);
 }
 
@@ -145,10 +137,6 @@ RANDOM_TEST(rows_are_read_and_selected)
         check_selection(&whole.matrix, count);
         check_selection(&floats, count);
     }
-    free(weight);
-    free(panels);
-    destroy_quantized(&scaled);
-    destroy_quantized(&whole);
 }
 
 TEST(codes_of_a_row)
@@ -190,7 +178,5 @@ RANDOM_TEST(codes_are_rounded_quotients)
         ferry_codes_quantize(x, K, codes, &scale);
         assert_true(scale == largest / 127);
         for (int32_t k = 0; k < K; k++) assert_true((float)codes[k] == nearbyintf(x[k] / scale));
-        free(x);
-        free(codes);
     }
 }

@@ -15,19 +15,12 @@ typedef struct family {
 
 static const family families[] = {{"marian-separate", NULL, NULL}, {"m2m100", "en", "de"}, {"t5", "en", "de"}};
 
-/* The family's int8 model file; the caller frees. NULL: there is no data. */
+/* The family's int8 model file. */
 static char *convert(const family *f)
 {
-    ferry_error error;
-    char name[128];
-    snprintf(name, sizeof name, "models/huggingface-small/%s", f->name);
-    char *directory = shared_path(name);
-    if (directory == NULL) return NULL;
-    snprintf(name, sizeof name, "%s.gguf", f->name);
-    char *path = scratch_path(name);
+    char *path = scratch_file(f->name);
     const ferry_import_options options = {.type = FERRY_I8};
-    CHECK(ferry_import(directory, path, &options, &error));
-    free(directory);
+    CHECK(ferry_import(shared_file("models/huggingface-small/%s", f->name), path, &options, &error));
     return path;
 }
 
@@ -66,10 +59,8 @@ static void make_batch(const ferry_model *model, uint32_t random, batch *b)
 
 static float *find_logits(const ferry_model *model, const batch *b, ferry_inspect_pass pass, size_t *count)
 {
-    ferry_error error;
     *count = (size_t)b->target_offsets[SENTENCES] * (size_t)ferry_inspect_get_sizes(model).target_vocab;
-    float *logits = malloc(*count * sizeof *logits);
-    assert_non_null(logits);
+    float *logits = kept_memory(*count * sizeof *logits);
     CHECK(ferry_inspect_logits(model, b->ids, b->offsets, SENTENCES, b->target_ids, b->target_offsets, pass, logits,
                                &error));
     return logits;
@@ -78,10 +69,7 @@ static float *find_logits(const ferry_model *model, const batch *b, ferry_inspec
 static ferry_result *search(const ferry_model *model, const family *f, const batch *b, int32_t beam, int32_t threads,
                             int32_t size)
 {
-    ferry_error error;
     ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
     ferry_options_default(model, &options);
     options.from = f->from;
     options.to = f->to;
@@ -90,10 +78,7 @@ static ferry_result *search(const ferry_model *model, const family *f, const bat
     options.scores = 1;
     options.threads = threads;
     options.batch = size;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_inspect_generate(translator, b->ids, b->offsets, SENTENCES, &result, &error));
-    ferry_translator_destroy(translator);
-    return result;
+    return generated(model, &options, b->ids, b->offsets, SENTENCES);
 }
 
 /* Ids, scores, and what each id added to them, to the byte. Returns how many ids. */
@@ -121,7 +106,6 @@ static size_t check_same(const ferry_result *a, const ferry_result *b)
 
 static void check_isas(const family *f, const char *path)
 {
-    ferry_error error;
     batch b;
     ferry_model *plain, *model;
     size_t count, same;
@@ -137,7 +121,6 @@ static void check_isas(const family *f, const char *path)
                 find_logits(model, &b, pass == 0 ? FERRY_INSPECT_ONE_PASS : FERRY_INSPECT_STEP_BY_STEP, &same);
             assert_int_equal(same, count);
             assert_memory_equal(logits, expected, count * sizeof *logits);
-            free(logits);
         }
         ferry_result *result = search(model, f, &b, 4, 1, SENTENCES);
         print_message("%s on %s: %zu logits and %zu ids are plain C's\n", f->name, (*k)->isa, count,
@@ -146,13 +129,11 @@ static void check_isas(const family *f, const char *path)
         ferry_model_close(model);
     }
     ferry_result_destroy(found);
-    free(expected);
     ferry_model_close(plain);
 }
 
 static void check_batches(const family *f, const char *path)
 {
-    ferry_error error;
     batch b;
     ferry_model *model;
     uint32_t random = 9;
@@ -170,23 +151,21 @@ static void check_batches(const family *f, const char *path)
     ferry_model_close(model);
 }
 
-static void check_families(void (*check)(const family *f, const char *path), const char *what)
+static void check_families(void (*check)(const family *f, const char *path))
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        char *path = convert(&families[i]);
-        if (path == NULL) not_run(what);
+        const char *path = convert(&families[i]);
         check(&families[i], path);
         unlink(path);
-        free(path);
     }
 }
 
 TEST(test_every_isa_gives_the_same_bytes)
 {
-    check_families(check_isas, "int8 on every ISA");
+    check_families(check_isas);
 }
 
 TEST(test_batches_and_threads_give_the_same_bytes)
 {
-    check_families(check_batches, "int8 in batches");
+    check_families(check_batches);
 }

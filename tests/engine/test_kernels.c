@@ -39,11 +39,6 @@ static product_case new_product(int32_t rows, int32_t K, int32_t N, size_t more_
     return c;
 }
 
-static void destroy_product(product_case *c)
-{
-    for (int i = 0; i < 5; i++) free(c->memory[i]);
-}
-
 /* Σ_k x·W + bias in double precision; *bound receives what a chain of K float additions may be off by. */
 static double product_oracle(const product_case *c, int32_t i, int32_t n, const float *bias, double *bound)
 {
@@ -88,7 +83,7 @@ static void check_product_shape(int32_t rows, int32_t K, int32_t N, size_t more_
         check_product(*k, &c, c.bias);
         check_product(*k, &c, NULL);
     }
-    destroy_product(&c);
+    release_memory();
 }
 
 RANDOM_TEST(product_matches_double_precision)
@@ -122,8 +117,7 @@ RANDOM_TEST(product_matches_openblas)
             (*k)->product(c.y, c.ldy, c.x, c.ldx, c.rows, c.panels, c.K, c.N, c.bias);
             for (size_t i = 0; i < count; i++) assert_close((double)c.y[i], (double)expected[i], tolerance);
         }
-        free(expected);
-        destroy_product(&c);
+        release_memory();
     }
 }
 
@@ -148,8 +142,7 @@ RANDOM_TEST(product_row_depends_on_itself_alone)
                 assert_same_bytes(c.y, alone + first * N, (size_t)rows * N);
             }
         }
-        free(alone);
-        destroy_product(&c);
+        release_memory();
     }
 }
 
@@ -168,8 +161,7 @@ RANDOM_TEST(fused_isas_agree)
         avx2->product(c.y, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
         avx512->product(other, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
         assert_same_bytes(c.y, other, count);
-        free(other);
-        destroy_product(&c);
+        release_memory();
     }
 }
 
@@ -220,6 +212,6 @@ RANDOM_TEST(panels_hold_the_matrix)
         for (int32_t n = N; n < (N + 15) / 16 * 16; n++) {
             for (int32_t i = 0; i < K; i++) assert_true(c.panels[n / 16 * K * 16 + i * 16 + n % 16] == 0.0f);
         }
-        destroy_product(&c);
+        release_memory();
     }
 }

@@ -25,21 +25,15 @@ static void check_shape(shape s, bool with_scales, bool with_bias, float input_m
         float *y = new_floats(size + 16, GUARD, GUARD);
         run(*k, y, x, s.rows, &w.matrix);
         for (size_t i = size; i < size + 16; i++) assert_true(y[i] == GUARD);
-        if (first == NULL) {
-            first = y;
-        } else {
-            assert_memory_equal(y, first, size * sizeof *y);
-            free(y);
-        }
+        if (first == NULL) first = y;
+        assert_memory_equal(y, first, size * sizeof *y);
     }
     for (int32_t i = 0; i < s.rows; i++) {
         const float *row = x + (size_t)i * (size_t)s.K;
         check_row(&w, first + (size_t)i * (size_t)s.N, row,
                   input_multiplier > 0 ? input_multiplier : factor_of(row, (size_t)s.K));
     }
-    free(first);
-    free(x);
-    destroy_quantized(&w);
+    release_memory();
 }
 
 RANDOM_TEST(products_are_right)
@@ -72,10 +66,6 @@ RANDOM_TEST(a_row_depends_on_itself_alone)
             assert_memory_equal(y, all + from * N, (size_t)rows * N * sizeof *y);
         }
     }
-    free(x);
-    free(all);
-    free(y);
-    destroy_quantized(&w);
 }
 
 /* ---- integers ---- */
@@ -114,8 +104,6 @@ TEST(nothing_overflows_or_saturates)
             }
         }
     }
-    free(x);
-    destroy_quantized(&w);
 }
 
 /* Every pair of an input and a code, in every place of a group. */
@@ -139,9 +127,6 @@ TEST(every_product_of_bytes)
             }
         }
     }
-    free(x);
-    free(y);
-    destroy_quantized(&w);
 }
 
 RANDOM_TEST(groups_share_a_factor)
@@ -163,11 +148,6 @@ RANDOM_TEST(groups_share_a_factor)
         run(*k, alone, x, ROWS, with_factor);
         assert_memory_equal(y, alone, ROWS * N * sizeof *y);
     }
-    free(x);
-    free(y);
-    free(alone);
-    destroy_quantized(&w);
-    destroy_quantized(&fixed);
 }
 
 RANDOM_TEST(odd_rows)
@@ -190,7 +170,6 @@ RANDOM_TEST(odd_rows)
         if (*k == ferry_kernels_available()[0]) memcpy(first, zeros, sizeof first);
         assert_memory_equal(zeros, first, 2 * N * sizeof *zeros); /* the signs of zeros, too */
     }
-    destroy_quantized(&w);
 }
 
 /* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
@@ -206,7 +185,6 @@ TEST(marians_example)
         assert_true(y == -14209.0f / 12700.0f);
         assert_true(fabsf(y + 1.118819f) < 1e-6f);
     }
-    free(codes);
 }
 
 /* ---- several matrices, rows of matrices ---- */
@@ -231,18 +209,10 @@ RANDOM_TEST(many_are_like_one_by_one)
                 float *alone = new_floats((size_t)ROWS * 40, 0, 0);
                 run(*k, alone, x, ROWS, matrices[m]);
                 assert_memory_equal(y[m], alone, (size_t)ROWS * (size_t)matrices[m]->N * sizeof *alone);
-                free(alone);
-                free(y[m]);
             }
         }
         matrices[0] = &b.matrix; /* then: 20, none, 0, 20 */
     }
-    free(x);
-    free(weight);
-    free(panels);
-    destroy_quantized(&a);
-    destroy_quantized(&b);
-    destroy_quantized(&c);
 }
 
 /* ---- division by a multiplier ---- */
@@ -266,7 +236,6 @@ static void check_unit(quantized *w, const float *x, float a, float multiplier)
             }
         }
     }
-    free(y);
 }
 
 RANDOM_TEST(quotients_are_rounded_once)
@@ -291,8 +260,6 @@ RANDOM_TEST(quotients_are_rounded_once)
     float *x = new_floats((size_t)ROWS * K, -90.0f, 90.0f);
     for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) check_unit(&w, x, 1.0f, multipliers[i]);
     for (int i = 0; i < 300; i++) check_unit(&w, x, random_between(0.5f, 2.0f), random_between(0.01f, 3000.0f));
-    free(x);
-    destroy_quantized(&w);
 }
 
 /* ---- memory ---- */
@@ -350,9 +317,7 @@ static void check_walls(shape s, bool with_scales)
     free_at_wall(inputs.factors, row_size);
     free_at_wall(inputs.sums, row_size);
     free_at_wall(inputs.codes, inputs_size);
-    free(x);
-    free(expected);
-    destroy_quantized(&w);
+    release_memory();
 }
 
 RANDOM_TEST(nothing_past_the_buffers_is_touched)
@@ -408,9 +373,6 @@ RANDOM_TEST(threads_do_not_meet)
         for (int i = 0; i < JOBS; i++) assert_false(all.wrong[i]);
     }
     ferry_pool_destroy(pool);
-    free(x);
-    free(expected);
-    destroy_quantized(&w);
 }
 
 /* ---- tables ---- */

@@ -92,7 +92,6 @@ TEST(test_tables_that_change_places)
     memcpy(model.data + source, "target", 6);
     memcpy(model.data + target, "source", 6);
     refuse(&model, FORMAT, "key 'ferry.tokenizer.source.pieces': expected 901 texts, found 701");
-    free_sample(&model);
 }
 
 TEST(test_cut_off)
@@ -104,7 +103,6 @@ TEST(test_cut_off)
         /* Padding after the last tensor may be missing. */
         if (cut > 64) refuse(&model, FORMAT, "");
     }
-    free_sample(&model);
 }
 
 /* Whatever a header says, opening ends well. */
@@ -141,5 +139,4 @@ TEST(test_random_damage)
         fclose(patch);
     }
     assert_true(opened > 0 && opened < 1500);
-    free_sample(&model);
 }

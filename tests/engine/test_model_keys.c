@@ -7,7 +7,6 @@
 
 static void open_sample(const sample *model, ferry_model_file *file)
 {
-    ferry_error error;
     CHECK(ferry_model_file_open(model->path, ferry_kernels_find(NULL), file, &error));
 }
 
@@ -57,7 +56,6 @@ TEST(test_choices_are_bound)
     assert_true(file.generation.decoding.word_penalty == 0.25f && file.generation.decoding.length_factor == 1.5f);
     assert_true(file.generation.decoding.length_extra == 7 && !file.generation.decoding.shortlist);
     ferry_model_file_close(&file);
-    free_sample(&model);
 }
 
 TEST(test_defaults)
@@ -80,7 +78,6 @@ TEST(test_defaults)
     assert_true(!file.text.present && file.text.languages.count == 0);
     assert_null(file.origin.hashes);
     ferry_model_file_close(&file);
-    free_sample(&model);
 }
 
 TEST(test_features)
@@ -98,12 +95,10 @@ TEST(test_features)
         sample model = make_small_sample(&small);
         open_sample(&model, &file);
         ferry_model_file_close(&file);
-        free_sample(&model);
     }
     small.feature = "decoder:rnn";
     sample model = make_small_sample(&small);
     refuse(&model, UNSUPPORTED, "feature 'decoder:rnn' is not supported by this build");
-    free_sample(&model);
 }
 
 TEST(test_policies)
@@ -116,7 +111,6 @@ TEST(test_policies)
         open_sample(&other, &file);
         assert_int_equal(file.generation.decoding.policy, i);
         ferry_model_file_close(&file);
-        free_sample(&other);
     }
 }
 
@@ -178,7 +172,6 @@ TEST(test_models_that_contradict_themselves)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         sample model = make_small_sample(&rows[i].model);
         refuse(&model, FORMAT, rows[i].message);
-        free_sample(&model);
     }
 }
 
@@ -205,7 +198,6 @@ TEST(test_codes_are_used_where_they_are_mapped)
         assert_true(out->multiplier == file.transformer.encoder.embedding.multiplier);
         assert_true(out->bias != NULL && file.transformer.decoder.embedding.bias == NULL);
         ferry_model_file_close(&file);
-        free_sample(&model);
     }
 }
 
@@ -225,8 +217,6 @@ TEST(test_types_may_be_mixed)
     assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */
     ferry_model_file_close(&plain);
     ferry_model_file_close(&file);
-    free_sample(&other);
-    free_sample(&model);
 }
 
 TEST(test_bad_codes)
@@ -368,7 +358,6 @@ static void refuse_languages(ferry_status status, const char *what)
 {
     sample model = make_small_sample(&multilingual);
     refuse(&model, status, what);
-    free_sample(&model);
     languages = good_languages;
 }
 
@@ -433,11 +422,9 @@ TEST(test_hashes)
     unsigned char *hash = memmem(model.data, model.size, HASH, 64);
     hash[63] = 'g';
     refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits");
-    free_sample(&model);
     hash_count = 2;
     model = make_small_sample(&small);
     refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 1 texts, found 2");
-    free_sample(&model);
 }
 
 /* ---- in words ---- */
@@ -451,7 +438,6 @@ static void put_everything(ferry_gguf_writer *writer)
 
 TEST(test_description)
 {
-    ferry_error error;
     ferry_text text;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
     small_model small = multilingual;

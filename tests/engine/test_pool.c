@@ -17,7 +17,6 @@ static const double patience = 120;
 
 static ferry_pool *create(int32_t threads)
 {
-    ferry_error error;
     ferry_pool *pool;
     CHECK(ferry_pool_create(threads, &pool, &error));
     return pool;

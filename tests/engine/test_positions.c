@@ -54,12 +54,9 @@ typedef struct golden_case {
 
 static void load(golden_case *g, const char *directory, const ferry_model *model)
 {
-    ferry_error error;
-    char path[512];
     int64_t rows, S, T, D, V, steps, one;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
-    snprintf(path, sizeof path, "%s/golden.safetensors", directory);
-    CHECK(ferry_safetensors_open(path, &g->file, &error));
+    CHECK(ferry_safetensors_open(in_directory(directory, "golden.safetensors"), &g->file, &error));
     const int32_t *ids = golden_i32(&g->file, "source_ids", &rows, &S);
     const int32_t *lengths = golden_i32(&g->file, "source_lengths", &one, &rows);
     assert_int_equal(rows, 3);
@@ -75,10 +72,9 @@ static void load(golden_case *g, const char *directory, const ferry_model *model
     g->steps = (int32_t)steps;
     g->pad_id = sizes.pad_id;
     g->eos_id = sizes.eos_id;
-    g->ids = malloc((size_t)(3 * S) * sizeof *g->ids);
-    g->target_ids = malloc((size_t)(3 * T) * sizeof *g->target_ids);
-    g->encoder_output = malloc((size_t)(3 * S * D) * sizeof *g->encoder_output);
-    assert_true(g->ids != NULL && g->target_ids != NULL && g->encoder_output != NULL);
+    g->ids = kept_memory((size_t)(3 * S) * sizeof *g->ids);
+    g->target_ids = kept_memory((size_t)(3 * T) * sizeof *g->target_ids);
+    g->encoder_output = kept_memory((size_t)(3 * S * D) * sizeof *g->encoder_output);
     memcpy(g->target_ids, target, (size_t)(3 * T) * sizeof *target);
     for (int32_t s = 0; s < 3; s++) {
         memcpy(g->ids + g->offsets[s], ids + s * S, (size_t)lengths[s] * sizeof *ids);
@@ -89,19 +85,10 @@ static void load(golden_case *g, const char *directory, const ferry_model *model
     }
 }
 
-static void unload(golden_case *g)
-{
-    free(g->ids);
-    free(g->target_ids);
-    free(g->encoder_output);
-    ferry_safetensors_close(&g->file);
-}
-
 /* Encoder output and logits of sentences first … first + count - 1 in one call. The bytes go to `encoded`, `logits`. */
 static void compute(const golden_case *g, const ferry_model *model, int32_t first, int32_t count,
                     ferry_inspect_pass pass, float *encoded, float *logits)
 {
-    ferry_error error;
     int32_t offsets[4], target_offsets[4];
     for (int32_t s = 0; s <= count; s++) {
         offsets[s] = g->offsets[first + s] - g->offsets[first];
@@ -115,15 +102,11 @@ static void compute(const golden_case *g, const ferry_model *model, int32_t firs
 /* The golden ids: those that follow the best logit, a near-tie apart. */
 static void check_greedy(const golden_case *g, const ferry_model *model)
 {
-    ferry_error error;
     ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
     ferry_options_default(model, &options);
     options.beam = 1;
     options.max_length = g->steps;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_inspect_generate(translator, g->ids, g->offsets, 3, &result, &error));
+    ferry_result *result = generated(model, &options, g->ids, g->offsets, 3);
     for (size_t s = 0; s < 3; s++) {
         const int32_t *expected = g->greedy + s * (size_t)g->steps;
         const int32_t *found = ferry_inspect_result_ids(result, s, 0);
@@ -132,21 +115,18 @@ static void check_greedy(const golden_case *g, const ferry_model *model)
             assert_int_equal(i < length ? found[i] : g->eos_id, expected[i]);
     }
     ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
 }
 
 static void check_scheme(const char *name, const char *isa)
 {
-    char relative[128];
-    snprintf(relative, sizeof relative, "positions/%s", name);
-    char *directory = data_path(relative);
+    const char *directory = data_file("positions/%s", name);
     ferry_model *model = convert_and_open(directory, isa);
     golden_case g = {0};
     load(&g, directory, model);
     const size_t encoded_floats = (size_t)g.offsets[3] * g.D, logits_floats = (size_t)(3 * g.T) * g.V;
-    float *encoded = malloc(encoded_floats * sizeof *encoded), *alone = malloc(encoded_floats * sizeof *alone);
-    float *logits = malloc(logits_floats * sizeof *logits), *other = malloc(logits_floats * sizeof *other);
-    assert_true(encoded != NULL && alone != NULL && logits != NULL && other != NULL);
+    float *encoded = kept_memory(encoded_floats * sizeof *encoded),
+          *alone = kept_memory(encoded_floats * sizeof *alone);
+    float *logits = kept_memory(logits_floats * sizeof *logits), *other = kept_memory(logits_floats * sizeof *other);
 
     compute(&g, model, 0, 3, FERRY_INSPECT_ONE_PASS, encoded, logits);
     const double encoder_difference = largest_difference(encoded, g.encoder_output, encoded_floats);
@@ -166,35 +146,25 @@ static void check_scheme(const char *name, const char *isa)
     check_greedy(&g, model);
     print_message("%-22s %-7s encoder %.1e  logits %.1e\n", name, isa, encoder_difference, logits_difference);
 
-    free(encoded);
-    free(alone);
-    free(logits);
-    free(other);
-    unload(&g);
+    ferry_safetensors_close(&g.file);
     ferry_model_close(model);
-    free(directory);
 }
 
-static void test_schemes_agree_with_golden_activations(void **state)
+TEST(test_schemes_agree_with_golden_activations)
 {
-    (void)state;
     for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++)
         for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) check_scheme(schemes[i], (*kernels)->isa);
 }
 
-static void test_learned_positions_refuse_what_they_cannot_represent(void **state)
+TEST(test_learned_positions_refuse_what_they_cannot_represent)
 {
-    (void)state;
-    ferry_error error;
-    char *directory = data_path("positions/learned-post");
-    ferry_model *model = convert_and_open(directory, NULL);
+    ferry_model *model = convert_data("positions/learned-post", NULL);
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     int32_t ids[65], offsets[] = {0, 65};
     for (int32_t i = 0; i < 65; i++) ids[i] = i;
-    float *output = malloc(65 * (size_t)sizes.d_model * sizeof *output);
-    assert_int_equal(ferry_inspect_encode(model, ids, offsets, 1, output, &error), FERRY_ERROR_LIMIT);
-    assert_non_null(strstr(error.message, "65"));
-    assert_non_null(strstr(error.message, "64"));
+    float *output = kept_memory(65 * (size_t)sizes.d_model * sizeof *output);
+    REFUSE(ferry_inspect_encode(model, ids, offsets, 1, output, &error), FERRY_ERROR_LIMIT, "65");
+    REFUSE(ferry_inspect_encode(model, ids, offsets, 1, output, &error), FERRY_ERROR_LIMIT, "64");
     offsets[1] = 64;
     CHECK(ferry_inspect_encode(model, ids, offsets, 1, output, &error));
 
@@ -209,18 +179,7 @@ static void test_learned_positions_refuse_what_they_cannot_represent(void **stat
     assert_int_equal(ferry_result_tokens(result, 0, 0), 64);
     ferry_result_destroy(result);
     offsets[1] = 65;
-    assert_int_equal(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error), FERRY_ERROR_LIMIT);
+    REFUSE(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error), FERRY_ERROR_LIMIT, "");
     ferry_translator_destroy(translator);
     ferry_model_close(model);
-    free(output);
-    free(directory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schemes_agree_with_golden_activations),
-        cmocka_unit_test(test_learned_positions_refuse_what_they_cannot_represent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

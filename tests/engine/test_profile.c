@@ -25,7 +25,6 @@ static int close_model(void **state)
 
 static ferry_translator *create(int threads, int beam)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model, &options);
@@ -39,7 +38,6 @@ static ferry_translator *create(int threads, int beam)
 /* Seconds that passed. */
 static double translate(ferry_translator *translator)
 {
-    ferry_error error;
     ferry_text texts[LINES];
     ferry_result *result;
     for (int i = 0; i < LINES; i++) texts[i] = (ferry_text){lines[i], strlen(lines[i])};
@@ -168,7 +166,6 @@ static const small_model small = {
 static ferry_inspect_work generate(const ferry_model *made, int threads, const int32_t *ids, const int32_t *offsets,
                                    int32_t sentences, int64_t *target_tokens)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_result *result;

@@ -6,7 +6,6 @@
 
 static void assert_clean(ferry_view text, ferry_view expected)
 {
-    ferry_error error;
     ferry_string clean = {0};
     CHECK(ferry_punctuation_clean(text, &clean, &error));
     if (!ferry_view_equal((ferry_view){clean.data, clean.size}, expected))
@@ -26,8 +25,8 @@ TEST(test_substitutions)
                  {"２", "2"},  {"３", "3"},  {"４", "4"},  {"５", "5"}, {"６", "6"}, {"７", "7"},
                  {"８", "8"},  {"９", "9"},  {"．", ". "}, {"～", "~"}, {"’", "'"},  {"…", "..."},
                  {"━", "-"},   {"〈", "<"},  {"〉", ">"},  {"【", "["}, {"】", "]"}, {"％", "%"}};
-    assert_int_equal(LENGTH(table), 36);
-    for (size_t i = 0; i < LENGTH(table); i++) {
+    assert_int_equal(COUNT(table), 36);
+    for (size_t i = 0; i < COUNT(table); i++) {
         char text[16], expected[16];
         snprintf(text, sizeof text, "a%sz", table[i].from);
         snprintf(expected, sizeof expected, "a%sz", table[i].to);
@@ -40,7 +39,7 @@ TEST(test_what_stays)
 {
     static const char *const texts[] = {
         "«»", "„", "‘", "–—", "ａ", "＇", "〝", "ﬁ", "漢字", "\u00A0x\u00A0", "\u3000x\u3000", "\u2028x", "e\u0301"};
-    for (size_t i = 0; i < LENGTH(texts); i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         const ferry_view text = {texts[i], strlen(texts[i])};
         assert_clean(text, text);
     }
@@ -71,8 +70,8 @@ TEST(test_categories)
                                     0x205F,  0x2065,  0x2070,  0xD7FF,  0xF900,  0xFDCF,  0xFDF0,  0xFEFE,
                                     0xFF00,  0xFFF8,  0xFFFC,  0xFFFD,  0x10000, 0x110BC, 0x110BE, 0x1342F,
                                     0x1FFFD, 0x20000, 0xE0000, 0xE0002, 0xE001F, 0xE0080, 0xEFFFD};
-    for (size_t i = 0; i < LENGTH(blank) + LENGTH(kept); i++) {
-        const uint32_t c = i < LENGTH(blank) ? blank[i] : kept[i - LENGTH(blank)];
+    for (size_t i = 0; i < COUNT(blank) + COUNT(kept); i++) {
+        const uint32_t c = i < COUNT(blank) ? blank[i] : kept[i - COUNT(blank)];
         char text[8] = "a";
         size_t size = 1;
         if (c < 0x80) {
@@ -88,7 +87,7 @@ TEST(test_categories)
         }
         text[size++] = 'z';
         const ferry_view view = {text, size};
-        assert_clean(view, i < LENGTH(blank) ? VIEW("a z") : view);
+        assert_clean(view, i < COUNT(blank) ? VIEW("a z") : view);
     }
 }
 
@@ -112,7 +111,6 @@ TEST(test_in_the_tokenizer)
     const ferry_view text = VIEW(">>d。<<a， \xC2\xAD"
                                  "b");
     for (int clean = 1; clean >= 0; clean--) {
-        ferry_error error;
         ferry_tokenizer *tokenizer;
         ferry_ids ids = {0};
         config.opus_punctuation = clean != 0;

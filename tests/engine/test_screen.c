@@ -25,27 +25,18 @@ static float random_normal(void)
 
 static world *new_world(int32_t N, int32_t K, bool bias)
 {
-    world *w = calloc(1, sizeof *w);
-    assert_non_null(w);
+    world *w = new_memory(sizeof *w);
+    memset(w, 0, sizeof *w);
     w->N = N;
     w->K = K;
-    w->weight = malloc((size_t)N * (size_t)K * sizeof *w->weight);
-    w->bias = malloc((size_t)N * sizeof *w->bias);
-    w->panels = aligned_alloc(64, ferry_panels_count(N, K) * sizeof *w->panels);
-    assert_true(w->weight != NULL && w->bias != NULL && w->panels != NULL);
+    w->weight = new_memory((size_t)N * (size_t)K * sizeof *w->weight);
+    w->bias = new_memory((size_t)N * sizeof *w->bias);
+    w->panels = new_memory(ferry_panels_count(N, K) * sizeof *w->panels);
     for (int32_t i = 0; i < N * K; i++) w->weight[i] = 0.05f * random_normal();
     for (int32_t n = 0; n < N; n++) w->bias[n] = 0.2f * random_normal();
     for (int32_t k = 0; k < K; k++) w->x[k] = random_normal();
     w->matrix = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
     return w;
-}
-
-static void free_world(world *w)
-{
-    free(w->weight);
-    free(w->bias);
-    free(w->panels);
-    free(w);
 }
 
 typedef struct answer {
@@ -57,12 +48,10 @@ typedef struct answer {
 /* What the screen says, after columns that came in two parts. */
 static answer ask(const ferry_kernels *k, const world *w, ferry_context *context, const ferry_screen *screen)
 {
-    ferry_error error;
     ferry_inputs inputs;
-    float values[FERRY_SCREENED], *logits = malloc((size_t)w->N * sizeof *logits);
+    float values[FERRY_SCREENED], *logits = new_memory((size_t)w->N * sizeof *logits);
     int32_t columns[FERRY_SCREENED];
     ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
-    assert_non_null(logits);
     CHECK(ferry_inputs_prepare(context, &(ferry_rows){w->x, 1, NULL}, &screen->coarse, &inputs, &error));
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
@@ -75,15 +64,13 @@ static answer ask(const ferry_kernels *k, const world *w, ferry_context *context
     }
     answer a;
     a.told = ferry_screen_resolve(screen, k, w->x, inputs.quantized.factors[0], &top, &a.column, &a.logit);
-    free(logits);
     return a;
 }
 
 /* What all logits say. */
 static answer know(const ferry_kernels *k, const world *w)
 {
-    float *logits = malloc((size_t)w->N * sizeof *logits);
-    assert_non_null(logits);
+    float *logits = new_memory((size_t)w->N * sizeof *logits);
     k->product(logits, (size_t)w->N, w->x, (size_t)w->K, 1, w->panels, w->K, w->N, w->matrix.bias);
     answer a = {true, -1, -INFINITY};
     for (int32_t n = 0; n < w->N; n++) {
@@ -91,7 +78,6 @@ static answer know(const ferry_kernels *k, const world *w)
         a.column = n;
         a.logit = logits[n];
     }
-    free(logits);
     return a;
 }
 
@@ -102,7 +88,6 @@ static bool check(const world *w)
     ferry_panels_pack(w->panels, w->weight, w->N, w->K);
     EACH_ISA(k)
     {
-        ferry_error error;
         ferry_screen screen;
         ferry_context context = {.kernels = *k};
         CHECK(ferry_screen_create(&w->matrix, &screen, &error));
@@ -131,7 +116,7 @@ RANDOM_TEST(test_ordinary_numbers)
         told += w->K >= 63 && check(w);
         asked += w->K >= 63;
         if (w->K < 63) check(w); /* a vocabulary in so few dimensions is crowded */
-        free_world(w);
+        release_memory();
     }
     assert_true(told * 10 > asked * 9);
 }
@@ -150,7 +135,7 @@ RANDOM_TEST(test_equals)
         assert_int_equal(know(ferry_kernels_find("plain"), w).column, first);
         w->weight[(size_t)(i % 2 == 0 ? first : second) * K + 5] *= 1 + 0x1p-22f;
         assert_true(check(w));
-        free_world(w);
+        release_memory();
     }
 }
 
@@ -197,7 +182,7 @@ RANDOM_TEST(test_coarse_weights)
             w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
         }
         check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
-        free_world(w);
+        release_memory();
     }
 }
 
@@ -211,7 +196,7 @@ RANDOM_TEST(test_coarse_inputs)
             w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
         }
         check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
-        free_world(w);
+        release_memory();
     }
 }
 
@@ -228,7 +213,7 @@ RANDOM_TEST(test_extremes)
             for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_between(-1, 1);
             const bool told = check(w);
             if (place < 2 && i < 3) assert_false(told);
-            free_world(w);
+            release_memory();
         }
     }
     static const float sizes[][2] = {
@@ -238,12 +223,12 @@ RANDOM_TEST(test_extremes)
         for (int32_t k = 0; k < w->N * w->K; k++) w->weight[k] *= sizes[i][0];
         for (int32_t k = 0; k < w->K; k++) w->x[k] *= sizes[i][1];
         check(w);
-        free_world(w);
+        release_memory();
     }
     world *w = new_world(200, 64, true);
     for (int32_t n = 0; n < w->N; n++) w->masked[n] = true;
     assert_true(check(w)); /* that there is nothing */
     for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
     assert_true(check(w));
-    free_world(w);
+    release_memory();
 }

@@ -38,91 +38,70 @@ TEST(test_random_bytes_are_refused)
 TEST(test_damaged_models)
 {
     ferry_view proto = read_file(BYTE_FALLBACK);
-    char *damaged = malloc(proto.size);
+    char *damaged = kept_memory(proto.size);
     uint32_t random = 2;
     int refused = 0;
-    ferry_error error;
-    assert_non_null(damaged);
-    assert_int_equal(try_model(proto, &error), FERRY_OK);
+    CHECK(try_model(proto, &error));
     for (size_t size = 0; size < proto.size; size += 1 + size / 8) {
-        assert_int_not_equal(try_model((ferry_view){proto.data, size}, &error), FERRY_OK);
+        assert_int_not_equal(try_model((ferry_view){proto.data, size}, &(ferry_error){0}), FERRY_OK);
     }
     for (int round = 0; round < 300; round++) {
         memcpy(damaged, proto.data, proto.size);
         for (int i = 0; i < 4; i++) damaged[next_random(&random) % proto.size] = (char)next_random(&random);
-        if (try_model((ferry_view){damaged, proto.size}, &error) != FERRY_OK) refused++;
+        if (try_model((ferry_view){damaged, proto.size}, &(ferry_error){0}) != FERRY_OK) refused++;
     }
     assert_true(refused > 0);
-    free(damaged);
-    free_view(proto);
 }
 
 /* ---- protos written by hand ---- */
 
-typedef struct proto_writer {
-    char bytes[65536];
-    size_t size;
-} proto_writer;
-
-static void put(proto_writer *writer, const void *bytes, size_t size)
-{
-    assert_true(size <= sizeof writer->bytes - writer->size);
-    memcpy(writer->bytes + writer->size, bytes, size);
-    writer->size += size;
-}
-
-static void put_tag(proto_writer *writer, int number, size_t length)
+static void put_tag(made_file *writer, int number, size_t length)
 {
     const uint8_t tag[] = {(uint8_t)(number << 3 | 2), (uint8_t)(length | 0x80), (uint8_t)(length >> 7 | 0x80),
                            (uint8_t)(length >> 14)};
-    put(writer, tag, sizeof tag);
+    put_bytes(writer, tag, sizeof tag);
 }
 
-static void put_piece(proto_writer *writer, ferry_view piece, uint8_t type)
+static void put_piece(made_file *writer, ferry_view piece, uint8_t type)
 {
     put_tag(writer, 1, 4 + piece.size + 2);
     put_tag(writer, 1, piece.size);
-    put(writer, piece.data, piece.size);
-    put(writer, (const uint8_t[]){3 << 3, type}, 2);
+    put_bytes(writer, piece.data, piece.size);
+    put_bytes(writer, (const uint8_t[]){3 << 3, type}, 2);
 }
 
 /* A proto of <unk>, "a", `piece` of `type`, and a normalization table of units [count], replacement "b". */
 static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *units, size_t count, ferry_error *error)
 {
-    proto_writer *proto = calloc(1, sizeof *proto);
+    made_file proto = {.size = 0};
     uint32_t size = (uint32_t)(count * sizeof *units);
-    assert_non_null(proto);
-    put_piece(proto, VIEW("<unk>"), 2);
-    put_piece(proto, VIEW("a"), 1);
-    if (piece.size > 0) put_piece(proto, piece, type);
+    put_piece(&proto, VIEW("<unk>"), 2);
+    put_piece(&proto, VIEW("a"), 1);
+    if (piece.size > 0) put_piece(&proto, piece, type);
     if (count > 0) {
-        put_tag(proto, 3, 4 + 4 + size + 2);
-        put_tag(proto, 2, 4 + size + 2);
-        put(proto, &size, 4);
-        put(proto, units, size);
-        put(proto, "b", 2);
+        put_tag(&proto, 3, 4 + 4 + size + 2);
+        put_tag(&proto, 2, 4 + size + 2);
+        put(&proto, size, 4);
+        put_bytes(&proto, units, size);
+        put_bytes(&proto, "b", 2);
     }
-    ferry_status status = try_model((ferry_view){proto->bytes, proto->size}, error);
-    free(proto);
-    return status;
+    return try_model(whole(&proto), error);
 }
 
 TEST(test_odd_pieces)
 {
     enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };
     char longest[65];
-    ferry_error error;
     memset(longest, 'a', sizeof longest);
-    assert_int_equal(try_proto(VIEW("b"), NORMAL, NULL, 0, &error), FERRY_OK);
-    assert_int_equal(try_proto(VIEW("a"), NORMAL, NULL, 0, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(try_proto(VIEW("b"), UNKNOWN, NULL, 0, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(try_proto(VIEW("<0x41>"), BYTE, NULL, 0, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(try_proto(VIEW("\0b"), NORMAL, NULL, 0, &error), FERRY_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "model: SentencePiece: "));
-    assert_int_equal(try_proto((ferry_view){longest, 64}, USER_DEFINED, NULL, 0, &error), FERRY_OK);
-    assert_int_equal(try_proto((ferry_view){longest, 65}, NORMAL, NULL, 0, &error), FERRY_OK);
-    assert_int_equal(try_proto((ferry_view){longest, 65}, USER_DEFINED, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED);
-    assert_string_equal(error.message, "model: user-defined piece: expected at most 64 bytes, found 65");
+    CHECK(try_proto(VIEW("b"), NORMAL, NULL, 0, &error));
+    REFUSE(try_proto(VIEW("a"), NORMAL, NULL, 0, &error), FERRY_ERROR_FORMAT, "");
+    REFUSE(try_proto(VIEW("b"), UNKNOWN, NULL, 0, &error), FERRY_ERROR_FORMAT, "");
+    REFUSE(try_proto(VIEW("<0x41>"), BYTE, NULL, 0, &error), FERRY_ERROR_FORMAT, "");
+    REFUSE(try_proto(VIEW("\0b"), NORMAL, NULL, 0, &error), FERRY_ERROR_FORMAT, "model: SentencePiece: ");
+    CHECK(try_proto((ferry_view){longest, 64}, USER_DEFINED, NULL, 0, &error));
+    CHECK(try_proto((ferry_view){longest, 65}, NORMAL, NULL, 0, &error));
+    REFUSE_SAYING(try_proto((ferry_view){longest, 65}, USER_DEFINED, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: user-defined piece: expected at most 64 bytes, found 65");
 }
 
 /* A table whose rules are "a", "aa", … up to `keys` letters: node k is unit 256 k + 'a', its base 256 (k + 1). */
@@ -140,22 +119,19 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
 TEST(test_normalization_tables)
 {
     enum { COUNT = 256 * 36 };
-    uint32_t *units = calloc(COUNT, sizeof *units);
-    ferry_error error;
-    assert_non_null(units);
+    static uint32_t units[COUNT];
     chain(units, COUNT, 32);
-    assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_OK);
-    assert_int_equal(try_proto(VIEW(""), 0, units, 256 * 33, &error), FERRY_ERROR_FORMAT);
+    CHECK(try_proto(VIEW(""), 0, units, COUNT, &error));
+    REFUSE(try_proto(VIEW(""), 0, units, 256 * 33, &error), FERRY_ERROR_FORMAT, "");
     units[256 * 33] = 1u << 31 | 2; /* the replacements have bytes 0 and 1 */
-    assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "model: normalization table leads out of its 36864 bytes");
+    REFUSE_SAYING(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_FORMAT,
+                  "model: normalization table leads out of its 36864 bytes");
 
     chain(units, COUNT, 33);
-    assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED);
+    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "");
     chain(units, COUNT, 1);
     units[256 + 'a'] = (uint32_t)'a' << 10 | 1u << 8 | 'a'; /* leads to itself: endless rules */
     units[256] = 1u << 31;
-    assert_int_equal(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED);
-    assert_int_equal(try_proto(VIEW(""), 0, units, 1, &error), FERRY_ERROR_FORMAT);
-    free(units);
+    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "");
+    REFUSE(try_proto(VIEW(""), 0, units, 1, &error), FERRY_ERROR_FORMAT, "");
 }

@@ -61,8 +61,6 @@ static void compare(const products_case *given, ferry_pool *pool)
         const size_t size = (size_t)given->rows * (size_t)given->matrices[m]->N;
         assert_memory_equal(shared.y[m], alone.y[m], (size + 16) * sizeof(float));
         assert_true(alone.y[m][size] == GUARD);
-        free(alone.y[m]);
-        free(shared.y[m]);
     }
 }
 
@@ -80,7 +78,6 @@ static void compare_rows_and_isas(ferry_pool *pool, const ferry_matrix *const *m
             compare(&c, pool);
         }
     }
-    free(x);
 }
 
 /* `floats`: so many of the matrices, from the first on, are float32. */
@@ -102,10 +99,7 @@ static void check_sizes(ferry_pool *pool, const int32_t *N, int32_t floats)
         matrices[count] = &changed[count];
     }
     compare_rows_and_isas(pool, matrices, count);
-    for (int32_t m = 0; m < count; m++) {
-        free(panels[m]);
-        destroy_quantized(&w[m]);
-    }
+    release_memory();
 }
 
 RANDOM_TEST(shared_columns_are_the_same_bytes)

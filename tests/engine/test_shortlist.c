@@ -1,25 +1,23 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
 #include "engine/api/model.h"
-#include "engine/search/generate.h"
 #include "engine/search/shortlist.h"
-#include "tests/support/support.h"
+#include "tests/support/jobs.h"
+#include "tests/support/random.h"
 
 /* ---- the words ---- */
 
 enum { MAX_WORDS = 512, MAX_SOURCE = 24 };
 
-static uint64_t random_state = 1;
+static uint32_t random_state = 1;
 static int32_t random_below(int32_t n)
 {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int32_t)((random_state >> 33) % (uint64_t)n);
+    return (int32_t)(next_random(&random_state) % (uint32_t)n);
 }
 
 static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length,
                         int32_t *words)
 {
     ferry_arena arena = {0};
-    ferry_error error;
     const int32_t *found;
     int32_t count;
     CHECK(ferry_shortlist_words(shortlist, vocab, source, length, &arena, &found, &count, &error));
@@ -104,7 +102,8 @@ TEST(test_against_definition)
     static random_shortlist made;
     for (int32_t i = 0; i < 2000; i++) {
         const int32_t vocab = 8 + random_below(MAX_WORDS - 8), length = 1 + random_below(MAX_SOURCE);
-        make_shortlist(&made, vocab, 1 + random_below(i % 2 == 0 ? 10 : vocab), i % 3 == 0);
+        const int32_t most_first = i % 2 == 0 && vocab > 10 ? 10 : vocab;
+        make_shortlist(&made, vocab, 1 + random_below(most_first), i % 3 == 0);
         int32_t source[MAX_SOURCE], words[MAX_WORDS], expected[MAX_WORDS];
         for (int32_t s = 0; s < length; s++) source[s] = random_below(vocab);
         const int32_t count = words_of(&made.shortlist, vocab, source, length, words);
@@ -116,95 +115,23 @@ TEST(test_against_definition)
 
 /* ---- generation ---- */
 
-enum { VOCAB = 300, SENTENCES = 9, MAX_LENGTH = 12, BEAM = 3 };
+enum { VOCAB = 300, SENTENCES = 9, MAX_LENGTH = 12, BEAM = JOB_BEAM };
 
-typedef struct hypothesis {
-    int32_t length;
-    int32_t ids[MAX_LENGTH];
-    float token_scores[MAX_LENGTH];
-    float score;
-} hypothesis;
-
-/* Sentences, and what became of them. */
-typedef struct job {
-    const ferry_transformer *model;
-    const ferry_generation *generation;
-    int32_t beam;
-    bool restricted[SENTENCES]; /* decoding.shortlist */
-    int32_t next, last;
-    int32_t ids[SENTENCES][MAX_SOURCE];
-    int32_t lengths[SENTENCES];
-    int32_t counts[SENTENCES];
-    hypothesis hypotheses[SENTENCES][BEAM];
-} job;
-
-static bool next_sentence(void *user, ferry_generate_sentence *sentence)
-{
-    job *j = user;
-    if (j->next == j->last) return false;
-    const int32_t s = j->next++;
-    *sentence = (ferry_generate_sentence){
-        .ids = j->ids[s],
-        .length = j->lengths[s],
-        .rules = {.options = j->generation->decoding,
-                  .eos_ids = j->generation->eos_ids,
-                  .eos_count = j->generation->eos_count,
-                  .start_id = j->generation->start_id},
-        .tag = (size_t)s,
-    };
-    sentence->rules.options.max_length = MAX_LENGTH - s % 3;
-    sentence->rules.options.nbest = j->beam;
-    sentence->rules.options.beam = j->beam;
-    sentence->rules.options.shortlist = j->restricted[s];
-    return true;
-}
-
-static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
-{
-    (void)error;
-    job *j = user;
-    j->counts[tag] = ferry_search_count(search);
-    for (int32_t i = 0; i < j->counts[tag]; i++) {
-        const ferry_hypothesis from = ferry_search_hypothesis(search, i);
-        hypothesis *to = &j->hypotheses[tag][i];
-        to->length = from.length;
-        to->score = from.score;
-        memcpy(to->ids, from.ids, (size_t)from.length * sizeof *from.ids);
-        memcpy(to->token_scores, from.token_scores, (size_t)from.length * sizeof *from.token_scores);
-    }
-    return FERRY_OK;
-}
-
-/* Sentences first … last - 1, `width` at a time. */
 static void generate(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width)
 {
-    ferry_error error;
-    j->next = first;
-    j->last = last;
-    const ferry_generate_source source = {
-        .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
-        .width = width,
-        .tokens = 3 * MAX_SOURCE,
-        .beam = j->beam,
-        .max_length = MAX_LENGTH,
-        .next = next_sentence,
-        .finished = keep,
-        .user = j,
-    };
-    CHECK(ferry_generate(generator, &source, &error));
+    generate_job(generator, j, first, last, width, 3 * MAX_SOURCE);
 }
 
-static job *make_job(const ferry_transformer *model, const ferry_generation *generation, int32_t beam)
+static job *make_job(const ferry_generation *generation, int32_t beam)
 {
-    job *j = calloc(1, sizeof *j);
-    assert_non_null(j);
-    j->model = model;
-    j->generation = generation;
-    j->beam = beam;
+    job *j = new_job(generation, SENTENCES);
     for (int32_t s = 0; s < SENTENCES; s++) {
-        j->restricted[s] = s % 3 != 2;
-        j->lengths[s] = 1 + s * 5 % MAX_SOURCE;
-        for (int32_t i = 0; i < j->lengths[s]; i++) j->ids[s][i] = random_below(VOCAB);
+        job_sentence *sentence = &j->sentences[s];
+        sentence->length = 1 + s * 5 % MAX_SOURCE;
+        for (int32_t i = 0; i < sentence->length; i++) sentence->ids[i] = random_below(VOCAB);
+        sentence->options.max_length = MAX_LENGTH - s % 3;
+        sentence->options.beam = sentence->options.nbest = beam;
+        sentence->options.shortlist = s % 3 != 2;
     }
     return j;
 }
@@ -221,7 +148,6 @@ static struct {
 
 static void begin(int32_t beam, bool shared)
 {
-    ferry_error error;
     const ferry_inspect_shape shape = {
         .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
     CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &world.opened, &error));
@@ -229,7 +155,7 @@ static void begin(int32_t beam, bool shared)
     world.generation = world.opened->file.generation;
     make_shortlist(&world.made, VOCAB, 4, shared);
     world.generation.shortlist = world.made.shortlist;
-    world.job = make_job(&world.model, &world.generation, beam);
+    world.job = make_job(&world.generation, beam);
     ferry_generator_init(&world.generator, &world.model, world.opened->kernels);
 }
 
@@ -237,7 +163,6 @@ static int end(void **state)
 {
     (void)state;
     ferry_generator_destroy(&world.generator);
-    free(world.job);
     ferry_model_close(world.opened);
     return 0;
 }
@@ -257,16 +182,18 @@ TEST_WITH(test_no_other_words, NULL, end)
     generate(&world.generator, j, 0, SENTENCES, 4);
     int32_t elsewhere = 0, different = 0;
     for (int32_t s = 0; s < SENTENCES; s++) {
+        const job_sentence *sentence = &j->sentences[s];
         int32_t words[MAX_WORDS];
-        const int32_t count = naive_words(&world.generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
+        const int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, words);
         assert_in_range(count, 1, VOCAB - 1);
-        assert_int_equal(j->counts[s], BEAM);
+        assert_int_equal(sentence->count, BEAM);
         for (int32_t h = 0; h < BEAM; h++) {
-            for (int32_t i = 0; i < j->hypotheses[s][h].length; i++) {
-                const bool listed = occurs(words, count, j->hypotheses[s][h].ids[i]);
-                if (j->restricted[s]) assert_true(listed);
-                if (!j->restricted[s]) elsewhere += !listed;
-                different += j->hypotheses[s][h].ids[i] >= count; /* a column taken for an id would not be found */
+            for (int32_t i = 0; i < sentence->found[h].length; i++) {
+                const int32_t id = sentence->found[h].ids[i];
+                const bool listed = occurs(words, count, id);
+                if (sentence->options.shortlist) assert_true(listed);
+                if (!sentence->options.shortlist) elsewhere += !listed;
+                different += id >= count; /* a column taken for an id would not be found */
             }
         }
     }
@@ -277,21 +204,20 @@ TEST_WITH(test_no_other_words, NULL, end)
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
 TEST_WITH(test_softmax_over_the_list, NULL, end)
 {
-    ferry_error error;
     begin(1, true);
     job *j = world.job;
     generate(&world.generator, j, 0, SENTENCES, 4);
-    float *logits = malloc(sizeof(float[MAX_LENGTH][VOCAB]));
-    assert_non_null(logits);
+    static float logits[MAX_LENGTH * VOCAB];
     for (int32_t s = 0; s < SENTENCES; s++) {
-        const hypothesis *found = &j->hypotheses[s][0];
-        const int32_t offsets[] = {0, j->lengths[s]}, target_offsets[] = {0, found->length};
+        const job_sentence *sentence = &j->sentences[s];
+        const job_hypothesis *found = &sentence->found[0];
+        const int32_t offsets[] = {0, sentence->length}, target_offsets[] = {0, found->length};
         int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {world.generation.start_id};
-        int32_t count = naive_words(&world.generation.shortlist, VOCAB, j->ids[s], j->lengths[s], words);
-        for (int32_t v = 0; v < VOCAB && !j->restricted[s]; v++) words[v] = v;
-        if (!j->restricted[s]) count = VOCAB;
+        int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, words);
+        for (int32_t v = 0; v < VOCAB && !sentence->options.shortlist; v++) words[v] = v;
+        if (!sentence->options.shortlist) count = VOCAB;
         memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
-        CHECK(ferry_inspect_logits(world.opened, j->ids[s], offsets, 1, inputs, target_offsets,
+        CHECK(ferry_inspect_logits(world.opened, sentence->ids, offsets, 1, inputs, target_offsets,
                                    FERRY_INSPECT_STEP_BY_STEP, logits, &error));
         for (int32_t i = 0; i < found->length; i++) {
             float listed[VOCAB];
@@ -302,7 +228,6 @@ TEST_WITH(test_softmax_over_the_list, NULL, end)
             assert_memory_equal(&found->token_scores[i], &expected, sizeof expected);
         }
     }
-    free(logits);
 }
 
 /* The output matrix in int8, inputs quantized from their values. */
@@ -331,19 +256,15 @@ static int8_t *quantize_output(ferry_transformer *model, float *scales)
 static void check_batch_is_alone(const ferry_transformer *model, const ferry_generation *generation,
                                  const ferry_kernels *kernels)
 {
-    job *together = make_job(model, generation, BEAM), *alone = calloc(1, sizeof *alone);
-    assert_non_null(alone);
+    job *together = make_job(generation, BEAM), *alone = new_job(generation, SENTENCES);
     memcpy(alone, together, sizeof *alone);
     ferry_generator generator;
     ferry_generator_init(&generator, model, kernels);
     generate(&generator, together, 0, SENTENCES, 5);
     for (int32_t s = 0; s < SENTENCES; s++) generate(&generator, alone, s, s + 1, 1);
-    assert_memory_equal(together->counts, alone->counts, sizeof alone->counts);
-    assert_memory_equal(together->hypotheses, alone->hypotheses, sizeof alone->hypotheses);
-    assert_int_equal(alone->counts[SENTENCES - 1], BEAM);
+    assert_memory_equal(together->sentences, alone->sentences, sizeof alone->sentences);
+    assert_int_equal(alone->sentences[SENTENCES - 1].count, BEAM);
     ferry_generator_destroy(&generator);
-    free(together);
-    free(alone);
 }
 
 /* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */

@@ -27,7 +27,7 @@ TEST(test_utf8_repair)
         {VIEW(FFFD), VIEW(FFFD)},
         {VIEW(""), VIEW("")},
     };
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char *output = malloc(3 * rows[i].text.size + 1);
         bool replaced, valid = ferry_view_equal(rows[i].text, rows[i].repaired);
         size_t size = ferry_utf8_repair(rows[i].text, output, &replaced);
@@ -44,7 +44,7 @@ TEST(test_utf8_next)
     static const uint32_t expected[] = {'A', 0xDC, 0x6F22, 0x1F642, 0x10FFFF};
     uint32_t code_point;
     size_t at = 0;
-    for (size_t i = 0; i < LENGTH(expected); i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         assert_true(ferry_utf8_next(text, &at, &code_point));
         assert_int_equal(code_point, expected[i]);
     }
@@ -60,8 +60,8 @@ TEST(test_blank)
                                        VIEW("\xE3\x80\x80 "),
                                        VIEW("\xE2\x80\x83\xC2\x85\xE2\x80\xA8\xE1\x9A\x80\xE2\x80\xAF\xE2\x81\x9F")};
     static const ferry_view full[] = {VIEW("."), VIEW(" \0 "), VIEW("\x80"), VIEW(" \xE3\x80"), VIEW("\xE2\x80\x8B")};
-    for (size_t i = 0; i < LENGTH(blank); i++) assert_true(ferry_utf8_is_blank(blank[i]));
-    for (size_t i = 0; i < LENGTH(full); i++) assert_false(ferry_utf8_is_blank(full[i]));
+    for (size_t i = 0; i < COUNT(blank); i++) assert_true(ferry_utf8_is_blank(blank[i]));
+    for (size_t i = 0; i < COUNT(full); i++) assert_false(ferry_utf8_is_blank(full[i]));
     assert_true(ferry_utf8_is_blank((ferry_view){NULL, 0}));
     assert_true(ferry_view_equal(ferry_utf8_trim(VIEW("\xC2\xA0 a \t b\xE3\x80\x80\n")), VIEW("a \t b")));
 }

@@ -9,8 +9,7 @@ TEST(test_vocabulary)
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
-    ferry_error error;
-    assert_int_equal(ferry_vocabulary_create(pieces, 9, &vocabulary, &error), FERRY_OK);
+    CHECK(ferry_vocabulary_create(pieces, 9, &vocabulary, &error));
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), 0);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("b")), 1);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0")), 3);
@@ -23,7 +22,7 @@ TEST(test_vocabulary)
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("p099285")), -1);
     ferry_vocabulary_destroy(&vocabulary);
 
-    assert_int_equal(ferry_vocabulary_create(NULL, 0, &vocabulary, &error), FERRY_OK);
+    CHECK(ferry_vocabulary_create(NULL, 0, &vocabulary, &error));
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), -1);
     ferry_vocabulary_destroy(&vocabulary);
 }
@@ -31,10 +30,9 @@ TEST(test_vocabulary)
 TEST(test_large_vocabulary)
 {
     enum { COUNT = 58000 };
-    char(*names)[16] = calloc(COUNT, sizeof *names);
-    ferry_view *pieces = calloc(COUNT, sizeof *pieces);
+    static char names[COUNT][16];
+    static ferry_view pieces[COUNT];
     ferry_vocabulary vocabulary;
-    assert_true(names != NULL && pieces != NULL);
     for (int32_t i = 0; i < COUNT; i++) {
         int size = snprintf(names[i], sizeof names[i], "▁%x", (unsigned)i * 2654435761u);
         pieces[i] = (ferry_view){names[i], (size_t)size};
@@ -42,6 +40,4 @@ TEST(test_large_vocabulary)
     assert_int_equal(ferry_vocabulary_create(pieces, COUNT, &vocabulary, NULL), FERRY_OK);
     for (int32_t i = 0; i < COUNT; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
     ferry_vocabulary_destroy(&vocabulary);
-    free(pieces);
-    free(names);
 }

@@ -8,7 +8,6 @@ typedef struct model {
 
 static model open_shared(const char *name)
 {
-    ferry_error error;
     model m;
     char *path = shared_file("models/%s/model.bin", name);
     CHECK(ferry_ctranslate2_read(mapped_bytes(path), path, &m.header, &m.weights, &error));
@@ -158,7 +157,6 @@ static ferry_status read_weights(ferry_view bytes, const char *file, ferry_weigh
 
 static ferry_weights accept(const made_file *b)
 {
-    ferry_error error;
     ferry_weights weights;
     CHECK(read_weights(whole(b), "model.bin", &weights, &error));
     return weights;
@@ -230,7 +228,6 @@ TEST(test_renaming)
     };
     made_file b = begin(1, "", 1, 5);
     for (size_t i = 0; i < 5; i++) put_variable(&b, names[i][0], 1, 2, 2, 4);
-    ferry_error error;
     ferry_ctranslate2_header header;
     ferry_weights weights;
     CHECK(ferry_ctranslate2_read(whole(&b), "model.bin", &header, &weights, &error));

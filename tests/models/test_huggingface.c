@@ -28,7 +28,6 @@ TEST(test_real_english_german_model)
 
 TEST(test_model_that_ships)
 {
-    ferry_error error;
     huggingface_golden golden = {.score_tolerance = f16_score_tolerance,
                                  .exceptions = f16_exceptions,
                                  .exception_count = COUNT(f16_exceptions)};

@@ -76,14 +76,12 @@ TEST(test_multipliers)
         assert_true(expected > 0);
         assert_float_equal(pairs[i].matrix->input_multiplier, expected, 4e-6);
     }
-    json_decref(alphas);
 }
 
 /* ---- Marian, float32 ---- */
 
 static ferry_translator *create_translator(const golden_model *model, int32_t beam, float factor, int32_t shortlist)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model->model, &options);
@@ -102,14 +100,12 @@ static const int32_t *check_ids(const golden_model *model, const json_t *line, i
     const int32_t *ids = tokenized(model->model, json_string_value(json_object_get(line, "text")), NULL, NULL, &found);
     assert_int_equal(found, *count);
     assert_memory_equal(ids, expected, found * sizeof *ids);
-    free(expected);
     return ids;
 }
 
 static void check_marian_line(const golden_model *model, ferry_translator *translator, const json_t *line,
                               const json_t *golden, golden_figures *figures)
 {
-    ferry_error error;
     ferry_result *result, *texts;
     int32_t count;
     const char *text = json_string_value(json_object_get(line, "text"));
@@ -123,7 +119,6 @@ static void check_marian_line(const golden_model *model, ferry_translator *trans
         check_result_text(expected.text, ferry_result_text(texts, 0, h));
         golden_check_scores(&expected, result, h, figures);
         golden_check_alignment(&expected, model, ids, count, result, h, figures);
-        golden_free(&expected);
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
@@ -138,7 +133,6 @@ static void check_marian(const golden_model *model, const json_t *lines, const c
         if (json_array_size(json_object_get(line, "ids")) == 1) {
             golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, 0)));
             golden_check_empty(&expected, model, 0, &figures);
-            golden_free(&expected);
         } else {
             check_marian_line(model, translator, line, golden, &figures);
         }
@@ -158,7 +152,6 @@ TEST(test_marian)
         check_marian(&model, json_object_get(root, "lines"), "marian_greedy", 1);
         check_marian(&model, json_object_get(root, "lines"), "marian_beam6", 6);
     }
-    json_decref(root);
 }
 
 /* ---- int8 ---- */
@@ -177,14 +170,12 @@ static bool same_line(const json_t *golden, const ferry_result *result, const fe
     if (found > 0 && ids[found - 1] == eos) found--;
     const bool same = found == (size_t)count && memcmp(ids, expected, found * sizeof *ids) == 0;
     if (same) check_result_text(json_string_value(json_object_get(golden, "text")), ferry_result_text(texts, 0, 0));
-    free(expected);
     return same;
 }
 
 static void check_int8_line(const golden_model *model, ferry_translator *translator, const json_t *line,
                             const char *run, size_t number, tally *sum)
 {
-    ferry_error error;
     ferry_result *result, *texts;
     int32_t count;
     const char *text = json_string_value(json_object_get(line, "text"));
@@ -230,7 +221,6 @@ TEST(test_int8)
     check_int8("model.ende.intgemm.alphas.bin", "alphas_shortlist", 1, root);
     check_int8("model.ende.intgemm.alphas.bin", "alphas_full", 0, root);
     check_int8("model.ende.intgemm8.bin", "dynamic_shortlist", 1, root);
-    json_decref(root);
 }
 
 /* ---- packages ---- */

@@ -33,7 +33,7 @@ static int32_t find_piece(const ferry_model *model, ferry_inspect_stack side, co
 static int32_t *token_ids(const ferry_model *model, ferry_inspect_stack side, const json_t *tokens, int32_t *count)
 {
     *count = (int32_t)json_array_size(tokens);
-    int32_t *ids = malloc(((size_t)*count + 1) * sizeof *ids);
+    int32_t *ids = kept_memory(((size_t)*count + 1) * sizeof *ids);
     for (int32_t i = 0; i < *count; i++) {
         ids[i] = find_piece(model, side, json_string_value(json_array_get(tokens, (size_t)i)));
         if (ids[i] < 0) ids[i] = find_piece(model, side, "<unk>");
@@ -83,7 +83,6 @@ static bool same_hypotheses(const golden *g, const ferry_result *result, const j
                memcmp(found, expected, (size_t)count * sizeof *found) == 0;
         const double score = json_number_value(json_array_get(scores, i));
         largest = fmax(largest, fabs(score - (double)ferry_result_score(result, 0, i)));
-        free(expected);
     }
     same = same && largest <= c->score_tolerance;
     if (same) c->largest = fmax(c->largest, largest);
@@ -118,7 +117,6 @@ static bool is_blank(const json_t *line)
 /* One run over all lines that have it. */
 static void check_run(const golden *g, const char *name, const ferry_options *options, comparison *c)
 {
-    ferry_error error;
     ferry_translator *translator;
     size_t line;
     json_t *entry;
@@ -139,7 +137,6 @@ static void check_run(const golden *g, const char *name, const ferry_options *op
             c->unexpected++;
         }
         ferry_result_destroy(result);
-        free(ids);
     }
     ferry_translator_destroy(translator);
 }
@@ -168,7 +165,6 @@ static void check_tokens(const golden *g, const char *prompt, const char *from, 
                 fail_msg("%s, line %zu: other ids for its text", g->name, line);
             }
         }
-        free(expected);
     }
 }
 
@@ -178,12 +174,11 @@ static void check_tokens(const golden *g, const char *prompt, const char *from, 
 static void log_probabilities(const ferry_model *model, const int32_t *ids, int32_t S, const int32_t *targets,
                               int32_t count, double *values)
 {
-    ferry_error error;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     const size_t V = (size_t)sizes.target_vocab;
     const int32_t offsets[] = {0, S}, target_offsets[] = {0, count};
-    float *logits = malloc((size_t)count * V * sizeof *logits);
-    int32_t *inputs = malloc((size_t)count * sizeof *inputs);
+    float *logits = kept_memory((size_t)count * V * sizeof *logits);
+    int32_t *inputs = kept_memory((size_t)count * sizeof *inputs);
     inputs[0] = sizes.start_id;
     for (int32_t t = 1; t < count; t++) inputs[t] = targets[t - 1];
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, target_offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
@@ -193,8 +188,6 @@ static void log_probabilities(const ferry_model *model, const int32_t *ids, int3
         for (size_t v = 0; v < V; v++) sum += exp((double)row[v]);
         values[t] = (double)row[targets[t]] - log(sum);
     }
-    free(inputs);
-    free(logits);
 }
 
 /* How well the golden greedy targets have their golden probabilities. */
@@ -226,8 +219,6 @@ static agreement compare_probabilities(const golden *g)
         a.lines++;
         a.exact += largest <= exactly ? 1 : 0;
         a.largest = fmax(a.largest, largest);
-        free(targets);
-        free(ids);
     }
     print_message("%s: given targets: %zu lines, %zu equal to %.0e, %zu of the first tokens; largest difference %.1e\n",
                   g->name, a.lines, a.exact, exactly, a.exact_first, a.largest);
@@ -265,7 +256,6 @@ static agreement check_small(const char *name, const char *prompt, const char *f
     }
     report(&g, c);
     const agreement a = compare_probabilities(&g);
-    json_decref(g.root);
     return a;
 }
 
@@ -305,7 +295,6 @@ TEST(test_small_gated_t5)
 
 static void check_texts(const golden *g, const char *name, const ferry_options *options, const comparison *c)
 {
-    ferry_error error;
     ferry_translator *translator;
     size_t line;
     json_t *entry;
@@ -343,7 +332,6 @@ static agreement check_tatoeba(const char *name, comparison *c)
     }
     report(&g, c);
     const agreement a = compare_probabilities(&g);
-    json_decref(g.root);
     return a;
 }
 

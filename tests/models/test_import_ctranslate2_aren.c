@@ -9,7 +9,6 @@ enum { MOST = 16, V = 43 };
 
 static ferry_model *convert(const char *name, bool widen)
 {
-    ferry_error error;
     ferry_model *model;
     char *directory = shared_file("models/aren-transliteration/%s", name), *path = scratch_file("aren.gguf");
     const ferry_import_options options = {.type = FERRY_F32, .widen = widen};
@@ -22,14 +21,7 @@ static ferry_model *convert(const char *name, bool widen)
 
 static ferry_result *translate(const ferry_model *model, const char *text, const ferry_options *options)
 {
-    ferry_error error;
-    ferry_translator *translator;
-    ferry_result *result;
-    const ferry_text line = {text, strlen(text)};
-    CHECK(ferry_translator_create(model, options, &translator, &error));
-    CHECK(ferry_translate(translator, &line, 1, &result, &error));
-    ferry_translator_destroy(translator);
-    return result;
+    return translated(model, options, &(ferry_text){text, strlen(text)}, 1);
 }
 
 static void check_text(const ferry_model *model, const char *text, const ferry_options *options, const char *expected)
@@ -108,7 +100,6 @@ static int32_t find_piece(const ferry_model *model, char letter)
 /* Log-probabilities [letters + 1, V] of each step of a given target. */
 static int32_t probabilities(const ferry_model *model, const char *source, const char *letters, double *values)
 {
-    ferry_error error;
     int32_t inputs[MOST] = {ferry_inspect_get_sizes(model).start_id};
     size_t S;
     const int32_t T = (int32_t)strlen(letters) + 1;
@@ -202,7 +193,6 @@ TEST(test_encoder_and_attention)
     static const float row_5[] = {-1.51862F, -0.35802F, 2.96207F, 1.32014F};
     static const float attention_0[] = {.0934F, .7664F, .1359F, .0028F, .0012F, .0004F};
     static const int32_t largest[] = {1, 2, 2, 2, 3, 5, 5};
-    ferry_error error;
     int32_t inputs[7];
     size_t S;
     float output[6 * 32], attention[7 * 6];

@@ -12,7 +12,6 @@ static void check_description(const made *m, const char *what)
 static void compute(const made *m, float *logits)
 {
     static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3}, offsets[] = {0, 3};
-    ferry_error error;
     const ferry_model *model = made_convert(m);
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
 }

@@ -53,7 +53,6 @@ static void check_position_tensor(expectation *expected, const ferry_model_file 
 
 static void check_export(const export_row *row, ferry_type type)
 {
-    ferry_error error;
     ferry_safetensors source;
     char folder[100];
     const char *name = row->name;
@@ -246,7 +245,7 @@ TEST(test_untied_export_and_a_scheme_for_each_stack)
     item_list *list = read_items(directory);
     const item shared = *find_item(list, "shared.weight");
     const float *numbers = shared.tensor.data;
-    float *other = malloc(shared.tensor.bytes);
+    float *other = kept_memory(shared.tensor.bytes);
     for (int i = 0; i < 97 * 64; i++) other[i] = numbers[i] + 1;
     remove_item(list, "shared.weight");
     remove_item(list, "encoder.embed_positions.weight");
@@ -264,7 +263,6 @@ TEST(test_untied_export_and_a_scheme_for_each_stack)
     assert_true(row[63] == numbers[96 * 64 + 63]);
     assert_string_equal(file->transformer.encoder.position.scheme->name, "none");
     assert_string_equal(file->transformer.decoder.position.scheme->name, "learned");
-    free(other);
 }
 
 /* Without vocab.json, ids are SentencePiece's; with it, its. */

@@ -9,7 +9,6 @@
 
 static void check_marian_separate(ferry_type type)
 {
-    ferry_error error;
     ferry_safetensors source;
     char *directory = data_file("models/marian-separate"), *weights = in_directory(directory, "model.safetensors");
     CHECK(ferry_safetensors_open(weights, &source, &error));
@@ -54,7 +53,6 @@ TEST(test_marian_separate)
 
 TEST(test_marian_joint)
 {
-    ferry_error error;
     ferry_safetensors source;
     char *directory = shared_file("models/tatoeba-en-de/huggingface");
     char *weights = in_directory(directory, "model.safetensors");
@@ -83,7 +81,7 @@ TEST(test_shards_equal_one_file)
     const edit no_weights = {"model.safetensors", NULL, NULL};
     char *directory = variant(source, &no_weights, 1);
     item_list *list = read_items(source);
-    char *index = malloc(1 << 16);
+    char *index = kept_memory(1 << 16);
     size_t at = (size_t)sprintf(index, "{\"weight_map\": {");
     for (size_t i = 0; i < list->count; i++) {
         at += (size_t)sprintf(index + at, "%s\"%s\": \"part-%zu.safetensors\"", i > 0 ? "," : "", list->items[i].name,
@@ -98,7 +96,6 @@ TEST(test_shards_equal_one_file)
     const ferry_model_file *whole = converted(source);
     const ferry_model_file *sharded = converted(directory);
     check_same_tensors(whole, sharded);
-    free(index);
 }
 
 /* Numbers of every element type: a source of 16-bit floats gives the file that the same numbers as f32 give. */
@@ -114,7 +111,7 @@ TEST(test_element_types)
         for (size_t i = 0; i < list->count; i++) {
             ferry_tensor *tensor = &list->items[i].tensor;
             const float *numbers = tensor->data;
-            rounded[i] = malloc(tensor->bytes);
+            rounded[i] = kept_memory(tensor->bytes);
             memcpy(rounded[i], numbers, tensor->bytes);
             for (size_t j = 0; j < tensor->bytes / 4 && types[t] == FERRY_F16; j++) {
                 rounded[i][j] = ferry_f16_to_f32(ferry_f32_to_f16(numbers[j]));
@@ -128,7 +125,6 @@ TEST(test_element_types)
         const ferry_model_file *narrow = converted(directory);
         const ferry_model_file *wide = converted(twin);
         check_same_tensors(narrow, wide);
-        for (size_t i = 0; i < list->count; i++) free(rounded[i]);
     }
 }
 
@@ -224,7 +220,7 @@ TEST(test_logits_bias)
     static float zeros[701];
     char *source = data_file("models/marian-separate"), *directory = variant(source, NULL, 0);
     item_list *list = read_items(source);
-    float *bias = calloc(701, sizeof *bias);
+    float *bias = kept_memory(701 * sizeof *bias);
     item *found = find_item(list, "final_logits_bias");
     found->tensor.data = zeros;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
@@ -235,7 +231,6 @@ TEST(test_logits_bias)
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     file = converted(directory);
     assert_memory_equal(file->transformer.output.bias, bias, 701 * sizeof *bias);
-    free(bias);
 }
 
 TEST(test_marian_tensor_refusals)
@@ -271,7 +266,7 @@ TEST(test_values_too_large)
     char *source = data_file("models/marian-separate"), *directory = variant(source, NULL, 0);
     item_list *list = read_items(source);
     ferry_tensor *tensor = &find_item(list, "model.encoder.layers.0.fc1.weight")->tensor;
-    float *numbers = malloc(tensor->bytes);
+    float *numbers = kept_memory(tensor->bytes);
     memcpy(numbers, tensor->data, tensor->bytes);
     numbers[100] = 70000;
     tensor->data = numbers;
@@ -280,5 +275,4 @@ TEST(test_values_too_large)
               "tensor 'model.encoder.layers.0.fc1.weight': a value is too large for f16");
     converted(directory);
     refuse_as(directory, FERRY_BF16, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found bf16");
-    free(numbers);
 }

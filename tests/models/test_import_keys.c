@@ -12,7 +12,6 @@ static int set_up(void **state)
 {
     (void)state;
     static const int32_t eos[] = {0, 3};
-    ferry_error error;
     char *path = data_file("positions/none-post");
     CHECK(ferry_import_source_open(path, &source, &error));
     ferry_import_plan_init(&plan, source);
@@ -35,14 +34,12 @@ static int tear_down(void **state)
 static void add(const char *name, ferry_import_form form)
 {
     static const int32_t integers[4];
-    ferry_error error;
     const ferry_import_tensor tensor = {.form = form, .N = 4, .K = 1, .integers = integers};
     CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "%s", name));
 }
 
 static void write_plan(void)
 {
-    ferry_error error;
     const ferry_import_options options = {.type = FERRY_F32, .name = "named"};
     char *path = scratch_file("keys.gguf");
     CHECK(ferry_import_write(&plan, path, &options, &error));
@@ -54,7 +51,6 @@ static void check_texts(const char *key, const char *expected)
 {
     const ferry_view *texts;
     size_t count;
-    ferry_error error;
     made_file found = {.size = 0};
     CHECK(ferry_gguf_get_texts(&file, key, &texts, &count, &error));
     for (size_t i = 0; i < count; i++) {
@@ -68,7 +64,6 @@ static void check_texts(const char *key, const char *expected)
 static void check_integers(const char *key, const int32_t *expected, int32_t count)
 {
     ferry_arena arena = {0};
-    ferry_error error;
     const void *numbers;
     size_t found;
     CHECK(
@@ -80,7 +75,6 @@ static void check_integers(const char *key, const int32_t *expected, int32_t cou
 
 static void check_one(const char *key, const char *type, double expected)
 {
-    ferry_error error;
     int32_t integer;
     float real;
     bool flag;
@@ -109,7 +103,6 @@ static void check_keys(const one_key *keys, size_t count)
 static void check_word(const char *key, const char *expected)
 {
     ferry_view text;
-    ferry_error error;
     CHECK(ferry_gguf_get_text(&file, key, &text, &error));
     if (!has_text(text, expected))
         fail_msg("%s: expected '%s', found '%.*s'", key, expected, (int)text.size, text.data);
@@ -276,7 +269,6 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
 /* A pair without tags needs no word: a build that knows no languages translates it all the same. */
 TEST_WITH(test_language_pair, set_up, tear_down)
 {
-    ferry_error error;
     static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
     CHECK(ferry_import_language_pair(&plan, "en", "de", &error));
     write_plan();

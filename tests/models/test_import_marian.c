@@ -79,7 +79,6 @@ static run_options read_options(const char *command)
 
 static ferry_translator *create_translator(const golden_model *model, const run_options *run)
 {
-    ferry_error error;
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model->model, &options);
@@ -127,7 +126,6 @@ static void check_text(const char *pieces, ferry_text found)
 static void check_hypotheses(const golden_model *model, ferry_translator *translator, const char *text,
                              const json_t *golden, golden_figures *figures)
 {
-    ferry_error error;
     ferry_result *result, *texts;
     size_t count;
     const ferry_text line = {text, strlen(text)};
@@ -142,7 +140,6 @@ static void check_hypotheses(const golden_model *model, ferry_translator *transl
         check_text(expected.text, ferry_result_text(texts, 0, h));
         golden_check_scores(&expected, result, h, figures);
         golden_check_alignment(&expected, model, ids, (int32_t)count, result, h, figures);
-        golden_free(&expected);
     }
     ferry_result_destroy(texts);
     ferry_result_destroy(result);
@@ -179,7 +176,6 @@ static void check_run(const golden_model *model, const json_t *root, const char 
         if (text[0] == 0) {
             golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, 0)));
             golden_check_empty(&expected, model, 0, &figures);
-            golden_free(&expected);
         } else {
             check_hypotheses(model, translator, text, golden, &figures);
         }
@@ -199,14 +195,12 @@ TEST(test_golden)
     golden_model model = golden_open(path);
     assert_int_equal(json_object_size(json_object_get(root, "runs")), 5);
     json_object_foreach (json_object_get(root, "runs"), name, command) check_run(&model, root, name);
-    json_decref(root);
 }
 
 /* ---- the archive ---- */
 
 static ferry_view converted_bytes(const char *source, const char *name)
 {
-    ferry_error error;
     char *path = scratch_file(name);
     const ferry_import_options options = {.type = FERRY_F32, .name = "one"};
     CHECK(ferry_import(source, path, &options, &error));

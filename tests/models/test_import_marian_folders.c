@@ -13,24 +13,18 @@ static char *make_folder(void)
 
 static void copy_segmenter(const char *folder, const char *name)
 {
-    ferry_error error;
-    ferry_mapped_file map;
-    char *from = data_file("models/tatoeba-en-de/source.spm"), *to = in_directory(folder, name);
-    CHECK(ferry_mapped_file_open(from, &map, &error));
-    write_bytes(to, map.bytes.data, map.bytes.size);
-    ferry_mapped_file_close(&map);
+    const ferry_view bytes = mapped_bytes(data_file("models/tatoeba-en-de/source.spm"));
+    write_bytes(in_directory(folder, name), bytes.data, bytes.size);
 }
 
 static void rename_in(const char *folder, const char *from, const char *to)
 {
-    char *old = in_directory(folder, from), *new = in_directory(folder, to);
-    assert_int_equal(rename(old, new), 0);
+    assert_int_equal(rename(in_directory(folder, from), in_directory(folder, to)), 0);
 }
 
 static void remove_in(const char *folder, const char *name)
 {
-    char *path = in_directory(folder, name);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(in_directory(folder, name)), 0);
 }
 
 static void check_ids(const int32_t *ids, int32_t count, const int32_t *expected, int32_t expected_count)

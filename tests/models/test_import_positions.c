@@ -36,7 +36,6 @@ typedef struct bench {
 
 static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
 {
-    ferry_error error;
     char *path = data_file("positions/none-post");
     CHECK(ferry_import_source_open(path, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
@@ -135,15 +134,14 @@ TEST(test_other_tables)
 TEST(test_refusals)
 {
     static float table[P * D];
-    ferry_error error;
     bench b;
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
     recognize(&b, &entry, 0);
     b.plan.model.d_model = D + 1;
-    check_refusal(ferry_import_position_table(&b.plan, true, &entry, 0, &error), &error, FERRY_ERROR_FORMAT,
-                  "test: tensor 't': expected shape [30, 13], found [30, 12]");
+    REFUSE(ferry_import_position_table(&b.plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
+           "test: tensor 't': expected shape [30, 13], found [30, 12]");
     b.plan.model.d_model = D;
-    check_refusal(ferry_import_position_table(&b.plan, true, &entry, P, &error), &error, FERRY_ERROR_FORMAT,
-                  "expected shape [31, 12], found [30, 12]");
+    REFUSE(ferry_import_position_table(&b.plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
+           "expected shape [31, 12], found [30, 12]");
     tear_down(&b);
 }

@@ -26,7 +26,6 @@ static void put_gzip(made_file *file, const char *text, size_t length)
 
 static ferry_import_source *open_source(const char *path)
 {
-    ferry_error error;
     ferry_import_source *source;
     CHECK(ferry_import_source_open(path, &source, &error));
     return source;
@@ -40,7 +39,6 @@ static void check_names(const ferry_import_source *source, const char *const *na
 
 static void check_text(ferry_import_source *source, const char *name, const char *text)
 {
-    ferry_error error;
     ferry_view bytes;
     CHECK(ferry_import_source_map(source, name, &bytes, &error));
     assert_true(has_text(bytes, text));
@@ -48,9 +46,8 @@ static void check_text(ferry_import_source *source, const char *name, const char
 
 static void refuse_file(ferry_import_source *source, const char *name, ferry_status status, const char *what)
 {
-    ferry_error error = {0};
     ferry_view bytes;
-    check_refusal(ferry_import_source_map(source, name, &bytes, &error), &error, status, what);
+    REFUSE(ferry_import_source_map(source, name, &bytes, &error), status, what);
 }
 
 TEST(test_directory)
@@ -87,7 +84,6 @@ TEST(test_directory)
 /* FIPS 180-4: the hash of "abc", and that of nothing. */
 TEST(test_files_that_were_read)
 {
-    ferry_error error;
     const char *name, *hash;
     uint64_t size;
     char *directory = scratch_directory("hashed");
@@ -105,13 +101,12 @@ TEST(test_files_that_were_read)
     assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     CHECK(ferry_import_source_read(source, 1, &name, &size, &hash, &error));
     assert_string_equal(hash, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    assert_int_equal(ferry_import_source_read(source, 2, &name, &size, &hash, &error), FERRY_ERROR_ARGUMENT);
+    REFUSE(ferry_import_source_read(source, 2, &name, &size, &hash, &error), FERRY_ERROR_ARGUMENT, "");
     ferry_import_source_close(source);
 }
 
 TEST(test_archives)
 {
-    ferry_error error;
     const char *name, *hash;
     uint64_t size;
     char *path = scratch_file("models.zip"), label[400];
@@ -167,7 +162,6 @@ TEST(test_selected_files)
 
 TEST(test_gzip)
 {
-    ferry_error error;
     const char *name, *hash;
     uint64_t published;
     char *directory = scratch_directory("gzip"), *path = in_directory(directory, "lex.gz");
@@ -208,25 +202,22 @@ TEST(test_gzip_bomb)
 {
     const size_t length = (size_t)80 << 20;
     char *directory = scratch_directory("bomb"), *path = in_directory(directory, "bomb.gz");
-    char *zeros = calloc(length, 1);
+    char *zeros = kept_memory(length);
     made_file file = {.size = 0};
     put_gzip(&file, zeros, length);
     write_bytes(path, file.data, file.size);
     ferry_import_source *source = open_source(directory);
     refuse_file(source, "bomb", FERRY_ERROR_FORMAT, "bomb.gz: inflates to more than ");
     ferry_import_source_close(source);
-    free(zeros);
 }
 
 TEST(test_refusals)
 {
-    ferry_error error;
     ferry_import_source *source;
     char *directory = scratch_directory("pointers"), *missing = in_directory(directory, "missing");
     char *archive = in_directory(directory, "evil.zip");
     write_text(directory, "model.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n");
-    check_refusal(ferry_import_source_open(missing, &source, &error), &error, FERRY_ERROR_IO,
-                  "pointers/missing: cannot open: ");
+    REFUSE(ferry_import_source_open(missing, &source, &error), FERRY_ERROR_IO, "pointers/missing: cannot open: ");
     assert_null(source);
     source = open_source(directory);
     refuse_file(source, "model.bin", FERRY_ERROR_UNSUPPORTED, "pointers/model.bin: this is a Git LFS pointer");
@@ -234,6 +225,6 @@ TEST(test_refusals)
     ferry_import_source_close(source);
     const zip_part evil[] = {{"../config.json", "{}", 2}};
     write_zip(archive, evil, 1);
-    assert_int_equal(ferry_import_source_open(archive, &source, &error), FERRY_ERROR_FORMAT);
+    REFUSE(ferry_import_source_open(archive, &source, &error), FERRY_ERROR_FORMAT, "");
     assert_null(source);
 }

@@ -70,15 +70,13 @@ static void write_index(const char *map)
 
 static void refuse_index(const char *map, ferry_status status, const char *what)
 {
-    ferry_error error = {0};
     write_index(map);
-    check_refusal(open_weights(directory, &error), &error, status, what);
+    REFUSE(open_weights(directory, &error), status, what);
     close_weights();
 }
 
 TEST_WITH(test_several_files, make_directory, NULL)
 {
-    ferry_error error;
     write_part("one.safetensors", "b d", 1);
     write_part("two.safetensors", "c", 3);
     write_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}");
@@ -88,8 +86,8 @@ TEST_WITH(test_several_files, make_directory, NULL)
     check_tensor("b", 10);
     check_tensor("c", 30);
     assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
-    check_refusal(ferry_import_check_unused(&plan, NULL, &error), &error, FERRY_ERROR_UNSUPPORTED,
-                  "/one.safetensors: tensor 'd' is unknown");
+    REFUSE(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED,
+           "/one.safetensors: tensor 'd' is unknown");
     check_tensor("d", 20);
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
     close_weights();
@@ -126,8 +124,7 @@ TEST_WITH(test_inconsistent_index, make_directory, NULL)
 /* A file without an index comes first; one that the user names comes before all. */
 TEST_WITH(test_which_file, make_directory, NULL)
 {
-    ferry_error error;
-    check_refusal(open_weights(directory, &error), &error, FERRY_ERROR_UNSUPPORTED, ": expected model.safetensors, ");
+    REFUSE(open_weights(directory, &error), FERRY_ERROR_UNSUPPORTED, ": expected model.safetensors, ");
     close_weights();
     write_part("one.safetensors", "b", 1);
     write_part("model.safetensors", "b", 2);

@@ -46,7 +46,6 @@ static made_file make_one(const char *name, uint64_t type, const void *data, siz
 TEST(test_layout)
 {
     static const float data[64] = {1.5f, -2};
-    ferry_error error;
     ferry_weights weights;
     const made_file file = make_one("b", 0x404, data, 256);
     const ferry_view view = whole(&file);
@@ -69,7 +68,6 @@ TEST(test_layout)
 static void check_intgemm8(uint64_t type)
 {
     static const unsigned char data[12] = {1, 2, 3, 4, 5, 6, 0, 0, 0xfe, 0x42}; /* 127 */
-    ferry_error error;
     ferry_weights weights;
     const given tensors[] = {{"x_Wq", type, 2, 3, data, 12}, {"decoder_Wemb", type, 2, 3, data, 12}};
     const made_file file = make(tensors, 2);
@@ -89,7 +87,6 @@ TEST(test_intgemm)
 {
     static const unsigned char wide[256] = {1, 0, 2, 0, 0, 0, 0x80, 0x44}; /* 1024 */
     static const uint64_t codes[] = {0x4102, 0x10002};
-    ferry_error error;
     ferry_weights weights;
     check_intgemm8(0x4101);
     check_intgemm8(0x10001);
@@ -166,7 +163,6 @@ TEST(test_damage)
 
 TEST(test_truncation)
 {
-    ferry_error error;
     ferry_weights weights;
     const given tensors[] = {{"b", 0x404, 1, 2, NULL, 8}, {"x_W", 0x101, 1, 2, NULL, 2}};
     const made_file file = make(tensors, 2);
@@ -181,7 +177,6 @@ TEST(test_truncation)
 
 static ferry_weights open_student(const char *name)
 {
-    ferry_error error;
     ferry_weights weights;
     char *path = shared_file("models/bergamot-en-de/%s", name);
     CHECK(ferry_marian_bin_read(mapped_bytes(path), path, &weights, &error));
@@ -255,6 +250,5 @@ TEST(test_student_alphas)
             is_integer ? (float)*(const int8_t *)entry->tensor.data / entry->multiplier : float_at(&entry->tensor, 0);
         assert_float_equal(found, (float)json_number_value(value), 1e-5);
     }
-    json_decref(alphas);
     ferry_weights_close(&weights);
 }

@@ -38,7 +38,6 @@ static void check_entry(const ferry_weights *weights, const char *name, ferry_ty
 TEST(test_arrays)
 {
     static const float numbers[] = {1, 2, 3, 4, 5, 6};
-    ferry_error error;
     ferry_weights weights;
     const struct {
         const char *name;
@@ -117,7 +116,6 @@ TEST(test_inconsistent_headers)
 
 TEST(test_cut_header)
 {
-    ferry_error error;
     ferry_weights weights;
     const ferry_view npy = make_npy(1, HEADER("<f4", "False", "(0,)"), NULL, 0);
     for (size_t size = 0; size < npy.size; size++) {
@@ -130,7 +128,6 @@ TEST(test_cut_header)
 /* The two files were written from the same weights. */
 TEST(test_equals_bin)
 {
-    ferry_error error;
     ferry_weights npz, bin;
     char *npz_path = shared_file("models/bergamot-en-de/model.ende.npz");
     char *bin_path = shared_file("models/bergamot-en-de/model.ende.bin");

@@ -1,5 +1,6 @@
 /* safetensors: what is in a file, and that every inconsistent header is refused by name. */
 #include "tests/support/files.h"
+#include "tests/support/random.h"
 
 /* A file from its header's text and its data. */
 static made_file make(const char *header, const void *data, size_t size)
@@ -28,7 +29,6 @@ static void refuse(ferry_view bytes, ferry_status status, const char *what)
 TEST(test_reads_what_is_there)
 {
     static const float numbers[] = {1, 2, 3, 4, 5, 6, 7};
-    ferry_error error;
     ferry_safetensors tensors;
     made_file file = make("{\"__metadata__\":{\"format\":\"pt\"},"
                           "\"b\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[4,28]},"
@@ -96,7 +96,6 @@ TEST(test_inconsistent_headers)
 
 TEST(test_header_length)
 {
-    ferry_error error;
     ferry_safetensors tensors;
     made_file file = make("{}", NULL, 0);
     CHECK(parse(whole(&file), &tensors, &error));
@@ -111,19 +110,17 @@ TEST(test_header_length)
 TEST(test_lfs_pointer)
 {
     static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123\n";
-    ferry_error error;
     ferry_safetensors tensors;
     char *path = scratch_file("pointer.safetensors");
     write_bytes(path, pointer, sizeof pointer - 1);
-    check_refusal(ferry_safetensors_open(path, &tensors, &error), &error, FERRY_ERROR_UNSUPPORTED,
-                  "pointer.safetensors: this is a Git LFS pointer");
+    REFUSE(ferry_safetensors_open(path, &tensors, &error), FERRY_ERROR_UNSUPPORTED,
+           "pointer.safetensors: this is a Git LFS pointer");
 }
 
 /* What importers get: names of their own, row-major strides, small integers. */
 TEST(test_entries)
 {
     static const unsigned char data[18] = {1, 2, 3, 4, 5, 6};
-    ferry_error error;
     ferry_weights weights;
     made_file file = make("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", data,
                           sizeof data);
@@ -156,8 +153,8 @@ TEST(test_truncation_and_damage)
     for (int round = 0; round < 20000; round++) {
         const ferry_view copy = whole(&file);
         for (int i = 0; i < 1 + round % 3; i++) {
-            random = random * 1664525u + 1013904223u;
-            ((char *)(uintptr_t)copy.data)[(random >> 8) % (file.size - sizeof zeros)] = (char)(random >> 3);
+            const uint32_t place = next_random(&random);
+            ((char *)(uintptr_t)copy.data)[place % (file.size - sizeof zeros)] = (char)(random >> 3);
         }
         if (parse(copy, &tensors, &error) == FERRY_OK) ferry_safetensors_close(&tensors);
     }

@@ -21,7 +21,6 @@ static const unsigned char *gather(const ferry_weights_entry *entry)
 
 static void check_against_safetensors(const char *name)
 {
-    ferry_error error;
     ferry_weights weights;
     ferry_safetensors golden;
     char *path = shared_file("models/huggingface-small/%s/pytorch_model.bin", name);
@@ -123,7 +122,6 @@ static ferry_view pickled(const void *pickle, size_t size, const void *storage, 
 
 static ferry_weights accept(ferry_view file)
 {
-    ferry_error error;
     ferry_weights weights;
     CHECK(ferry_torch_read(file, "model.bin", &weights, &error));
     return weights;

@@ -27,7 +27,6 @@ static const char configuration[] = "# a comment\n"
 
 TEST(test_configuration)
 {
-    ferry_error error;
     json_t *root;
     CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", &root, &error));
     const ferry_json yaml = {root, "a.yml", true};
@@ -55,7 +54,6 @@ TEST(test_configuration)
 
 TEST(test_values)
 {
-    ferry_error error;
     json_t *root;
     int32_t number = 7;
     float real = 9;
@@ -77,16 +75,16 @@ TEST(test_values)
     assert_true(yes);
     CHECK(ferry_json_text(yaml, "missing", &text, &error));
     assert_string_equal(text, "default");
-    assert_int_equal(ferry_json_integer(yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "a.yml: 'dim-emb': expected 0 to 511, found 512");
-    assert_int_equal(ferry_json_integer(yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_json_integer(yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "a.yml: 'normalize': expected an integer, found '0.6'");
-    assert_int_equal(ferry_json_float(yaml, "version", &real, &error), FERRY_ERROR_FORMAT);
-    assert_int_equal(ferry_json_bool(yaml, "off", &yes, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "a.yml: 'off': expected true or false, found 'No'");
-    assert_int_equal(ferry_json_text(yaml, "models", &text, &error), FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "a.yml: 'models': expected one value, found 'a list'");
+    REFUSE_SAYING(ferry_json_integer(yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT,
+                  "a.yml: 'dim-emb': expected 0 to 511, found 512");
+    REFUSE(ferry_json_integer(yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT, "");
+    REFUSE_SAYING(ferry_json_integer(yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
+                  "a.yml: 'normalize': expected an integer, found '0.6'");
+    REFUSE(ferry_json_float(yaml, "version", &real, &error), FERRY_ERROR_FORMAT, "");
+    REFUSE_SAYING(ferry_json_bool(yaml, "off", &yes, &error), FERRY_ERROR_FORMAT,
+                  "a.yml: 'off': expected true or false, found 'No'");
+    REFUSE_SAYING(ferry_json_text(yaml, "models", &text, &error), FERRY_ERROR_FORMAT,
+                  "a.yml: 'models': expected one value, found 'a list'");
     json_decref(root);
 }
 
@@ -186,7 +184,6 @@ TEST(test_vocabulary_forms)
                                          "?",
                                          "a: b",
                                          "#"};
-    ferry_error error;
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
@@ -198,7 +195,6 @@ TEST(test_vocabulary_forms)
 
 TEST(test_vocabulary_json_and_lines)
 {
-    ferry_error error;
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
@@ -212,11 +208,9 @@ TEST(test_vocabulary_json_and_lines)
     assert_int_equal(count, 3);
     check_piece(found, 1, "<unk>");
     check_piece(found, 2, "a: b");
-    assert_int_equal(ferry_lines_vocabulary(text_view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
-                     FERRY_ERROR_FORMAT);
-    assert_string_equal(error.message, "v.txt: line 2: an empty line");
-    assert_int_equal(ferry_lines_vocabulary(text_view(""), "v.txt", &arena, &found, &count, &error),
-                     FERRY_ERROR_FORMAT);
+    REFUSE_SAYING(ferry_lines_vocabulary(text_view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
+                  FERRY_ERROR_FORMAT, "v.txt: line 2: an empty line");
+    REFUSE(ferry_lines_vocabulary(text_view(""), "v.txt", &arena, &found, &count, &error), FERRY_ERROR_FORMAT, "");
     ferry_arena_destroy(&arena);
 }
 
@@ -264,7 +258,6 @@ TEST(test_vocabulary_refused)
 /* The archive's vocabulary holds the pieces of the Hugging Face form of the same model. */
 TEST(test_real_vocabulary)
 {
-    ferry_error error;
     ferry_arena arena = {0};
     const ferry_view *pieces;
     int32_t count;
@@ -279,6 +272,5 @@ TEST(test_real_vocabulary)
         if (json_integer_value(id) < count) check_piece(pieces, (int32_t)json_integer_value(id), piece);
     }
     for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
-    json_decref(root);
     ferry_arena_destroy(&arena);
 }

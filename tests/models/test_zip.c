@@ -128,7 +128,6 @@ static archive make(const part *parts, size_t count)
 
 static ferry_zip *open_archive(const archive *a)
 {
-    ferry_error error;
     ferry_zip *zip;
     CHECK(ferry_zip_open(whole(&a->file), "trick.zip", &zip, &error));
     return zip;
@@ -180,7 +179,6 @@ static void refuse_parts(const bad_part *rows, size_t count)
 
 static void check_member(ferry_zip *zip, const char *name, const char *data)
 {
-    ferry_error error;
     ferry_view bytes;
     const ptrdiff_t index = ferry_zip_find(zip, name);
     assert_true(index >= 0);
@@ -222,7 +220,6 @@ TEST(test_members)
 /* Stored members are used where they lie. */
 TEST(test_stored_in_place)
 {
-    ferry_error error;
     ferry_zip *zip;
     ferry_view bytes;
     const part one = {.name = "a", .data = "in place"};
@@ -236,7 +233,6 @@ TEST(test_stored_in_place)
 
 TEST(test_large_member)
 {
-    ferry_error error;
     ferry_zip *zip;
     ferry_view bytes;
     const part one = {.name = "zeros", .data = "z", .repeated = 300000, .deflate = true};

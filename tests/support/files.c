@@ -1,83 +1,25 @@
-#define _XOPEN_SOURCE 700 /* mkdir, symlink */
+#define _XOPEN_SOURCE 700 /* symlink */
 #include "files.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/system.h"
-
-void *kept_memory(size_t size)
-{
-    static struct kept {
-        struct kept *next;
-        max_align_t data[];
-    } * all; /* reachable, so no leak */
-    struct kept *block = malloc(sizeof *block + size);
-    assert_non_null(block);
-    block->next = all;
-    all = block;
-    return block->data;
-}
-
-/* ---- paths ---- */
-
-static char *kept_path(char *path)
-{
-    char *copy = kept_memory(strlen(path) + 1);
-    strcpy(copy, path);
-    free(path);
-    return copy;
-}
-
-char *in_directory(const char *directory, const char *name)
-{
-    char *path = kept_memory(strlen(directory) + strlen(name) + 2);
-    sprintf(path, "%s/%s", directory, name);
-    return path;
-}
-
-char *data_file(const char *name, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, name);
-    assert_true(vsnprintf(text, sizeof text, name, arguments) < (int)sizeof text);
-    va_end(arguments);
-    return kept_path(data_path(text));
-}
-
-char *shared_file(const char *name, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, name);
-    assert_true(vsnprintf(text, sizeof text, name, arguments) < (int)sizeof text);
-    va_end(arguments);
-    char *path = shared_path(text);
-    if (path == NULL) not_run(text);
-    return kept_path(path);
-}
-
-char *scratch_file(const char *name)
-{
-    return kept_path(scratch_path(name));
-}
-
-char *scratch_directory(const char *name)
-{
-    char *path = scratch_file(name);
-    assert_int_equal(mkdir(path, 0700), 0);
-    return path;
-}
 
 /* ---- reading, writing ---- */
 
 ferry_view mapped_bytes(const char *path)
 {
-    ferry_error error;
     ferry_mapped_file map; /* stays mapped */
     CHECK(ferry_mapped_file_open(path, &map, &error));
     return map.bytes;
+}
+
+made_file file_copy(const char *path)
+{
+    const ferry_view bytes = mapped_bytes(path);
+    made_file copy = {kept_memory(bytes.size), bytes.size, bytes.size};
+    memcpy(copy.data, bytes.data, bytes.size);
+    return copy;
 }
 
 void write_bytes(const char *path, const void *data, size_t size)
@@ -158,13 +100,6 @@ made_file with_byte(const made_file *file, size_t at, unsigned char byte)
 }
 
 /* ---- refusals ---- */
-
-void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what)
-{
-    if (found != status || strstr(error->message, what) == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error->message);
-    }
-}
 
 void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status, const char *what)
 {

@@ -4,32 +4,22 @@
 #define FERRY_SUPPORT_FILES_H
 
 #include "support.h"
-#include "test.h"
 
 #include "models/containers/weights.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Memory that lasts until the program ends. */
-void *kept_memory(size_t size);
-
-/* ---- paths ---- */
-
-/* "directory/name" */
-char *in_directory(const char *directory, const char *name);
-/* In the test data, `name` being a format of printf. */
-__attribute__((format(printf, 1, 2))) char *data_file(const char *name, ...);
-/* In the large golden data; where there is none, the test ends here as not run. */
-__attribute__((format(printf, 1, 2))) char *shared_file(const char *name, ...);
-/* In the directory of scratch files. */
-char *scratch_file(const char *name);
-/* A new directory there. */
-char *scratch_directory(const char *name);
-
 /* ---- reading, writing ---- */
+
+typedef struct made_file {
+    unsigned char *data; /* [capacity] */
+    size_t size, capacity;
+} made_file;
 
 /* The whole file. */
 ferry_view mapped_bytes(const char *path);
+/* A copy of it in memory of exactly its size. */
+made_file file_copy(const char *path);
 /* Replaces a file, or a link to one. */
 void write_bytes(const char *path, const void *data, size_t size);
 void write_text(const char *directory, const char *name, const char *text);
@@ -39,11 +29,6 @@ ferry_view text_view(const char *text);
 bool has_text(ferry_view view, const char *text);
 
 /* ---- small files made byte by byte ---- */
-
-typedef struct made_file {
-    unsigned char *data; /* [capacity] */
-    size_t size, capacity;
-} made_file;
 
 /* A little-endian number, its higher bytes zero beyond 8. */
 void put(made_file *file, uint64_t value, size_t size);
@@ -57,9 +42,6 @@ ferry_view whole(const made_file *file);
 made_file with_byte(const made_file *file, size_t at, unsigned char byte);
 
 /* ---- refusals ---- */
-
-/* `found` and its message are `status` and a text that contains `what`, or the test fails. */
-void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what);
 
 typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
 

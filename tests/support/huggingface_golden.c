@@ -2,27 +2,21 @@
 
 void golden_load_lines(huggingface_golden *golden, const char *directory)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/golden.json", directory);
-    golden->root = load_json(path);
+    golden->root = load_json(in_directory(directory, "golden.json"));
     golden->lines = json_object_get(golden->root, "lines");
     assert_true(json_array_size(golden->lines) > 0);
 }
 
 void golden_load(huggingface_golden *golden, const char *directory)
 {
-    ferry_error error;
-    char path[512];
     golden->model = convert_and_open(directory, NULL);
     golden_load_lines(golden, directory);
-    snprintf(path, sizeof path, "%s/golden.safetensors", directory);
-    CHECK(ferry_safetensors_open(path, &golden->activations, &error));
+    CHECK(ferry_safetensors_open(in_directory(directory, "golden.safetensors"), &golden->activations, &error));
 }
 
 void golden_unload(huggingface_golden *golden)
 {
     ferry_safetensors_close(&golden->activations);
-    json_decref(golden->root);
     ferry_model_close(golden->model);
 }
 
@@ -36,7 +30,6 @@ static ferry_text text_of(const json_t *line)
 
 void golden_check_tokens(const huggingface_golden *golden)
 {
-    ferry_error error;
     size_t checked = 0;
     for (size_t i = 0; i < json_array_size(golden->lines); i++) {
         const json_t *line = json_array_get(golden->lines, i);
@@ -48,7 +41,6 @@ void golden_check_tokens(const huggingface_golden *golden)
         if (found != (size_t)count || memcmp(ids, expected, found * sizeof *ids) != 0)
             fail_msg("line %zu: other ids (%zu; expected %d)", i, found, (int)count);
         ferry_inspect_free(ids);
-        free(expected);
         checked++;
     }
     print_message("%zu lines become the recorded ids\n", checked);
@@ -64,7 +56,6 @@ typedef struct differences {
 /* A line alone: encoder output and logits of the recorded decoder inputs, in one pass and step by step. */
 static differences compare_line(const huggingface_golden *golden, size_t index)
 {
-    ferry_error error;
     differences result;
     const json_t *line = json_array_get(golden->lines, index);
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(golden->model);
@@ -76,9 +67,9 @@ static differences compare_line(const huggingface_golden *golden, size_t index)
     const int32_t offsets[] = {0, S}, target_offsets[] = {0, T};
     const size_t encoded_floats = (size_t)S * (size_t)sizes.d_model;
     const size_t logits_floats = (size_t)T * (size_t)sizes.target_vocab;
-    float *encoded = malloc(encoded_floats * sizeof *encoded), *logits = malloc(logits_floats * sizeof *logits);
-    float *steps = malloc(logits_floats * sizeof *steps);
-    assert_true(encoded != NULL && logits != NULL && steps != NULL);
+    float *encoded = kept_memory(encoded_floats * sizeof *encoded),
+          *logits = kept_memory(logits_floats * sizeof *logits);
+    float *steps = kept_memory(logits_floats * sizeof *steps);
     CHECK(ferry_inspect_encode(golden->model, ids, offsets, 1, encoded, &error));
     CHECK(ferry_inspect_logits(golden->model, ids, offsets, 1, target, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
                                &error));
@@ -93,11 +84,6 @@ static differences compare_line(const huggingface_golden *golden, size_t index)
     expected = golden_f32(&golden->activations, name, &rows, &columns);
     assert_true(rows == T && columns == sizes.target_vocab);
     result.logits = largest_difference(logits, expected, logits_floats);
-    free(ids);
-    free(target);
-    free(encoded);
-    free(logits);
-    free(steps);
     return result;
 }
 
@@ -164,30 +150,21 @@ typedef struct run {
 /* All lines in one call, from their ids and from their text. */
 static void translate_lines(run *r, const ferry_options *options)
 {
-    ferry_error error;
-    ferry_translator *translator;
     const size_t count = json_array_size(r->golden->lines);
-    int32_t *offsets = calloc(count + 1, sizeof *offsets), *ids = NULL;
-    ferry_text *texts = calloc(count, sizeof *texts);
-    assert_true(offsets != NULL && texts != NULL);
+    int32_t *offsets = kept_memory((count + 1) * sizeof *offsets);
+    made_file ids = {.size = 0};
+    ferry_text *texts = kept_memory(count * sizeof *texts);
     for (size_t i = 0; i < count; i++) {
         const json_t *line = json_array_get(r->golden->lines, i);
         int32_t length;
         int32_t *line_ids = json_ids(json_object_get(line, "input_ids"), &length);
         offsets[i + 1] = offsets[i] + length;
-        ids = realloc(ids, (size_t)offsets[i + 1] * sizeof *ids);
-        assert_non_null(ids);
-        memcpy(ids + offsets[i], line_ids, (size_t)length * sizeof *ids);
-        free(line_ids);
+        put_bytes(&ids, line_ids, (size_t)length * sizeof *line_ids);
         texts[i] = text_of(line);
     }
-    CHECK(ferry_translator_create(r->golden->model, options, &translator, &error));
-    CHECK(ferry_inspect_generate(translator, ids, offsets, (int32_t)count, &r->from_ids, &error));
-    CHECK(ferry_translate(translator, texts, count, &r->from_text, &error));
-    ferry_translator_destroy(translator);
-    free(ids);
-    free(offsets);
-    free(texts);
+    r->from_ids =
+        generated(r->golden->model, options, (const int32_t *)(const void *)ids.data, offsets, (int32_t)count);
+    r->from_text = translated(r->golden->model, options, texts, count);
 }
 
 /* The recorded row without its start token, cut after the first eos. */
@@ -206,11 +183,9 @@ static bool same_ids(const run *r, size_t line, size_t hypothesis, const json_t 
 {
     int32_t count;
     int32_t *expected = expected_ids(row, ferry_inspect_get_sizes(r->golden->model).eos_id, &count);
-    const bool same = ferry_result_tokens(r->from_ids, line, hypothesis) == (size_t)count &&
-                      memcmp(ferry_inspect_result_ids(r->from_ids, line, hypothesis), expected,
-                             (size_t)count * sizeof *expected) == 0;
-    free(expected);
-    return same;
+    return ferry_result_tokens(r->from_ids, line, hypothesis) == (size_t)count &&
+           memcmp(ferry_inspect_result_ids(r->from_ids, line, hypothesis), expected,
+                  (size_t)count * sizeof *expected) == 0;
 }
 
 /* Without blanks at either end: transformers' decoding leaves some. */

@@ -4,7 +4,7 @@
 #ifndef FERRY_SUPPORT_HUGGINGFACE_GOLDEN_H
 #define FERRY_SUPPORT_HUGGINGFACE_GOLDEN_H
 
-#include "support.h"
+#include "files.h"
 
 /* A line on which the model may choose otherwise than recorded, in one run. */
 typedef struct golden_exception {

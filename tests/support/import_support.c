@@ -50,7 +50,6 @@ char *variant(const char *source, const edit *edits, size_t count)
 
 item_list *read_items(const char *directory)
 {
-    ferry_error error;
     ferry_weights file;
     item_list *list = kept_memory(sizeof *list);
     list->count = 0;
@@ -154,7 +153,6 @@ static kept_model *keep_model(void)
 
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options)
 {
-    ferry_error error;
     ferry_model_file file;
     char *path = scratch_file("model.gguf");
     CHECK(ferry_import(source, path, options, &error));
@@ -183,7 +181,6 @@ const ferry_model *opened(const char *source)
 
 const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count)
 {
-    ferry_error error;
     int32_t *ids;
     CHECK(ferry_inspect_tokenize(model, (ferry_text){text, strlen(text)}, from, to, &ids, count, &error));
     int32_t *copy = kept_memory(*count * sizeof *copy);
@@ -194,7 +191,6 @@ const int32_t *tokenized(const ferry_model *model, const char *text, const char 
 
 bool described(const ferry_model *model, const char *what)
 {
-    ferry_error error;
     ferry_text text;
     CHECK(ferry_inspect_describe(model, &text, &error));
     const bool found = ferry_view_contains((ferry_view){text.data, text.size}, what);
@@ -272,7 +268,7 @@ static const float *source_numbers(expectation *expected, const char *name, int6
 void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K)
 {
     const float *numbers = source_numbers(expected, name, (int64_t)N * K);
-    float *row = malloc((size_t)K * sizeof *row);
+    float *row = kept_memory((size_t)K * sizeof *row);
     assert_int_equal((uintptr_t)panels % 64, 0);
     for (int32_t n = 0; n < N; n++) {
         ferry_panels_row(row, panels, K, n);
@@ -286,7 +282,6 @@ void check_panels(expectation *expected, const char *name, const float *panels, 
         ferry_panels_row(row, panels, K, n);
         for (int32_t k = 0; k < K; k++) assert_true(row[k] == 0);
     }
-    free(row);
 }
 
 void check_vector(expectation *expected, const char *name, const float *vector, int32_t n)

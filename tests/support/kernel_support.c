@@ -3,10 +3,15 @@
 #include "random.h"
 
 static uint32_t random_state;
+static struct block {
+    struct block *next;
+    void *memory;
+} * blocks; /* new_memory's */
 
 int restart_random(void **state)
 {
     (void)state;
+    release_memory();
     random_state = 1;
     return 0;
 }
@@ -28,9 +33,22 @@ void fill(float *x, size_t n, float value)
 
 void *new_memory(size_t n)
 {
-    void *memory = aligned_alloc(64, (n + 63) / 64 * 64);
-    assert_non_null(memory);
-    return memory;
+    struct block *block = malloc(sizeof *block);
+    assert_non_null(block);
+    *block = (struct block){blocks, aligned_alloc(64, (n + 63) / 64 * 64)};
+    assert_non_null(block->memory);
+    blocks = block;
+    return block->memory;
+}
+
+void release_memory(void)
+{
+    while (blocks != NULL) {
+        struct block *next = blocks->next;
+        free(blocks->memory);
+        free(blocks);
+        blocks = next;
+    }
 }
 
 float *new_floats(size_t n, float low, float high)

@@ -17,14 +17,16 @@
 /* A test whose random numbers are always the same. */
 #define RANDOM_TEST(name) TEST_WITH(name, restart_random, NULL)
 
-/* A test's setup: the numbers that follow are always the same. */
+/* A test's setup: the numbers that follow are always the same, and memory of the test before is released. */
 int restart_random(void **state);
 float random_between(float low, float high);
 void fill_random(float *x, size_t n, float low, float high);
 void fill(float *x, size_t n, float value);
 
-/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read past their end. */
+/* n bytes, 64-byte aligned, and not many more, so that a sanitizer sees what is read past their end. They last until
+ * release_memory, or until the next RANDOM_TEST. */
 void *new_memory(size_t n);
+void release_memory(void);
 /* The same of n random floats. */
 float *new_floats(size_t n, float low, float high);
 

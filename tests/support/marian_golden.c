@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strndup */
 #include "marian_golden.h"
 
 #define TOLERANCE 1e-4
@@ -10,8 +9,8 @@ static char *take_field(const char **line)
 {
     const char *end = strstr(*line, " ||| ");
     const size_t size = end != NULL ? (size_t)(end - *line) : strlen(*line);
-    char *field = strndup(*line, size);
-    assert_non_null(field);
+    char *field = kept_memory(size + 1);
+    memcpy(field, *line, size);
     *line += size + (end != NULL ? 5 : 0);
     return field;
 }
@@ -21,8 +20,7 @@ static void read_words(const char *text, golden_hypothesis *hypothesis)
     char *end;
     assert_memory_equal(text, "WordScores=", 11);
     text += 11;
-    hypothesis->words = malloc((strlen(text) + 1) * sizeof(double));
-    assert_non_null(hypothesis->words);
+    hypothesis->words = kept_memory((strlen(text) + 1) * sizeof(double));
     for (;;) {
         const double value = strtod(text, &end);
         if (end == text) break;
@@ -34,7 +32,7 @@ static void read_words(const char *text, golden_hypothesis *hypothesis)
 golden_hypothesis golden_parse(const char *line)
 {
     golden_hypothesis hypothesis = {.count = 0};
-    free(take_field(&line));
+    take_field(&line);
     hypothesis.text = take_field(&line);
     hypothesis.alignment = take_field(&line);
     char *words = take_field(&line), *sum = take_field(&line), *score = take_field(&line);
@@ -42,17 +40,7 @@ golden_hypothesis golden_parse(const char *line)
     assert_memory_equal(sum, "F0=", 3);
     hypothesis.sum = strtod(sum + 3, NULL);
     hypothesis.score = strtod(score, NULL);
-    free(words);
-    free(sum);
-    free(score);
     return hypothesis;
-}
-
-void golden_free(golden_hypothesis *hypothesis)
-{
-    free(hypothesis->text);
-    free(hypothesis->alignment);
-    free(hypothesis->words);
 }
 
 void golden_print(const char *run, const golden_figures *figures)
@@ -135,13 +123,11 @@ static void check_soft(const char *expected, const float *weights, int32_t S, in
 void golden_check_alignment(const golden_hypothesis *expected, const golden_model *model, const int32_t *source,
                             int32_t source_count, const ferry_result *result, size_t index, golden_figures *figures)
 {
-    ferry_error error;
     const ferry_generation *generation = &model->file->generation;
     const int32_t T = (int32_t)ferry_result_tokens(result, 0, index);
     const int32_t *ids = ferry_inspect_result_ids(result, 0, index);
-    int32_t *inputs = malloc((size_t)T * sizeof *inputs);
-    float *weights = malloc((size_t)T * (size_t)source_count * sizeof *weights);
-    assert_true(inputs != NULL && weights != NULL);
+    int32_t *inputs = kept_memory((size_t)T * sizeof *inputs);
+    float *weights = kept_memory((size_t)T * (size_t)source_count * sizeof *weights);
     inputs[0] = generation->start_id;
     for (int32_t t = 1; t < T; t++) inputs[t] = ids[t - 1];
     CHECK(ferry_inspect_attention(model->model, FERRY_INSPECT_CROSS, generation->alignment_layer,
@@ -153,22 +139,17 @@ void golden_check_alignment(const golden_hypothesis *expected, const golden_mode
         check_hard(expected->alignment, weights, source_count, T);
         figures->hard++;
     }
-    free(weights);
-    free(inputs);
 }
 
 void golden_check_empty(const golden_hypothesis *expected, const golden_model *model, int32_t eos,
                         golden_figures *figures)
 {
-    ferry_error error;
     const int32_t V = model->file->transformer.decoder.vocab_size, offsets[] = {0, 1};
-    float *logits = malloc((size_t)V * sizeof *logits);
+    float *logits = kept_memory((size_t)V * sizeof *logits);
     double sum = 0;
-    assert_non_null(logits);
     CHECK(ferry_inspect_logits(model->model, &eos, offsets, 1, &model->file->generation.start_id, offsets,
                                FERRY_INSPECT_ONE_PASS, logits, &error));
     for (int32_t i = 0; i < V; i++) sum += exp((double)logits[i] - (double)logits[eos]);
     compare("log-probability of the empty line", expected->sum, -log(sum), TOLERANCE, &figures->word);
     assert_string_equal(expected->text, "");
-    free(logits);
 }

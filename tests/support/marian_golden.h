@@ -13,7 +13,6 @@ typedef struct golden_hypothesis {
 } golden_hypothesis;
 
 golden_hypothesis golden_parse(const char *line);
-void golden_free(golden_hypothesis *hypothesis);
 
 /* Largest differences, and what was compared. */
 typedef struct golden_figures {

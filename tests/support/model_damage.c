@@ -5,47 +5,30 @@
 
 static void write_sample(const sample *model)
 {
-    FILE *file = fopen(model->path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(model->data, 1, model->size, file), model->size);
-    assert_int_equal(fclose(file), 0);
+    write_bytes(model->path, model->data, model->size);
 }
 
 static void read_sample(sample *model)
 {
-    ferry_error error;
-    ferry_mapped_file map;
-    CHECK(ferry_mapped_file_open(model->path, &map, &error));
-    model->size = map.bytes.size;
-    model->data = malloc(model->size);
-    assert_non_null(model->data);
-    memcpy(model->data, map.bytes.data, model->size);
-    ferry_mapped_file_close(&map);
+    const made_file copy = file_copy(model->path);
+    model->data = copy.data;
+    model->size = copy.size;
 }
 
 sample make_sample(const char *name)
 {
-    ferry_error error;
-    char *source = data_path(name);
-    sample model = {.path = scratch_path("sample.gguf")};
-    CHECK(ferry_import(source, model.path, NULL, &error));
+    sample model = {.path = scratch_file("sample.gguf")};
+    CHECK(ferry_import(data_file("%s", name), model.path, NULL, &error));
     read_sample(&model);
-    free(source);
     return model;
 }
 
 sample make_small_sample(const small_model *small)
 {
-    sample model = {.path = scratch_path("sample.gguf")};
+    sample model = {.path = scratch_file("sample.gguf")};
     write_small_model(model.path, small);
     read_sample(&model);
     return model;
-}
-
-void free_sample(sample *model)
-{
-    free(model->data);
-    free(model->path);
 }
 
 size_t place_of(const sample *model, const char *text)
@@ -57,7 +40,6 @@ size_t place_of(const sample *model, const char *text)
 
 static ferry_tensor tensor_of(const sample *model, const char *name)
 {
-    ferry_error error;
     ferry_gguf gguf;
     CHECK(ferry_gguf_parse((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
     const ferry_tensor *found = ferry_gguf_tensor(&gguf, name);
@@ -121,21 +103,17 @@ void refuse(const sample *model, ferry_status status, const char *message)
     ferry_model_file file;
     write_sample(model);
     const ferry_status found = ferry_model_file_open(model->path, ferry_kernels_find(NULL), &file, &error);
-    if (found != status || strstr(error.message, message) == NULL || strstr(error.message, "sample.gguf: ") == NULL) {
-        fail_msg("expected %d '%s', found %d '%s'", status, message, found, error.message);
-    }
+    check_refusal(found, &error, status, message);
+    check_refusal(found, &error, status, "sample.gguf: ");
 }
 
 void refuse_each(sample model, const refusal *rows, size_t count)
 {
-    unsigned char *intact = malloc(model.size);
-    assert_non_null(intact);
+    unsigned char *intact = kept_memory(model.size);
     memcpy(intact, model.data, model.size);
     for (size_t i = 0; i < count; i++) {
         edit(&model, &rows[i]);
         refuse(&model, rows[i].status, rows[i].message);
         memcpy(model.data, intact, model.size);
     }
-    free(intact);
-    free_sample(&model);
 }

@@ -2,6 +2,7 @@
 #ifndef FERRY_SUPPORT_MODEL_DAMAGE_H
 #define FERRY_SUPPORT_MODEL_DAMAGE_H
 
+#include "files.h"
 #include "small_model.h"
 
 #include "engine/file/model_file.h"
@@ -16,7 +17,6 @@ typedef struct sample {
 /* Converted from a directory of the test data; or small. */
 sample make_sample(const char *name);
 sample make_small_sample(const small_model *model);
-void free_sample(sample *model);
 
 #define FORMAT FERRY_ERROR_FORMAT
 #define UNSUPPORTED FERRY_ERROR_UNSUPPORTED
@@ -31,7 +31,7 @@ typedef struct refusal {
     const char *message;
 } refusal;
 
-/* Each edit alone, of a model that is otherwise intact; frees the model. */
+/* Each edit alone, of a model that is otherwise intact. */
 void refuse_each(sample model, const refusal *rows, size_t count);
 #define REFUSE_EACH(model, rows) refuse_each(model, rows, sizeof(rows) / sizeof *(rows))
 /* The bytes of `model` as they are. */

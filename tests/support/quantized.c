@@ -23,14 +23,6 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
     return w;
 }
 
-void destroy_quantized(quantized *w)
-{
-    free(w->q);
-    free(w->codes);
-    free(w->scales);
-    free(w->bias);
-}
-
 void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
               const ferry_matrix *const *matrices, int32_t count)
 {
@@ -83,5 +75,4 @@ void check_row(const quantized *w, const float *y, const float *x, float a)
             fail_msg("output %d: %.9g instead of %.9g (± %.3g)", n, (double)y[n], expected, bound);
         }
     }
-    free(codes);
 }

@@ -17,7 +17,6 @@ typedef struct quantized {
 quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier);
 /* q → codes. */
 void pack_quantized(quantized *w);
-void destroy_quantized(quantized *w);
 
 /* ferry_linear_many with an arena of its own, which must be released. */
 void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,

@@ -41,9 +41,7 @@ static void *add(builder *b, const char *name, const char *part, ferry_type type
         tensor->shape[i] = shape[i];
         tensor->bytes *= (size_t)shape[i];
     }
-    tensor->data = calloc(tensor->bytes + 1, 1);
-    assert_non_null(tensor->data);
-    return tensor->data;
+    return tensor->data = kept_memory(tensor->bytes);
 }
 
 static void add_vector(builder *b, const char *name, const char *part, int32_t n, float center, float width)
@@ -62,12 +60,10 @@ static void add_number(builder *b, const char *name, const char *part, float val
 static void add_codes(builder *b, const char *name, const float *weight, int32_t N, int32_t K, float width)
 {
     const int64_t shape[] = {(N + 15) / 16, (K + 3) / 4, 64}, count_shape[] = {N};
-    int8_t *codes = add(b, name, "weight", FERRY_I8, 3, shape), *panel = calloc(16, (size_t)K);
-    float *scales = calloc((size_t)N, sizeof *scales);
+    int8_t *codes = add(b, name, "weight", FERRY_I8, 3, shape), *panel = kept_memory(16 * (size_t)K);
+    float *scales = kept_memory((size_t)N * sizeof *scales);
     const float multiplier = 127.0f / width;
     const bool rows = b->model.scales == SMALL_ROW_SCALES || b->model.scales == SMALL_BOTH;
-    assert_non_null(panel);
-    assert_non_null(scales);
     for (int32_t first = 0; first < N; first += 16) {
         const int32_t count = N - first < 16 ? N - first : 16;
         for (int32_t r = 0; r < count; r++) {
@@ -81,31 +77,25 @@ static void add_codes(builder *b, const char *name, const float *weight, int32_t
     if (rows) memcpy(add(b, name, "scale", FERRY_F32, 1, count_shape), scales, (size_t)N * sizeof *scales);
     if (!rows || b->model.scales == SMALL_BOTH) add_number(b, name, "multiplier", multiplier);
     if (b->model.scales == SMALL_INPUT_MULTIPLIER) add_number(b, name, "input_multiplier", 127.0f / 4);
-    free(panel);
-    free(scales);
 }
 
 /* Panels of [N, K]; int8 where `type` says so. */
 static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, ferry_type type)
 {
     const float width = sqrtf(3.0f / (float)K);
-    float *weight = calloc((size_t)N * (size_t)K, sizeof *weight);
-    assert_non_null(weight);
+    float *weight = kept_memory((size_t)N * (size_t)K * sizeof *weight);
     for (int32_t i = 0; i < N * K; i++) weight[i] = ferry_f16_to_f32(ferry_f32_to_f16(draw(b, width)));
     if (type == FERRY_I8) {
         add_codes(b, name, weight, N, K, width);
     } else {
         const int64_t shape[] = {(N + 15) / 16, K, 16};
         const size_t count = ferry_panels_count(N, K);
-        float *panels = calloc(count, sizeof *panels);
+        float *panels = kept_memory(count * sizeof *panels);
         void *data = add(b, name, "weight", type, 3, shape);
-        assert_non_null(panels);
         ferry_panels_pack(panels, weight, N, K);
         for (size_t i = 0; i < count && type == FERRY_F16; i++) ((uint16_t *)data)[i] = ferry_f32_to_f16(panels[i]);
         if (type == FERRY_F32) memcpy(data, panels, count * sizeof *panels);
-        free(panels);
     }
-    free(weight);
 }
 
 static void add_matrix(builder *b, const char *name, int32_t N, int32_t K, bool bias)
@@ -319,10 +309,8 @@ void write_small_model(const char *path, const small_model *model)
 {
     const char *word = model->feature != NULL ? model->feature : "";
     const ferry_view features[] = {{"encoder-decoder", 15}, {"panels16", 8}, {word, strlen(word)}};
-    ferry_error error;
     ferry_gguf_writer *writer;
-    builder *b = calloc(1, sizeof *b);
-    assert_non_null(b);
+    builder *b = kept_memory(sizeof *b);
     b->model = *model;
     b->random = 7;
     set_sizes(&b->model);
@@ -339,22 +327,17 @@ void write_small_model(const char *path, const small_model *model)
     for (size_t i = 0; i < b->count; i++)
         ferry_gguf_declare(writer, b->tensors[i].name, b->tensors[i].type, b->tensors[i].dims, b->tensors[i].shape);
     CHECK(ferry_gguf_writer_start(writer, &error));
-    for (size_t i = 0; i < b->count; i++) {
+    for (size_t i = 0; i < b->count; i++)
         CHECK(ferry_gguf_writer_append(writer, b->tensors[i].data, b->tensors[i].bytes, &error));
-        free(b->tensors[i].data);
-    }
     CHECK(ferry_gguf_writer_finish(writer, &error));
     ferry_gguf_writer_destroy(writer);
-    free(b);
 }
 
 ferry_model *open_small_model(const small_model *model, const char *isa)
 {
-    ferry_error error;
     ferry_model *opened;
-    char *path = scratch_path("small.gguf");
+    const char *path = scratch_file("small.gguf");
     write_small_model(path, model);
     CHECK(ferry_inspect_open(path, isa, &opened, &error));
-    free(path);
     return opened;
 }

@@ -1,7 +1,8 @@
-#define _GNU_SOURCE /* asprintf, nftw, mkdtemp */
+#define _GNU_SOURCE /* nftw, mkdtemp */
 #include "support.h"
 
 #include <ftw.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "models/convert.h"
@@ -21,14 +22,56 @@ static void remove_scratch(void)
     nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static char *join(const char *directory, const char *name)
+void *kept_memory(size_t size)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", directory, name) < 0) abort();
+    static struct kept {
+        struct kept *next;
+        max_align_t data[];
+    } * all; /* reachable, so no leak */
+    struct kept *block = calloc(1, sizeof *block + size);
+    assert_non_null(block);
+    block->next = all;
+    all = block;
+    return block->data;
+}
+
+/* ---- paths ---- */
+
+char *in_directory(const char *directory, const char *name)
+{
+    char *path = kept_memory(strlen(directory) + strlen(name) + 2);
+    sprintf(path, "%s/%s", directory, name);
     return path;
 }
 
-char *scratch_path(const char *name)
+static char *formatted(const char *directory, const char *format, va_list arguments)
+{
+    char name[300];
+    assert_true(vsnprintf(name, sizeof name, format, arguments) < (int)sizeof name);
+    return in_directory(directory, name);
+}
+
+char *data_file(const char *name, ...)
+{
+    va_list arguments;
+    va_start(arguments, name);
+    char *path = formatted(FERRY_TEST_DATA, name, arguments);
+    va_end(arguments);
+    return path;
+}
+
+char *shared_file(const char *name, ...)
+{
+    const char *place = getenv("FERRY_SHARED_DATA");
+    va_list arguments;
+    va_start(arguments, name);
+    char *path = formatted(place != NULL ? place : "", name, arguments);
+    va_end(arguments);
+    if (place == NULL || place[0] == 0 || access(path, R_OK) != 0) not_run(path);
+    return path;
+}
+
+char *scratch_file(const char *name)
 {
     if (scratch[0] == 0) {
         const char *base = getenv("TMPDIR");
@@ -36,43 +79,32 @@ char *scratch_path(const char *name)
         assert_non_null(mkdtemp(scratch));
         atexit(remove_scratch);
     }
-    return join(scratch, name);
+    return in_directory(scratch, name);
 }
+
+char *scratch_directory(const char *name)
+{
+    char *path = scratch_file(name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    return path;
+}
+
+/* ---- models, golden data ---- */
 
 ferry_model *convert_and_open(const char *source, const char *isa)
 {
-    ferry_error error;
     ferry_model *model;
-    char *path = scratch_path("converted.gguf");
+    const char *path = scratch_file("converted.gguf");
     ferry_import_options options = {.type = FERRY_F32};
     CHECK(ferry_import(source, path, &options, &error));
     CHECK(ferry_inspect_open(path, isa, &model, &error));
     unlink(path); /* the mapping lives on */
-    free(path);
     return model;
 }
 
 ferry_model *convert_data(const char *name, const char *isa)
 {
-    char *path = data_path(name);
-    ferry_model *model = convert_and_open(path, isa);
-    free(path);
-    return model;
-}
-
-char *data_path(const char *name)
-{
-    return join(FERRY_TEST_DATA, name);
-}
-
-char *shared_path(const char *name)
-{
-    const char *place = getenv("FERRY_SHARED_DATA");
-    if (place == NULL || place[0] == 0) return NULL;
-    char *path = join(place, name);
-    if (access(path, R_OK) == 0) return path;
-    free(path);
-    return NULL;
+    return convert_and_open(data_file("%s", name), isa);
 }
 
 void not_run(const char *what)
@@ -81,6 +113,13 @@ void not_run(const char *what)
     if (ci != NULL && strcmp(ci, "true") == 0) fail_msg("%s: not run, its data is absent (FERRY_SHARED_DATA)", what);
     print_message("%s: not run, its data is absent (FERRY_SHARED_DATA)\n", what);
     skip();
+}
+
+void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what)
+{
+    if (found != status || strstr(error->message, what) == NULL) {
+        fail_msg("expected %d '%s', found %d '%s'", status, what, found, error->message);
+    }
 }
 
 static const ferry_tensor *golden(const ferry_safetensors *file, const char *name, ferry_type type, int64_t *rows,
@@ -116,19 +155,40 @@ double largest_difference(const float *a, const float *b, size_t n)
     return largest;
 }
 
+ferry_result *generated(const ferry_model *model, const ferry_options *options, const int32_t *ids,
+                        const int32_t *offsets, int32_t count)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_inspect_generate(translator, ids, offsets, count, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_translate(translator, texts, count, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
 json_t *load_json(const char *path)
 {
     json_error_t problem;
     json_t *root = json_load_file(path, 0, &problem);
     if (root == NULL) fail_msg("%s: %s", path, problem.text);
-    return root;
+    json_t **kept = kept_memory(sizeof root);
+    return *kept = root;
 }
 
 int32_t *json_ids(const json_t *array, int32_t *count)
 {
     *count = (int32_t)json_array_size(array);
-    int32_t *ids = malloc(((size_t)*count + 1) * sizeof *ids);
-    assert_non_null(ids);
+    int32_t *ids = kept_memory((size_t)*count * sizeof *ids);
     for (int32_t i = 0; i < *count; i++) ids[i] = (int32_t)json_integer_value(json_array_get(array, (size_t)i));
     return ids;
 }

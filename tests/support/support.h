@@ -12,15 +12,45 @@
 #include "models/containers/safetensors.h"
 #include "test.h"
 
-/* FERRY_OK, or the test fails with the message. */
+/* The call, which writes to `&error`, yields FERRY_OK, or the test fails with the message. */
 #define CHECK(call)                                                                                                    \
     do {                                                                                                               \
-        error.message[0] = 0;                                                                                          \
+        ferry_error error = {0};                                                                                       \
         if ((call) != FERRY_OK) fail_msg("%s: %s", #call, error.message);                                              \
     } while (0)
+/* The same of a call that must yield `status` and a message that contains `what`. */
+#define REFUSE(call, status, what)                                                                                     \
+    do {                                                                                                               \
+        ferry_error error = {0};                                                                                       \
+        check_refusal(call, &error, status, what);                                                                     \
+    } while (0)
+/* The same with the whole message. */
+#define REFUSE_SAYING(call, status, text)                                                                              \
+    do {                                                                                                               \
+        ferry_error error = {0};                                                                                       \
+        check_refusal(call, &error, status, text);                                                                     \
+        assert_string_equal(error.message, text);                                                                      \
+    } while (0)
+void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what);
 
-/* Path of a scratch file, static per call site's name; the directory goes at exit. */
-char *scratch_path(const char *name);
+/* Zeroed memory that lasts until the program ends. */
+void *kept_memory(size_t size);
+
+/* ---- paths, which last until the program ends ---- */
+
+/* "directory/name" */
+char *in_directory(const char *directory, const char *name);
+/* In the test data, `name` being a format of printf. */
+__attribute__((format(printf, 1, 2))) char *data_file(const char *name, ...);
+/* In the large golden data (environment variable FERRY_SHARED_DATA); where there is none, the test ends here as not
+ * run. */
+__attribute__((format(printf, 1, 2))) char *shared_file(const char *name, ...);
+/* In a directory of scratch files, which goes at exit. */
+char *scratch_file(const char *name);
+/* A new directory there. */
+char *scratch_directory(const char *name);
+
+/* ---- models, golden data ---- */
 
 /* Converts `source` (a path) to a float32 model file and opens it on the kernels `isa`. */
 ferry_model *convert_and_open(const char *source, const char *isa);
@@ -28,11 +58,6 @@ ferry_model *convert_and_open(const char *source, const char *isa);
 /* The same of a folder of the test data. */
 ferry_model *convert_data(const char *name, const char *isa);
 
-/* "<FERRY_TEST_DATA>/name"; the caller frees. */
-char *data_path(const char *name);
-/* The place of large golden data (environment variable FERRY_SHARED_DATA) joined with `name`, or NULL where there is
- * none; then the test must say by name what was not run: not_run. The caller frees. */
-char *shared_path(const char *name);
 /* Reports that `what` was not run for want of data: a skipped test, or with CI=true a failed one. */
 void not_run(const char *what);
 
@@ -43,9 +68,14 @@ const int32_t *golden_i32(const ferry_safetensors *file, const char *name, int64
 /* max |a - b| over n numbers; a NaN counts as infinity. */
 double largest_difference(const float *a, const float *b, size_t n);
 
-/* A JSON file whose root is an object; json_decref it. */
+/* What a translator with these options (NULL: the model's own) makes of ids or of texts; ferry_result_destroy it. */
+ferry_result *generated(const ferry_model *model, const ferry_options *options, const int32_t *ids,
+                        const int32_t *offsets, int32_t count);
+ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count);
+
+/* A JSON file whose root is an object, kept. */
 json_t *load_json(const char *path);
-/* An array of integers as malloc'ed ids. */
+/* An array of integers as ids, kept. */
 int32_t *json_ids(const json_t *array, int32_t *count);
 
 #endif

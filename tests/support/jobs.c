@@ -1,0 +1,96 @@
+#include "jobs.h"
+
+#include "base/pool.h"
+
+job *new_job(const ferry_generation *generation, int32_t count)
+{
+    job *j = kept_memory(sizeof *j);
+    assert_in_range(count, 1, JOB_SENTENCES);
+    j->generation = generation;
+    j->count = count;
+    for (int32_t s = 0; s < count; s++) j->sentences[s].options = generation->decoding;
+    return j;
+}
+
+static bool next_sentence(void *user, ferry_generate_sentence *sentence)
+{
+    job *j = user;
+    if (j->next == j->last) return false;
+    const job_sentence *s = &j->sentences[j->next];
+    *sentence = (ferry_generate_sentence){
+        .ids = s->ids,
+        .length = s->length,
+        .rules = {.options = s->options,
+                  .eos_ids = j->generation->eos_ids,
+                  .eos_count = j->generation->eos_count,
+                  .start_id = j->generation->start_id},
+        .tag = (size_t)j->next++,
+    };
+    return true;
+}
+
+static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+{
+    (void)error;
+    job *j = user;
+    job_sentence *s = &j->sentences[tag];
+    s->count = ferry_search_count(search);
+    for (int32_t i = 0; i < s->count; i++) {
+        const ferry_hypothesis from = ferry_search_hypothesis(search, i);
+        const size_t length = (size_t)from.length;
+        job_hypothesis *to = &s->found[i];
+        to->length = from.length;
+        to->score = from.score;
+        memcpy(to->ids, from.ids, length * sizeof *from.ids);
+        if (from.token_scores != NULL) memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
+    }
+    j->finished++;
+    return FERRY_OK;
+}
+
+typedef struct call {
+    ferry_generator *generator;
+    ferry_generate_source source;
+    ferry_status status;
+    ferry_error error;
+} call;
+
+static void generate_item(void *user, int32_t worker, size_t item)
+{
+    (void)worker;
+    (void)item;
+    call *c = user;
+    c->status = ferry_generate(c->generator, &c->source, &c->error);
+}
+
+void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t tokens)
+{
+    call c = {.generator = generator};
+    c.source = (ferry_generate_source){
+        .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
+        .screen = j->screen,
+        .width = width,
+        .tokens = tokens,
+        .next = next_sentence,
+        .finished = keep,
+        .user = j,
+    };
+    for (int32_t s = 0; s < j->count; s++) {
+        const ferry_options *options = &j->sentences[s].options;
+        if (options->beam > c.source.beam) c.source.beam = options->beam;
+        if (options->max_length > c.source.max_length) c.source.max_length = options->max_length;
+    }
+    assert_in_range(c.source.beam, 1, JOB_BEAM);
+    assert_in_range(c.source.max_length, 1, JOB_LONGEST);
+    j->next = first;
+    j->last = last;
+    j->finished = 0;
+    for (int32_t s = first; s < last; s++) memset(j->sentences[s].found, 0, sizeof j->sentences[s].found);
+    if (generator->state.context.pool != NULL)
+        ferry_pool_run(generator->state.context.pool, generate_item, &c, 1);
+    else
+        generate_item(&c, 0, 0);
+    if (c.status != FERRY_OK) fail_msg("%s", c.error.message);
+    assert_int_equal(j->finished, last - first);
+    assert_int_equal(generator->state.context.arena.used, 0);
+}
