@@ -89,7 +89,7 @@ bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
     bool ferry_read_##name(ferry_cursor *cursor, type *value)                                                          \
     {                                                                                                                  \
         uint64_t number;                                                                                               \
-        if (!ferry_read_number(cursor, sizeof *value, &number)) return false;                                                \
+        if (!ferry_read_number(cursor, sizeof *value, &number)) return false;                                          \
         memcpy(value, &(bits){(bits)number}, sizeof *value);                                                           \
         return true;                                                                                                   \
     }

@@ -84,10 +84,9 @@ static size_t help_job(shared_job *job)
 {
     atomic_fetch_add(&job->inside, 1);
     const size_t state = atomic_load(&job->state);
-    if (is_open(state)) {
+    if (is_open(state))
         while (atomic_fetch_add(&job->taken, 1) < job->count)
             job->work(job->user, job->count - 1 - atomic_fetch_add(&job->from_back, 1));
-    }
     atomic_fetch_sub(&job->inside, 1);
     return state;
 }

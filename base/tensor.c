@@ -33,9 +33,8 @@ int64_t ferry_tensor_count(const ferry_tensor *tensor)
 const char *ferry_tensor_shape_text(const ferry_tensor *tensor, char *text, size_t size)
 {
     size_t at = 0;
-    for (int32_t i = 0; i < tensor->dims && at < size; i++) {
+    for (int32_t i = 0; i < tensor->dims && at < size; i++)
         at += (size_t)snprintf(text + at, size - at, "%s%" PRId64, i == 0 ? "[" : ", ", tensor->shape[i]);
-    }
     if (at < size) snprintf(text + at, size - at, "%s", tensor->dims == 0 ? "[]" : "]");
     return text;
 }

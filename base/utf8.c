@@ -48,9 +48,8 @@ bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point)
 bool ferry_utf8_is_valid(ferry_view text)
 {
     uint32_t code_point;
-    for (size_t at = 0; at < text.size;) {
+    for (size_t at = 0; at < text.size;)
         if (!ferry_utf8_next(text, &at, &code_point)) return false;
-    }
     return true;
 }
 

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", …; NULL or "": the best of this machine). An isa that is unknown or cannot run here is an
- * ARGUMENT error. */
+/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", …; NULL or "": the best of this machine). An
+ * isa that is unknown or cannot run here is an ARGUMENT error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
 /* Sizes of a synthetic model. */
 typedef struct ferry_inspect_shape {

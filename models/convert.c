@@ -37,13 +37,11 @@ static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *
     char models[256];
     const ferry_import_source *source = plan->source;
     if (ferry_import_source_selected(source) != NULL || ferry_import_source_has(source, "config.json") ||
-        ferry_import_source_has(source, "decoder.yml")) {
+        ferry_import_source_has(source, "decoder.yml"))
         return FERRY_OK;
-    }
     if (list_models(plan, is_nested_config, models, sizeof models) < 2 &&
-        list_models(plan, ferry_import_is_marian_weights, models, sizeof models) < 2) {
+        list_models(plan, ferry_import_is_marian_weights, models, sizeof models) < 2)
         return FERRY_OK;
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds several models: name one of them: %s",
                       ferry_import_source_path(source), models);
 }
@@ -52,9 +50,8 @@ static ferry_status check_selected(const ferry_import_source *source, ferry_erro
 {
     const char *name = ferry_import_source_selected(source);
     if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
-        ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json")) {
+        ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json"))
         return FERRY_OK;
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: expected a directory, a zip archive or a file of weights (.safetensors, .bin, .npz)",
                       ferry_import_source_path(source));
@@ -92,9 +89,8 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
     FERRY_TRY(check_selected(plan->source, error));
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);
-    }
     return fail_unknown(plan, config, error);
 }
 

@@ -106,9 +106,8 @@ int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece)
 ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,
                               ferry_error *error)
 {
-    if (text.size > max_text) {
+    if (text.size > max_text)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "text: expected at most %zu bytes, found %zu", max_text, text.size);
-    }
     return guarded("text", error, [&] {
         sentencepiece::ImmutableSentencePieceText encoding;
         FERRY_TRY(check(spm->processor.Encode(string_of(text), encoding.mutable_proto()), "text", error));

@@ -88,9 +88,8 @@ static ferry_status map_pieces(ferry_tokenizer *tokenizer, ferry_error *error)
     size_t count = (size_t)ferry_spm_count(tokenizer->spm);
     tokenizer->id_of_spm = calloc(count, sizeof *tokenizer->id_of_spm);
     if (tokenizer->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         tokenizer->id_of_spm[i] = find_or_unknown(tokenizer, ferry_spm_piece(tokenizer->spm, (int32_t)i));
-    }
     return FERRY_OK;
 }
 
@@ -145,9 +144,8 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text)
 {
     if (!tokenizer->config.leading_tag || text.size < 4 || memcmp(text.data, ">>", 2) != 0) return 0;
-    for (size_t at = 2; at + 2 <= text.size; at++) {
+    for (size_t at = 2; at + 2 <= text.size; at++)
         if (memcmp(text.data + at, "<<", 2) == 0) return at + 2;
-    }
     return 0;
 }
 

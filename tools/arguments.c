@@ -262,13 +262,12 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
     bool options_ended = false;
     while (p.at < p.count) {
         char *argument = argv[p.at++];
-        if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+        if (options_ended || argument[0] != '-' || argument[1] == '\0')
             argv[arguments->operand_count++] = argument;
-        } else if (strcmp(argument, "--") == 0) {
+        else if (strcmp(argument, "--") == 0)
             options_ended = true;
-        } else if (!(argument[1] == '-' ? parse_long(&p, argument) : parse_letters(&p, argument))) {
+        else if (!(argument[1] == '-' ? parse_long(&p, argument) : parse_letters(&p, argument)))
             return false;
-        }
     }
     return true;
 }

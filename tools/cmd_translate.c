@@ -87,12 +87,11 @@ static bool translate_lines(job *j)
     const ferry_status status = ferry_translate(j->session.translator, j->lines.texts, j->lines.count, &result, &error);
     const size_t first = j->lines.first + 1, last = j->lines.first + j->lines.count;
     if (status != FERRY_OK) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
-    for (size_t i = 0; i < j->lines.count; i++) {
+    for (size_t i = 0; i < j->lines.count; i++)
         if (status == FERRY_OK)
             write_line(j, i, result);
         else
             write_failure(j, i);
-    }
     ferry_result_destroy(result);
     return fflush(j->out) == 0 && !ferror(j->out); /* the message: ferry_output_close */
 }

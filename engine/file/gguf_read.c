@@ -268,12 +268,10 @@ static ferry_status parse(ferry_gguf *gguf, ferry_error *error)
     ferry_view magic;
     uint32_t version;
     uint64_t tensors, values;
-    if (!ferry_read_bytes(&cursor, 4, &magic) || memcmp(magic.data, "GGUF", 4) != 0) {
+    if (!ferry_read_bytes(&cursor, 4, &magic) || memcmp(magic.data, "GGUF", 4) != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a GGUF file", gguf->file);
-    }
-    if (!ferry_read_u32(&cursor, &version) || !ferry_read_u64(&cursor, &tensors) || !ferry_read_u64(&cursor, &values)) {
+    if (!ferry_read_u32(&cursor, &version) || !ferry_read_u64(&cursor, &tensors) || !ferry_read_u64(&cursor, &values))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: the file ends in its header", gguf->file);
-    }
     if (version != FERRY_GGUF_VERSION) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected GGUF version %d, found %" PRIu32, gguf->file,
                           FERRY_GGUF_VERSION, version);

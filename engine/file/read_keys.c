@@ -114,11 +114,10 @@ ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, cons
     const ferry_key_table table = ferry_schema_keys(group);
     const ferry_key *last = NULL; /* its range depends on a key that follows it */
     void *into = ferry_schema_group(values, group);
-    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++)
         if (key->bound == FERRY_BOUND_TAG_ID)
             last = key;
         else
             FERRY_TRY(read_row(gguf, table.prefix, key, into, values, arena, error));
-    }
     return last != NULL ? read_row(gguf, table.prefix, last, into, values, arena, error) : FERRY_OK;
 }

@@ -161,9 +161,8 @@ static void write_key(float *keys, size_t slot, const float *key, size_t K)
 {
     float *to = keys + slot * FERRY_LINE_ELEMENTS;
     size_t d = 0;
-    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS) {
+    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS)
         memcpy(to + d * FERRY_BLOCK_POSITIONS, key + d, FERRY_LINE_ELEMENTS * sizeof *to);
-    }
     if (d < K) memcpy(to + d * FERRY_BLOCK_POSITIONS, key + d, (K - d) * sizeof *to);
 }
 

@@ -50,12 +50,11 @@ static float *repeat(scene *s, const float *vector, int32_t rows, ferry_error *e
         (void)ferry_fail_memory(error, "queries and keys", copies * K * sizeof *x);
         return NULL;
     }
-    for (size_t i = 0; i < copies; i++) {
+    for (size_t i = 0; i < copies; i++)
         if (vector != NULL)
             memcpy(x + i * K, vector, K * sizeof *x);
         else
             memset(x + i * K, 0, K * sizeof *x);
-    }
     return x;
 }
 

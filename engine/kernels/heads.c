@@ -124,14 +124,12 @@ INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const 
     UNROLL for (int b = 0; b < blocks; b++) keys[b] = first[b] + offset;
     UNROLL for (int v = 0; v < rows * BLOCKS * PARTS; v++) acc[v] = (vec){0};
     size_t d = 0, K = (size_t)width;
-    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS) {
+    for (; d + FERRY_LINE_ELEMENTS <= K; d += FERRY_LINE_ELEMENTS)
         add_lines(acc, q + d, ldq, keys, d * FERRY_BLOCK_POSITIONS, rows, blocks);
-    }
     if (d < K) {
         float rest[SCORE_ROWS * FERRY_LINE_ELEMENTS] = {0};
-        for (int r = 0; r < rows; r++) {
+        for (int r = 0; r < rows; r++)
             memcpy(rest + r * FERRY_LINE_ELEMENTS, q + (size_t)r * ldq + d, (K - d) * sizeof *rest);
-        }
         add_lines(acc, rest, FERRY_LINE_ELEMENTS, keys, d * FERRY_BLOCK_POSITIONS, rows, blocks);
     }
     UNROLL for (int r = 0; r < rows; r++) store_sums(y + (size_t)r * ldy, acc + r * BLOCKS * PARTS);
@@ -157,12 +155,10 @@ void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int3
         size_t offset = past->offset + (size_t)head * past->head;
         const float *queries = q + (size_t)head * (size_t)past->width;
         int32_t row = 0;
-        for (; row + SCORE_ROWS <= rows; row += SCORE_ROWS) {
+        for (; row + SCORE_ROWS <= rows; row += SCORE_ROWS)
             scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, SCORE_ROWS);
-        }
-        for (; row < rows; row++) {
+        for (; row < rows; row++)
             scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, 1);
-        }
         y += (size_t)rows * ldy;
     }
 }

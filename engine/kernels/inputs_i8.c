@@ -114,9 +114,8 @@ static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
 {
     int_vec sums = {0};
     int32_t k = 0, sum = 0;
-    for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride) {
+    for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride)
         UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, &sums);
-    }
     for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, &sums);
     if (k < K) sum = quantize_edge(codes, x + k, K - k, factor);
     return sum + add_lanes(sums);

@@ -185,9 +185,7 @@ void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
     }
     const int8_t *codes = (const int8_t *)first_cell(matrix, n);
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
-    for (int32_t k = 0; k < matrix->K; k++) {
-        y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
-    }
+    for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
 }
 
 /* The matrix with other weights of its kind. */
@@ -217,9 +215,8 @@ static void select_rows(unsigned char *panel, const ferry_matrix *matrix, const 
     const size_t bytes = panel_bytes(matrix);
     if (count < FERRY_LANES) memset(panel, 0, bytes);
     for (int32_t l = 0; l < count; l++) rows[l] = first_cell(matrix, ids[l]);
-    for (size_t at = 0; at < bytes; at += LINE_BYTES) {
+    for (size_t at = 0; at < bytes; at += LINE_BYTES)
         for (int32_t l = 0; l < count; l++) memcpy(panel + at + l * CELL_BYTES, rows[l] + at, CELL_BYTES);
-    }
 }
 
 /* [count] elements x[ids], or NULL if x is NULL. */
@@ -260,9 +257,8 @@ size_t ferry_codes_size(int32_t N, int32_t K)
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
 {
     memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
-    for (int32_t r = 0; r < count; r++) {
+    for (int32_t r = 0; r < count; r++)
         for (int32_t k = 0; k < K; k++) panel[(k / 4) * 64 + r * 4 + k % 4] = rows[(size_t)r * (size_t)K + (size_t)k];
-    }
 }
 
 /* max|x|, ignoring NaNs. In lanes, so that no comparison waits for the one before. */

@@ -10,11 +10,9 @@ size_t ferry_panels_count(int32_t N, int32_t K)
 void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
 {
     for (int32_t first = 0; first < N; first += FERRY_LANES) {
-        for (int32_t k = 0; k < K; k++) {
-            for (int32_t l = 0; l < FERRY_LANES; l++) {
+        for (int32_t k = 0; k < K; k++)
+            for (int32_t l = 0; l < FERRY_LANES; l++)
                 *panels++ = first + l < N ? weight[(size_t)(first + l) * (size_t)K + (size_t)k] : 0.0f;
-            }
-        }
     }
 }
 

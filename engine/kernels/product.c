@@ -122,9 +122,8 @@ INLINE void add_bias(vec *acc, int rows, int panels, const float *bias)
 static __attribute__((noinline)) void copy_columns(float *to, size_t ld_to, const float *from, size_t ld_from, int rows,
                                                    int32_t columns)
 {
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; r < rows; r++)
         memcpy(to + (size_t)r * ld_to, from + (size_t)r * ld_from, (size_t)columns * sizeof *to);
-    }
 }
 
 /* One piece of a block of rows, against all panels. */
@@ -217,9 +216,8 @@ void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int
         int32_t size = (rows - row) / (blocks - block);
         for (int32_t k = 0; k < K; k += PIECE) {
             int32_t steps = K - k < PIECE ? K - k : PIECE;
-            for (int32_t r = 0; r < size; r++) {
+            for (int32_t r = 0; r < size; r++)
                 memcpy(copy + r * PIECE_STRIDE, x + (size_t)(row + r) * ldx + k, (size_t)steps * sizeof *copy);
-            }
             piece job = {
                 .y = y + (size_t)row * ldy,
                 .ldy = ldy,

@@ -192,9 +192,8 @@ static void block_3x1(const amx_product *p, int32_t t, int32_t first)
 static void multiply_group(amx_product *p, int32_t panel, int32_t size)
 {
     p->panel = panel;
-    for (int32_t i = 0; p->left > 0 && i < size; i++) {
+    for (int32_t i = 0; p->left > 0 && i < size; i++)
         memcpy(p->last[i], p->job.codes + (size_t)(panel + i + 1) * p->job.panel_size - p->left, p->left);
-    }
     finish_writing();
     if (size == 1) {
         for (int32_t t = 0; t < p->tiles; t++) block_1x1(p, t, 0);
@@ -226,9 +225,8 @@ static void product_tiles(const product *job)
     int32_t size = tiles == 1 ? 4 : 2;
     if (p.panels < size) size = 1;
     set_shapes(p.tile_rows);
-    for (int32_t panel = 0; panel < p.panels; panel += size) {
+    for (int32_t panel = 0; panel < p.panels; panel += size)
         multiply_group(&p, panel + size > p.panels ? p.panels - size : panel, size);
-    }
     _tile_release();
 }
 

@@ -231,9 +231,8 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int c = 0; c < chains; c++)
         {
             /* Over more than two panels the hardware's own prefetching keeps up. */
-            if (panels <= 2) {
+            if (panels <= 2)
                 UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
-            }
             add_step(acc + c * size, rows, panels, x, w, panel_size);
             next.at += next.step;
             x += rows * GROUP;
@@ -307,7 +306,6 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
     int32_t blocks = count_blocks(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
-    for (int32_t first = 0; first < blocks; first += together) {
+    for (int32_t first = 0; first < blocks; first += together)
         product_blocks(&job, first, blocks - first < together ? blocks : first + together);
-    }
 }

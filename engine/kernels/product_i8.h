@@ -145,11 +145,10 @@ INLINE void finish_row(float *y, const sum_vec *sums, int vectors, float unit, f
     const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
     for (int v = 0; v < vectors; v++) {
         vec value = __builtin_convertvector((int_vec)sums[v], vec);
-        if (scales != NULL) {
+        if (scales != NULL)
             value *= unit * load(scales + v * WIDTH);
-        } else {
+        else
             value = divide(value, unit, reciprocal, near_one);
-        }
         if (bias != NULL) value += load(bias + v * WIDTH);
         store(y + v * WIDTH, value);
     }

@@ -132,21 +132,19 @@ INLINE void store_some(float *y, int32_t count, vec values)
 INLINE lanes lanes_load(const float *x, size_t count, float fill)
 {
     lanes result;
-    if (count >= FERRY_LANES) {
+    if (count >= FERRY_LANES)
         EACH_PART result.part[p] = load(x + p * WIDTH);
-    } else {
+    else
         EACH_PART result.part[p] = load_some(x + p * WIDTH, (int32_t)count - p * WIDTH, fill);
-    }
     return result;
 }
 
 INLINE void lanes_store(float *y, size_t count, lanes values)
 {
-    if (count >= FERRY_LANES) {
+    if (count >= FERRY_LANES)
         EACH_PART store(y + p * WIDTH, values.part[p]);
-    } else {
+    else
         EACH_PART store_some(y + p * WIDTH, (int32_t)count - p * WIDTH, values.part[p]);
-    }
 }
 
 typedef float quad __attribute__((vector_size(16)));
@@ -449,9 +447,8 @@ void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t fi
         bits larger = {0};
         EACH_PART larger |= (bits)(candidates.part[p] > *least);
         if (!any(larger)) continue;
-        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++) {
+        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++)
             if (x[l] > *least) insert(top, x[l], first + l);
-        }
     }
 }
 

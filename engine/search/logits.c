@@ -45,9 +45,8 @@ static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t
     int32_t context = size - 1;
     size_t context_bytes = (size_t)context * sizeof *ids;
     const int32_t *tail = ids + length - context;
-    for (int32_t i = 0; i + context < length; i++) {
+    for (int32_t i = 0; i + context < length; i++)
         if (memcmp(ids + i, tail, context_bytes) == 0) mask_token(logits, row, ids[i + context]);
-    }
 }
 
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,

@@ -95,9 +95,8 @@ static bool ends(const ferry_search *search, int32_t id)
     const ferry_search_rules *rules = &search->rules;
     if (search->generated + 1 == rules->options.max_length) return true;
     if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && forced_id(search) >= 0) return false;
-    for (int32_t i = 0; i < rules->eos_count; i++) {
+    for (int32_t i = 0; i < rules->eos_count; i++)
         if (rules->eos_ids[i] == id) return true;
-    }
     return false;
 }
 
@@ -191,9 +190,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     const int64_t factor = candidate_factor(rules);
     const size_t row_size = 1 + (size_t)rules->options.max_length;
     size_t tokens;
-    if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &tokens)) {
+    if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &tokens))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", beam);
-    }
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
     *made = (ferry_search){
@@ -202,9 +200,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         .places = beam,
         .candidate_factor = (int32_t)factor,
     };
-    if (!allocate(arena, made, row_size, tokens)) {
+    if (!allocate(arena, made, row_size, tokens))
         return ferry_fail_memory(error, "the hypotheses of a search", 6 * tokens * sizeof *made->rows->ids);
-    }
     forget(made);
     made->rows[0].ids[0] = rules->start_id;
     if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
@@ -235,9 +232,8 @@ static void log_softmax(const ferry_kernels *kernels, float *values, int32_t cou
 static float value_before_penalty(const ferry_search *search, int32_t id, float value)
 {
     const int32_t *row = search->rows[0].ids;
-    for (int32_t i = 0; i <= search->generated; i++) {
+    for (int32_t i = 0; i <= search->generated; i++)
         if (row[i] == id) return search->before_penalty[i];
-    }
     return value;
 }
 

@@ -36,9 +36,8 @@ static void list(const word_set *set, int32_t vocab, int32_t *words)
 {
     for (int32_t base = 0; base < vocab; base += 64) {
         uint64_t bits = set->bits[base / 64];
-        for (int32_t id = base; bits != 0; id++, bits >>= 1) {
+        for (int32_t id = base; bits != 0; id++, bits >>= 1)
             if (bits & 1) *words++ = id;
-        }
     }
 }
 

@@ -139,9 +139,8 @@ static ferry_status read_count(reader *r, size_t smallest, const char *what, uin
 
 static ferry_status read_aliases(reader *r, alias *aliases, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (!read_string(r, &aliases[i].name) || !read_string(r, &aliases[i].variable)) return cut_off(r, "an alias");
-    }
     return FERRY_OK;
 }
 
@@ -177,9 +176,8 @@ static ferry_status add_companions(reader *r, const alias *aliases, uint32_t cou
         const alias *a = &aliases[i / 2];
         const ferry_weights_entry *companion = find(r, a->variable, ends[i % 2]);
         if (companion == NULL || ferry_weights_find(weights, a->name.data) == NULL ||
-            find(r, a->name, ends[i % 2]) != NULL) {
+            find(r, a->name, ends[i % 2]) != NULL)
             continue;
-        }
         const char *name = ferry_arena_text(&weights->arena, ferry_text_view(r->text));
         if (name == NULL) return ferry_fail_memory(r->in.error, "the tensors of a model", strlen(r->text));
         weights->entries[all] = *companion;
@@ -222,12 +220,10 @@ static ferry_status read_header(reader *r, ferry_ctranslate2_header *header)
                                  "not a CTranslate2 model: expected version 1 to %d, found %" PRIu32 "%s",
                                  NEWEST_VERSION, r->version, kind);
     }
-    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->in.cursor, &header->revision))) {
+    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->in.cursor, &header->revision)))
         return cut_off(r, "its header");
-    }
-    if (name.size >= sizeof header->specification) {
+    if (name.size >= sizeof header->specification)
         return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "the specification's name has %zu bytes", name.size);
-    }
     memcpy(header->specification, name.data, name.size);
     r->rename = header->revision == 1;
     return FERRY_OK;

@@ -63,12 +63,10 @@ static ferry_status inflate_into(int descriptor, z_stream *stream, ferry_view pa
         const int result = inflate(stream, Z_NO_FLUSH);
         const size_t made = sizeof piece - stream->avail_out;
         if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating", 0);
-        if (result != Z_OK && result != Z_STREAM_END) {
+        if (result != Z_OK && result != Z_STREAM_END)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "cannot be inflated: damaged or cut off");
-        }
-        if (made > most - *size) {
+        if (made > most - *size)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", most);
-        }
         if (!append(descriptor, piece, made)) return no_file(error);
         *size += made;
         *used = fed - stream->avail_in;
@@ -94,9 +92,8 @@ ferry_status ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t 
     uint64_t size = 0;
     *bytes = (ferry_view){"", 0};
     *used = 0;
-    if (inflateInit2(&stream, form == FERRY_DEFLATE_RAW ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK) {
+    if (inflateInit2(&stream, form == FERRY_DEFLATE_RAW ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK)
         return ferry_fail_memory(error, "inflating", 0);
-    }
     const int descriptor = open_temporary();
     ferry_status result =
         descriptor >= 0 ? inflate_into(descriptor, &stream, packed, form, most, &size, used, error) : no_file(error);

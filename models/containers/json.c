@@ -88,10 +88,8 @@ ferry_status ferry_json_integer_value(ferry_json json, const char *key, const js
                                       int32_t most, int32_t *value, ferry_error *error)
 {
     int64_t number = json_integer_value(found);
-    if (json.texts ? !ferry_parse_integer(ferry_text_view(json_string_value(found)), &number)
-                   : !json_is_integer(found)) {
+    if (json.texts ? !ferry_parse_integer(ferry_text_view(json_string_value(found)), &number) : !json_is_integer(found))
         return refuse(json, key, "an integer", found, error);
-    }
     if (number < least || number > most) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %" PRId32 " to %" PRId32 ", found %" PRId64,
                           json.file, key, least, most, number);

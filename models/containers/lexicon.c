@@ -112,9 +112,8 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
     header head;
     *lexicon = (ferry_lexicon){.source_count = source_count};
     if (!ferry_is_binary_lexicon(bytes)) return refuse_magic(&in);
-    if (!ferry_read_fields(&in.cursor, "8 8 8 8 8 8", &head)) {
+    if (!ferry_read_fields(&in.cursor, "8 8 8 8 8 8", &head))
         return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "cut off in its header");
-    }
     FERRY_TRY(check_header(&in, &head, source_count, target_count));
     if (checksum(bytes) != head.checksum) {
         return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "checksum 0x%016" PRIx64 " expected, found 0x%016" PRIx64,
@@ -225,9 +224,8 @@ static ferry_status read_pairs(ferry_cursor *text, const char *file, const vocab
 static size_t choose(pair *pairs, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (kept == 0 || pairs[kept - 1].target != pairs[i].target) pairs[kept++] = pairs[i];
-    }
     if (kept > TEXT_BEST) {
         qsort(pairs, kept, sizeof *pairs, compare_probabilities);
         kept = TEXT_BEST;
@@ -269,9 +267,8 @@ ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const f
     int32_t *ids = ferry_arena_alloc(arena, lines, sizeof *ids);
     if (pairs == NULL || offsets == NULL || ids == NULL ||
         !sort_vocabulary(arena, source_pieces, source_count, source_unk, &sources) ||
-        !sort_vocabulary(arena, target_pieces, target_count, target_unk, &targets)) {
+        !sort_vocabulary(arena, target_pieces, target_count, target_unk, &targets))
         return ferry_fail_memory(error, "a shortlist", lines * sizeof *pairs);
-    }
     FERRY_TRY(read_pairs(&text, file, &sources, &targets, pairs, &count, error));
     if (count > 0) qsort(pairs, count, sizeof *pairs, compare_pairs);
     fill(lexicon, pairs, count, offsets, ids);

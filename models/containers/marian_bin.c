@@ -79,9 +79,8 @@ static ferry_status read_head(ferry_reader *in, size_t *count)
 {
     uint64_t start[2];
     if (!read_start(&in->cursor, start)) return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a Marian .bin file");
-    if (start[0] == VERSION_ENCRYPTED) {
+    if (start[0] == VERSION_ENCRYPTED)
         return ferry_reader_fail(in, FERRY_ERROR_UNSUPPORTED, "encrypted .bin files (version 2) are not supported");
-    }
     if (start[1] > ferry_cursor_left(&in->cursor) / RECORD_BYTES) {
         return ferry_reader_fail(in, FERRY_ERROR_FORMAT,
                                  "not a Marian .bin file: %" PRIu64 " tensors do not fit in %zu bytes", start[1],
@@ -94,9 +93,8 @@ static ferry_status read_head(ferry_reader *in, size_t *count)
 static ferry_status read_name(ferry_reader *in, size_t index, uint64_t size, ferry_view *name)
 {
     if (!ferry_read_bytes(&in->cursor, size, name)) return cut_off(in, "names");
-    if (name->size < 2 || memchr(name->data, 0, name->size) != name->data + name->size - 1) {
+    if (name->size < 2 || memchr(name->data, 0, name->size) != name->data + name->size - 1)
         return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "tensor %zu: its name is not terminated by one NUL", index);
-    }
     name->size--;
     return FERRY_OK;
 }
@@ -131,12 +129,10 @@ static ferry_status finish_intgemm(const ferry_reader *in, ferry_view block, fer
 {
     const ferry_tensor *tensor = &entry->tensor;
     ferry_cursor after = {(const uint8_t *)block.data, block.size, tensor->bytes};
-    if (tensor->dims != 2) {
+    if (tensor->dims != 2)
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected 2 dimensions of an intgemm type");
-    }
-    if (!ferry_read_f32(&after, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0) {
+    if (!ferry_read_f32(&after, &entry->multiplier) || !isfinite(entry->multiplier) || entry->multiplier <= 0)
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected a positive multiplier after its integers");
-    }
     if (!ferry_view_contains(tensor->name, "Wemb")) {
         entry->strides[0] = 1;
         entry->strides[1] = tensor->shape[0];
@@ -164,15 +160,13 @@ static ferry_status read_all(ferry_reader *in, ferry_weights *weights)
     record *records = ferry_arena_alloc(&weights->arena, count + 1, sizeof *records);
     if (records == NULL) return ferry_fail_memory(in->error, "a list of tensors", count);
     FERRY_TRY(ferry_weights_reserve(weights, count, in->error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (!ferry_read_fields(&in->cursor, "8 8 8 8", &records[i])) return cut_off(in, "records");
-    }
     ferry_weights_entry *entries = weights->entries;
     for (size_t i = 0; i < count; i++) FERRY_TRY(read_name(in, i, records[i].name_bytes, &entries[i].tensor.name));
     for (size_t i = 0; i < count; i++) FERRY_TRY(read_shape(in, &records[i], &entries[i].tensor));
-    if (!ferry_read_u64(&in->cursor, &pad) || !ferry_read_bytes(&in->cursor, pad, &padding)) {
+    if (!ferry_read_u64(&in->cursor, &pad) || !ferry_read_bytes(&in->cursor, pad, &padding))
         return cut_off(in, "padding");
-    }
     for (size_t i = 0; i < count; i++) FERRY_TRY(read_data(in, &records[i], &entries[i]));
     weights->count = count;
     if (ferry_cursor_left(&in->cursor) == 0) return FERRY_OK;

@@ -11,9 +11,8 @@
 
 static void skip_blanks(ferry_cursor *text)
 {
-    while (ferry_cursor_left(text) > 0 && strchr(" \t\n", text->data[text->at]) != NULL && text->data[text->at] != 0) {
+    while (ferry_cursor_left(text) > 0 && strchr(" \t\n", text->data[text->at]) != NULL && text->data[text->at] != 0)
         text->at++;
-    }
 }
 
 /* Consumes `text` and the blanks before it. */
@@ -117,15 +116,13 @@ static ferry_status read_member(const ferry_reader *in, ferry_zip *archive, size
     ferry_tensor *tensor = &entry->tensor;
     ferry_view bytes, header;
     tensor->name = ferry_text_view(name);
-    if (!ferry_text_ends(name, ".npy") || tensor->name.size == strlen(".npy")) {
+    if (!ferry_text_ends(name, ".npy") || tensor->name.size == strlen(".npy"))
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected only members that end in .npy");
-    }
     tensor->name.size -= strlen(".npy");
     FERRY_TRY(ferry_zip_member(archive, index, &bytes, in->error));
     ferry_cursor cursor = ferry_cursor_begin(bytes);
-    if (!read_header(&cursor, &header)) {
+    if (!read_header(&cursor, &header))
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "not a NumPy array, or cut off in its header");
-    }
     FERRY_TRY(read_dictionary(in, header, tensor));
     const ferry_view elements = {bytes.data + cursor.at, ferry_cursor_left(&cursor)};
     return ferry_weights_place(in, entry, ferry_type_size(tensor->type), elements, true);

@@ -137,9 +137,8 @@ static ferry_status make_marked_tuple(machine *m)
 static ferry_status add_items(machine *m, size_t count, bool marked, ferry_pickle_kind kind)
 {
     const size_t below = count + (marked ? 2 : 1);
-    if (m->depth < below || m->stack[m->depth - below]->kind != kind) {
+    if (m->depth < below || m->stack[m->depth - below]->kind != kind)
         return fail(m, kind == FERRY_PICKLE_DICT ? "entries for what is no dict" : "items for what is no list");
-    }
     if (kind == FERRY_PICKLE_DICT && count % 2 != 0) return fail(m, "a key without a value");
     ferry_pickle_value *container = m->stack[m->depth - below];
     for (size_t i = m->depth - count; i < m->depth; i++) {
@@ -232,9 +231,8 @@ static ferry_status global_from_lines(machine *m)
 static ferry_status global_from_stack(machine *m)
 {
     const ferry_pickle_value *name = pop(m), *module = name != NULL ? pop(m) : NULL;
-    if (module == NULL || name->kind != FERRY_PICKLE_TEXT || module->kind != FERRY_PICKLE_TEXT) {
+    if (module == NULL || name->kind != FERRY_PICKLE_TEXT || module->kind != FERRY_PICKLE_TEXT)
         return fail(m, "a global without a name");
-    }
     return push_global(m, module->text, name->text);
 }
 
@@ -242,9 +240,8 @@ static ferry_status global_from_stack(machine *m)
 static ferry_status reduce(machine *m)
 {
     const ferry_pickle_value *arguments = pop(m), *function = arguments != NULL ? pop(m) : NULL;
-    if (function == NULL || arguments->kind != FERRY_PICKLE_TUPLE || function->kind != FERRY_PICKLE_FUNCTION) {
+    if (function == NULL || arguments->kind != FERRY_PICKLE_TUPLE || function->kind != FERRY_PICKLE_FUNCTION)
         return fail(m, "a call (REDUCE) of what is no function");
-    }
     ferry_pickle_value result = *arguments;
     switch (function->integer) {
     case ORDERED_DICT:
@@ -255,14 +252,12 @@ static ferry_status reduce(machine *m)
         result.kind = FERRY_PICKLE_TENSOR;
         return push_new(m, result);
     case REBUILD_PARAMETER:
-        if (arguments->count < 1 || arguments->items[0]->kind != FERRY_PICKLE_TENSOR) {
+        if (arguments->count < 1 || arguments->items[0]->kind != FERRY_PICKLE_TENSOR)
             return fail(m, "_rebuild_parameter of what is no tensor");
-        }
         return push_new(m, *arguments->items[0]);
     default: /* SIZE */
-        if (arguments->count != 1 || arguments->items[0]->kind != FERRY_PICKLE_TUPLE) {
+        if (arguments->count != 1 || arguments->items[0]->kind != FERRY_PICKLE_TUPLE)
             return fail(m, "Size of what is no tuple");
-        }
         return push_new(m, *arguments->items[0]);
     }
 }
@@ -273,9 +268,8 @@ static ferry_status persistent_storage(machine *m)
     if (id == NULL || id->kind != FERRY_PICKLE_TUPLE || id->count < 5 || id->count > 6 ||
         id->items[0]->kind != FERRY_PICKLE_TEXT || !ferry_view_is(id->items[0]->text, "storage") ||
         id->items[1]->kind != FERRY_PICKLE_STORAGE_TYPE || id->items[2]->kind != FERRY_PICKLE_TEXT ||
-        id->items[4]->kind != FERRY_PICKLE_INTEGER) {
+        id->items[4]->kind != FERRY_PICKLE_INTEGER)
         return fail(m, "a persistent id that is no storage");
-    }
     ferry_pickle_value storage = *id;
     storage.kind = FERRY_PICKLE_STORAGE;
     return push_new(m, storage);

@@ -52,9 +52,8 @@ static ferry_status read_entry(const ferry_reader *in, ferry_view name, const js
     size_t count, dims, element = 0;
     *tensor = (ferry_tensor){.name = name, .shape = {1, 1, 1, 1}};
     if (dtype == NULL || !read_sizes(json_object_get(object, "data_offsets"), 2, offsets, &count) || count != 2 ||
-        offsets[0] > offsets[1]) {
+        offsets[0] > offsets[1])
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "expected dtype, shape and data_offsets");
-    }
     if (!read_sizes(json_object_get(object, "shape"), FERRY_MAX_DIMS, tensor->shape, &dims)) {
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT,
                                  "expected a shape of at most %d integers, none negative", FERRY_MAX_DIMS);
@@ -131,9 +130,8 @@ static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
     json_t *root;
     FERRY_TRY(ferry_check_not_lfs_pointer(bytes, in->file, in->error));
     if (!ferry_read_u64(&in->cursor, &size) || size > MAX_HEADER || !ferry_read_bytes(&in->cursor, size, &header) ||
-        size < 2 || header.data[0] != '{') {
+        size < 2 || header.data[0] != '{')
         return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a safetensors file, or cut off in its header");
-    }
     FERRY_TRY(ferry_json_parse(header, in->file, &root, in->error));
     const ferry_view data = {bytes.data + in->cursor.at, ferry_cursor_left(&in->cursor)};
     const ferry_status status = read_entries(in, root, data, weights);

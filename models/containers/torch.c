@@ -85,9 +85,8 @@ static ferry_status check_state(reader *r)
     for (size_t i = 0; i < r->state->count; i += 2) {
         const ferry_pickle_value *name = r->state->items[i], *tensor = r->state->items[i + 1];
         if (name->kind != FERRY_PICKLE_TEXT) return fail(r, "expected a dict of tensors, found a key that is no text");
-        if (tensor->kind != FERRY_PICKLE_TENSOR || tensor->items[0]->kind != FERRY_PICKLE_STORAGE) {
+        if (tensor->kind != FERRY_PICKLE_TENSOR || tensor->items[0]->kind != FERRY_PICKLE_STORAGE)
             return broken(r, "key", name->text, "expected a tensor, found something else");
-        }
     }
     return FERRY_OK;
 }
@@ -108,11 +107,10 @@ static ferry_status collect_storages(reader *r)
     qsort(r->storages, count, sizeof *r->storages, compare_storages);
     for (size_t i = 0; i < count; i++) {
         const storage *s = &r->storages[i], *before = kept > 0 ? &r->storages[kept - 1] : NULL;
-        if (before == NULL || compare_storages(before, s) != 0) {
+        if (before == NULL || compare_storages(before, s) != 0)
             r->storages[kept++] = *s;
-        } else if (before->type != s->type || before->count != s->count) {
+        else if (before->type != s->type || before->count != s->count)
             return broken(r, "storage", s->key, "two descriptions");
-        }
     }
     r->storage_count = kept;
     return FERRY_OK;
@@ -147,14 +145,12 @@ static ferry_status find_window(const reader *r, ferry_view name, const ferry_pi
     if (value->count < 6 || value->items[5]->kind == FERRY_PICKLE_NONE) return FERRY_OK;
     const ferry_pickle_value *view = value->items[5];
     if (view->kind != FERRY_PICKLE_TUPLE || view->count != 3 || view->items[1]->kind != FERRY_PICKLE_INTEGER ||
-        view->items[2]->kind != FERRY_PICKLE_INTEGER) {
+        view->items[2]->kind != FERRY_PICKLE_INTEGER)
         return broken(r, "tensor", name, "cannot read the view of its storage");
-    }
     *first = view->items[1]->integer;
     *count = view->items[2]->integer;
-    if (*first < 0 || *count < 0 || *first > (*found)->count || *count > (*found)->count - *first) {
+    if (*first < 0 || *count < 0 || *first > (*found)->count || *count > (*found)->count - *first)
         return broken(r, "tensor", name, "a view beyond its storage");
-    }
     return FERRY_OK;
 }
 
@@ -170,13 +166,11 @@ static bool find_span(const ferry_weights_entry *entry, int64_t limit, int64_t *
             return true;
         }
     }
-    for (int32_t i = 0; i < entry->tensor.dims; i++) {
+    for (int32_t i = 0; i < entry->tensor.dims; i++)
         if (__builtin_mul_overflow(elements, entry->tensor.shape[i], &elements) ||
             __builtin_mul_overflow(entry->tensor.shape[i] - 1, entry->strides[i], &step) ||
-            __builtin_add_overflow(*span, step, span)) {
+            __builtin_add_overflow(*span, step, span))
             return false;
-        }
-    }
     return *span <= limit && elements <= limit;
 }
 
@@ -188,9 +182,8 @@ static ferry_status read_tensor(const reader *r, ferry_view name, const ferry_pi
     const ferry_pickle_value *offset = value->items[1], *shape = value->items[2], *strides = value->items[3];
     *entry = (ferry_weights_entry){.tensor = {.name = name, .shape = {1, 1, 1, 1}}, .file = r->in->file};
     if (offset->kind != FERRY_PICKLE_INTEGER || !read_integers(shape, entry->tensor.shape) ||
-        !read_integers(strides, entry->strides) || shape->count != strides->count) {
+        !read_integers(strides, entry->strides) || shape->count != strides->count)
         return broken(r, "tensor", name, "expected an offset, a shape of at most 4 dimensions and strides");
-    }
     entry->tensor.dims = (int32_t)shape->count;
     FERRY_TRY(find_window(r, name, value->items[0], &s, &first, &count));
     entry->tensor.type = s->type;
@@ -210,9 +203,8 @@ static ferry_status read_tensors(reader *r)
     ferry_weights *weights = r->weights;
     const size_t count = r->state->count / 2;
     FERRY_TRY(ferry_weights_reserve(weights, count, r->in->error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         FERRY_TRY(read_tensor(r, r->state->items[2 * i]->text, r->state->items[2 * i + 1], &weights->entries[i]));
-    }
     weights->count = count;
     return FERRY_OK;
 }
@@ -338,14 +330,12 @@ static ferry_status read_legacy_storage(const reader *r, const ferry_pickle_valu
     uint64_t count;
     size_t bytes = 0;
     storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
-    if (s == NULL || s->bytes.data != NULL) {
+    if (s == NULL || s->bytes.data != NULL)
         return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
-    }
     FERRY_TRY(storage_bytes(r, s, &bytes));
     if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
-        !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes)) {
+        !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes))
         return broken(r, "storage", s->key, "cut off, or of another size");
-    }
     return FERRY_OK;
 }
 
@@ -355,9 +345,8 @@ static ferry_status read_legacy(reader *r)
     FERRY_TRY(read_legacy_head(r));
     FERRY_TRY(read_state(r));
     FERRY_TRY(read_pickle(r, &keys));
-    if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count) {
+    if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count)
         return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "expected a list of %zu storages", r->storage_count);
-    }
     for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, keys->items[i]));
     const size_t left = ferry_cursor_left(&r->in->cursor);
     if (left > 0) return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);

@@ -77,9 +77,8 @@ ferry_status ferry_weights_read_shape(ferry_reader *in, uint64_t rank, ferry_ten
     tensor->dims = (int32_t)rank;
     for (int32_t i = 0; i < FERRY_MAX_DIMS; i++) {
         uint32_t size = 1;
-        if (i < tensor->dims && !ferry_read_u32(&in->cursor, &size)) {
+        if (i < tensor->dims && !ferry_read_u32(&in->cursor, &size))
             return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "cut off in its shape");
-        }
         tensor->shape[i] = size;
     }
     return FERRY_OK;

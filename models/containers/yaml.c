@@ -73,9 +73,8 @@ static ferry_status read_list(reader *in, json_t *list, ferry_error *error)
     FERRY_TRY(check_plain(in, in->event.data.sequence_start.anchor, in->event.data.sequence_start.tag, error));
     FERRY_TRY(next(in, error));
     while (in->event.type != YAML_SEQUENCE_END_EVENT) {
-        if (json_array_size(list) == MAX_ENTRIES) {
+        if (json_array_size(list) == MAX_ENTRIES)
             return refuse(in, FERRY_ERROR_FORMAT, "a list of too many values", error);
-        }
         FERRY_TRY(read_scalar(in, &text, &is_null, error));
         FERRY_TRY(keep(list, json_array_append_new(list, json_string_nocheck(text)), error));
         FERRY_TRY(next(in, error));

@@ -117,9 +117,8 @@ static ferry_status read_key(reader *in, ferry_view key, ferry_view *piece, ferr
     char *decoded = ferry_arena_alloc(in->arena, key.size, 2); /* \L is 2 bytes, its character 3 */
     if (decoded == NULL) return ferry_fail_memory(error, "a vocabulary", key.size);
     const ferry_view inside = {key.data + 1, key.size - 1 - (key.size > 1)};
-    if (key.size < 2 || key.data[key.size - 1] != quote || !unquote(inside, quote, decoded, &piece->size)) {
+    if (key.size < 2 || key.data[key.size - 1] != quote || !unquote(inside, quote, decoded, &piece->size))
         return refuse(in, "a quoted key that does not end with its quote, or an unknown escape", error);
-    }
     piece->data = decoded;
     return FERRY_OK;
 }
@@ -152,9 +151,8 @@ static ferry_status read_two_lines(reader *in, ferry_view key, ferry_error *erro
 {
     ferry_view piece, line, nothing, number;
     FERRY_TRY(read_key(in, trim(key), &piece, error));
-    if (!next_line(in, &line) || !split(line, &nothing, &number) || nothing.size > 0) {
+    if (!next_line(in, &line) || !split(line, &nothing, &number) || nothing.size > 0)
         return refuse(in, "expected ': id' after '? piece'", error);
-    }
     return add(in, piece, number, error);
 }
 
@@ -163,9 +161,8 @@ static ferry_status read_line(reader *in, ferry_view line, ferry_error *error)
     ferry_view key, value, piece;
     const ferry_view trimmed = trim(line);
     if (trimmed.size == 0 || (in->count == 0 && ferry_view_is(trimmed, "---"))) return FERRY_OK;
-    if (trimmed.size > 1 && trimmed.data[0] == '?' && is_blank(trimmed.data[1])) {
+    if (trimmed.size > 1 && trimmed.data[0] == '?' && is_blank(trimmed.data[1]))
         return read_two_lines(in, (ferry_view){trimmed.data + 1, trimmed.size - 1}, error);
-    }
     if (!split(trimmed, &key, &value)) return refuse(in, "expected 'piece: id'", error);
     FERRY_TRY(read_key(in, key, &piece, error));
     return add(in, piece, value, error);

@@ -102,16 +102,13 @@ static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory 
     } end;
     ferry_cursor cursor =
         cursor_at(zip, found->end < ZIP64_LOCATOR_SIZE ? UINT64_MAX : found->end - ZIP64_LOCATOR_SIZE);
-    if (!ferry_read_fields(&cursor, "4 4 8 4", &locator) || locator.signature != ZIP64_LOCATOR) {
+    if (!ferry_read_fields(&cursor, "4 4 8 4", &locator) || locator.signature != ZIP64_LOCATOR)
         return needed ? broken(zip, "its ZIP64 record is missing", error) : FERRY_OK;
-    }
     cursor = cursor_at(zip, locator.record);
-    if (!ferry_read_fields(&cursor, "4 -12 4 4 8 8 8 8", &end) || end.signature != ZIP64_END_RECORD) {
+    if (!ferry_read_fields(&cursor, "4 -12 4 4 8 8 8 8", &end) || end.signature != ZIP64_END_RECORD)
         return broken(zip, "its ZIP64 record is not where the locator says", error);
-    }
-    if (end.disk != 0 || end.start_disk != 0 || locator.disks > 1 || end.here != end.count) {
+    if (end.disk != 0 || end.start_disk != 0 || locator.disks > 1 || end.here != end.count)
         return refuse_parts(zip, error);
-    }
     found->end = locator.record;
     if (needed) *found = (directory){end.count, end.size, end.offset, locator.record};
     return FERRY_OK;
@@ -173,9 +170,8 @@ static bool read_zip64_extra(ferry_view extra, member *m)
         field.size = 0;
     }
     cursor = ferry_cursor_begin(field);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         if (*fields[i] == UINT32_MAX && !ferry_read_u64(&cursor, fields[i])) return false;
-    }
     return true;
 }
 
@@ -187,9 +183,8 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
     ferry_view name, extra, comment;
     if (!ferry_read_fields(cursor, "4 -4 2 2 -4 4 4 4 2 2 2 -8 4", &entry) || entry.signature != DIRECTORY_ENTRY ||
         !ferry_read_bytes(cursor, entry.name_size, &name) || !ferry_read_bytes(cursor, entry.extra_size, &extra) ||
-        !ferry_read_bytes(cursor, entry.comment_size, &comment)) {
+        !ferry_read_bytes(cursor, entry.comment_size, &comment))
         return broken(zip, "its directory is cut off or holds something else", error);
-    }
     FERRY_TRY(check_name(zip, name, error));
     *m = (member){.name = ferry_arena_text(&zip->arena, name),
                   .crc = (uint32_t)entry.crc,
@@ -198,9 +193,8 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
                   .stored_size = entry.stored_size,
                   .size = entry.size};
     if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
-    if (!read_zip64_extra(extra, m)) {
+    if (!read_zip64_extra(extra, m))
         return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "lacks the sizes of its ZIP64 field");
-    }
     if ((entry.flags & ENCRYPTED) != 0) return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, error, "is encrypted");
     if (m->method == STORED || m->method == DEFLATED) return FERRY_OK;
     return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, error, "compression method %u is not supported", m->method);
@@ -216,17 +210,15 @@ static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset
     const char *problem = NULL;
     ferry_cursor cursor = cursor_at(zip, m->header);
     if (!ferry_read_fields(&cursor, "4 -22 2 2", &local) || local.signature != LOCAL_HEADER ||
-        !ferry_read_bytes(&cursor, local.name_size, &name) || !ferry_read_bytes(&cursor, local.extra_size, &extra)) {
+        !ferry_read_bytes(&cursor, local.name_size, &name) || !ferry_read_bytes(&cursor, local.extra_size, &extra))
         return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is not where the directory says");
-    }
     m->data = cursor.at;
-    if (!ferry_view_is(name, m->name)) {
+    if (!ferry_view_is(name, m->name))
         problem = "has another name in its own header";
-    } else if (m->data > directory_offset || m->stored_size > directory_offset - m->data) {
+    else if (m->data > directory_offset || m->stored_size > directory_offset - m->data)
         problem = "reaches into the directory or past the end of the file";
-    } else if (m->method == STORED && m->size != m->stored_size) {
+    else if (m->method == STORED && m->size != m->stored_size)
         problem = "is stored, but with two sizes";
-    }
     return problem == NULL ? FERRY_OK : member_fail(zip, m, FERRY_ERROR_FORMAT, error, "%s", problem);
 }
 
@@ -349,11 +341,10 @@ static void release_member(member *m)
 
 static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
-    if (m->method == DEFLATED) {
+    if (m->method == DEFLATED)
         FERRY_TRY(inflate_member(zip, m, error));
-    } else {
+    else
         m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
-    }
     if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) == m->crc) return FERRY_OK;
     return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");
 }

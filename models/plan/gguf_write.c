@@ -117,9 +117,8 @@ static ferry_status report(ferry_gguf_writer *writer, ferry_error *error)
 {
     if (writer->status == FERRY_ERROR_MEMORY)
         return ferry_fail_memory(error, "the keys of a model file", writer->keys.size);
-    if (writer->status != FERRY_OK) {
+    if (writer->status != FERRY_OK)
         return ferry_fail(error, writer->status, "%s: cannot write: %s", writer->part, strerror(writer->system_error));
-    }
     return FERRY_OK;
 }
 
@@ -151,9 +150,8 @@ ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writ
         snprintf(created->part, size, "%s.part", path);
         created->file = fopen(created->part, "wb");
     }
-    if (status == FERRY_OK && created->file == NULL) {
+    if (status == FERRY_OK && created->file == NULL)
         status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot create: %s", created->part, strerror(errno));
-    }
     if (status != FERRY_OK) {
         free(created->part); /* no file of ours to remove */
         created->part = NULL;

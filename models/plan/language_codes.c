@@ -58,9 +58,8 @@ static char lower(char c)
 static bool same_name(ferry_view a, ferry_view b)
 {
     if (a.size != b.size) return false;
-    for (size_t i = 0; i < a.size; i++) {
+    for (size_t i = 0; i < a.size; i++)
         if (lower(a.data[i]) != lower(b.data[i])) return false;
-    }
     return true;
 }
 
@@ -77,16 +76,14 @@ static tag_parts take_apart(ferry_view tag)
 {
     static const char *const marks[][2] = {{"__", "__"}, {">>", "<<"}, {"<2", ">"}};
     tag_parts parts = {.inside = tag};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0] && parts.inside.size == tag.size; i++) {
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0] && parts.inside.size == tag.size; i++)
         parts.inside = without_marks(tag, marks[i][0], marks[i][1]);
-    }
     const ferry_view inside = parts.inside;
     size_t letters = 0;
     while (letters < inside.size && lower(inside.data[letters]) >= 'a' && lower(inside.data[letters]) <= 'z') letters++;
     const bool ends = letters == inside.size;
-    if (letters < 2 || letters > 3 || !(ends || inside.data[letters] == '_' || inside.data[letters] == '-')) {
+    if (letters < 2 || letters > 3 || !(ends || inside.data[letters] == '_' || inside.data[letters] == '-'))
         return parts;
-    }
     parts.language = (ferry_view){inside.data, letters};
     if (!ends) parts.variant = (ferry_view){inside.data + letters + 1, inside.size - letters - 1};
     return parts;
@@ -97,9 +94,8 @@ static tag_parts take_apart(ferry_view tag)
 static bool is_unusual(const tag_parts *parts)
 {
     static const ferry_view latin[] = {{"ace", 3}, {"bjn", 3}, {"knc", 3}};
-    for (size_t i = 0; i < sizeof latin / sizeof latin[0]; i++) {
+    for (size_t i = 0; i < sizeof latin / sizeof latin[0]; i++)
         if (same_name(parts->language, latin[i])) return same_name(parts->variant, (ferry_view){"Arab", 4});
-    }
     return false;
 }
 
@@ -108,9 +104,8 @@ static bool is_unusual(const tag_parts *parts)
 /* A name belongs to the first who claims it. */
 static void claim_name(naming *names, int32_t owner, ferry_view name)
 {
-    for (int32_t i = 0; i < names->count; i++) {
+    for (int32_t i = 0; i < names->count; i++)
         if (same_name(names->tags[i], name)) return;
-    }
     size_t own = 0;
     for (size_t i = 0; i < names->claim_count; i++) {
         if (same_name(names->claims[i].name, name)) return;
@@ -122,9 +117,8 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
 /* Where `codes` has the language of a two- or three-letter code; NULL where it does not. */
 static const char *find_code(ferry_view code)
 {
-    for (const char *at = codes; *at != 0; at += CODE_STRIDE) {
+    for (const char *at = codes; *at != 0; at += CODE_STRIDE)
         if (same_name(code, (ferry_view){at, 2}) || same_name(code, (ferry_view){at + 2, 3})) return at;
-    }
     return NULL;
 }
 
@@ -185,9 +179,8 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
 {
     const ferry_view tag = names->tags[owner];
     size_t size = tag.size;
-    for (size_t i = 0; i < names->claim_count; i++) {
+    for (size_t i = 0; i < names->claim_count; i++)
         if (names->claims[i].owner == owner) size += 1 + names->claims[i].name.size;
-    }
     char *text = ferry_arena_alloc(&plan->arena, size, 1), *end = text;
     if (text == NULL) return ferry_fail_memory(error, "the names of a language", size);
     memcpy(end, tag.data, tag.size);
@@ -227,9 +220,8 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
     FERRY_TRY(check_tags(plan, list->tags, count, error));
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
-    if (names == NULL || numbers == NULL) {
+    if (names == NULL || numbers == NULL)
         return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers));
-    }
     FERRY_TRY(name_all(plan, list->tags, count, names, error));
     int32_t *roles = numbers, *source_ids = numbers + count, *target_ids = numbers + 2 * count;
     for (int32_t i = 0; i < count; i++) {

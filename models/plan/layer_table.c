@@ -76,9 +76,8 @@ static ferry_status read_weight(const walk *state, const ferry_layer_row *row, i
 {
     const ferry_layer_table *table = state->table;
     const ferry_weights_entry *entry;
-    if (K > 0 && table->matrix != NULL) {
+    if (K > 0 && table->matrix != NULL)
         return table->matrix(table->context, source_name(state, layer, row->from, "").text, N, K, weight, error);
-    }
     const ferry_name name = source_name(state, layer, row->from, K > 0 ? table->linear.weight : table->norm.weight);
     FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, name.text, N, K, &entry, error));
     *weight = ferry_import_rows(entry, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR, 0, N);
@@ -139,9 +138,8 @@ static bool has_biases(const walk *state)
     for (size_t i = 0; i < state->table->count; i++) {
         const ferry_layer_row *row = &state->table->rows[i];
         if (is_norm(row) || !is_used(state, row)) continue;
-        for (int32_t layer = 0; layer < state->stack->layer_count; layer++) {
+        for (int32_t layer = 0; layer < state->stack->layer_count; layer++)
             if (has_tensor(state, bias_name(state, row, layer))) return true;
-        }
     }
     return false;
 }
@@ -165,8 +163,7 @@ ferry_status ferry_import_layers(ferry_import_plan *plan, const ferry_layer_tabl
     while (first < last && (table->rows[last - 1].needs & FERRY_ROW_STACK) != 0) last--;
     if (table->zero_bias) state.biases = has_biases(&state);
     FERRY_TRY(add_rows(&state, 0, first, -1, error));
-    for (int32_t layer = 0; layer < state.stack->layer_count; layer++) {
+    for (int32_t layer = 0; layer < state.stack->layer_count; layer++)
         FERRY_TRY(add_rows(&state, first, last, layer, error));
-    }
     return add_rows(&state, last, table->count, -1, error);
 }

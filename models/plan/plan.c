@@ -81,8 +81,7 @@ ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *nam
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error)
 {
     static const char *const names[] = {"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ferry_import_has_file(plan, names[i])) return ferry_import_map(plan, names[i], &plan->license, error);
-    }
     return FERRY_OK;
 }

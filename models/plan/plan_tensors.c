@@ -37,9 +37,8 @@ static bool same_shape(const ferry_tensor *a, const ferry_tensor *b)
 {
     const int32_t from_a = leading_ones(a), from_b = leading_ones(b);
     if (a->dims - from_a != b->dims - from_b) return false;
-    for (int32_t i = 0; i < a->dims - from_a; i++) {
+    for (int32_t i = 0; i < a->dims - from_a; i++)
         if (a->shape[from_a + i] != b->shape[from_b + i]) return false;
-    }
     return true;
 }
 
@@ -158,9 +157,8 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
                                         "element type %s is not supported for '%s'", ferry_type_name(type),
                                         tensor->name);
     }
-    if (codes && !scaled) {
+    if (codes && !scaled)
         return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "integers without a multiplier");
-    }
     char shape[100];
     if (tensor->N >= 1 && tensor->K >= 1 && is_inside(tensor)) return FERRY_OK;
     return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "shape %s does not hold '%s'",

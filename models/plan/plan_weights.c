@@ -78,12 +78,10 @@ static ferry_status read_shard(ferry_import_plan *plan, ferry_json index, const 
             error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
             ferry_printable_view((ferry_view){name != NULL ? name : "", name != NULL ? strlen(name) : 0}).text);
     }
-    for (size_t i = 0; i < plan->shard_count; i++) {
+    for (size_t i = 0; i < plan->shard_count; i++)
         if (strcmp(names[i], name) == 0) return FERRY_OK;
-    }
-    if (plan->shard_count == FERRY_IMPORT_MAX_SHARDS) {
+    if (plan->shard_count == FERRY_IMPORT_MAX_SHARDS)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d files", index.file, FERRY_IMPORT_MAX_SHARDS);
-    }
     FERRY_TRY(read_file(plan, name, read, &plan->shards[plan->shard_count], error));
     names[plan->shard_count++] = name;
     return FERRY_OK;
@@ -101,12 +99,10 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
     if (!json_is_object(map)) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'weight_map' is missing", index.file);
     const char **names = ferry_arena_alloc(&plan->arena, FERRY_IMPORT_MAX_SHARDS, sizeof *names);
     plan->shards = calloc(FERRY_IMPORT_MAX_SHARDS, sizeof *plan->shards);
-    if (names == NULL || plan->shards == NULL) {
+    if (names == NULL || plan->shards == NULL)
         return ferry_fail_memory(error, "a list of files", FERRY_IMPORT_MAX_SHARDS * sizeof *plan->shards);
-    }
-    json_object_foreach ((json_t *)(uintptr_t)map, tensor, value) {
+    json_object_foreach ((json_t *)(uintptr_t)map, tensor, value)
         FERRY_TRY(read_shard(plan, index, json_string_value(value), names, read, error));
-    }
     FERRY_TRY(merge_shards(plan, error));
     return check_index(plan, index, map, error);
 }
@@ -127,9 +123,8 @@ ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *err
                                         "pytorch_model.bin.index.json"};
     const char *selected = ferry_import_source_selected(plan->source);
     if (selected != NULL) return open_named(plan, selected, error);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ferry_import_has_file(plan, names[i])) return open_named(plan, names[i], error);
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s, %s, %s or %s",
                       ferry_import_source_path(plan->source), names[0], names[1], names[2], names[3]);
 }

@@ -116,9 +116,8 @@ static ferry_status check_keys(const position_reader *reader, ferry_error *error
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
         bool known = strcmp(key, "type") == 0;
-        for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++) {
+        for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
             known = known || strcmp(key, parameters[i].key) == 0;
-        }
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position: '%s': type '%s' has no such parameter",
                           reader->json.file, ferry_printable_view(ferry_text_view(key)).text,
@@ -225,9 +224,8 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
     const int64_t *strides = table->strides + tensor->dims - 2;
     for (int64_t p = 0; p < tensor->shape[tensor->dims - 2] - first_row; p++) {
         ferry_import_widen(tensor, (p + first_row) * strides[0], strides[1], (size_t)D, row);
-        for (int32_t i = 0; i < D; i++) {
+        for (int32_t i = 0; i < D; i++)
             if (!(fabs((double)row[i] - formula_value(candidate, rates, D, p, i)) <= tolerance)) return false;
-        }
     }
     return true;
 }
@@ -258,9 +256,8 @@ ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, 
     float *row = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *row);
     if (rates == NULL || row == NULL) return ferry_fail_memory(error, "a row of positions", (size_t)D * sizeof *rates);
     formula found;
-    if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found)) {
+    if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found))
         return ferry_import_learned(plan, decoder, table, first_row, rows - first_row, error);
-    }
     ferry_import_sinusoidal(plan, decoder, found.interleaved, found.minus_one, found.first);
     return FERRY_OK;
 }

@@ -135,13 +135,11 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
     ferry_status status = FERRY_OK;
     const int count = scandir(path, &entries, NULL, NULL);
-    if (count < 0 && folder == NULL) {
+    if (count < 0 && folder == NULL)
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
-    }
     for (int i = 0; i < count; i++) {
-        if (status == FERRY_OK && entries[i]->d_name[0] != '.') {
+        if (status == FERRY_OK && entries[i]->d_name[0] != '.')
             status = list_entry(source, folder, entries[i]->d_name, error);
-        }
         free(entries[i]);
     }
     if (count >= 0) free(entries);
@@ -167,9 +165,8 @@ static size_t top_folder(const ferry_zip *archive)
     const char *first = ferry_zip_count(archive) > 0 ? ferry_zip_name(archive, 0) : "";
     const char *slash = strchr(first, '/');
     const size_t size = slash != NULL ? (size_t)(slash - first) + 1 : 0;
-    for (size_t i = 0; i < ferry_zip_count(archive); i++) {
+    for (size_t i = 0; i < ferry_zip_count(archive); i++)
         if (strncmp(ferry_zip_name(archive, i), first, size) != 0) return 0;
-    }
     return size;
 }
 
@@ -177,9 +174,8 @@ static size_t top_folder(const ferry_zip *archive)
 static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
 {
     FERRY_TRY(ferry_mapped_file_open(source->path, &source->map, error));
-    if (ferry_is_zip(source->map.bytes)) {
+    if (ferry_is_zip(source->map.bytes))
         FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->archive, error));
-    }
     if (source->archive == NULL || holds_weights(source->archive)) {
         ferry_zip_close(source->archive);
         source->archive = NULL;
@@ -187,9 +183,8 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
         return FERRY_OK;
     }
     const size_t folder = top_folder(source->archive);
-    for (size_t i = 0; i < ferry_zip_count(source->archive); i++) {
+    for (size_t i = 0; i < ferry_zip_count(source->archive); i++)
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
-    }
     source->directory = ferry_arena_text(&source->arena, ferry_text_view(source->path));
     return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
 }
@@ -214,9 +209,8 @@ static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
 static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
 {
     struct stat information;
-    if (stat(path, &information) != 0) {
+    if (stat(path, &information) != 0)
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-    }
     source->real = realpath(path, NULL);
     source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
     if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
@@ -236,11 +230,10 @@ ferry_status ferry_import_source_open(const char *path, ferry_import_source **so
     ferry_import_source *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return ferry_fail_memory(error, "a list of files", sizeof *opened);
     const ferry_status status = open_source(opened, path, error);
-    if (status == FERRY_OK) {
+    if (status == FERRY_OK)
         *source = opened;
-    } else {
+    else
         ferry_import_source_close(opened);
-    }
     return status;
 }
 
@@ -362,9 +355,8 @@ static bool release_in(const ferry_mapped_file *map, const void *data, size_t si
 void ferry_import_source_release(ferry_import_source *source, const void *data, size_t size)
 {
     if (release_in(&source->map, data, size)) return;
-    for (size_t i = 0; i < source->read_count; i++) {
+    for (size_t i = 0; i < source->read_count; i++)
         if (release_in(&source->read[i]->map, data, size) || release_in(&source->read[i]->inflated, data, size)) return;
-    }
 }
 
 /* ---- what was read ---- */
@@ -391,9 +383,8 @@ static void compute_hash(ferry_import_source *source, source_file *file)
 ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
                                       const char **hash, ferry_error *error)
 {
-    if (index >= source->read_count) {
+    if (index >= source->read_count)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: file %zu of %zu", source->path, index, source->read_count);
-    }
     source_file *file = source->read[index];
     if (file->hash[0] == '\0') compute_hash(source, file);
     *name = file->published;

@@ -117,9 +117,8 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
         return;
     }
     if (tensor->column == 1) {
-        for (int32_t r = 0; r < count; r++) {
+        for (int32_t r = 0; r < count; r++)
             ferry_import_widen(source, first + r * tensor->row, tensor->column, K, values + (size_t)r * K);
-        }
         return;
     }
     for (size_t k = 0; k < K; k++) {
@@ -162,9 +161,8 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
             for (size_t k = 0; k < K; k++) state->rows[(size_t)r * K + k] /= multiplier;
         }
     }
-    for (size_t i = 0; type == FERRY_F64 && i < size; i++) {
+    for (size_t i = 0; type == FERRY_F64 && i < size; i++)
         if (isinf(state->rows[i])) return refuse(tensor, "a value is too large for f32", error);
-    }
     return FERRY_OK;
 }
 
@@ -197,9 +195,8 @@ static ferry_status to_halves(converter *state, const ferry_import_tensor *tenso
     const uint16_t infinity = 0x7c00;
     for (size_t i = 0; i < count; i++) {
         state->halves[i] = ferry_f32_to_f16(state->panel[i]);
-        if ((state->halves[i] & 0x7fff) == infinity && !isinf(state->panel[i])) {
+        if ((state->halves[i] & 0x7fff) == infinity && !isinf(state->panel[i]))
             return refuse(tensor, "a value is too large for f16: use f32", error);
-        }
     }
     return FERRY_OK;
 }
@@ -217,9 +214,8 @@ static ferry_status quantize_panel(converter *state, const ferry_import_tensor *
     for (int32_t r = 0; r < rows; r++) {
         const float *row = state->rows + (size_t)r * K;
         int8_t *codes = state->codes + (size_t)r * K;
-        for (size_t k = 0; k < K; k++) {
+        for (size_t k = 0; k < K; k++)
             if (!isfinite(row[k])) return refuse(tensor, "a value is not finite: i8 cannot hold it", error);
-        }
         ferry_codes_quantize(row, tensor->K, codes, &state->scales[n + r]);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k], difference = w - (double)codes[k] * (double)state->scales[n + r];
@@ -266,9 +262,8 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
                                 int32_t rows, loss *sum, ferry_error *error)
 {
     const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
-    if (tensor->form == FERRY_IMPORT_INTEGERS) {
+    if (tensor->form == FERRY_IMPORT_INTEGERS)
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
-    }
     if (type == FERRY_I8) {
         FERRY_TRY(is_codes(tensor) ? copy_panel(state, tensor, n, rows, error)
                                    : quantize_panel(state, tensor, n, rows, sum, error));
@@ -276,9 +271,8 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
         return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
     }
     FERRY_TRY(read_rows(state, tensor, n, rows, error));
-    if (tensor->form != FERRY_IMPORT_MATRIX) {
+    if (tensor->form != FERRY_IMPORT_MATRIX)
         return append(state, state->rows, (size_t)rows * K * sizeof *state->rows, error);
-    }
     ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
     if (type == FERRY_F32) return append(state, state->panel, count * sizeof *state->panel, error);
     FERRY_TRY(to_halves(state, tensor, count, error));
@@ -342,9 +336,8 @@ ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_write
 {
     converter state = {.plan = plan, .writer = writer, .options = options};
     ferry_status status = allocate(&state, error);
-    for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++) {
+    for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++)
         status = write_tensor(&state, &plan->tensors[i], error);
-    }
     ferry_arena_destroy(&state.arena);
     return status;
 }

@@ -13,9 +13,8 @@ enum { FORMAT = 1, MAX_FEATURES = 32 };
 
 static bool has_tensor(const ferry_import_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->tensor_count; i++) {
+    for (size_t i = 0; i < plan->tensor_count; i++)
         if (strcmp(plan->tensors[i].name, name) == 0) return true;
-    }
     return false;
 }
 
@@ -44,9 +43,8 @@ static void add_feature(feature_list *list, const char *kind, const char *value)
 {
     char *text = list->texts[list->count];
     snprintf(text, sizeof list->texts[0], "%s%s%s", kind, value[0] != '\0' ? ":" : "", value);
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->texts[i], text) == 0) return;
-    }
     list->views[list->count++] = (ferry_view){text, strlen(text)};
 }
 
@@ -87,9 +85,8 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     add_feature(&list, "tokenizer", ferry_tokenizer_names[text->kind]);
     if (text->opus_punctuation) add_feature(&list, "opus-punctuation", "");
     if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
-        languages->prompt_count > 0) {
+        languages->prompt_count > 0)
         add_feature(&list, "languages", "");
-    }
     ferry_gguf_put_texts(writer, "ferry.features", list.views, list.count);
 }
 

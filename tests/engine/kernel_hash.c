@@ -30,9 +30,7 @@ static void add_to_hash(hash *h, const void *data, size_t size)
 static void fill_random(float *x, size_t n, float low, float high)
 {
     uint32_t state = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        x[i] = low + (high - low) * ((float)next_random(&state) * 0x1p-24f);
-    }
+    for (size_t i = 0; i < n; i++) x[i] = low + (high - low) * ((float)next_random(&state) * 0x1p-24f);
 }
 
 static void die(const char *what)
@@ -90,9 +88,8 @@ static void run_attention(const ferry_kernels *k, material *m, hash *h)
             for (size_t b = 0; b < MAX_COUNT / 4; b++) blocks[b] = m->weight + b * 4 * HEADS * WIDTH;
             ferry_past past = {.blocks = blocks, .head = key, .heads = HEADS, .width = width / 4 * 4, .count = count};
             k->scores(m->y, lda, m->x, INNER, ROWS, &past);
-            for (size_t line = 0; line < (size_t)(HEADS * ROWS); line++) {
+            for (size_t line = 0; line < (size_t)(HEADS * ROWS); line++)
                 add_to_hash(h, m->y + line * lda, (size_t)count * sizeof *m->y);
-            }
             past.head = value;
             past.stride = HEADS * value;
             past.width = width;

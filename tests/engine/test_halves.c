@@ -24,9 +24,8 @@ RANDOM_TEST(halves_widen_exactly)
             size_t n = 65536 - shift;
             fill(wide, 65544, GUARD);
             (*k)->widen_f16(wide + 1, halves + shift, n);
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 assert_int_equal(ferry_f32_bits(wide[i + 1]), ferry_f32_bits(ferry_f16_to_f32(halves[i + shift])));
-            }
             assert_true(wide[0] == GUARD && wide[n + 1] == GUARD);
         }
     }

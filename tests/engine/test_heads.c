@@ -29,12 +29,10 @@ static void fill_past(attention_case *c)
 {
     for (int32_t j = 0; j < (c->count + 3) / 4 * 4; j++) {
         for (int32_t h = 0; h < c->heads; h++) {
-            for (int32_t d = 0; d < (c->width + 3) / 4 * 4; d++) {
+            for (int32_t d = 0; d < (c->width + 3) / 4 * 4; d++)
                 *key_element(c, h, j, d) = j >= c->count ? NAN : d >= c->width ? 0.0f : random_between(-1.0f, 1.0f);
-            }
-            for (int32_t d = 0; d < c->width; d++) {
+            for (int32_t d = 0; d < c->width; d++)
                 *value_element(c, h, j, d) = j >= c->count ? NAN : random_between(-1.0f, 1.0f);
-            }
         }
     }
 }
@@ -161,9 +159,8 @@ static size_t run_attention(const ferry_kernels *k, attention_case *c, float *re
     size_t columns = (size_t)((c->count + 15) / 16 * 16), lines = (size_t)(c->heads * c->rows), at = 0;
     float *y = new_memory(lines * columns * sizeof *y);
     k->scores(y, columns, c->q, c->ldq, c->rows, keys_of(c));
-    for (size_t line = 0; line < lines; line++, at += (size_t)c->count) {
+    for (size_t line = 0; line < lines; line++, at += (size_t)c->count)
         memcpy(results + at, y + line * columns, (size_t)c->count * sizeof *y);
-    }
     k->context(results + at, c->inner, c->a, c->lda, c->rows, values_of(c));
     return at + (size_t)c->rows * c->inner;
 }

@@ -63,13 +63,11 @@ static void check_filling(const ferry_matrix *matrix)
     const size_t last = (size_t)(matrix->N - 1) / 16 * (size_t)matrix->K * 16;
     const size_t last_codes = (size_t)(matrix->N - 1) / 16 * ferry_codes_size(16, matrix->K);
     for (int32_t l = matrix->N % 16; l > 0 && l < 16; l++) {
-        for (int32_t k = 0; k < matrix->K; k++) {
-            if (matrix->codes != NULL) {
+        for (int32_t k = 0; k < matrix->K; k++)
+            if (matrix->codes != NULL)
                 assert_int_equal(matrix->codes[last_codes + (size_t)(k / 4 * 64 + l * 4 + k % 4)], 0);
-            } else {
+            else
                 assert_true(matrix->panels[last + (size_t)(k * 16 + l)] == 0.0f);
-            }
-        }
     }
 }
 
@@ -107,11 +105,9 @@ static void check_selection(const ferry_matrix *matrix, int32_t count)
     {
         run(*k, y, x, 3, matrix);
         run(*k, y_selected, x, 3, &selected);
-        for (int32_t i = 0; i < 3; i++) {
-            for (int32_t n = 0; n < count; n++) {
+        for (int32_t i = 0; i < 3; i++)
+            for (int32_t n = 0; n < count; n++)
                 assert_memory_equal(y_selected + i * count + n, y + i * matrix->N + ids[n], sizeof *y);
-            }
-        }
     }
     ferry_arena_destroy(&arena);
 }

@@ -44,12 +44,10 @@ static void make_batch(const ferry_model *model, uint32_t random, batch *b)
     for (int s = 0; s < SENTENCES; s++) {
         b->offsets[s] = at;
         b->target_offsets[s] = target_at;
-        for (int32_t i = random_below(&random, LONGEST); i >= 0; i--) {
+        for (int32_t i = random_below(&random, LONGEST); i >= 0; i--)
             b->ids[at++] = random_below(&random, sizes.source_vocab);
-        }
-        for (int32_t i = random_below(&random, TARGET); i >= 0; i--) {
+        for (int32_t i = random_below(&random, TARGET); i >= 0; i--)
             b->target_ids[target_at++] = random_below(&random, sizes.target_vocab);
-        }
     }
     b->offsets[SENTENCES] = at;
     b->target_offsets[SENTENCES] = target_at;

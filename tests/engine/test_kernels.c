@@ -27,9 +27,7 @@ static product_case new_product(int32_t rows, int32_t K, int32_t N, size_t more_
     product_case c = {.rows = rows, .K = K, .N = N, .ldx = (size_t)K + more_x, .ldy = (size_t)N + more_y};
     size_t sizes[] = {(size_t)rows * c.ldx + 1, (size_t)N * (size_t)K, ferry_panels_count(N, K), (size_t)N,
                       (size_t)rows * c.ldy + 18};
-    for (int i = 0; i < 5; i++) {
-        c.memory[i] = new_floats(sizes[i], -1.0f, 1.0f);
-    }
+    for (int i = 0; i < 5; i++) c.memory[i] = new_floats(sizes[i], -1.0f, 1.0f);
     c.x = c.memory[0] + 1;
     c.weight = c.memory[1];
     c.panels = c.memory[2];
@@ -56,9 +54,8 @@ static double product_oracle(const product_case *c, int32_t i, int32_t n, const 
 static void check_guards(const product_case *c)
 {
     assert_true(c->y[-1] == GUARD);
-    for (int32_t i = 0; i < c->rows; i++) {
+    for (int32_t i = 0; i < c->rows; i++)
         for (size_t n = (size_t)c->N; n < c->ldy; n++) assert_true(c->y[(size_t)i * c->ldy + n] == GUARD);
-    }
     for (size_t n = 0; n < 16; n++) assert_true(c->y[(size_t)c->rows * c->ldy + n] == GUARD);
 }
 
@@ -90,9 +87,8 @@ RANDOM_TEST(product_matches_double_precision)
 {
     static const int32_t short_K[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 40};
     for (int32_t rows = 1; rows <= 17; rows++) {
-        for (int32_t N = 1; N <= 50; N++) {
+        for (int32_t N = 1; N <= 50; N++)
             check_product_shape(rows, short_K[(rows + N) % COUNT(short_K)], N, (size_t)(N % 3), (size_t)(rows % 4));
-        }
         for (int32_t K = 1; K <= 40; K++) check_product_shape(rows, K, 33 + K % 16, 1, 5);
     }
     static const int32_t large[][3] = {{1, 64, 64},   {5, 256, 130},  {14, 512, 48}, {15, 513, 70},  {29, 511, 100},
@@ -133,9 +129,8 @@ RANDOM_TEST(product_row_depends_on_itself_alone)
         float *alone = new_memory((size_t)c.rows * N * sizeof *alone);
         EACH_ISA(k)
         {
-            for (size_t i = 0; i < (size_t)c.rows; i++) {
+            for (size_t i = 0; i < (size_t)c.rows; i++)
                 (*k)->product(alone + i * N, N, c.x + i * c.ldx, c.ldx, 1, c.panels, c.K, c.N, c.bias);
-            }
             for (int32_t rows = 1; rows <= c.rows; rows += rows < 40 ? 1 : 30) {
                 size_t first = (size_t)(rows % 3 < c.rows - rows ? rows % 3 : 0);
                 (*k)->product(c.y, N, c.x + first * c.ldx, c.ldx, rows, c.panels, c.K, c.N, c.bias);
@@ -209,9 +204,8 @@ RANDOM_TEST(panels_hold_the_matrix)
             ferry_panels_row(row, c.panels, K, n);
             assert_same_bytes(row, c.weight + n * K, (size_t)K);
         }
-        for (int32_t n = N; n < (N + 15) / 16 * 16; n++) {
+        for (int32_t n = N; n < (N + 15) / 16 * 16; n++)
             for (int32_t i = 0; i < K; i++) assert_true(c.panels[n / 16 * K * 16 + i * 16 + n % 16] == 0.0f);
-        }
         release_memory();
     }
 }

@@ -122,9 +122,8 @@ TEST(every_product_of_bytes)
         EACH_ISA(k)
         {
             run(*k, y, x, ROWS, &w.matrix);
-            for (int32_t i = 0; i < ROWS; i++) {
+            for (int32_t i = 0; i < ROWS; i++)
                 for (int32_t n = 0; n < N; n++) assert_true(y[i * N + n] == (float)((i - 127) * (n - 128)));
-            }
         }
     }
 }
@@ -326,9 +325,8 @@ RANDOM_TEST(nothing_past_the_buffers_is_touched)
                          N[] = {1, 16, 31, 33, 65, 96};
     static const int32_t K[] = {1, 16, 63, 64, 65, 130, 192};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        for (size_t n = 0; n < sizeof N / sizeof *N; n++) {
+        for (size_t n = 0; n < sizeof N / sizeof *N; n++)
             for (size_t k = 0; k < sizeof K / sizeof *K; k++) check_walls((shape){rows[r], N[n], K[k]}, n % 2 == 0);
-        }
     }
 }
 

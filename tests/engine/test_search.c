@@ -185,9 +185,8 @@ static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_
     ferry_logits logits = {row, 8, NULL, 8, 0};
     ferry_logits_mask(&logits, row, decoding, (int32_t[]){0, 7}, 2, ids, length);
     unsigned bits = 0;
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++)
         if (row[i] == -INFINITY) bits |= 1u << i;
-    }
     return bits;
 }
 

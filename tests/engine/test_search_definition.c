@@ -21,9 +21,8 @@ static void process(const ferry_search_rules *rules, int32_t vocab, const int32_
 static void network_row(const scripted *network, const int32_t *ids, int32_t cur, float *row)
 {
     network->row(network, ids + 1, cur - 1, row);
-    for (int32_t v = 0; v < network->vocab; v++) {
+    for (int32_t v = 0; v < network->vocab; v++)
         if (network->columns != 0 && (network->columns >> v & 1) == 0) row[v] = -INFINITY;
-    }
 }
 
 static float power(int32_t n, float exponent)
@@ -44,9 +43,8 @@ static void keep_best(reference_row *rows, int32_t count, int32_t keep, referenc
     bool taken[MAX_BEAM + MAX_CANDIDATES] = {false};
     for (int32_t k = 0; k < keep; k++) {
         int32_t best = -1;
-        for (int32_t i = 0; i < count; i++) {
+        for (int32_t i = 0; i < count; i++)
             if (!taken[i] && (best < 0 || rows[i].sum > rows[best].sum)) best = i;
-        }
         taken[best] = true;
         kept[k] = rows[best];
     }
@@ -71,9 +69,8 @@ static int32_t reference_candidates(const ferry_search_rules *rules, const scrip
     bool taken[MAX_BEAM * MAX_VOCAB] = {false};
     for (int32_t c = 0; c < limit; c++) {
         int32_t best = -1;
-        for (int32_t i = 0; i < beam * vocab; i++) {
+        for (int32_t i = 0; i < beam * vocab; i++)
             if (!taken[i] && (best < 0 || sums[i] > sums[best])) best = i;
-        }
         taken[best] = true;
         candidates[c] = running[best / vocab];
         candidates[c].sum = sums[best];
@@ -240,11 +237,10 @@ TEST(test_against_definition)
         reference_beam(&rules, &network, false, &expected);
         compare(&found, &expected);
         assert_int_equal(found.steps, expected.steps);
-        if (reference_beam(&rules, &network, true, &expected)) {
+        if (reference_beam(&rules, &network, true, &expected))
             with_phantoms++;
-        } else {
+        else
             compare(&found, &expected);
-        }
         if (found.count > 1) several++;
     }
     /* The comparison means something only if most models are ordinary ones. */

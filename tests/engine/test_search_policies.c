@@ -294,12 +294,11 @@ static int32_t marian(const ferry_search_rules *rules, const scripted *network, 
             for (int32_t i = 0; i < live_count; i++) finished[count++] = live[i];
         live_count = 0;
         result->steps++;
-        for (int32_t i = 0; i < found; i++) {
+        for (int32_t i = 0; i < found; i++)
             if (ends_with_eos(rules, &best[i]) || result->steps == rules->options.max_length)
                 finished[count++] = best[i];
             else
                 live[live_count++] = best[i];
-        }
         k = live_count;
     }
     return count;

@@ -42,9 +42,8 @@ TEST(test_damaged_models)
     uint32_t random = 2;
     int refused = 0;
     CHECK(try_model(proto, &error));
-    for (size_t size = 0; size < proto.size; size += 1 + size / 8) {
+    for (size_t size = 0; size < proto.size; size += 1 + size / 8)
         assert_int_not_equal(try_model((ferry_view){proto.data, size}, &(ferry_error){0}), FERRY_OK);
-    }
     for (int round = 0; round < 300; round++) {
         memcpy(damaged, proto.data, proto.size);
         for (int i = 0; i < 4; i++) damaged[next_random(&random) % proto.size] = (char)next_random(&random);

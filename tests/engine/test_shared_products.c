@@ -107,8 +107,7 @@ RANDOM_TEST(shared_columns_are_the_same_bytes)
     ferry_error error = {0};
     ferry_pool *pool;
     assert_int_equal(ferry_pool_create(THREADS, &pool, &error), FERRY_OK);
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int32_t floats = 0; floats <= MATRICES; floats += 2) check_sizes(pool, sizes[s], floats);
-    }
     ferry_pool_destroy(pool);
 }

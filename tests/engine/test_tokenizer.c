@@ -43,9 +43,7 @@ static vocabulary_side load_side(const char *path)
         if (id >= side.count) side.count = id + 1;
     }
     side.pieces = kept_memory((size_t)side.count * sizeof *side.pieces);
-    json_object_foreach (side.json, key, value) {
-        side.pieces[json_integer_value(value)] = (ferry_view){key, strlen(key)};
-    }
+    json_object_foreach (side.json, key, value) side.pieces[json_integer_value(value)] = (ferry_view){key, strlen(key)};
     return side;
 }
 

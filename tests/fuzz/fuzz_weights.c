@@ -24,9 +24,8 @@ static const struct reader {
 
 static const struct reader *find_reader(void)
 {
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (strcmp(readers[i].target, FUZZ_TARGET) == 0) return &readers[i];
-    }
     abort();
 }
 

@@ -10,9 +10,8 @@ static void read_values(ferry_json yaml, const char *key, const json_t *value)
     float real;
     bool flag;
     read_all(ferry_text_view(key));
-    for (size_t i = 0; !json_is_null(value) && i < ferry_json_text_count(value); i++) {
+    for (size_t i = 0; !json_is_null(value) && i < ferry_json_text_count(value); i++)
         read_all(ferry_text_view(ferry_json_text_at(value, i)));
-    }
     ferry_json_text(yaml, key, &text, NULL);
     ferry_json_integer(yaml, key, INT32_MIN, INT32_MAX, &integer, NULL);
     ferry_json_float(yaml, key, &real, NULL);
@@ -32,12 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_object_foreach (root, key, value) read_values((ferry_json){root, "input", true}, key, value);
         json_decref(root);
     }
-    if (ferry_yaml_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK) {
+    if (ferry_yaml_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK)
         for (int32_t i = 0; i < count; i++) read_all(pieces[i]);
-    }
-    if (ferry_lines_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK) {
+    if (ferry_lines_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK)
         for (int32_t i = 0; i < count; i++) read_all(pieces[i]);
-    }
     ferry_arena_destroy(&arena);
     return 0;
 }

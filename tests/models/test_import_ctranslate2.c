@@ -91,9 +91,8 @@ static bool same_hypotheses(const golden *g, const ferry_result *result, const j
 
 static bool is_exception(const comparison *c, const char *run, size_t line)
 {
-    for (size_t i = 0; i < c->exception_count; i++) {
+    for (size_t i = 0; i < c->exception_count; i++)
         if (c->exceptions[i].line == line && strcmp(c->exceptions[i].run, run) == 0) return true;
-    }
     return false;
 }
 
@@ -161,9 +160,8 @@ static void check_tokens(const golden *g, const char *prompt, const char *from, 
         int32_t *expected = token_ids(g->model, FERRY_INSPECT_ENCODER, json_object_get(entry, "tokens"), &count);
         if (bare[0] != 0) {
             const int32_t *ids = tokenized(g->model, text, from, to, &found_count);
-            if (found_count != (size_t)count || memcmp(ids, expected, found_count * sizeof *ids) != 0) {
+            if (found_count != (size_t)count || memcmp(ids, expected, found_count * sizeof *ids) != 0)
                 fail_msg("%s, line %zu: other ids for its text", g->name, line);
-            }
         }
     }
 }

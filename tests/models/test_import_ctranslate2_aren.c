@@ -124,9 +124,8 @@ static void check_target(const ferry_model *model, const char *source, const cha
     const int32_t T = probabilities(model, source, letters, values);
     for (int32_t t = 0; t < T; t++) {
         const int32_t id = t + 1 < T ? find_piece(model, letters[t]) : ferry_inspect_get_sizes(model).eos_id;
-        if (!(fabs(values[t * V + id] - expected[t]) <= tolerance)) {
+        if (!(fabs(values[t * V + id] - expected[t]) <= tolerance))
             fail_msg("%s, token %d: expected %.6f, found %.6f", letters, (int)t, expected[t], values[t * V + id]);
-        }
     }
 }
 
@@ -181,9 +180,8 @@ TEST(test_first_steps)
     ferry_model *model = convert("v2/aren-transliteration", false);
     probabilities(model, atzmon, "at", values);
     for (size_t i = 0; i < 4; i++) assert_float_equal(values[find_piece(model, first_letters[i])], first[i], 1e-5);
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 7; i++)
         assert_float_equal(exp(values[2 * V + find_piece(model, third_letters[i])]), third[i], 6e-5);
-    }
     ferry_model_close(model);
 }
 
@@ -209,8 +207,7 @@ TEST(test_encoder_and_attention)
     for (size_t i = 0; i < 6; i++) inputs[i + 1] = find_piece(model, "atzmon"[i]);
     CHECK(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, 5, 0, ids, 6, inputs, 7, attention, &error));
     assert_true(largest_difference(attention, attention_0, 6) < 6e-5);
-    for (size_t t = 0; t < 7; t++) {
+    for (size_t t = 0; t < 7; t++)
         for (size_t s = 0; s < 6; s++) assert_true(attention[6 * t + s] <= attention[6 * t + (size_t)largest[t]]);
-    }
     ferry_model_close(model);
 }

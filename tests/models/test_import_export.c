@@ -68,9 +68,7 @@ static void check_export(const export_row *row, ferry_type type)
     check_layers(&expected, model);
     assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
     assert_ptr_equal(model->output.panels, model->decoder.embedding.panels);
-    if (model->output.bias != NULL) {
-        check_vector(&expected, "final_logits_bias", model->output.bias, model->output.N);
-    }
+    if (model->output.bias != NULL) check_vector(&expected, "final_logits_bias", model->output.bias, model->output.N);
     assert_int_equal(model->d_model, pre ? 48 : 64);
     assert_int_equal(model->encoder.layer_count, pre ? 3 : 2);
     assert_int_equal(model->encoder.heads, pre ? 6 : 4);

@@ -104,7 +104,6 @@ TEST(test_generation_refusals)
         {"{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "'length_penalty': expected a number"},
     };
     char *source = data_file("models/marian-separate");
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++)
         refuse_edit(source, "generation_config.json", NULL, rows[i].text, rows[i].status, rows[i].what);
-    }
 }

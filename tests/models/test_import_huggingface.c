@@ -113,12 +113,10 @@ TEST(test_element_types)
             const float *numbers = tensor->data;
             rounded[i] = kept_memory(tensor->bytes);
             memcpy(rounded[i], numbers, tensor->bytes);
-            for (size_t j = 0; j < tensor->bytes / 4 && types[t] == FERRY_F16; j++) {
+            for (size_t j = 0; j < tensor->bytes / 4 && types[t] == FERRY_F16; j++)
                 rounded[i][j] = ferry_f16_to_f32(ferry_f32_to_f16(numbers[j]));
-            }
-            for (size_t j = 0; j < tensor->bytes / 4 && types[t] == FERRY_BF16; j++) {
+            for (size_t j = 0; j < tensor->bytes / 4 && types[t] == FERRY_BF16; j++)
                 rounded[i][j] = ferry_bf16_to_f32((uint16_t)(ferry_f32_bits(numbers[j]) >> 16));
-            }
             tensor->data = rounded[i];
         }
         write_items(list, twin, "model.safetensors", FERRY_F32, 0, 1);

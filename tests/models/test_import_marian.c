@@ -97,9 +97,8 @@ static void check_pieces(const char *expected, const golden_model *model, const 
     const int32_t eos = model->file->generation.eos_ids[0];
     for (size_t i = 0; i < count && ids[i] != eos; i++) {
         const ferry_view piece = model->file->text.target_pieces[ids[i]];
-        if (strncmp(at, piece.data, piece.size) != 0) {
+        if (strncmp(at, piece.data, piece.size) != 0)
             fail_msg("expected '%s', found '%.*s' at '%s'", expected, (int)piece.size, piece.data, at);
-        }
         at += piece.size;
         if (*at == ' ') at++;
     }
@@ -118,9 +117,8 @@ static void check_text(const char *pieces, ferry_text found)
         if (!blank || size > 0) text[size++] = blank ? ' ' : *at;
         if (blank) at += 2;
     }
-    if (found.size != size || memcmp(found.data, text, size) != 0) {
+    if (found.size != size || memcmp(found.data, text, size) != 0)
         fail_msg("expected '%.*s', found '%.*s'", (int)size, text, (int)found.size, found.data);
-    }
 }
 
 static void check_hypotheses(const golden_model *model, ferry_translator *translator, const char *text,

@@ -83,13 +83,12 @@ TEST(test_ties)
             const int32_t V = one_table ? MARIAN_V : MARIAN_TARGET_V;
             check_table(&model->encoder.embedding, one_table ? "Wemb" : "encoder_Wemb", MARIAN_V);
             check_table(&model->decoder.embedding, one_table ? "Wemb" : "decoder_Wemb", V);
-            if (!own_output) {
+            if (!own_output)
                 check_table(&model->output, one_table ? "Wemb" : "decoder_Wemb", V);
-            } else if (old == 1) {
+            else if (old == 1)
                 check_linear(&model->output, "decoder_ff_logit_out_W", V, MARIAN_D);
-            } else {
+            else
                 check_table(&model->output, "decoder_ff_logit_out_Wt", V);
-            }
             assert_int_equal(model->output.bias == NULL, old == 1);
         }
     }
@@ -239,9 +238,8 @@ TEST(test_keys_refused)
         char lines[100], what[100];
         snprintf(lines, sizeof lines, "%s\n", keys[i]);
         snprintf(what, sizeof what, "special:model.yml: '%s' is not supported", keys[i]);
-        if (strcmp(keys[i], "transformer-preprocess: n") == 0) {
+        if (strcmp(keys[i], "transformer-preprocess: n") == 0)
             snprintf(what, sizeof what, "'transformer-postprocess: dan' is not supported");
-        }
         refuse_source(marian_folder(&(marian_kind){.keys = lines}), FERRY_ERROR_UNSUPPORTED, what);
     }
     refuse_kinds(rows, COUNT(rows));

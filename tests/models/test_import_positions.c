@@ -22,11 +22,9 @@ static double formula(const table_row *row, int p, int i)
 /* The rows before first_row hold nonsense. */
 static void fill(float *table, const table_row *row)
 {
-    for (int p = 0; p < P; p++) {
-        for (int i = 0; i < D; i++) {
+    for (int p = 0; p < P; p++)
+        for (int i = 0; i < D; i++)
             table[p * D + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
-        }
-    }
 }
 
 typedef struct bench {

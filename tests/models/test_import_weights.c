@@ -33,9 +33,8 @@ static void write_part(const char *name, const char *names, float first)
     put(&file, at + 1, 8);
     put_text(&file, header);
     put_text(&file, "}");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         put_bytes(&file, (const float[]){10 * (first + (float)i), 10 * (first + (float)i) + 1}, 8);
-    }
     write_bytes(in_directory(directory, name), file.data, file.size);
 }
 

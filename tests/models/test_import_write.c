@@ -219,9 +219,8 @@ static int code(int n, int k)
 /* Codes as Marian holds them, [in, out] with the outputs' codes one after the other. */
 static ferry_weights_entry transposed_codes(int8_t *codes, float multiplier)
 {
-    for (int n = 0; n < OUTPUTS; n++) {
+    for (int n = 0; n < OUTPUTS; n++)
         for (int k = 0; k < INPUTS; k++) codes[n * INPUTS + k] = (int8_t)code(n, k);
-    }
     ferry_weights_entry entry = entry_of("codes", FERRY_I8, INPUTS, OUTPUTS, codes);
     entry.strides[0] = 1;
     entry.strides[1] = INPUTS;
@@ -243,10 +242,9 @@ TEST(test_codes_with_one_multiplier)
         write_plan(&b, stays[i]);
         const ferry_tensor *a = written(&b, "a.weight", FERRY_I8);
         assert_true(a->shape[0] == 2 && a->shape[1] == 3 && a->shape[2] == 64);
-        for (int n = 0; n < 32; n++) {
+        for (int n = 0; n < 32; n++)
             for (int k = 0; k < 12; k++)
                 assert_int_equal(code_value(a, n, k), n < OUTPUTS && k < INPUTS ? code(n, k) : 0);
-        }
         assert_true(*(const float *)written(&b, "a.multiplier", FERRY_F32)->data == 24.5f);
         assert_true(*(const float *)written(&b, "a.input_multiplier", FERRY_F32)->data == 7.25f);
         assert_int_equal(b.file.tensor_count, 3);

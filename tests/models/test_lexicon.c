@@ -213,9 +213,8 @@ static void compare_lists(const ferry_lexicon *binary, const ferry_lexicon *text
         const uint32_t n = binary->offsets[s + 1] - binary->offsets[s], m = text->offsets[s + 1] - text->offsets[s];
         if (s == binary->source_count - 1 && m == 0) continue; /* the writer puts some id into the last list */
         if (n != (m < 50 ? m : 50)) fail_msg("source id %d: %u ids, of %u in the text", s, n, m);
-        for (uint32_t i = binary->offsets[s]; i < binary->offsets[s + 1]; i++) {
+        for (uint32_t i = binary->offsets[s]; i < binary->offsets[s + 1]; i++)
             assert_non_null(bsearch(&binary->ids[i], text->ids + text->offsets[s], m, sizeof(int32_t), compare_ids));
-        }
         equal += n == m && n > 0;
     }
     assert_true(equal > 1000);

@@ -166,9 +166,8 @@ TEST(test_truncation)
     ferry_weights weights;
     const given tensors[] = {{"b", 0x404, 1, 2, NULL, 8}, {"x_W", 0x101, 1, 2, NULL, 2}};
     const made_file file = make(tensors, 2);
-    for (size_t size = 0; size < file.size; size++) {
+    for (size_t size = 0; size < file.size; size++)
         refuse_weights(ferry_marian_bin_read, cut_to(&file, size), FERRY_ERROR_FORMAT, "");
-    }
     CHECK(ferry_marian_bin_read(whole(&file), "whole.bin", &weights, &error));
     ferry_weights_close(&weights);
 }

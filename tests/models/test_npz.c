@@ -106,21 +106,18 @@ TEST(test_inconsistent_headers)
         {"a.txt", 1, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "'a.txt': expected only members"},
         {".npy", 1, HEADER("<f4", "False", "(1,)"), 4, FERRY_ERROR_FORMAT, "tensor '.npy': expected only members"},
     };
-    for (size_t i = 0; i < COUNT(headers); i++) {
+    for (size_t i = 0; i < COUNT(headers); i++)
         refuse("a.npy", 1, headers[i], 4, FERRY_ERROR_FORMAT, "tensor 'a': expected a header");
-    }
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++)
         refuse(rows[i].name, rows[i].major, rows[i].header, rows[i].size, rows[i].status, rows[i].what);
-    }
 }
 
 TEST(test_cut_header)
 {
     ferry_weights weights;
     const ferry_view npy = make_npy(1, HEADER("<f4", "False", "(0,)"), NULL, 0);
-    for (size_t size = 0; size < npy.size; size++) {
+    for (size_t size = 0; size < npy.size; size++)
         refuse_weights(ferry_npz_read, archive_of("a.npy", (ferry_view){npy.data, size}), FERRY_ERROR_FORMAT, "");
-    }
     CHECK(ferry_npz_read(archive_of("a.npy", npy), "whole.npz", &weights, &error));
     ferry_weights_close(&weights);
 }

@@ -175,9 +175,8 @@ TEST(test_specified_pickle)
     check_floats(&weights, "b", b, 2);
     assert_int_equal(weights.count, 2);
     ferry_weights_close(&weights);
-    for (size_t size = 0; size < 221; size++) {
+    for (size_t size = 0; size < 221; size++)
         refuse(pickled(specified, size, six, sizeof six), FERRY_ERROR_FORMAT, "not a sound pickle");
-    }
 }
 
 TEST(test_strides)
@@ -261,9 +260,8 @@ typedef struct bad_pickle {
 
 static void refuse_pickles(const bad_pickle *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         refuse(pickled(rows[i].pickle, rows[i].size, six, sizeof six), rows[i].status, rows[i].what);
-    }
 }
 
 TEST(test_globals)
@@ -389,9 +387,8 @@ TEST(test_zip_members)
         {{pickle, {"m/data/00", six, sizeof six}}, 2, FERRY_ERROR_FORMAT, "storage '0': no member for it"},
         {{{"m/data/00", six, sizeof six}}, 1, FERRY_ERROR_FORMAT, "found 0"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++)
         refuse(make_zip(rows[i].parts, rows[i].count), rows[i].status, rows[i].what);
-    }
     made_file zeros = {.size = 0};
     put(&zeros, 0, 40);
     refuse(whole(&zeros), FERRY_ERROR_FORMAT, "not a PyTorch file");

@@ -131,9 +131,8 @@ TEST(test_configuration_refused)
 
 static void check_piece(const ferry_view *pieces, int32_t id, const char *piece)
 {
-    if (!ferry_view_equal(pieces[id], text_view(piece))) {
+    if (!ferry_view_equal(pieces[id], text_view(piece)))
         fail_msg("id %d: expected '%s', found '%.*s'", id, piece, (int)pieces[id].size, pieces[id].data);
-    }
 }
 
 /* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms. */
@@ -268,9 +267,8 @@ TEST(test_real_vocabulary)
     CHECK(ferry_yaml_vocabulary(mapped_bytes(yaml), yaml, &arena, &pieces, &count, &error));
     json_t *root = load_json(json);
     assert_int_equal(count, 8000);
-    json_object_foreach (root, piece, id) {
+    json_object_foreach (root, piece, id)
         if (json_integer_value(id) < count) check_piece(pieces, (int32_t)json_integer_value(id), piece);
-    }
     for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
     ferry_arena_destroy(&arena);
 }

@@ -208,9 +208,8 @@ TEST(test_members)
     assert_int_equal(ferry_zip_count(zip), 5);
     assert_string_equal(ferry_zip_name(zip, 0), "a..b");
     assert_string_equal(ferry_zip_name(zip, 4), "special:model.yml.npy");
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 6; i++)
         if (i != 1) check_member(zip, parts[i].name, parts[i].data);
-    }
     assert_int_equal(ferry_zip_find(zip, "folder/"), -1);
     assert_int_equal(ferry_zip_find(zip, "absent"), -1);
     ferry_zip_close(zip);
@@ -332,9 +331,8 @@ TEST(test_truncated)
 {
     const part one = {.name = "a", .data = "some text", .deflate = true};
     const archive a = make(&one, 1);
-    for (size_t size = 0; size < a.file.size; size++) {
+    for (size_t size = 0; size < a.file.size; size++)
         refuse_view(cut_to(&a.file, size), FERRY_ERROR_FORMAT, "no end record");
-    }
 }
 
 TEST(test_around_the_archive)

@@ -19,9 +19,8 @@ void made_add_number(made *m, const char *name, uint8_t type, float value)
 
 made_variable *made_find(made *m, const char *name)
 {
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         if (strcmp(m->variables[i].name, name) == 0) return &m->variables[i];
-    }
     fail_msg("no variable '%s'", name);
     return NULL;
 }
@@ -129,11 +128,10 @@ static void put_variable(made_file *file, const made_variable *v, uint32_t versi
     }
     put(file, version >= 4 ? v->type : sizes[v->type], 1);
     put(file, version >= 4 ? count * sizes[v->type] : count, 4);
-    if (v->bytes != NULL) {
+    if (v->bytes != NULL)
         put_bytes(file, v->bytes, count);
-    } else {
+    else
         put_elements(file, v, count);
-    }
 }
 
 char *made_write(const made *m)

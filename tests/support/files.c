@@ -68,9 +68,8 @@ void put_bytes(made_file *file, const void *data, size_t size)
 
 void put(made_file *file, uint64_t value, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         put_bytes(file, &(unsigned char){(unsigned char)(i < 8 ? value >> (8 * i) : 0)}, 1);
-    }
 }
 
 void put_text(made_file *file, const char *text)

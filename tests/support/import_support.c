@@ -38,9 +38,8 @@ char *variant(const char *source, const edit *edits, size_t count)
     char *directory = scratch_directory(name);
     DIR *list = opendir(source);
     assert_non_null(list);
-    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
         if (entry->d_name[0] != '.') link_file(in_directory(source, entry->d_name), directory, entry->d_name);
-    }
     closedir(list);
     for (size_t i = 0; i < count; i++) apply_edit(directory, &edits[i]);
     return directory;
@@ -66,9 +65,8 @@ item_list *read_items(const char *directory)
 
 item *find_item(item_list *list, const char *name)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i].name, name) == 0) return &list->items[i];
-    }
     fail_msg("no tensor '%s'", name);
     return NULL;
 }

@@ -71,8 +71,7 @@ void check_row(const quantized *w, const float *y, const float *x, float a)
         double bias = w->matrix.bias != NULL ? (double)w->bias[n] : 0.0, expected = sum * unit + bias;
         /* At most four roundings of the product, and one of the sum. */
         double bound = (4.0 * fabs(sum * unit) + fabs(expected)) * 0x1.01p-24;
-        if (!(fabs((double)y[n] - expected) <= bound)) {
+        if (!(fabs((double)y[n] - expected) <= bound))
             fail_msg("output %d: %.9g instead of %.9g (± %.3g)", n, (double)y[n], expected, bound);
-        }
     }
 }

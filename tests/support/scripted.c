@@ -13,9 +13,8 @@ bool repeats(const int32_t *ids, int32_t length, int32_t g, int32_t id)
     int32_t extended[MAX_TOKENS];
     memcpy(extended, ids, (size_t)length * sizeof *ids);
     extended[length] = id;
-    for (int32_t i = 0; i + g <= length; i++) {
+    for (int32_t i = 0; i + g <= length; i++)
         if (memcmp(ids + i, extended + length + 1 - g, (size_t)g * sizeof *ids) == 0) return true;
-    }
     return false;
 }
 
@@ -45,9 +44,8 @@ static void add_nothing_else(ferry_log_sum *total, const float *x, int32_t n)
 int32_t plain_argmax(const float *x, int32_t n)
 {
     int32_t best = 0;
-    for (int32_t i = 1; i < n; i++) {
+    for (int32_t i = 1; i < n; i++)
         if (x[i] > x[best]) best = i;
-    }
     return best;
 }
 

@@ -117,9 +117,8 @@ void not_run(const char *what)
 
 void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what)
 {
-    if (found != status || strstr(error->message, what) == NULL) {
+    if (found != status || strstr(error->message, what) == NULL)
         fail_msg("expected %d '%s', found %d '%s'", status, what, found, error->message);
-    }
 }
 
 static const ferry_tensor *golden(const ferry_safetensors *file, const char *name, ferry_type type, int64_t *rows,

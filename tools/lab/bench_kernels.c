@@ -92,9 +92,8 @@ static void compare_contenders(const bench *b, const contender *contenders, int 
         while (measure(b, &contenders[i], s, cold, products[i]) < b->seconds) products[i] *= 2;
     }
     for (int r = 0; r < REPETITIONS; r++) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             seconds[i][r] = measure(b, &contenders[i], s, cold, products[i]) / (double)products[i];
-        }
         peaks[r] = peak(contenders[0].name);
     }
     printf("%s %5d × %5d × %5d", cold ? "cold" : "warm", s.rows, s.K, s.N);
@@ -116,11 +115,9 @@ static void print_table(const bench *b, const contender *contenders, int count)
     printf("  FMA peak    share  GB/s of weights (%s)\n", contenders[0].name);
     compare_contenders(b, contenders, count, (shape){2048, 2048, 2048}, false);
     for (int cold = 0; cold < 2; cold++) {
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
                 compare_contenders(b, contenders, count, (shape){rows[r], sizes[i][0], sizes[i][1]}, cold == 1);
-            }
-        }
     }
 }
 
@@ -154,12 +151,11 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
-        if (alone) {
+        if (alone)
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
-        } else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
-                   FERRY_OK) {
+        else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
+                 FERRY_OK)
             exit(1);
-        }
     }
     return ferry_thread_clock() - start;
 }
@@ -229,11 +225,9 @@ static void print_table_i8(const bench *b)
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) printf(" %17s", (*k)->isa);
     printf("     peak   share     GB/s   share\n");
     for (int cold = 0; cold < 2; cold++) {
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
                 compare_i8(b, (shape){rows[r], sizes[i][0], sizes[i][1]}, cold == 1);
-            }
-        }
     }
 }
 
@@ -251,9 +245,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < COLD_BYTES / sizeof(float); i++) b.weights[i] = (float)(i % 17) * 0.125f - 1.0f;
     for (size_t i = 0; i < (size_t)MAX_ROWS * 2048; i++) b.x[i] = (float)(i % 13) * 0.125f - 0.75f;
-    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
+    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
         contenders[count++] = (contender){.name = (*k)->isa, .kernels = *k};
-    }
     contenders[count++] = (contender){.name = "openblas"};
     printf("OpenBLAS's core: %s%s\n", ferry_openblas_core(), ferry_openblas_matches_cpu() ? "" : " (below this CPU)");
     print_table(&b, contenders, count);

@@ -130,9 +130,8 @@ static inline __attribute__((always_inline)) void read_lines(const void *data, s
     const line *lines = data;
     const size_t quarter = size / sizeof *lines / 4;
     line sums[4] = {{0}};
-    for (size_t i = 0; i < quarter; i++) {
+    for (size_t i = 0; i < quarter; i++)
         _Pragma("GCC unroll 4") for (size_t j = 0; j < 4; j++) sums[j] += lines[j * quarter + i];
-    }
     __asm__ volatile("" : : "m"(sums));
 }
 

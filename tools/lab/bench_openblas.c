@@ -23,8 +23,7 @@ bool ferry_openblas_matches_cpu(void)
         {"SapphireRapids", FERRY_CPU_AVX512},
     };
     ferry_cpu_level level = FERRY_CPU_PLAIN;
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
         if (strcasecmp(ferry_openblas_core(), cores[i].core) == 0) level = cores[i].level;
-    }
     return level == FERRY_CPU_AVX512 || level >= ferry_cpu_detect(); /* float32 has no more than AVX-512 */
 }

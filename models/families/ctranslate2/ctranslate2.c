@@ -17,9 +17,8 @@ static const char *find_folder(const ferry_import_plan *plan)
     for (size_t i = 0; i < 8; i++) {
         const char *folder = folders[i / 4];
         if (ferry_import_has_file(plan, ferry_ctranslate2_join(folder, "model.bin").text) &&
-            ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i % 4]).text)) {
+            ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i % 4]).text))
             return folder;
-        }
     }
     return NULL;
 }
@@ -65,9 +64,8 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
 {
     const ferry_name full = ferry_ctranslate2_join(scope, name);
     const ferry_weights_entry *entry = ferry_ctranslate2_look(model, scope, name);
-    if (entry == NULL) {
+    if (entry == NULL)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
-    }
     const int64_t found = entry->tensor.shape[index];
     if (entry->tensor.dims != dims || found < 1 || found > FERRY_IMPORT_MAX_VOCABULARY) {
         return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error,
@@ -183,15 +181,13 @@ static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, fer
 {
     const char *name = decoder ? "decoder" : "encoder", *scope = attribute_scope(model, decoder);
     *stack = (ferry_stack){.layer_count = count_layers(model, name)};
-    if (stack->layer_count == 0) {
+    if (stack->layer_count == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no layers '%s/layer_0/…'", model->file, name);
-    }
     FERRY_TRY(read_heads(model, decoder, stack, error));
     FERRY_TRY(read_activation(model, scope, &stack->activation, error));
     (void)ferry_ctranslate2_number(model, name, "multi_query_attention", 0); /* the layers' own numbers are checked */
-    if (ferry_ctranslate2_number(model, name, "sliding_window", 0) != 0) {
+    if (ferry_ctranslate2_number(model, name, "sliding_window", 0) != 0)
         return ferry_ctranslate2_fail(model, name, "a sliding window is not supported", error);
-    }
     const bool rms = ferry_ctranslate2_look(model, name, "layer_0/self_attention/layer_norm/beta") == NULL;
     stack->norm = rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
     stack->norm_eps = rms ? 1e-6f : 1e-5f;
@@ -283,9 +279,8 @@ static void read_alignment(const ferry_ctranslate2 *model)
 static ferry_status read_decoder(ferry_ctranslate2 *model, ferry_error *error)
 {
     (void)ferry_ctranslate2_number(model, attribute_scope(model, false), "embeddings_merge", 0);
-    if (ferry_ctranslate2_number(model, "decoder", "final_logit_softcapping", 0) != 0) {
+    if (ferry_ctranslate2_number(model, "decoder", "final_logit_softcapping", 0) != 0)
         return ferry_ctranslate2_fail(model, "decoder", "soft caps of logits are not supported", error);
-    }
     model->zero_start = ferry_ctranslate2_number(model, "decoder", "start_from_zero_embedding", 0) != 0;
     model->plan->model.output_scale = (float)ferry_ctranslate2_number(model, "decoder", "scale_outputs", 1);
     read_alignment(model);

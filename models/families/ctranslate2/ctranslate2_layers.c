@@ -52,9 +52,8 @@ ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char
     const ferry_weights_entry *entry = ferry_import_find(model->plan, "", name.text);
     const ferry_weights_entry *scale =
         ferry_import_find(model->plan, "", ferry_ctranslate2_join(scope, "weight_scale").text);
-    if (entry == NULL) {
+    if (entry == NULL)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, name.text);
-    }
     if (entry->tensor.dims != 2 || entry->tensor.shape[0] != N || entry->tensor.shape[1] != K) {
         char found[100];
         return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape [%d, %d], found %s", (int)N,
@@ -85,9 +84,8 @@ static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_
     const double heads = ferry_ctranslate2_number(model, scope.text, "num_heads_kv", stack->heads);
     const double width = ferry_ctranslate2_number(model, scope.text, "head_dim", stack->head_width);
     const bool one_key = ferry_ctranslate2_number(model, scope.text, "multi_query", 0) != 0;
-    if (heads != stack->heads || (one_key && stack->heads > 1)) {
+    if (heads != stack->heads || (one_key && stack->heads > 1))
         return ferry_ctranslate2_fail(model, scope.text, "keys and values shared by heads are not supported", error);
-    }
     if ((float)scale != stack->attention_scale) {
         return ferry_ctranslate2_fail(model, scope.text, "a scale other than the first layer's is not supported",
                                       error);

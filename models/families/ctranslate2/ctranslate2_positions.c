@@ -74,9 +74,8 @@ static ferry_status check_same_table(const position_reader *reader, const ferry_
     const ferry_weights_entry *other =
         ferry_import_find(reader->model->plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text);
     if (other == NULL || (other->tensor.bytes == first->tensor.bytes && other->tensor.type == first->tensor.type &&
-                          memcmp(other->tensor.data, first->tensor.data, first->tensor.bytes) == 0)) {
+                          memcmp(other->tensor.data, first->tensor.data, first->tensor.bytes) == 0))
         return FERRY_OK;
-    }
     return ferry_ctranslate2_fail(reader->model, scope.text,
                                   "position biases that differ between layers are not supported", error);
 }
@@ -117,9 +116,8 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
                    {"rotary_high_freq_factor", &unused[2]},
                    {"original_max_position_embeddings", &unused[3]},
                    {"max_position_embeddings", &unused[4]}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         FERRY_TRY(read_common(reader, numbers[i].name, numbers[i].value, error));
-    }
     if (scaling != -1) {
         return ferry_ctranslate2_fail(reader->model, layer_scope(reader, 0).text, "scaled rotations are not supported",
                                       error);
@@ -137,9 +135,8 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
 /* Positions that grow to the right or fall to the left differ by a constant in each row: the same probabilities. */
 static ferry_status read_alibi(position_reader *reader, ferry_error *error)
 {
-    if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0) {
+    if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0)
         return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
-    }
     ferry_import_set_position(reader->model->plan, reader->decoder, "alibi", FORMULA, 0, 0);
     return FERRY_OK;
 }
@@ -155,9 +152,8 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
     const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
     (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
     (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
-    if (in_first_layer(&reader, "relative_position_keys") || in_first_layer(&reader, "relative_position_values")) {
+    if (in_first_layer(&reader, "relative_position_keys") || in_first_layer(&reader, "relative_position_values"))
         return read_shaw(&reader, error);
-    }
     if (in_first_layer(&reader, "relative_attention_bias")) return read_t5(&reader, error);
     if (in_first_layer(&reader, "rotary_dim")) return read_rope(&reader, error);
     if (alibi && decoder) return read_alibi(&reader, error);

@@ -8,9 +8,8 @@
 
 static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)
 {
-    for (int32_t i = 0; i < vocabulary->count; i++) {
+    for (int32_t i = 0; i < vocabulary->count; i++)
         if (ferry_view_equal(vocabulary->tokens[i], token)) return i;
-    }
     return -1;
 }
 
@@ -67,9 +66,8 @@ static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, f
     size_t count = 0, returns = 0;
     for (; ferry_next_line(&counted, &line); count++) returns += had_return(text, line);
     FERRY_TRY(allocate_tokens(plan, count, vocabulary, error));
-    for (ferry_view *token = vocabulary->tokens; ferry_next_line(&cursor, token); token++) {
+    for (ferry_view *token = vocabulary->tokens; ferry_next_line(&cursor, token); token++)
         token->size += returns < count && had_return(text, *token);
-    }
     return FERRY_OK;
 }
 
@@ -100,9 +98,8 @@ static ferry_status read_vocabularies(ferry_ctranslate2 *model, ferry_error *err
     FERRY_TRY(read_vocabulary(model, "source_vocabulary", &model->source, error));
     if (model->source.tokens != NULL) return FERRY_OK;
     FERRY_TRY(read_vocabulary(model, "source_1_vocabulary", &model->source, error));
-    if (model->source.tokens != NULL) {
+    if (model->source.tokens != NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: source factors are not supported", model->source.file);
-    }
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected source_vocabulary.json or .txt beside the target's",
                       ferry_import_source_path(model->plan->source));
 }
@@ -153,9 +150,8 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
                           model->config.file);
     }
     FERRY_TRY(ferry_json_read(model->config, keys, 6, false, error));
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         if (texts[i] != NULL) *tokens[i] = ferry_text_view(texts[i]);
-    }
     return FERRY_OK;
 }
 
@@ -191,9 +187,8 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
     FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
     FERRY_TRY(ferry_import_ids(model->plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
     ids->start_id = -1;
-    if (!model->zero_start) {
+    if (!model->zero_start)
         FERRY_TRY(require_token(target, model->start, "the decoder's first input", &ids->start_id, error));
-    }
     int32_t special[8] = {eos, find_token(target, model->unk), find_token(target, model->bos), ids->start_id};
     for (size_t i = 0; i < 4; i++) special[4 + i] = find_token(target, ferry_text_view(silent[i]));
     return ferry_import_special(model->plan, special, 8, error);
@@ -247,9 +242,8 @@ static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry
 static bool is_language(ferry_view token)
 {
     static const char *const forms[] = {"aaa_Aaaa", "__aa__", "__aaa__", "aa_AA"};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (ferry_import_has_form(token, forms[i])) return true;
-    }
     return false;
 }
 
@@ -274,9 +268,8 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry
 static bool has_marian_tags(const ferry_ctranslate2_vocabulary *vocabulary)
 {
     ferry_view tag;
-    for (int32_t i = 0; i < vocabulary->count; i++) {
+    for (int32_t i = 0; i < vocabulary->count; i++)
         if (ferry_import_marian_tag(vocabulary->tokens[i], &tag)) return true;
-    }
     return false;
 }
 

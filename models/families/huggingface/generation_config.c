@@ -54,9 +54,8 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json json, const cha
     const json_t *value = ferry_json_get(json, key);
     if (value == NULL) return FERRY_OK;
     const size_t size = json_is_array(value) ? json_array_size(value) : 1;
-    if (size > FERRY_IMPORT_MAX_VOCABULARY) {
+    if (size > FERRY_IMPORT_MAX_VOCABULARY)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': too many ids", json.file, key);
-    }
     int32_t *list = ferry_arena_alloc(&plan->arena, size, sizeof *list);
     if (list == NULL) return ferry_fail_memory(error, "a list of ids", size * sizeof *list);
     for (size_t i = 0; i < size; i++) {
@@ -92,9 +91,8 @@ static ferry_status read_forced(ferry_import_plan *plan, ferry_json json, const 
     const int32_t *ids = NULL;
     int32_t count = 0;
     FERRY_TRY(read_ids(plan, json, key, &ids, &count, error));
-    if (count > 1) {
+    if (count > 1)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' with several ids is not supported", json.file, key);
-    }
     if (count == 1) *id = ids[0];
     return FERRY_OK;
 }
@@ -108,9 +106,8 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
     const int32_t *more = NULL;
     int32_t more_count = 0, id;
     FERRY_TRY(read_ids(plan, json, "suppress_tokens", &more, &more_count, error));
-    if (lists != NULL && !json_is_array(lists)) {
+    if (lists != NULL && !json_is_array(lists))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'bad_words_ids': expected a list of lists", json.file);
-    }
     FERRY_TRY(ferry_import_suppress(plan, &all->pad_id, 1, error));
     for (size_t i = 0; i < json_array_size(lists); i++) {
         const json_t *list = json_array_get(lists, i);

@@ -46,9 +46,8 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         const char *start = families[i].class_start;
         if (type != NULL ? strcmp(type, families[i].model_type) != 0
-                         : class == NULL || strncmp(class, start, strlen(start)) != 0) {
+                         : class == NULL || strncmp(class, start, strlen(start)) != 0)
             continue;
-        }
         *import = families[i].import;
         if (*import != NULL) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
@@ -70,17 +69,14 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_error
     if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) refused = "'pruned_heads' is not supported";
     if (one) refused = "'tie_encoder_decoder' true is not supported";
     if (!pair) refused = "'is_encoder_decoder' false is not supported";
-    if (ferry_json_get(config, "auto_map") != NULL) {
+    if (ferry_json_get(config, "auto_map") != NULL)
         refused = "'auto_map': the network is a program in the directory, which Ferry does not run";
-    }
-    if (ferry_json_get(config, "quantization_config") != NULL) {
+    if (ferry_json_get(config, "quantization_config") != NULL)
         refused = "'quantization_config': quantized weights are not supported";
-    }
     if (refused != NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s", config.file, refused);
     if (class == NULL || ferry_text_ends(class, "MTModel") || ferry_text_ends(class, "ForConditionalGeneration") ||
-        ferry_text_ends(class, "WithLMHeadModel")) {
+        ferry_text_ends(class, "WithLMHeadModel"))
         return FERRY_OK;
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: architecture '%s' does not translate", config.file,
                       ferry_printable_view(ferry_text_view(class)).text);
 }
@@ -163,9 +159,8 @@ bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_we
     const ferry_tensor *x = &a->tensor, *y = &b->tensor;
     const int64_t row_major[] = {x->shape[1], 1};
     if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
-    if (memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0) {
+    if (memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0)
         return memcmp(x->data, y->data, x->bytes) == 0;
-    }
     for (int64_t i = 0; i < x->shape[0] * x->shape[1]; i++) {
         const int64_t n = i / x->shape[1], k = i % x->shape[1];
         float left, right;
@@ -281,9 +276,8 @@ ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_js
 {
     FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
     const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
-    for (int32_t i = 0; i < plan->generation.eos_count; i++) {
+    for (int32_t i = 0; i < plan->generation.eos_count; i++)
         if (plan->generation.eos_ids[i] == id) return FERRY_OK;
-    }
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
                       vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
 }

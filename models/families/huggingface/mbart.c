@@ -46,9 +46,8 @@ static ferry_status check_mbart50(ferry_import_plan *plan, ferry_json config, fe
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
     FERRY_TRY(ferry_json_text(config, "tokenizer_class", &config_class, error));
     if (ferry_text_begins(class, "MBart50") || ferry_text_begins(config_class, "MBart50") ||
-        plan->model.encoder.vocab_size == MBART50_WORDS) {
+        plan->model.encoder.vocab_size == MBART50_WORDS)
         return FERRY_OK;
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: mBART-25 is not supported, whose decoder starts with the tag of the language; mBART-50 has "
                       "the tokenizer class MBart50Tokenizer or %d words",

@@ -75,9 +75,8 @@ static ferry_status read_tokens(ferry_import_plan *plan, const char *file, const
 
 static bool names_language(const added_tokens *added, const char *form)
 {
-    for (size_t i = 0; i < added->count; i++) {
+    for (size_t i = 0; i < added->count; i++)
         if (ferry_import_has_form(added->tokens[i].content, form)) return true;
-    }
     return false;
 }
 

@@ -162,9 +162,8 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
                           "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is false)", path);
     }
     if (plan->model.tied_output) return FERRY_OK;
-    if (!choices->tie || choices->scale_is_key || choices->mt5) {
+    if (!choices->tie || choices->scale_is_key || choices->mt5)
         return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
-    }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is true and "
                       "there is no 'scale_decoder_outputs': versions of transformers disagree about the output",

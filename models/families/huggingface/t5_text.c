@@ -28,9 +28,8 @@ static ferry_status reserve_prompts(ferry_import_plan *plan, size_t count, promp
 static ferry_status find_tag(ferry_import_plan *plan, prompt_list *list, ferry_view tag, int32_t *index,
                              ferry_error *error)
 {
-    for (*index = 0; *index < list->languages.count; (*index)++) {
+    for (*index = 0; *index < list->languages.count; (*index)++)
         if (ferry_view_equal(list->languages.tags[*index], tag)) return FERRY_OK;
-    }
     return ferry_import_add_tag(plan, &list->languages, tag, -1, error);
 }
 
@@ -127,9 +126,8 @@ static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer,
     ferry_model_text *text = &plan->text;
     int32_t extra = mt5 ? 0 : 100;
     FERRY_TRY(ferry_json_integer(tokenizer, "extra_ids", 0, MAX_EXTRA, &extra, error));
-    for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < text->source_count; i++, extra--) {
+    for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < text->source_count; i++, extra--)
         FERRY_TRY(ferry_import_special(plan, &i, 1, error));
-    }
     return FERRY_OK;
 }
 

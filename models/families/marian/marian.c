@@ -5,9 +5,8 @@
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
 {
     const int32_t wanted[] = {major, minor, patch};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (marian->version[i] != wanted[i]) return marian->version[i] > wanted[i];
-    }
     return true;
 }
 
@@ -17,17 +16,15 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
     (void)config;
     if (selected != NULL) return ferry_import_is_marian_weights(plan, selected);
     if (ferry_import_has_file(plan, "decoder.yml")) return true;
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
+    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++)
         if (ferry_import_is_marian_weights(plan, ferry_import_source_name(plan->source, i))) return true;
-    }
     return false;
 }
 
 static bool has_codes(const ferry_import_plan *plan)
 {
-    for (size_t i = 0; i < plan->weights.count; i++) {
+    for (size_t i = 0; i < plan->weights.count; i++)
         if (plan->weights.entries[i].multiplier != 0) return true;
-    }
     return false;
 }
 

@@ -82,10 +82,9 @@ static ferry_status check_choices(ferry_json config, ferry_error *error)
         if (!known) return refuse(config, choices[i].key, value, error);
     }
     const json_t *types = ferry_json_get(config, "input-types");
-    for (size_t i = 0; types != NULL && i < ferry_json_text_count(types); i++) {
+    for (size_t i = 0; types != NULL && i < ferry_json_text_count(types); i++)
         if (strcmp(ferry_json_text_at(types, i), "sequence") != 0)
             return refuse(config, "input-types", ferry_json_text_at(types, i), error);
-    }
     return FERRY_OK;
 }
 
@@ -155,9 +154,8 @@ static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, f
     FERRY_TRY(read_operations(config, "transformer-preprocess", "", &before, error));
     FERRY_TRY(read_operations(config, "transformer-postprocess", "dan", &after, error));
     stack->pre_norm = is_norm(before.letters);
-    if (!stack->pre_norm && before.letters[0] != '\0') {
+    if (!stack->pre_norm && before.letters[0] != '\0')
         return refuse(config, "transformer-preprocess", before.text, error);
-    }
     const bool one_norm =
         after.letters[0] == 'a' && (stack->pre_norm ? after.letters[1] == '\0' : is_norm(after.letters + 1));
     if (!one_norm) return refuse(config, "transformer-postprocess", after.text, error);
@@ -180,9 +178,8 @@ static ferry_status check_end_norms(const ferry_marian *marian, const ferry_stac
         operations ops;
         FERRY_TRY(read_operations(marian->config, keys[i], i == 0 ? "d" : "", &ops, error));
         const char *same = stack->norm == FERRY_RMS_NORM ? "r" : "n";
-        if (ops.letters[0] != '\0' && strcmp(ops.letters, same) != 0) {
+        if (ops.letters[0] != '\0' && strcmp(ops.letters, same) != 0)
             return refuse(marian->config, keys[i], ops.text, error);
-        }
     }
     return FERRY_OK;
 }
@@ -226,9 +223,8 @@ static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *
 {
     const json_t *sizes = ferry_json_get(config, "dim-vocabs");
     int32_t *const results[] = {&model->encoder.vocab_size, &model->decoder.vocab_size};
-    if (sizes == NULL || ferry_json_text_count(sizes) != 2) {
+    if (sizes == NULL || ferry_json_text_count(sizes) != 2)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config.file);
-    }
     for (size_t i = 0; i < 2; i++) {
         FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1,
                                            FERRY_IMPORT_MAX_VOCABULARY, results[i], error));
@@ -241,9 +237,8 @@ static ferry_status read_alignment(ferry_json config, ferry_import_plan *plan, f
     const char *layer = "last";
     int32_t number = plan->model.decoder.layer_count;
     FERRY_TRY(ferry_json_text(config, "transformer-guided-alignment-layer", &layer, error));
-    if (strcmp(layer, "last") != 0) {
+    if (strcmp(layer, "last") != 0)
         FERRY_TRY(ferry_json_integer(config, "transformer-guided-alignment-layer", 1, number, &number, error));
-    }
     plan->generation.alignment_layer = number - 1;
     plan->generation.alignment_head = 0;
     return FERRY_OK;

@@ -69,9 +69,8 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
                           "%s: 'models' lists %zu models: ensembles are not supported; name one of the files",
                           marian->decoder.file, ferry_json_text_count(models));
     }
-    if (models != NULL && ferry_json_text_count(models) == 1) {
+    if (models != NULL && ferry_json_text_count(models) == 1)
         return listed_file(plan, marian->decoder, "models", ferry_json_text_at(models, 0), &marian->weights, error);
-    }
     const size_t count = collect(plan, ferry_import_is_marian_weights, names, 2);
     if (count == 1) {
         marian->weights = names[0];
@@ -290,9 +289,8 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
 {
     const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
     const char *names[MAX_NAMES];
-    if (listed != NULL && ferry_json_text_count(listed) > 0) {
+    if (listed != NULL && ferry_json_text_count(listed) > 0)
         return listed_file(plan, marian->decoder, "shortlist", ferry_json_text_at(listed, 0), &marian->lexicon, error);
-    }
     if (json_object_size(marian->decoder.object) > 0) return FERRY_OK;
     size_t count = collect(plan, is_binary_lexicon, names, MAX_NAMES);
     if (count == 0) count = collect(plan, is_text_lexicon, names, MAX_NAMES);

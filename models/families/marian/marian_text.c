@@ -16,9 +16,8 @@ typedef struct side {
 
 static int32_t find_piece(const side *words, const char *piece)
 {
-    for (int32_t i = 0; i < words->count; i++) {
+    for (int32_t i = 0; i < words->count; i++)
         if (ferry_view_is(words->pieces[i], piece)) return i;
-    }
     return -1;
 }
 
@@ -210,9 +209,7 @@ static ferry_status read_lexicon(ferry_import_plan *plan, const ferry_marian *ma
     FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
     const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
     FERRY_TRY(check_shortlist(marian, binary, error));
-    if (binary) {
-        return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);
-    }
+    if (binary) return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);
     return ferry_lexicon_read_text(bytes, label, source->pieces, source->count, target->pieces, target->count,
                                    source->unk, target->unk, &plan->arena, lexicon, error);
 }
