@@ -22,7 +22,7 @@ enum {
 typedef enum ferry_import_form {
     FERRY_IMPORT_VECTOR,  /* [N], float32 */
     FERRY_IMPORT_TABLE,   /* [N, K], float32 */
-    FERRY_IMPORT_MATRIX,  /* [N, K] in panels: options->type, or int8 codes (import.h) */
+    FERRY_IMPORT_MATRIX,  /* [N, K] in panels: options->type, or int8 codes (write.h) */
     FERRY_IMPORT_INTEGERS /* [N], int32 */
 } ferry_import_form;
 

@@ -57,7 +57,7 @@ static void check_export(const export_row *row, ferry_type type)
     char folder[100];
     const char *name = row->name;
     snprintf(folder, sizeof folder, "positions/%s", name);
-    char *directory = data_file(folder), *weights = in_directory(directory, "model.safetensors");
+    char *directory = data_file("%s", folder), *weights = in_directory(directory, "model.safetensors");
     CHECK(ferry_safetensors_open(weights, &source, &error));
     const ferry_model_file *file = converted_as(directory, type);
     const ferry_transformer *model = &file->transformer;
@@ -182,7 +182,7 @@ TEST(test_position_refusals)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char folder[100];
         snprintf(folder, sizeof folder, "positions/%s", rows[i].name);
-        char *directory = data_file(folder);
+        char *directory = data_file("%s", folder);
         refuse_edit(directory, "config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message);
     }
 }
