@@ -6,8 +6,6 @@
 
 #include "read_keys.h"
 
-enum { MAX_ATTENTION_WIDTH = 1 << 20 }; /* heads × head width */
-
 /* ---- positions ---- */
 
 /* The names of one stack's keys and tensors. */
@@ -90,9 +88,9 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
 static ferry_status check_stack_sizes(const ferry_binder *binder, const char *name, const ferry_stack *stack,
                                       ferry_error *error)
 {
-    if (stack->heads <= MAX_ATTENTION_WIDTH / stack->head_width) return FERRY_OK;
+    if (stack->heads <= FERRY_MAX_SIZE / stack->head_width) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.%s: %d heads of width %d are more than %d wide",
-                      binder->gguf->file, name, stack->heads, stack->head_width, MAX_ATTENTION_WIDTH);
+                      binder->gguf->file, name, stack->heads, stack->head_width, FERRY_MAX_SIZE);
 }
 
 /* The rows that apply, of a layer or of the stack itself. */

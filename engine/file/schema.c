@@ -3,14 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits of sizes in a model file; the product of two of them does not overflow. */
+/* Limits beside those of schema.h. */
 enum {
     MAX_LAYERS = 1024,
     MAX_HEADS = 4096,
     MAX_WIDTH = 1 << 16,
-    MAX_FFN_WIDTH = 1 << 20,
-    MAX_VOCABULARY = 1 << 24,
-    MAX_LENGTH = 1 << 20,
     MAX_BEAM = 1024,
     MAX_THREADS = 1024,
     MAX_BATCH = 1 << 16
@@ -113,8 +110,8 @@ static const ferry_key stack_keys[] = {
     {"layers", FERRY_KEY_SIZE, PLACE(ferry_stack, layer_count), .least = 1, .most = MAX_LAYERS},
     {"heads", FERRY_KEY_SIZE, PLACE(ferry_stack, heads), .least = 1, .most = MAX_HEADS},
     {"head_width", FERRY_KEY_SIZE, PLACE(ferry_stack, head_width), .least = 1, .most = MAX_WIDTH},
-    {"ffn_width", FERRY_KEY_SIZE, PLACE(ferry_stack, ffn_width), .least = 1, .most = MAX_FFN_WIDTH},
-    {"vocab_size", FERRY_KEY_SIZE, PLACE(ferry_stack, vocab_size), .least = 1, .most = MAX_VOCABULARY},
+    {"ffn_width", FERRY_KEY_SIZE, PLACE(ferry_stack, ffn_width), .least = 1, .most = FERRY_MAX_SIZE},
+    {"vocab_size", FERRY_KEY_SIZE, PLACE(ferry_stack, vocab_size), .least = 1, .most = FERRY_MAX_VOCABULARY},
     {"activation", FERRY_KEY_CHOICE, PLACE(ferry_stack, activation), .choices = ferry_activation_names},
     {"ffn_gated", FERRY_KEY_BOOL, PLACE(ferry_stack, gated), .optional = true},
     {"norm", FERRY_KEY_CHOICE, PLACE(ferry_stack, norm), .choices = ferry_norm_names},
@@ -158,16 +155,16 @@ static const ferry_key decoding_keys[] = {
      .help = "subtracted from the sum for each token; 0 is off"},
     {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_options, early_stopping), .choices = ferry_early_stopping_names,
      .help = "when beam search ends (as in Hugging Face's `generate`)"},
-    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = MAX_LENGTH,
+    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = FERRY_MAX_SIZE,
      .help = "at most N target tokens; 0: depends on the source length"},
     {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024, .optional = true, .usual = 3},
-    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = MAX_LENGTH, .optional = true,
+    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = FERRY_MAX_SIZE, .optional = true,
      .usual = 50},
-    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_options, min_length), .most = MAX_LENGTH,
+    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_options, min_length), .most = FERRY_MAX_SIZE,
      .help = "at least N target tokens"},
     {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_options, repetition_penalty), .least = 1e-3, .most = 1000,
      .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
-    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_options, no_repeat_ngram), .most = MAX_LENGTH,
+    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_options, no_repeat_ngram), .most = FERRY_MAX_SIZE,
      .help = "no sequence of N tokens occurs twice; 0 is off"},
     {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_options, renormalize)},
     {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_options, forced_first_id), TARGET_ID_OR_NONE, .usual = -1},

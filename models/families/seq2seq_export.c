@@ -7,7 +7,7 @@
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    const int32_t most = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack *stack = &model->encoder;
     int32_t decoder_layers;
@@ -19,7 +19,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
         {"decoder_layers", .integer = &decoder_layers, 1, most},
         {"attention_heads", .integer = &stack->heads, 1, most},
         {"ffn_dim", .integer = &stack->ffn_width, 1, most},
-        {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_IMPORT_MAX_VOCABULARY},
+        {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"pre_norm", .flag = &stack->pre_norm},
         {"layer_norm_eps", .real = &stack->norm_eps},
         {"activation", .text = &activation},

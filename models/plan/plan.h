@@ -8,14 +8,13 @@
 #include "source.h"
 #include "models/containers/json.h"
 #include "engine/file/model_file.h"
+#include "engine/file/schema.h"
 #include "models/containers/weights.h"
 #include "models/containers/yaml.h"
 
 enum {
     FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
     FERRY_IMPORT_MAX_SHARDS = 1024,
-    FERRY_IMPORT_MAX_SIZE = 1 << 20, /* of widths and layers: what a model file can hold is checked when it is opened */
-    FERRY_IMPORT_MAX_VOCABULARY = 1 << 24
 };
 
 /* How a tensor is stored in the model file. */

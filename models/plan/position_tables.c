@@ -249,7 +249,7 @@ ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, 
 {
     const int32_t D = plan->model.d_model, dims = table->tensor.dims;
     const int64_t P = dims >= 2 ? table->tensor.shape[dims - 2] : 0;
-    const int32_t rows = P < FERRY_IMPORT_MAX_SIZE ? (int32_t)P : FERRY_IMPORT_MAX_SIZE;
+    const int32_t rows = P < FERRY_MAX_SIZE ? (int32_t)P : FERRY_MAX_SIZE;
     const int32_t expected = rows > first_row ? rows : first_row + 1;
     FERRY_TRY(ferry_import_check_shape(table, expected, D, error));
     double *rates = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *rates);

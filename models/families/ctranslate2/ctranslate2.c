@@ -67,10 +67,10 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
     if (entry == NULL)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
     const int64_t found = entry->tensor.shape[index];
-    if (entry->tensor.dims != dims || found < 1 || found > FERRY_IMPORT_MAX_VOCABULARY) {
+    if (entry->tensor.dims != dims || found < 1 || found > FERRY_MAX_VOCABULARY) {
         return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error,
                                         "expected %d dimensions of 1 to %d, found %d of %" PRId64, (int)dims,
-                                        (int)FERRY_IMPORT_MAX_VOCABULARY, (int)entry->tensor.dims, found);
+                                        (int)FERRY_MAX_VOCABULARY, (int)entry->tensor.dims, found);
     }
     *size = (int32_t)found;
     return FERRY_OK;

@@ -19,7 +19,7 @@ static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_
 static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ctranslate2_vocabulary *vocabulary,
                                     ferry_error *error)
 {
-    if (count >= FERRY_IMPORT_MAX_VOCABULARY) {
+    if (count >= FERRY_MAX_VOCABULARY) {
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens",
                           ferry_import_source_path(plan->source), count);
     }

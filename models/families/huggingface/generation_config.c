@@ -54,7 +54,7 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json json, const cha
     const json_t *value = ferry_json_get(json, key);
     if (value == NULL) return FERRY_OK;
     const size_t size = json_is_array(value) ? json_array_size(value) : 1;
-    if (size > FERRY_IMPORT_MAX_VOCABULARY)
+    if (size > FERRY_MAX_VOCABULARY)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': too many ids", json.file, key);
     int32_t *list = ferry_arena_alloc(&plan->arena, size, sizeof *list);
     if (list == NULL) return ferry_fail_memory(error, "a list of ids", size * sizeof *list);

@@ -100,7 +100,7 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
 static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_class *family,
                                ferry_stack *stack, ferry_error *error)
 {
-    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    const int32_t most = FERRY_MAX_SIZE;
     const char *activation = family->activation;
     const ferry_json_key keys[] = {
         {decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1, most},
@@ -120,10 +120,10 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
     int32_t size = family->vocab_size;
-    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_IMPORT_MAX_SIZE},
+    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE},
                                    {"scale_embedding", .flag = &scale},
                                    {"tie_word_embeddings", .flag = &plan->model.tied_output},
-                                   {"vocab_size", .integer = &size, 1, FERRY_IMPORT_MAX_VOCABULARY}};
+                                   {"vocab_size", .integer = &size, 1, FERRY_MAX_VOCABULARY}};
     model->d_model = 1024;
     plan->model.tied_embeddings = true;
     plan->model.tied_output = true;

@@ -29,7 +29,7 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     int32_t *target = &plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
     FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->model.tied_embeddings, error));
-    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_IMPORT_MAX_VOCABULARY, target, error));
+    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_MAX_VOCABULARY, target, error));
     if (plan->model.tied_embeddings && *source != *target) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",

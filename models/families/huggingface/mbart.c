@@ -15,7 +15,7 @@ static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_e
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const int32_t D = plan->model.d_model;
     const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table == NULL || table->tensor.shape[0] <= UNUSED_ROWS || table->tensor.shape[0] > FERRY_IMPORT_MAX_SIZE) {
+    if (table == NULL || table->tensor.shape[0] <= UNUSED_ROWS || table->tensor.shape[0] > FERRY_MAX_SIZE) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s': expected a table of positions, found %s",
                           ferry_import_source_path(plan->source), plan->prefix, name,
                           table == NULL ? "none" : "another size");

@@ -33,7 +33,7 @@ static ferry_status read_activation(ferry_json config, bool mt5, ferry_stack *st
 
 static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
-    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    const int32_t most = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack stack = {.layer_count = mt5 ? 8 : 6,
                          .heads = mt5 ? 6 : 8,
@@ -50,7 +50,7 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
         {"num_heads", .integer = &stack.heads, 1, most},
         {"d_ff", .integer = &stack.ffn_width, 1, most},
         {"num_layers", .integer = &stack.layer_count, 1, most},
-        {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_IMPORT_MAX_VOCABULARY},
+        {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"layer_norm_epsilon", .real = &stack.norm_eps},
     };
     model->d_model = 512;

@@ -190,7 +190,7 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
                                ferry_error *error)
 {
     const ferry_json config = marian->config;
-    const int32_t most = FERRY_IMPORT_MAX_SIZE;
+    const int32_t most = FERRY_MAX_SIZE;
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
     const ferry_json_key keys[] = {
@@ -226,8 +226,8 @@ static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *
     if (sizes == NULL || ferry_json_text_count(sizes) != 2)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config.file);
     for (size_t i = 0; i < 2; i++) {
-        FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1,
-                                           FERRY_IMPORT_MAX_VOCABULARY, results[i], error));
+        FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1, FERRY_MAX_VOCABULARY,
+                                           results[i], error));
     }
     return FERRY_OK;
 }
@@ -253,7 +253,7 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(check_choices(config, error));
     FERRY_TRY(read_cell(config, model, error));
     model->d_model = 512;
-    FERRY_TRY(ferry_json_integer(config, "dim-emb", 1, FERRY_IMPORT_MAX_SIZE, &model->d_model, error));
+    FERRY_TRY(ferry_json_integer(config, "dim-emb", 1, FERRY_MAX_SIZE, &model->d_model, error));
     FERRY_TRY(read_stack(marian, false, model->d_model, &model->encoder, error));
     FERRY_TRY(read_stack(marian, true, model->d_model, &model->decoder, error));
     FERRY_TRY(read_vocabulary_sizes(config, model, error));
