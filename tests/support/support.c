@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <ftw.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,11 +28,14 @@ void *kept_memory(size_t size)
     static struct kept {
         struct kept *next;
         max_align_t data[];
-    } * all; /* reachable, so no leak */
+    } * all;                                                  /* reachable, so no leak */
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* tests have threads */
     struct kept *block = calloc(1, sizeof *block + size);
     assert_non_null(block);
+    pthread_mutex_lock(&mutex);
     block->next = all;
     all = block;
+    pthread_mutex_unlock(&mutex);
     return block->data;
 }
 
