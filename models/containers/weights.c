@@ -40,10 +40,11 @@ ferry_status ferry_weights_sort(ferry_weights *weights, ferry_error *error)
 
 void ferry_weights_row_major(ferry_weights_entry *entry)
 {
-    int64_t step = 1;
+    /* Unsigned: the other sizes of a tensor without elements, whose strides are never used, may overflow. */
+    uint64_t step = 1;
     for (int32_t i = FERRY_MAX_DIMS - 1; i >= 0; i--) {
-        entry->strides[i] = step;
-        step *= entry->tensor.shape[i];
+        entry->strides[i] = (int64_t)step;
+        step *= (uint64_t)entry->tensor.shape[i];
     }
 }
 
