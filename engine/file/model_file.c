@@ -8,7 +8,6 @@
 #include "base/printable.h"
 
 enum {
-    FORMAT_VERSION = 1,
     WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */
 };
 
@@ -24,9 +23,9 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
                           gguf->file, ferry_printable_view(architecture).text);
     }
     FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.format", 1, INT32_MAX, &format, error));
-    if (format != FORMAT_VERSION) {
+    if (format != FERRY_FILE_FORMAT) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: ferry.format: expected %d, found %d", gguf->file,
-                          FORMAT_VERSION, (int)format);
+                          FERRY_FILE_FORMAT, (int)format);
     }
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {

@@ -11,6 +11,9 @@
 #include "engine/search/generation.h"
 #include "model_text.h"
 
+/* ferry.format: counts incompatible versions of the rules of reading. */
+enum { FERRY_FILE_FORMAT = 1 };
+
 /* The largest size that any key admits; of vocabularies. The product of two of them does not overflow in 64 bits. */
 enum { FERRY_MAX_SIZE = 1 << 20, FERRY_MAX_VOCABULARY = 1 << 24 };
 

@@ -7,7 +7,7 @@
 #include "engine/file/schema.h"
 #include "tensors.h"
 
-enum { FORMAT = 1, MAX_FEATURES = 32 };
+enum { MAX_FEATURES = 32 };
 
 /* ---- what follows from the plan's tensors ---- */
 
@@ -193,7 +193,7 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     FERRY_TRY(list_files(plan, arena, &origin, error));
     ferry_gguf_put_string(writer, "general.architecture", "ferry");
     ferry_gguf_put_string(writer, "general.name", options->name != NULL ? options->name : plan->name);
-    ferry_gguf_put_u32(writer, "ferry.format", FORMAT);
+    ferry_gguf_put_u32(writer, "ferry.format", FERRY_FILE_FORMAT);
     put_features(writer, plan, &values, options);
     put_keys(writer, &values);
     return FERRY_OK;
