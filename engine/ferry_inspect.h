@@ -50,6 +50,14 @@ FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from,
                                               const char *to, int32_t **ids, size_t *count, ferry_error *error);
 
+/* How the model was trained, as its file records it: in words (empty: not recorded; belongs to the model), and the
+ * tokens of the longest training example (0: not recorded). */
+typedef struct ferry_inspect_training {
+    ferry_text text;
+    int32_t longest;
+} ferry_inspect_training;
+FERRY_API ferry_inspect_training ferry_inspect_get_training(const ferry_model *model);
+
 typedef enum ferry_inspect_stack { FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER } ferry_inspect_stack;
 
 /* The vocabulary's piece of an id, as stored (a word's blank is U+2581): source for the encoder, target for the

@@ -64,6 +64,8 @@ typedef struct ferry_model_origin {
     ferry_view kind;          /* "huggingface-marian", "seq2seq-export-1" */
     ferry_view name;          /* of the converted directory */
     ferry_view license;       /* its text */
+    ferry_view training;      /* how it was trained, in words */
+    int32_t trained_length;   /* tokens of the longest training example; 0: not recorded */
     const ferry_view *files;  /* [file_count] names of what was read */
     const uint64_t *sizes;    /* [file_count] bytes */
     const ferry_view *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */

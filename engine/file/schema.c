@@ -231,7 +231,10 @@ static const ferry_key language_keys[] = {
 static const ferry_key origin_keys[] = {
     {"kind", FERRY_KEY_TEXT, PLACE(ferry_model_origin, kind), .optional = true},
     {"name", FERRY_KEY_TEXT, PLACE(ferry_model_origin, name), .optional = true},
-    {"licence", FERRY_KEY_TEXT, FERRY_WHEN_LICENSE, PLACE(ferry_model_origin, license), .optional = true},
+    {"licence", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, license), .optional = true},
+    {"training", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, training), .optional = true},
+    {"trained_length", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, trained_length),
+     .most = FERRY_MAX_SIZE, .optional = true},
     {"files", FERRY_KEY_TEXTS, PLACE(ferry_model_origin, files), COUNT(ferry_model_origin, file_count),
      .optional = true},
     {"sizes", FERRY_KEY_SIZES, PLACE(ferry_model_origin, sizes), FOR_EACH_FILE},
@@ -283,6 +286,12 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
     return NULL;
 }
 
+static bool is_recorded(const ferry_key *key, const ferry_model_origin *origin)
+{
+    if (key->kind != FERRY_KEY_TEXT) return ferry_key_integer(key, origin) != 0;
+    return ((const ferry_view *)(const void *)((const char *)origin + key->place))->size > 0;
+}
+
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_model_text *text = values->text;
@@ -294,7 +303,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_TWO_MODELS:
         return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
     case FERRY_WHEN_TWO_TABLES: break;
-    case FERRY_WHEN_LICENSE: return values->origin->license.size > 0;
+    case FERRY_WHEN_RECORDED: return is_recorded(key, values->origin);
     }
     if (text->source_count != text->target_count) return true;
     for (int32_t i = 0; i < text->source_count; i++)

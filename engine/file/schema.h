@@ -40,7 +40,7 @@ typedef enum ferry_key_when {
     FERRY_WHEN_SENTENCEPIECE,
     FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */
     FERRY_WHEN_TWO_TABLES, /* a table of pieces for each side */
-    FERRY_WHEN_LICENSE
+    FERRY_WHEN_RECORDED    /* of the origin: neither empty nor 0 */
 } ferry_key_when;
 
 /* Upper limits that follow from other values. */

@@ -38,6 +38,12 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
     return sizes;
 }
 
+ferry_inspect_training ferry_inspect_get_training(const ferry_model *model)
+{
+    const ferry_model_origin *origin = &model->file.origin;
+    return (ferry_inspect_training){{origin->training.data, origin->training.size}, origin->trained_length};
+}
+
 ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from, const char *to,
                                     int32_t **ids, size_t *count, ferry_error *error)
 {

@@ -65,6 +65,15 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
     return FERRY_OK;
 }
 
+/* What people want to know of the model. */
+static ferry_status read_origin(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    const ferry_json_key keys[] = {{"name", .text = &plan->name},
+                                   {"training", .text = &plan->training},
+                                   {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE}};
+    return ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error);
+}
+
 /* With vocab.json, ids are its; without, SentencePiece's. */
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
@@ -103,6 +112,7 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
     plan->kind = "seq2seq-export-1";
     FERRY_TRY(read_config(plan, config, error));
     FERRY_TRY(read_ids(plan, config, error));
+    FERRY_TRY(read_origin(plan, config, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     FERRY_TRY(ferry_import_positions(plan, config, error));
     FERRY_TRY(add_embeddings(plan, error));

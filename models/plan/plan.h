@@ -54,6 +54,8 @@ typedef struct ferry_import_plan {
     ferry_generation generation; /* ids, decoding defaults, shortlist */
     ferry_model_text text;
     ferry_view license;
+    const char *training;   /* ferry.origin.training; NULL: not recorded */
+    int32_t trained_length; /* ferry.origin.trained_length */
 
     ferry_weights weights;
     ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */

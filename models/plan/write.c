@@ -170,6 +170,8 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
         .kind = ferry_text_view(plan->kind),
         .name = ferry_text_view(plan->name),
         .license = plan->license,
+        .training = ferry_text_view(plan->training != NULL ? plan->training : ""),
+        .trained_length = plan->trained_length,
         .files = files,
         .sizes = sizes,
         .hashes = hashes,

@@ -203,6 +203,20 @@ TEST(test_given_slopes)
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
 }
 
+TEST(test_origin_of_an_export)
+{
+    char *post = data_file("positions/none-post");
+    const edit edits[] = {{"config.json", "\"d_model\": 64,",
+                           "\"d_model\": 64, \"name\": \"tiny\", \"training\": \"ten steps\", "
+                           "\"trained_length\": 31,"}};
+    const ferry_model_file *file = converted(variant(post, edits, COUNT(edits)));
+    assert_true(has_text(file->name, "tiny"));
+    assert_true(has_text(file->origin.name, "tiny"));
+    assert_true(has_text(file->origin.training, "ten steps"));
+    assert_int_equal(file->origin.trained_length, 31);
+    assert_null(ferry_gguf_find(&converted(post)->gguf, "ferry.origin.training"));
+}
+
 TEST(test_export_refusals)
 {
     static const refusal rows[] = {
@@ -222,6 +236,8 @@ TEST(test_export_refusals)
          "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing"},
         {"config.json", "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
          "tensor 'encoder.layers.1.fc1.bias' is unknown"},
+        {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"trained_length\": 0,", FERRY_ERROR_FORMAT,
+         "'trained_length': expected 1 to"},
         {"model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
          "expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or"},
         {"config.json", NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing"},
