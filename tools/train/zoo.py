@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Trains the models of the experiment, one after another in each of --workers processes, and skips those that are done.
+
+    zoo.py --corpus DIRECTORY --output DIRECTORY [--workers N] [ENCODING:SEED …] [-- OPTIONS OF train.py …]
+
+Each model is written to OUTPUT/ENCODING-SEED. Without a list: all of docs/encodings-compared.md.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import threading
+
+SEEDED = ["none", "sinusoidal", "t5", "rope", "alibi"]
+OTHERS = ["learned", "kerple", "fire", "shaw", "transformer_xl", "deberta", "rope-none", "none-rope"]
+ALL = ([f"{name}:1" for name in SEEDED + OTHERS] + [f"{name}:2" for name in SEEDED] +
+       [f"{name}:3" for name in SEEDED] + [f"{name}:2" for name in OTHERS])
+
+
+def main():
+    own, rest = sys.argv[1:], []
+    if "--" in own:
+        own, rest = own[: own.index("--")], own[own.index("--") + 1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("models", nargs="*", default=ALL)
+    options = parser.parse_args(own)
+    queue, lock, failed = list(options.models), threading.Lock(), []
+    os.makedirs(options.output, exist_ok=True)
+
+    def work():
+        while True:
+            with lock:
+                if not queue:
+                    return
+                name, seed = queue.pop(0).split(":")
+            directory = os.path.join(options.output, f"{name}-{seed}")
+            if os.path.exists(os.path.join(directory, "config.json")):
+                continue
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
+            command = [sys.executable, script, "--corpus", options.corpus, "--output", directory, "--encoding", name,
+                       "--seed", seed, *rest]
+            if subprocess.run(command, check=False).returncode != 0:
+                failed.append(directory)
+
+    workers = [threading.Thread(target=work) for _ in range(options.workers)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if failed:
+        raise SystemExit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
