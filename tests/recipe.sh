@@ -6,7 +6,7 @@ trap 'echo "recipe: FAILED at line $LINENO" >&2' ERR
 ferry=$(realpath "$1")
 train=$(realpath "$2")/tools/train
 page=$(realpath "$2")/docs/export-layout.md
-text=$(realpath "$2")/models/encodings
+corpus=$train/tatoeba-en-de
 export OMP_NUM_THREADS=1
 
 if ! python3 -c 'import numpy, safetensors, sentencepiece, torch' 2> /dev/null; then
@@ -37,8 +37,9 @@ python3 -W ignore example.py
 echo "== Training: the same seed gives the same weights, also after a kill"
 mkdir corpus
 for language in en de; do
-    head -n 300 "$text/test.$language" | gzip > "corpus/train.$language.gz"
-    tail -n 100 "$text/test.$language" | gzip > "corpus/dev.$language.gz"
+    gzip -dc "$corpus/dev.$language.gz" > "$language"
+    head -n 1300 "$language" | gzip > "corpus/train.$language.gz"
+    tail -n 121 "$language" | gzip > "corpus/dev.$language.gz"
 done
 recipe()
 {
@@ -63,5 +64,5 @@ grep -q 'was trained with --rate 0.003, found 0.1' log
 echo "== The model translates"
 "$ferry" convert runs/whole -o model.gguf
 "$ferry" inspect model.gguf | grep 'trained on examples of up to 31 tokens'
-head -n 3 "$text/test.en" | "$ferry" translate -m model.gguf > translated
+head -n 3 en | "$ferry" translate -m model.gguf > translated
 [ "$(wc -l < translated)" -eq 3 ]

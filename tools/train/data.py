@@ -2,8 +2,11 @@
 
 All random choices come from numpy generators seeded by what they are for, so that a text can be made again.
 """
+import contextlib
 import gzip
 import os
+import shutil
+import tempfile
 
 import numpy as np
 import sentencepiece
@@ -52,15 +55,15 @@ def write_rules(texts, path):
 
 
 def train_pieces(pairs, path, vocab_size):
-    """A joint SentencePiece model at `path`."""
-    texts, prefix = [text for pair in pairs for text in pair], path.removesuffix(".model")
-    write_rules(texts, prefix + ".rules")
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts), model_prefix=prefix, vocab_size=vocab_size, model_type="unigram",
-        character_coverage=1.0, normalization_rule_tsv=prefix + ".rules", pad_id=PAD, unk_id=UNKNOWN, eos_id=EOS,
-        bos_id=-1, num_threads=1, minloglevel=2)
-    for rest in (".vocab", ".rules"):
-        os.remove(prefix + rest)
+    """A joint SentencePiece model at `path`. The model records the names of files, so they are always the same."""
+    texts, path = [text for pair in pairs for text in pair], os.path.abspath(path)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        write_rules(texts, "rules.tsv")
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts), model_prefix="pieces", vocab_size=vocab_size, model_type="unigram",
+            character_coverage=1.0, normalization_rule_tsv="rules.tsv", pad_id=PAD, unk_id=UNKNOWN, eos_id=EOS,
+            bos_id=-1, num_threads=1, minloglevel=2)
+        shutil.copyfile("pieces.model", path)
 
 
 class Pairs:

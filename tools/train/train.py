@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains an encoder-decoder with a positional encoding, and writes it in the export layout.
 
-    train.py --corpus DIRECTORY --encoding rope --seed 1 --output DIRECTORY
+    train.py --encoding rope --seed 1 --output DIRECTORY
 
-DIRECTORY of the corpus: train.en.gz, train.de.gz, dev.en.gz, dev.de.gz, a sentence a line. A run that was stopped goes
-on from its last checkpoint; the weights are the same as without the stop. docs/training.md tells more.
+A run that was stopped goes on from its last checkpoint; the weights are the same as without the stop. docs/training.md
+tells more.
 """
 import argparse
 import os
@@ -20,12 +20,13 @@ import fast
 import model as transformer
 import positions
 
+CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tatoeba-en-de")
 IDS = {"eos_token_id": data.EOS, "pad_token_id": data.PAD, "decoder_start_token_id": data.EOS}
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--corpus", default=CORPUS, help="folder (default: the one that comes with the recipe)")
     parser.add_argument("--encoding", required=True, help="one for both stacks, or ENCODER-DECODER")
     parser.add_argument("--output", required=True)
     parser.add_argument("--languages", default="en,de", help="source,target (default: %(default)s)")
@@ -55,7 +56,7 @@ def write_atomically(path, write):
 
 def find_pieces(path, train, vocabulary):
     if not os.path.exists(path):
-        own = f"{path}.{os.getpid()}.model"
+        own = f"{path}.{os.getpid()}"
         data.train_pieces(train, own, vocabulary)
         os.replace(own, path)
     return sentencepiece.SentencePieceProcessor(model_file=path)
@@ -138,7 +139,7 @@ class Training:
         o = self.options
         return {"name": f"{o.encoding}, seed {o.seed}", "trained_length": data.SEEN,
                 "training": f"{self.tokens / 1e6:.1f} million target tokens in {self.step} steps of {o.batch} tokens, "
-                            f"Adam, rate {o.rate:g}, dropout {o.dropout:g}, label smoothing {o.smoothing:g}, seed "
+                            f"{'bfloat16, ' if o.bf16 else ''}Adam, rate {o.rate:g}, dropout {o.dropout:g}, label smoothing {o.smoothing:g}, seed "
                             f"{o.seed}; concatenated sentences of up to {data.SEEN} pieces; "
                             f"loss of the last 100 steps {np.mean(self.losses[-100:]):.3f}"}
 

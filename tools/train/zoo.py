@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the models of the experiment, one after another in each of --workers processes, and skips those that are done.
 
-    zoo.py --corpus DIRECTORY --output DIRECTORY [--workers N] [ENCODING:SEED …] [-- OPTIONS OF train.py …]
+    zoo.py --output DIRECTORY [--workers N] [ENCODING:SEED …] [-- OPTIONS OF train.py …]
 
 Each model is written to OUTPUT/ENCODING-SEED. Without a list: all of docs/encodings-compared.md.
 """
@@ -22,7 +22,6 @@ def main():
     if "--" in own:
         own, rest = own[: own.index("--")], own[own.index("--") + 1:]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", required=True)
     parser.add_argument("--output", required=True)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("models", nargs="*", default=ALL)
@@ -40,8 +39,7 @@ def main():
             if os.path.exists(os.path.join(directory, "config.json")):
                 continue
             script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
-            command = [sys.executable, script, "--corpus", options.corpus, "--output", directory, "--encoding", name,
-                       "--seed", seed, *rest]
+            command = [sys.executable, script, "--output", directory, "--encoding", name, "--seed", seed, *rest]
             if subprocess.run(command, check=False).returncode != 0:
                 failed.append(directory)
 
