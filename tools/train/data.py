@@ -31,8 +31,8 @@ def read_pairs(directory, part, languages):
 
 
 def split_corpus(directory, languages):
-    """(training pairs, unseen pairs): unseen are the dev pairs and HELD_OUT of train, at most a tenth of it; no sentence of theirs, in either
-    language, stays in training."""
+    """(training pairs, unseen pairs): unseen are the dev pairs and HELD_OUT of train, at most a tenth of it. No sentence
+    of theirs, in either language, stays in training."""
     train, dev = (read_pairs(directory, part, languages) for part in ("train", "dev"))
     order = np.random.default_rng([1, 0]).permutation(len(train))
     unseen = dev + [train[i] for i in order[: min(HELD_OUT, len(train) // 10)]]
