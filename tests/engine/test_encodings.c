@@ -50,10 +50,10 @@ static bool fake_integer(void *user, const char *key, int64_t *value)
     return true;
 }
 
-static ferry_status fake_tensor(void *user, const char *name, int32_t layer, int32_t dims, const int64_t *shape,
-                                const float **data, ferry_error *error)
+static ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                                const int64_t *shape, const float **data, ferry_error *error)
 {
-    (void)name, (void)layer, (void)dims, (void)shape, (void)error;
+    (void)declared, (void)layer, (void)dims, (void)shape, (void)error;
     *data = ((fake_file *)user)->tensor;
     return FERRY_OK;
 }
@@ -114,7 +114,11 @@ TEST(test_declarations_are_consistent)
             assert_true(parameter->usual != NULL || parameter->missing != NULL);
             parameter++;
         }
-        while (tensor != NULL && tensor->name != NULL) tensor++;
+        while (tensor != NULL && tensor->name != NULL) {
+            assert_true(tensor->usual_least <= tensor->usual_most);
+            assert_true(tensor->numbers != FERRY_POSITION_NOT_NEGATIVE || tensor->usual_most > 0);
+            tensor++;
+        }
         if (parameter != NULL) assert_in_range(parameter - scheme->parameters, 1, FERRY_POSITION_MAX_PARAMETERS);
         if (tensor != NULL) assert_in_range(tensor - scheme->tensors, 1, FERRY_POSITION_MAX_TENSORS);
         CHECK(ferry_position_bind(ferry_text_view(scheme->name), &stack, &source, ferry_kernels_find(NULL), &position,
