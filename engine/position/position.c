@@ -18,6 +18,8 @@ static const ferry_position_scheme *const schemes[] = {
     &ferry_position_deberta,
     &ferry_position_rope,
     &ferry_position_alibi,
+    &ferry_position_kerple,
+    &ferry_position_fire,
 };
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
