@@ -80,7 +80,7 @@ check_include()
 
 check_tree()
 {
-    local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|deberta|transformer_xl|t5'
+    local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|kerple|fire|deberta|transformer_xl|t5'
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
     mapfile -t files < <(find base engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')

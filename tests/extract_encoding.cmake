@@ -33,7 +33,7 @@ function(insert source anchor text)
     file(WRITE ${DIRECTORY}/${name} "${new}")
 endfunction()
 
-file(WRITE ${DIRECTORY}/logarithmic.c "${scheme}")
+file(WRITE ${DIRECTORY}/sandwich.c "${scheme}")
 insert(engine/position/schemes.h "#include \"position.h\"\n" "${declaration}")
 insert(engine/position/position.c "    &none,\n" "${row}")
 insert(tests/engine/test_untrained.c "{\"none\"," "${test_row}")

@@ -42,13 +42,13 @@ static bool position_real(void *user, const char *key, double *value)
     return true;
 }
 
-static ferry_status position_tensor(void *user, const char *what, int32_t layer, int32_t dims, const int64_t *shape,
-                                    const float **data, ferry_error *error)
+static ferry_status position_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                                    const int64_t *shape, const float **data, ferry_error *error)
 {
     const position_user *position = user;
-    const ferry_name name = layer < 0
-                                ? ferry_name_format("%s.position.%s", position->tensors, what)
-                                : ferry_name_format("%s.blk.%" PRId32 ".position.%s", position->tensors, layer, what);
+    const ferry_name name =
+        layer < 0 ? ferry_name_format("%s.position.%s", position->tensors, declared->name)
+                  : ferry_name_format("%s.blk.%" PRId32 ".position.%s", position->tensors, layer, declared->name);
     return ferry_bind_f32(position->binder, name.text, dims, shape, data, error);
 }
 

@@ -99,15 +99,16 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 
 /* ---- positions ---- */
 
-static ferry_status make_tensor(void *user, const char *name, int32_t layer, int32_t dims, const int64_t *shape,
-                                const float **data, ferry_error *error)
+static ferry_status make_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                                const int64_t *shape, const float **data, ferry_error *error)
 {
-    (void)name;
     (void)layer;
+    const float least = declared->usual_least, most = declared->usual_most;
     size_t count = 1;
     for (int32_t i = 0; i < dims; i++)
         if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX);
-    return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
+    if (least == 0.0f && most == 0.0f) return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
+    return make_vector(user, count, (least + most) / 2, (most - least) / 2, data, error);
 }
 
 static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)

@@ -1,5 +1,6 @@
 #include "position.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ static const ferry_position_scheme *const schemes[] = {
     &ferry_position_deberta,
     &ferry_position_rope,
     &ferry_position_alibi,
+    &ferry_position_kerple,
+    &ferry_position_fire,
 };
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
@@ -32,14 +35,30 @@ const ferry_position_scheme *ferry_position_at(size_t index)
     return index < SCHEMES ? schemes[index] : NULL;
 }
 
+static ferry_status check_numbers(const ferry_position_tensor *tensor, int32_t layer, const float *data, size_t count,
+                                  ferry_error *error)
+{
+    const bool negative = tensor->numbers == FERRY_POSITION_FINITE;
+    const ferry_name name = layer < 0 ? ferry_name_format("'%s'", tensor->name)
+                                      : ferry_name_format("'%s' of layer %d", tensor->name, (int)layer);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(data[i]) || (data[i] < 0 && !negative))
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "tensor %s: expected finite numbers%s, found %g", name.text,
+                              negative ? "" : " from 0 on", (double)data[i]);
+    return FERRY_OK;
+}
+
 ferry_status ferry_position_take(const ferry_position *position, const ferry_position_binding *binding, size_t index,
                                  int32_t layer, const float **data, ferry_error *error)
 {
     const ferry_position_source *source = binding->source;
     const ferry_position_tensor *tensor = &position->scheme->tensors[index];
-    int64_t shape[2];
+    int64_t shape[2] = {1, 1};
     const int32_t dims = ferry_position_shape(position, tensor, shape);
-    return dims > 0 ? source->tensor(source->user, tensor->name, layer, dims, shape, data, error) : FERRY_OK;
+    if (dims == 0) return FERRY_OK;
+    FERRY_TRY(source->tensor(source->user, tensor, layer, dims, shape, data, error));
+    if (tensor->numbers == FERRY_POSITION_ANY) return FERRY_OK;
+    return check_numbers(tensor, layer, *data, (size_t)shape[0] * (size_t)shape[1], error);
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)

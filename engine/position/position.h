@@ -24,6 +24,8 @@ typedef struct ferry_position_stack {
     bool causal;        /* decoder */
 } ferry_position_stack;
 
+typedef struct ferry_position_tensor ferry_position_tensor;
+
 /* Where parameters and tensors come from: the model file, seen through one stack. Names are those of
  * docs/model-file.md below `position.`. */
 typedef struct ferry_position_source {
@@ -35,13 +37,13 @@ typedef struct ferry_position_source {
     bool (*real)(void *user, const char *key, double *value);
     /* A float32 tensor of exactly this shape (slowest first); `layer` -1: one for the stack. It outlives the bound
      * scheme. */
-    ferry_status (*tensor)(void *user, const char *name, int32_t layer, int32_t dims, const int64_t *shape,
-                           const float **data, ferry_error *error);
+    ferry_status (*tensor)(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                           const int64_t *shape, const float **data, ferry_error *error);
 } ferry_position_source;
 
 /* ---- what a scheme declares ---- */
 
-enum { FERRY_POSITION_MAX_PARAMETERS = 4, FERRY_POSITION_MAX_CHOICES = 4, FERRY_POSITION_MAX_TENSORS = 4 };
+enum { FERRY_POSITION_MAX_PARAMETERS = 4, FERRY_POSITION_MAX_CHOICES = 4, FERRY_POSITION_MAX_TENSORS = 6 };
 
 typedef enum ferry_position_kind {
     FERRY_POSITION_CHOICE,  /* a text, one of `choices` */
@@ -62,12 +64,22 @@ typedef struct ferry_position_parameter {
     const char *usual;   /* value in a model without a file (measurements, plots); NULL: `missing` */
 } ferry_position_parameter;
 
-typedef struct ferry_position_tensor {
+typedef enum ferry_position_numbers {
+    FERRY_POSITION_ANY,         /* not checked */
+    FERRY_POSITION_FINITE,      /* others are refused */
+    FERRY_POSITION_NOT_NEGATIVE /* finite and at least 0 */
+} ferry_position_numbers;
+
+struct ferry_position_tensor {
     const char *name;  /* NULL ends a list */
     const char *shape; /* one or two sizes: "2*clip+1, K" */
     bool per_layer;    /* otherwise one for the stack */
     const char *when;  /* "slopes=given": exists only with this choice; NULL: always */
-} ferry_position_tensor;
+    ferry_position_numbers numbers;
+    /* In a model without a file the numbers are random: uniform from `usual_least` to `usual_most`, or, if both are 0,
+     * of mean 0 and variance 1/columns. */
+    float usual_least, usual_most;
+};
 
 typedef struct ferry_position_scheme ferry_position_scheme;
 

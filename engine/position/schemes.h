@@ -18,5 +18,7 @@ extern const ferry_position_scheme ferry_position_transformer_xl;
 extern const ferry_position_scheme ferry_position_deberta;
 extern const ferry_position_scheme ferry_position_rope;
 extern const ferry_position_scheme ferry_position_alibi;
+extern const ferry_position_scheme ferry_position_kerple;
+extern const ferry_position_scheme ferry_position_fire;
 
 #endif

@@ -5,22 +5,34 @@
 
 #include "engine/position/position.h"
 
-enum { COUNT = 40, KEYS = 2 * COUNT - 1, HEADS = 4 };
+enum { COUNT = 40, KEYS = 2 * COUNT - 1, HEADS = 4, DIMS = 128 };
 
 static const ferry_inspect_shape shape = {
     .d_model = 32, .heads = HEADS, .ffn_width = 32, .encoder_layers = 1, .decoder_layers = 1, .vocab = 16};
 
+/* The product of two sinusoidal rows whose frequencies begin with k = 1, less that of a row with itself. */
+static double product(int32_t i, int32_t j)
+{
+    double sum = 0;
+    for (int32_t k = 1; k <= DIMS / 2; k++) {
+        const double frequency = exp(-log(10000) * 2 * k / DIMS);
+        sum += sin(i * frequency) * sin(j * frequency) + cos(i * frequency) * cos(j * frequency);
+    }
+    return sum - DIMS / 2;
+}
+
 TEST(the_bias_is_that_of_the_page)
 {
+    static const double ratios[HEADS] = {2, 4, 6, 8}; /* 8(h + 1)/H */
     ferry_model *model;
     float scores[KEYS];
-    CHECK(ferry_inspect_untrained("logarithmic", &shape, NULL, &model, &error));
+    CHECK(ferry_inspect_untrained("sandwich", &shape, NULL, &model, &error));
     for (int32_t stack = 0; stack < 2; stack++)
         for (int32_t head = 0; head < HEADS; head++) {
             CHECK(ferry_inspect_position_scores(model, (ferry_inspect_stack)stack, 0, head, COUNT, NULL, NULL, scores,
                                                 &error));
             for (int32_t j = 0; j < (stack == FERRY_INSPECT_DECODER ? COUNT : KEYS); j++)
-                assert_true(fabs((double)scores[j] + log1p(abs(COUNT - 1 - j))) < 1e-6);
+                assert_true(fabs((double)scores[j] - product(COUNT - 1, j) / ratios[head]) < 1e-5);
         }
     ferry_model_close(model);
 }
@@ -33,19 +45,19 @@ static bool no_text(void *user, const char *key, ferry_view *value)
     return false;
 }
 
-static bool negative(void *user, const char *key, double *value)
+static bool odd(void *user, const char *key, int64_t *value)
 {
     (void)user;
-    *value = -1;
-    return strcmp(key, "slope") == 0;
+    *value = 127;
+    return strcmp(key, "dims") == 0;
 }
 
 TEST(a_bad_parameter_is_refused_by_name)
 {
     ferry_position position;
-    const ferry_position_source source = {.text = no_text, .real = negative};
+    const ferry_position_source source = {.text = no_text, .integer = odd};
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
-    REFUSE(ferry_position_bind((ferry_view){"logarithmic", 11}, &stack, &source, ferry_kernels_find(NULL), &position,
+    REFUSE(ferry_position_bind(ferry_text_view("sandwich"), &stack, &source, ferry_kernels_find(NULL), &position,
                                &error),
-           FERRY_ERROR_FORMAT, "position.slope");
+           FERRY_ERROR_FORMAT, "position.dims: expected an even number from 2 to 65536");
 }

@@ -1,4 +1,4 @@
-/* Golden models of the positional encodings (specs of the export layout; activations by transformers): encoder output,
+/* Golden models of the positional encodings (specs of the export layout; activations by PyTorch): encoder output,
  * teacher-forced logits and greedy ids, on every kernel table, with several sentences in one call, each alone, in one
  * pass and step by step through the cache. One row of `schemes` for each directory of tests/data/positions. */
 #include "tests/support/support.h"
@@ -35,6 +35,10 @@ static const char *const schemes[] = {
     "rope_interleaved-pre",
     "alibi-post",
     "alibi-pre",
+    "kerple-post",
+    "kerple-pre",
+    "fire-post",
+    "fire-pre",
     "mixed-post",
     "mixed-pre",
 };

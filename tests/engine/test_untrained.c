@@ -9,8 +9,8 @@ enum { S = 37, T = 21, D = 64, V = 100 };
 static const ferry_inspect_shape small = {
     .d_model = D, .heads = 4, .ffn_width = 96, .encoder_layers = 2, .decoder_layers = 3, .vocab = V};
 
-static const char *const encodings[] = {"none",           "learned", "sinusoidal", "shaw", "t5",
-                                        "transformer_xl", "deberta", "rope",       "alibi"};
+static const char *const encodings[] = {"none",    "learned", "sinusoidal", "shaw",   "t5",  "transformer_xl",
+                                        "deberta", "rope",    "alibi",      "kerple", "fire"};
 enum { ENCODINGS = sizeof encodings / sizeof *encodings };
 
 TEST(all_encodings_are_listed)

@@ -12,7 +12,7 @@ typedef struct position_tensor {
 typedef struct export_row {
     const char *name, *position;
     const char *keys[4];        /* "layout split": of both stacks */
-    position_tensor tensors[4]; /* of both stacks */
+    position_tensor tensors[6]; /* of both stacks */
 } export_row;
 
 /* A parameter of any type, as text. */
@@ -95,7 +95,7 @@ static void check_export(const export_row *row, ferry_type type)
         check_position_key(file, "encoder", row->keys[i]);
         check_position_key(file, "decoder", row->keys[i]);
     }
-    for (size_t i = 0; i < 4 && row->tensors[i].name != NULL; i++) {
+    for (size_t i = 0; i < COUNT(row->tensors) && row->tensors[i].name != NULL; i++) {
         check_position_tensor(&expected, file, false, model->encoder.layer_count, &row->tensors[i]);
         check_position_tensor(&expected, file, true, model->decoder.layer_count, &row->tensors[i]);
     }
@@ -137,6 +137,16 @@ TEST(test_export_round_trip)
         {"rope-post", "rope", {"theta 10000.0", "layout half", "dims 16"}, {{0}}},
         {"rope_interleaved-pre", "rope", {"theta 10000.0", "layout interleaved", "dims 8"}, {{0}}},
         {"alibi-post", "alibi", {"slopes formula"}, {{0}}},
+        {"kerple-post", "kerple", {NULL}, {{"self_attn.kerple_p", "kerple_p"}, {"self_attn.kerple_a", "kerple_a"}}},
+        {"fire-pre",
+         "fire",
+         {"width 32"},
+         {{"self_attn.fire_c", "fire_c"},
+          {"self_attn.fire_threshold", "fire_threshold"},
+          {"self_attn.fire_w1", "fire_w1"},
+          {"self_attn.fire_b1", "fire_b1"},
+          {"self_attn.fire_w2", "fire_w2"},
+          {"self_attn.fire_b2", "fire_b2"}}},
         {.name = "mixed-pre", .position = "rope"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -178,6 +188,13 @@ TEST(test_position_refusals)
         {"rope-post", "10000.0", "10000.0, \"dims\": 18", FERRY_ERROR_FORMAT, "'dims': expected 2 to 16, found 18"},
         {"alibi-post", "\"alibi\"", "\"alibi\", \"slopes\": \"given\"", FERRY_ERROR_FORMAT,
          "tensor 'encoder.slopes' is missing"},
+        {"alibi-post", "\"alibi\"", "\"kerple\"", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.layers.0.self_attn.kerple_p' is missing"},
+        {"fire-post", "\"width\": 32", "\"width\": 0", FERRY_ERROR_FORMAT, "'width': expected 1 to 65536, found 0"},
+        {"fire-post", "\"width\": 32", "\"width\": 65537", FERRY_ERROR_FORMAT,
+         "'width': expected 1 to 65536, found 65537"},
+        {"fire-post", "\"width\": 32", "\"width\": 33", FERRY_ERROR_FORMAT,
+         "tensor 'encoder.layers.0.self_attn.fire_w1': expected shape [33], found [32]"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char folder[100];

@@ -6,7 +6,7 @@ test_bench_encodings()
 {
     local key
     expect_quiet_success bench encodings --untrained --max-length 1
-    for key in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi; do
+    for key in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi kerple fire; do
         [ "$(grep -c "^$key  *- " out)" -eq 1 ] || fail "not one row for $key: $(cat out)"
     done
     expect_match 'encoder, tokens/s'

@@ -1,0 +1,233 @@
+/* FIRE, functional interpolation for relative positions (Li et al. 2023): a learned function of the distance relative
+ * to the length so far,
+ *
+ *     score(i, j) + f_h(x),  x = psi(|i - j|)/(psi(max(|L|, i, j)) + 10⁻⁶),  psi(d) = ln(1 + |c|·d)
+ *     f_h(x) = b2_h + Σ_n w2_hn·max(0, w1_n·x + b1_n)
+ *
+ * with c, L, w1, b1, w2 and b2 of each layer. The paper has decoders only, whose i ≥ j; in the encoder the larger
+ * position keeps x from 0 to 1.
+ *
+ * Each unit n turns on or off at x = -b1/w1, and f_h is a straight line in between: bind computes slope and intercept
+ * of every segment. Along a row of keys x grows with the distance, which meets the segments in order. The numbers of 16
+ * positions in the state's rows: layer 0 psi [16], 1/(psi(max(|L|, …)) + 10⁻⁶) [16] · layer 1 … */
+#include "schemes.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { WIDTH };                        /* parameter */
+enum { C, THRESHOLD, W1, B1, W2, B2 }; /* tensors */
+/* The usual width, c and L are the paper's, the usual w1 and b1 those of the authors' code before training. */
+static const ferry_position_parameter parameters[] = {
+    {"width", FERRY_POSITION_INTEGER, .least = "1", .most = "65536", .unit = "width", .usual = "32"}, {0}};
+static const ferry_position_tensor tensors[] = {
+    {"fire_c", "1", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = 0.1f, .usual_most = 0.1f},
+    {"fire_threshold", "1", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = 512, .usual_most = 512},
+    {"fire_w1", "width", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = -1, .usual_most = 1},
+    {"fire_b1", "width", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = -1, .usual_most = 1},
+    {"fire_w2", "H, width", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
+    {"fire_b2", "H", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
+    {0},
+};
+
+/* f_h(x) = slope·x + intercept up to `end`. */
+typedef struct segment {
+    float end, slope, intercept;
+} segment;
+
+typedef struct scale {
+    float c, threshold; /* absolute values */
+} scale;
+
+typedef struct fire {
+    size_t segments; /* of a head: width + 1 */
+    segment *table;  /* [layers, H, segments] */
+    scale scales[];  /* [layers] */
+} fire;
+
+/* ---- the function ---- */
+
+/* Where a unit turns on or off. */
+typedef struct bend {
+    double x;
+    int32_t unit;
+} bend;
+
+static int compare_bends(const void *a, const void *b)
+{
+    const bend *left = a, *right = b;
+    if (left->x != right->x) return left->x < right->x ? -1 : 1;
+    return left->unit < right->unit ? -1 : 1;
+}
+
+/* Those from 0 to 1, in ascending order. */
+static int32_t find_bends(const float *const *weights, int32_t width, bend *bends)
+{
+    int32_t count = 0;
+    for (int32_t n = 0; n < width; n++) {
+        const double w1 = (double)weights[W1][n], b1 = (double)weights[B1][n];
+        if ((b1 < 0) != (w1 + b1 < 0)) bends[count++] = (bend){-b1 / w1, n};
+    }
+    qsort(bends, (size_t)count, sizeof *bends, compare_bends);
+    return count;
+}
+
+/* The segments of head h; false if f_h, or a score to which it is added, would be beyond float32. */
+static bool derive_head(const float *const *weights, int32_t width, int32_t h, const bend *bends, int32_t count,
+                        segment *segments)
+{
+    const float *w1 = weights[W1], *b1 = weights[B1], *w2 = weights[W2] + (size_t)h * (size_t)width;
+    double slope = 0, intercept = (double)weights[B2][h];
+    for (int32_t n = 0; n < width; n++) {
+        if (b1[n] < 0) continue; /* off at 0 */
+        slope += (double)w2[n] * (double)w1[n];
+        intercept += (double)w2[n] * (double)b1[n];
+    }
+    for (int32_t s = 0;; s++) {
+        if (fabs(slope) + fabs(intercept) > (double)FLT_MAX / 2) return false;
+        segments[s] = (segment){s < count ? (float)bends[s].x : INFINITY, (float)slope, (float)intercept};
+        if (s == count) return true;
+        const int32_t n = bends[s].unit;
+        const double change = w1[n] > 0 ? (double)w2[n] : -(double)w2[n]; /* on or off */
+        slope += change * (double)w1[n];
+        intercept += change * (double)b1[n];
+    }
+}
+
+static ferry_status derive_layer(ferry_position *position, const ferry_position_binding *binding, int32_t layer,
+                                 bend *bends, ferry_error *error)
+{
+    fire *own = position->derived;
+    const int32_t width = (int32_t)position->values[WIDTH], H = position->stack.heads;
+    const float *weights[B2 + 1];
+    for (size_t t = C; t <= B2; t++) FERRY_TRY(ferry_position_take(position, binding, t, layer, &weights[t], error));
+    own->scales[layer] = (scale){fabsf(*weights[C]), fabsf(*weights[THRESHOLD])};
+    const int32_t count = find_bends(weights, width, bends);
+    segment *segments = own->table + (size_t)layer * (size_t)H * own->segments;
+    for (int32_t h = 0; h < H; h++, segments += own->segments)
+        if (!derive_head(weights, width, h, bends, count, segments))
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "fire_w2 of layer %d: the values of head %d are beyond float32", (int)layer, (int)h);
+    return FERRY_OK;
+}
+
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
+{
+    const size_t layers = (size_t)position->stack.layers, heads = layers * (size_t)position->stack.heads;
+    const size_t width = (size_t)position->values[WIDTH], floats = (width + 1) * (sizeof(segment) / sizeof(float));
+    float *table;
+    FERRY_TRY(ferry_position_allocate(position, sizeof(fire) + layers * sizeof(scale), heads, floats, &table, error));
+    fire *own = position->derived;
+    own->segments = width + 1;
+    own->table = (segment *)(void *)table;
+    bend *bends = malloc(width * sizeof *bends);
+    if (bends == NULL) return ferry_fail_memory(error, "fire positions", width * sizeof *bends);
+    ferry_status status = FERRY_OK;
+    for (int32_t layer = 0; layer < position->stack.layers && status == FERRY_OK; layer++)
+        status = derive_layer(position, binding, layer, bends, error);
+    free(bends);
+    return status;
+}
+
+/* ---- scores ---- */
+
+static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
+{
+    (void)kernels;
+    const fire *own = position->derived;
+    const size_t layers = (size_t)position->stack.layers;
+    for (int32_t p = first; p < end; p++)
+        for (size_t layer = 0; layer < layers; layer++) {
+            const double c = (double)own->scales[layer].c, most = fmax((double)p, (double)own->scales[layer].threshold);
+            float *psi = rows + ((size_t)(p / FERRY_LANES) * layers + layer) * 2 * FERRY_LANES + p % FERRY_LANES;
+            psi[0] = (float)log1p(c * (double)p);
+            psi[FERRY_LANES] = (float)(1 / (log1p(c * most) + 1e-6));
+        }
+}
+
+/* One query of one head. */
+typedef struct query {
+    const float *rows; /* of the layer */
+    size_t group;      /* floats from 16 positions to the next */
+    const segment *segments;
+    int32_t at; /* its position */
+} query;
+
+/* psi of the 16 positions from p on, a multiple of 16, and 16 floats later the reciprocals. */
+static const float *find_group(const query *q, int32_t p)
+{
+    return q->rows + (size_t)(p / FERRY_LANES) * q->group;
+}
+
+/* x of `count` distances from d on, a multiple of 16: of keys to the left, where the query's position is the larger. */
+static void take_left(const query *q, int32_t d, int32_t count, float *restrict x)
+{
+    const float *psi = find_group(q, d), factor = find_group(q, q->at)[FERRY_LANES + q->at % FERRY_LANES];
+    for (int32_t l = 0; l < count; l++) x[l] = psi[l] * factor;
+}
+
+/* The same to the right, where it is the key's. */
+static void take_right(const query *q, int32_t d, int32_t count, float *restrict x)
+{
+    const int32_t key = q->at + d, slot = key % FERRY_LANES, rest = FERRY_LANES - slot;
+    const float *psi = find_group(q, d), *factors = find_group(q, key) + FERRY_LANES;
+    for (int32_t l = 0; l < count && l < rest; l++) x[l] = psi[l] * factors[slot + l];
+    for (int32_t l = rest; l < count; l++) x[l] = psi[l] * factors[q->group + (size_t)(l - rest)];
+}
+
+/* scores[step·d] += f_h(x) for the distances from 0, to the right (step 1, not -1) from 1, to `last`: runs of keys that
+ * lie in one segment and one group. */
+static inline void add_side(const query *q, int32_t step, int32_t last, float *restrict scores)
+{
+    const segment *now = q->segments;
+    for (int32_t d = 0; d <= last; d += FERRY_LANES) {
+        float x[FERRY_LANES];
+        const int32_t count = last - d < FERRY_LANES ? last - d + 1 : FERRY_LANES;
+        if (step < 0)
+            take_left(q, d, count, x);
+        else
+            take_right(q, d, count, x);
+        for (int32_t l = step > 0 && d == 0 ? 1 : 0, end; l < count; l = end) {
+            while (x[l] > now->end) now++;
+            end = count;
+            if (x[count - 1] > now->end) end = l + 1;
+            while (end < count && x[end] <= now->end) end++;
+            const segment line = *now;
+            for (int32_t k = l; k < end; k++) scores[step * (d + k)] += line.slope * x[k] + line.intercept;
+        }
+    }
+}
+
+static void score(const ferry_position *position, const ferry_position_tile *tile)
+{
+    const fire *own = position->derived;
+    const size_t head = (size_t)tile->layer * (size_t)position->stack.heads + (size_t)tile->head;
+    query q = {.rows = tile->state->rows + (size_t)tile->layer * 2 * FERRY_LANES,
+               .group = (size_t)position->stack.layers * 2 * FERRY_LANES,
+               .segments = own->table + head * own->segments};
+    for (int32_t i = 0; i < tile->queries; i++) {
+        q.at = tile->first + i;
+        float *scores = tile->scores + (size_t)i * tile->ld_scores + q.at;
+        add_side(&q, -1, q.at, scores);
+        if (!position->stack.causal) add_side(&q, 1, tile->keys - 1 - q.at, scores);
+    }
+}
+
+static void cost(const ferry_position *position, ferry_position_cost *result)
+{
+    const fire *own = position->derived;
+    const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
+    result->model_bytes = heads * (int64_t)(own->segments * sizeof(segment)) + layers * (int64_t)sizeof(scale);
+    result->position_bytes = 2 * layers * (int64_t)sizeof(float);
+    result->key_operations = 2 * heads;
+}
+
+const ferry_position_scheme ferry_position_fire = {.name = "fire",
+                                                   .parameters = parameters,
+                                                   .tensors = tensors,
+                                                   .bind = bind,
+                                                   .row = "layers*2",
+                                                   .fill = fill,
+                                                   .score = score,
+                                                   .cost = cost};
