@@ -41,18 +41,20 @@ for language in en de; do
     head -n 1300 "$language" | gzip > "corpus/train.$language.gz"
     tail -n 121 "$language" | gzip > "corpus/dev.$language.gz"
 done
+options=(--corpus corpus --encoding t5 --vocabulary 300 --tokens 60000 --d-model 32 --ffn 64 --test-lines 0)
 recipe()
 {
-    python3 "$train/train.py" --corpus corpus --output "runs/$1" --encoding t5 --vocabulary 300 --tokens 60000 \
-        --d-model 32 --ffn 64 --test-lines 0 "${@:2}"
+    python3 "$train/train.py" "${options[@]}" --output "runs/$1" "${@:2}"
 }
 recipe whole > log
 tail -n 1 log
-recipe killed --save-minutes 0 > log &
-while [ ! -e runs/killed/checkpoint.pt ]; do sleep 0.1; done
-sleep 1
-pkill -KILL -P $! || kill -KILL $!
-wait || true
+python3 "$train/train.py" "${options[@]}" --output runs/killed --save-minutes 0 > log &
+while [ ! -e runs/killed/checkpoint.pt ]; do
+    kill -0 $! # still running
+    sleep 0.1
+done
+kill -KILL $!
+wait $! 2> /dev/null || true
 [ ! -e runs/killed/model.safetensors ]
 recipe killed > log
 cmp runs/whole/model.safetensors runs/killed/model.safetensors

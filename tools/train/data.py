@@ -102,10 +102,11 @@ class Pairs:
 
 
 class Batches:
-    """Training batches: pools of examples of every length from 2 to SEEN, sorted so that a batch holds examples of one
+    """Training batches: pools of examples of every length up to SEEN, sorted so that a batch holds examples of one
     size. Batch number `step` is always the same for one seed."""
 
     POOL = 4096  # examples
+    TRIES = 1000  # to find sentences whose targets together are short enough
 
     def __init__(self, pairs, seed, tokens):
         self.pairs, self.seed, self.tokens = pairs, seed, tokens
@@ -116,11 +117,14 @@ class Batches:
         self.first += len(self.batches)
         random = np.random.default_rng([2, self.seed, self.pool])
         examples = []
-        for length in random.integers(2, SEEN + 1, self.POOL):
-            source, target = [], []
-            while not source or len(target) > SEEN:
+        for length in random.integers(max(2, self.pairs.lengths[0]), SEEN + 1, self.POOL):
+            for _ in range(self.TRIES):
                 source, target = self.pairs.example(self.pairs.draw(random, int(length)))
-            examples.append((source, target))
+                if len(target) <= SEEN:
+                    examples.append((source, target))
+                    break
+        if not examples:
+            raise SystemExit(f"corpus: no target of an example is as short as {SEEN} pieces")
         examples.sort(key=lambda example: (max(map(len, example)), len(example[0])))
         self.batches, batch, longest = [], [], 0
         for example in examples:
