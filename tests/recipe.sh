@@ -59,8 +59,8 @@ wait $! 2> /dev/null || true
 recipe killed > log
 cmp runs/whole/model.safetensors runs/killed/model.safetensors
 recipe other --seed 2 > log
-! cmp -s runs/whole/model.safetensors runs/other/model.safetensors
-recipe killed --rate 0.1 2> log && false
+if cmp -s runs/whole/model.safetensors runs/other/model.safetensors; then false; fi
+if recipe killed --rate 0.1 2> log; then false; fi
 grep -q 'was trained with --rate 0.003, found 0.1' log
 
 echo "== The model translates"
