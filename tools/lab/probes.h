@@ -7,6 +7,7 @@
 #ifndef FERRY_LAB_PROBES_H
 #define FERRY_LAB_PROBES_H
 
+#include "base/arena.h"
 #include "engine/ferry_inspect.h"
 
 /* Sentence pairs, ragged as in ferry_inspect.h. */
@@ -14,17 +15,18 @@ typedef struct ferry_probe_text {
     const int32_t *source_ids, *source_offsets; /* as ferry_inspect_tokenize yields them */
     const int32_t *target_ids, *target_offsets; /* references, no start token; an eos_id at the end is a token, too */
     int32_t count;
-    int32_t trained_length;     /* the greatest length in training; longer is "beyond" */
-    const int32_t *bucket_ends; /* [bucket_count] ascending: the greatest source length of each bucket */
+    const int8_t *buckets; /* [count] of each pair, below bucket_count; -1: none */
     int32_t bucket_count;
+    int32_t trained_length; /* the greatest length in training; longer is "beyond" */
 } ferry_probe_text;
 
-/* Ridge regression of a token's position from its state (probe_position.h). R²: 1 - squared error / variance of the
- * positions, both of sentences that the regression has not seen: 1 tells the position, 0 nothing, negative misleads. */
+/* Ridge regression of a token's position from its state (probe_position.h), measured on sentences that it was not
+ * fitted to. R²: 1 - squared error / that of a constant, the mean position of the sentences it was fitted to. 1: the
+ * state tells the position; 0: nothing; negative: it misleads. */
 typedef struct ferry_probe_position {
     double seen;         /* R² in sentences up to the trained length, of a regression on others of them */
-    double beyond;       /* R² of the same regression at later positions: does the direction go on? */
-    double beyond_refit; /* R² there of a regression on those of other long sentences: does any direction? */
+    double beyond;       /* R² of the same regression at later positions: does it go on as it began? */
+    double beyond_refit; /* R² there of a regression on later positions of other sentences: does the state tell them? */
     double seen_error;   /* mean |predicted - position| where `seen` is measured */
     double beyond_error; /* … where `beyond` is */
 } ferry_probe_position;
@@ -53,12 +55,12 @@ typedef struct ferry_probe_stack {
     double *similarity;
 } ferry_probe_stack;
 
-/* One head, means over the queries of a bucket (probe_attention.h). */
+/* One head, over the queries of a bucket's sentences (probe_attention.h). */
 typedef struct ferry_probe_head {
-    double entropy;           /* -Σ a ln a, nats */
-    double relative_entropy;  /* of ln(keys), 0 … 1; queries of one key are left out */
-    double distance;          /* Σ a·|i - j|, pieces; NAN for cross-attention */
-    double relative_distance; /* of the distance under uniform attention; queries of one key are left out */
+    double entropy;           /* mean of -Σ a ln a, nats */
+    double relative_entropy;  /* entropy / that of equal weights, mean of ln(keys): 0 … 1 */
+    double distance;          /* mean of Σ a·|i - j|, ids; NAN for cross-attention */
+    double relative_distance; /* distance / that of equal weights; NAN for cross-attention */
 } ferry_probe_head;
 
 typedef struct ferry_probe_heads {
@@ -68,15 +70,16 @@ typedef struct ferry_probe_heads {
 
 typedef struct ferry_probes {
     int32_t trained_length, bucket_count; /* as in the text */
-    int32_t used, skipped;                /* pairs; skipped: longer than the model's positions */
+    int32_t used, skipped;                /* pairs; skipped: too long for the model's positions */
     ferry_probe_stack stacks[2];          /* by ferry_inspect_stack */
     ferry_probe_heads attention[3];       /* by ferry_inspect_attention_kind; buckets are of source lengths for all */
     ferry_probe_change shifted[FERRY_PROBE_SHIFTS]; /* in front stands other text, in source and reference */
     ferry_probe_change *shuffled; /* [bucket_count] source pieces permuted at random, the reference unchanged */
+    ferry_arena memory;           /* of the arrays */
 } ferry_probes;
 
-/* Errors: ARGUMENT (ids, offsets), MEMORY. The caller releases *probes with ferry_probes_destroy, also after an error.
- */
+/* The caller releases *probes with ferry_probes_destroy; after an error it is empty. Errors: ARGUMENT (ids, offsets,
+ * buckets), LIMIT (no sentence fits into the model's positions), MEMORY. */
 ferry_status ferry_probe_model(const ferry_model *model, const ferry_probe_text *text, ferry_probes *probes,
                                ferry_error *error);
 void ferry_probes_destroy(ferry_probes *probes);
