@@ -41,6 +41,8 @@ typedef struct ferry_inspect_sizes {
     int32_t pad_id;   /* -1: none */
     int32_t start_id; /* the decoder's first input */
     int32_t eos_id;   /* the first one */
+    /* Ids of the longest sentence that either encoding permits; 0: any. */
+    int32_t encoder_positions, decoder_positions;
 } ferry_inspect_sizes;
 FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 
@@ -67,6 +69,16 @@ FERRY_API ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect
 /* Encoder output [offsets[count], d_model]. */
 FERRY_API ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets,
                                             int32_t count, float *output, ferry_error *error);
+
+/* Hidden states of a stack's rows, as they enter each layer and leave the last: hidden [layers + 1, rows, d_model].
+ * State 0 is the embedding, scaled, with positions and embedding norm. State n > 0 follows layer n; in a pre-norm
+ * model, it is the sum before the next layer's norm, and the last state has passed the stack's final norm: the
+ * encoder's is ferry_inspect_encode's output, the decoder's times the model's output scale is what the output matrix
+ * reads. Rows: of the encoder, ids [offsets[count]] (the target is unused and may be NULL); of the decoder, target_ids
+ * [target_offsets[count]], inputs as for ferry_inspect_logits. Errors: ARGUMENT, LIMIT, MEMORY. */
+FERRY_API ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack stack, const int32_t *ids,
+                                            const int32_t *offsets, int32_t count, const int32_t *target_ids,
+                                            const int32_t *target_offsets, float *hidden, ferry_error *error);
 
 /* What an encoding adds to embeddings: rows [count, d_model] of positions 0 … count - 1. UNSUPPORTED: it adds nothing.
  */
@@ -97,8 +109,12 @@ typedef enum ferry_inspect_attention_kind {
     FERRY_INSPECT_CROSS
 } ferry_inspect_attention_kind;
 
-/* Attention weights of one sentence ids [S] with decoder inputs target_ids [T]: weights [S, S] for the encoder, [T, T]
- * for the decoder (0 where masked), [T, S] for cross-attention. */
+/* For the layer and head below: all of them. */
+enum { FERRY_INSPECT_ALL = -1 };
+/* Attention weights of one sentence ids [S] with decoder inputs target_ids [T], which the encoder's do not need (NULL,
+ * 0): weights [S, S] for the encoder, [T, T] for the decoder (0 where masked), [T, S] for cross-attention. With
+ * FERRY_INSPECT_ALL, the layers and heads asked for follow each other: [layers, heads, …]. Errors: ARGUMENT,
+ * UNSUPPORTED (the decoder has no self-attention), LIMIT, MEMORY. */
 FERRY_API ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_attention_kind kind,
                                                int32_t layer, int32_t head, const int32_t *ids, int32_t S,
                                                const int32_t *target_ids, int32_t T, float *weights,

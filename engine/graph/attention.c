@@ -46,10 +46,17 @@ static void normalize(const ferry_kernels *kernels, const ferry_attention_call *
 static void answer_probe(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t row)
 {
     const ferry_attention_probe *probe = call->probe;
-    if (probe == NULL || probe->kind != call->kind || probe->layer != call->layer || probe->head != tile->head) return;
-    for (int32_t i = 0; i < tile->queries; i++)
-        memcpy(probe->weights + (size_t)(row + i) * probe->ld, tile->scores + (size_t)i * tile->ld_scores,
-               (size_t)tile->keys * sizeof(float));
+    if (probe == NULL || probe->kind != call->kind || (probe->layer >= 0 && probe->layer != call->layer) ||
+        (probe->head >= 0 && probe->head != tile->head))
+        return;
+    const size_t layer = probe->layer < 0 ? (size_t)call->layer : 0, head = probe->head < 0 ? (size_t)tile->head : 0;
+    const size_t heads = probe->head < 0 ? (size_t)call->stack->heads : 1;
+    float *weights = probe->weights + ((layer * heads + head) * probe->rows + (size_t)row) * probe->ld;
+    const size_t keys = (size_t)tile->keys;
+    for (int32_t i = 0; i < tile->queries; i++, weights += probe->ld) {
+        memcpy(weights, tile->scores + (size_t)i * tile->ld_scores, keys * sizeof *weights);
+        memset(weights + keys, 0, (probe->ld - keys) * sizeof *weights);
+    }
 }
 
 static void next_head(ferry_position_tile *tile)

@@ -31,12 +31,12 @@ typedef enum ferry_attention_kind {
     FERRY_ATTENTION_CROSS    /* without positions */
 } ferry_attention_kind;
 
-/* Asks for the weights of one head: weights [rows of the call, ld] are written where layer, head and kind match. */
+/* Asks for the weights of one head or layer, or of all: they are written where layer, head and kind match. */
 typedef struct ferry_attention_probe {
     ferry_attention_kind kind;
-    int32_t layer, head;
-    float *weights; /* [rows, ld]; columns past the keys stay as they are */
-    size_t ld;
+    int32_t layer, head; /* negative: all */
+    float *weights;      /* [layers asked for, heads asked for, rows, ld]; 0 past the keys */
+    size_t rows, ld;     /* rows: of a call */
 } ferry_attention_probe;
 
 typedef struct ferry_attention_call {

@@ -223,6 +223,14 @@ static ferry_status run_layer(const ferry_pass *pass, int32_t layer, ferry_error
     return run_feed_forward(pass, layer, error);
 }
 
+static void answer_hidden_probe(const ferry_pass *pass, int32_t layer)
+{
+    const ferry_hidden_probe *probe = pass->state->hidden;
+    const size_t floats = row_floats(pass, pass->state->model->d_model);
+    if (probe != NULL && probe->stack == pass->stack)
+        memcpy(probe->states + (size_t)layer * floats, pass->x, floats * sizeof *pass->x);
+}
+
 ferry_status ferry_pass_run(ferry_pass *pass, const int32_t *ids, ferry_error *error)
 {
     const ferry_norm *norm = &pass->stack->final_norm;
@@ -231,10 +239,13 @@ ferry_status ferry_pass_run(ferry_pass *pass, const int32_t *ids, ferry_error *e
     ferry_status status = ferry_pass_begin(pass, error);
     if (status == FERRY_OK) status = extend_past(pass, error);
     if (status == FERRY_OK) embed(pass, ids);
-    for (int32_t layer = 0; status == FERRY_OK && layer < pass->stack->layer_count; layer++)
+    for (int32_t layer = 0; status == FERRY_OK && layer < pass->stack->layer_count; layer++) {
+        answer_hidden_probe(pass, layer);
         status = run_layer(pass, layer, error);
+    }
     ferry_profile_leave(&pass->state->profile, around);
     if (status == FERRY_OK && norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);
+    if (status == FERRY_OK) answer_hidden_probe(pass, pass->stack->layer_count);
     ferry_arena_end(&pass->state->context.arena, mark);
     return status;
 }

@@ -6,6 +6,12 @@
 #include "attention.h"
 #include "transformer.h"
 
+/* Asks a pass through `stack` for what enters each layer, and for what it returns: states [layers + 1, R, D]. */
+typedef struct ferry_hidden_probe {
+    const ferry_stack *stack;
+    float *states;
+} ferry_hidden_probe;
+
 typedef struct ferry_state {
     const ferry_transformer *model;
     ferry_context context;
@@ -15,6 +21,7 @@ typedef struct ferry_state {
     ferry_cache decoder_cache;          /* self- and cross-attention, all layers */
     ferry_cache ssru_cache;             /* states of hypotheses, if the decoder's block is an SSRU */
     const ferry_attention_probe *probe; /* NULL if no weights are requested */
+    const ferry_hidden_probe *hidden;   /* NULL if no states are requested */
     ferry_profile profile;
 } ferry_state;
 

@@ -34,6 +34,8 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
         .pad_id = model->file.generation.pad_id,
         .start_id = model->file.generation.start_id,
         .eos_id = model->file.generation.eos_ids[0],
+        .encoder_positions = transformer->encoder.position.limit,
+        .decoder_positions = transformer->decoder.position.limit,
     };
     return sizes;
 }
@@ -89,15 +91,38 @@ static ferry_status check_batch(const char *what, const int32_t *ids, const int3
     return FERRY_OK;
 }
 
-ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                  float *output, ferry_error *error)
+/* What a pass is asked for beside its output; NULL: nothing. */
+typedef struct probes {
+    const ferry_attention_probe *attention;
+    const ferry_hidden_probe *hidden;
+} probes;
+
+static void begin_state(ferry_state *state, const ferry_model *model, probes asked)
+{
+    ferry_state_init(state, &model->file.transformer, model->kernels);
+    state->probe = asked.attention;
+    state->hidden = asked.hidden;
+}
+
+/* `output` NULL: only the probes are asked for. */
+static ferry_status run_encoder(const ferry_model *model, probes asked, const int32_t *ids, const int32_t *offsets,
+                                int32_t count, float *output, ferry_error *error)
 {
     ferry_state state;
     FERRY_TRY(check_batch("source", ids, offsets, count, 0, model->file.transformer.encoder.vocab_size, error));
-    ferry_state_init(&state, &model->file.transformer, model->kernels);
-    const ferry_status status = ferry_encode(&state, ids, offsets, count, output, error);
+    begin_state(&state, model, asked);
+    const size_t rows = (size_t)offsets[count], D = (size_t)model->file.transformer.d_model;
+    if (output == NULL) output = ferry_arena_alloc(&state.context.arena, rows, D * sizeof *output);
+    const ferry_status status = output != NULL ? ferry_encode(&state, ids, offsets, count, output, error)
+                                               : ferry_fail_memory(error, "hidden states", rows * D * sizeof *output);
     ferry_state_destroy(&state);
     return status;
+}
+
+ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                  float *output, ferry_error *error)
+{
+    return run_encoder(model, (probes){NULL, NULL}, ids, offsets, count, output, error);
 }
 
 /* Sentences and their forced decoder inputs. */
@@ -184,11 +209,10 @@ static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *log
     }
 }
 
-/* `logits` NULL: only the decoder's layers run (for a probe). */
-static ferry_status run_forced(const ferry_model *model, const ferry_attention_probe *probe, const int32_t *ids,
-                               const int32_t *offsets, int32_t count, const int32_t *target_ids,
-                               const int32_t *target_offsets, ferry_inspect_pass pass, float *logits,
-                               ferry_error *error)
+/* `logits` NULL: only the decoder's layers run, for the probes. */
+static ferry_status run_forced(const ferry_model *model, probes asked, const int32_t *ids, const int32_t *offsets,
+                               int32_t count, const int32_t *target_ids, const int32_t *target_offsets,
+                               ferry_inspect_pass pass, float *logits, ferry_error *error)
 {
     const ferry_transformer *transformer = &model->file.transformer;
     FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
@@ -198,8 +222,7 @@ static ferry_status run_forced(const ferry_model *model, const ferry_attention_p
     forced f = {
         .ids = ids, .offsets = offsets, .target_ids = target_ids, .target_offsets = target_offsets, .count = count};
     int32_t rows;
-    ferry_state_init(&f.state, transformer, model->kernels);
-    f.state.probe = probe;
+    begin_state(&f.state, model, asked);
     ferry_status status = forced_begin(&f, error);
     if (status == FERRY_OK)
         status = logits != NULL ? forced_logits(&f, pass, logits, error)
@@ -212,7 +235,28 @@ ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, 
                                   const int32_t *target_ids, const int32_t *target_offsets, ferry_inspect_pass pass,
                                   float *logits, ferry_error *error)
 {
-    return run_forced(model, NULL, ids, offsets, count, target_ids, target_offsets, pass, logits, error);
+    return run_forced(model, (probes){NULL, NULL}, ids, offsets, count, target_ids, target_offsets, pass, logits,
+                      error);
+}
+
+ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack stack, const int32_t *ids,
+                                  const int32_t *offsets, int32_t count, const int32_t *target_ids,
+                                  const int32_t *target_offsets, float *hidden, ferry_error *error)
+{
+    const bool encoder = stack == FERRY_INSPECT_ENCODER;
+    const ferry_transformer *transformer = &model->file.transformer;
+    const ferry_hidden_probe probe = {encoder ? &transformer->encoder : &transformer->decoder, hidden};
+    const probes asked = {.hidden = &probe};
+    return encoder ? run_encoder(model, asked, ids, offsets, count, NULL, error)
+                   : run_forced(model, asked, ids, offsets, count, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS,
+                                NULL, error);
+}
+
+/* `value` is one of `count`, or stands for all of them. */
+static ferry_status check_choice(const char *what, int32_t value, int32_t count, ferry_error *error)
+{
+    if (value == FERRY_INSPECT_ALL || (value >= 0 && value < count)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected 0 to %d, found %d", what, (int)count - 1, (int)value);
 }
 
 ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_attention_kind kind, int32_t layer,
@@ -221,12 +265,8 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
 {
     const bool encoder = kind == FERRY_INSPECT_ENCODER_SELF;
     const ferry_stack *stack = encoder ? &model->file.transformer.encoder : &model->file.transformer.decoder;
-    if (layer < 0 || layer >= stack->layer_count)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "layer: expected 0 to %d, found %d", (int)stack->layer_count - 1,
-                          (int)layer);
-    if (head < 0 || head >= stack->heads)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "head: expected 0 to %d, found %d", (int)stack->heads - 1,
-                          (int)head);
+    FERRY_TRY(check_choice("layer", layer, stack->layer_count, error));
+    FERRY_TRY(check_choice("head", head, stack->heads, error));
     if (kind == FERRY_INSPECT_DECODER_SELF && model->file.transformer.ssru)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the decoder has an SSRU in place of self-attention");
     const int32_t columns = kind == FERRY_INSPECT_DECODER_SELF ? T : S;
@@ -237,9 +277,12 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
         .layer = layer,
         .head = head,
         .weights = weights,
+        .rows = (size_t)(encoder ? S : T),
         .ld = (size_t)columns,
     };
-    memset(weights, 0, (size_t)(encoder ? S : T) * (size_t)columns * sizeof *weights);
     const int32_t offsets[] = {0, S}, target_offsets[] = {0, T};
-    return run_forced(model, &probe, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, NULL, error);
+    const probes asked = {.attention = &probe};
+    return encoder ? run_encoder(model, asked, ids, offsets, 1, NULL, error)
+                   : run_forced(model, asked, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, NULL,
+                                error);
 }

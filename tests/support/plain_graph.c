@@ -130,15 +130,24 @@ static void leave(const ferry_stack *stack, const ferry_norm *norm, row *x, int3
     }
 }
 
-/* x [rows] of the ids; `memory` is the encoder's output, NULL in the encoder itself. */
+/* Appends x [rows] to *states, unless that is NULL. */
+static void keep_state(float **states, row *x, int32_t rows)
+{
+    for (int32_t i = 0; i < rows && *states != NULL; i++)
+        for (int d = 0; d < D; d++) *(*states)++ = (float)x[i][d];
+}
+
+/* x [rows] of the ids; `memory` is the encoder's output, NULL in the encoder itself. states [layers + 1, rows, D]: what
+ * enters each layer, and x; NULL: not asked for. */
 static void run_stack(const ferry_transformer *model, const int32_t *ids, int32_t rows, row *memory, int32_t keys,
-                      row *x)
+                      row *x, float *states)
 {
     static row u[MOST_ROWS], y[MOST_ROWS];
     const ferry_stack *stack = memory != NULL ? &model->decoder : &model->encoder;
     embed(model, stack, ids, rows, x);
     for (int32_t l = 0; l < stack->layer_count; l++) {
         const ferry_layer *layer = &stack->layers[l];
+        keep_state(&states, x, rows);
         enter(stack, &layer->self_norm, x, rows, u);
         if (memory != NULL && model->ssru)
             recur(&layer->ssru, u, rows, y);
@@ -156,6 +165,16 @@ static void run_stack(const ferry_transformer *model, const int32_t *ids, int32_
     }
     for (int32_t i = 0; i < rows && stack->final_norm.weight != NULL; i++)
         normalize(stack, &stack->final_norm, x[i], x[i]);
+    keep_state(&states, x, rows);
+}
+
+void plain_hidden(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
+                  int32_t rows, float *encoder, float *decoder)
+{
+    static row memory[MOST_ROWS], x[MOST_ROWS];
+    assert_true(model->d_model == D && length <= MOST_ROWS && rows <= MOST_ROWS);
+    run_stack(model, source, length, NULL, 0, memory, encoder);
+    run_stack(model, inputs, rows, memory, length, x, decoder);
 }
 
 void plain_logits(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
@@ -164,8 +183,8 @@ void plain_logits(const ferry_transformer *model, const int32_t *source, int32_t
     static row memory[MOST_ROWS], x[MOST_ROWS];
     row output;
     assert_true(model->d_model == D && length <= MOST_ROWS && rows <= MOST_ROWS && model->output.N <= MOST_WIDTH);
-    run_stack(model, source, length, NULL, 0, memory);
-    run_stack(model, inputs, rows, memory, length, x);
+    run_stack(model, source, length, NULL, 0, memory, NULL);
+    run_stack(model, inputs, rows, memory, length, x, NULL);
     for (int32_t i = 0; i < rows; i++) {
         for (int d = 0; d < D; d++) x[i][d] *= (double)model->output_scale;
         apply(&model->output, x[i], output);
