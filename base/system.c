@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* madvise */
 #include "system.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -66,6 +67,17 @@ void *ferry_large_alloc(size_t *size)
     if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, *size, MADV_HUGEPAGE); /* may be refused */
 #endif
     return memory;
+}
+
+/* ---- libraries ---- */
+
+ferry_function *ferry_library_function(const char *library, const char *name)
+{
+    ferry_function *function = NULL;
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = handle != NULL ? dlsym(handle, name) : NULL;
+    memcpy(&function, &symbol, sizeof symbol); /* POSIX: both have one representation */
+    return function;
 }
 
 /* ---- clocks ---- */

@@ -1,4 +1,4 @@
-/* The operating system: mapped files, large allocations, clocks. (Threads: pool.h.) */
+/* The operating system: mapped files, large allocations, clocks, libraries loaded on demand. (Threads: pool.h.) */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -21,6 +21,11 @@ void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, siz
  * page on, in huge pages where the system grants them: data that every step reads nearly whole then cause fewer TLB
  * misses. Aligned to at least 64 bytes. NULL if out of memory; release it with free(). */
 void *ferry_large_alloc(size_t *size);
+
+/* A function of the shared library `library` ("libm.so.6"), which is loaded if necessary and stays. NULL if there is
+ * none; the caller converts it to its type. */
+typedef void ferry_function(void);
+ferry_function *ferry_library_function(const char *library, const char *name);
 
 /* Seconds of a monotonic clock; of the calling thread's CPU time. */
 double ferry_clock(void);

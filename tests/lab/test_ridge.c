@@ -23,6 +23,7 @@ TEST(solutions_are_those_of_exact_arithmetic)
     };
     double gram[N * N], solution[N], predicted[ROWS];
     double *scratch = kept_memory(ferry_ridge_scratch(D) * sizeof *scratch);
+    CHECK(ferry_linear_algebra_load(&error));
     ferry_gram(rows, ROWS, N, gram);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double error = 0;

@@ -165,6 +165,7 @@ ferry_status ferry_probe_position_measure(const float *states, const int32_t *of
     ferry_arena arena = {0};
     regressions b = {
         .states = states, .offsets = offsets, .sentences = sentences, .D = D, .trained_length = trained_length};
+    FERRY_TRY(ferry_linear_algebra_load(error));
     const bool taken = take_memory(&arena, &b);
     if (taken) {
         fill(&b, false, &b.seen);

@@ -8,10 +8,10 @@
 
 #include "probe_sentences.h"
 
-/* From states [offsets[sentences], D] of ragged sentences. Errors: MEMORY. */
+/* From states [offsets[sentences], D] of ragged sentences. Errors: UNSUPPORTED (no OpenBLAS), MEMORY. */
 ferry_status ferry_probe_position_measure(const float *states, const int32_t *offsets, int32_t sentences, int32_t D,
                                           int32_t trained_length, ferry_probe_position *position, ferry_error *error);
-/* Of every state of a stack: positions [layers + 1]. Errors: as ferry_inspect_hidden. */
+/* Of every state of a stack: positions [layers + 1]. Errors: as ferry_inspect_hidden, UNSUPPORTED. */
 ferry_status ferry_probe_positions(const ferry_probe_sentences *sentences, const ferry_probe_batch *all,
                                    ferry_inspect_stack stack, ferry_probe_position *positions, ferry_error *error);
 

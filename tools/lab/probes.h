@@ -79,7 +79,7 @@ typedef struct ferry_probes {
 } ferry_probes;
 
 /* The caller releases *probes with ferry_probes_destroy; after an error it is empty. Errors: ARGUMENT (ids, offsets,
- * buckets), LIMIT (no sentence fits into the model's positions), MEMORY. */
+ * buckets), LIMIT (no sentence fits into the model's positions), UNSUPPORTED (the machine has no OpenBLAS), MEMORY. */
 ferry_status ferry_probe_model(const ferry_model *model, const ferry_probe_text *text, ferry_probes *probes,
                                ferry_error *error);
 void ferry_probes_destroy(ferry_probes *probes);
