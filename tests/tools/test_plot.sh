@@ -115,7 +115,7 @@ test_plot_overview()
 {
     local name
     plot --untrained
-    for name in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi; do
+    for name in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi kerple fire; do
         expect_facts "^text $name\$" 1
     done
     expect_fact '^text adds nothing$'
