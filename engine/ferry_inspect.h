@@ -88,7 +88,7 @@ typedef struct ferry_inspect_scheme {
     const char *name;     /* static */
     char parameters[256]; /* "theta 10000, layout half, dims 16"; "": none */
     int32_t limit;        /* positions that can be represented; 0: any number */
-    int32_t is_learned;   /* 1: it has weights of its own */
+    int32_t has_weights;  /* 1: it has weights of its own */
     int32_t has_values;   /* 1: it adds vectors to values, too, which the functions below do not show */
 } ferry_inspect_scheme;
 FERRY_API ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack);

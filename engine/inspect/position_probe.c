@@ -18,7 +18,7 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
     const ferry_name parameters = ferry_position_parameters(position);
     ferry_inspect_scheme scheme = {.name = position->scheme->name,
                                    .limit = position->limit,
-                                   .is_learned = ferry_position_is_learned(position),
+                                   .has_weights = ferry_position_has_weights(position),
                                    .has_values = position->scheme->context != NULL};
     snprintf(scheme.parameters, sizeof scheme.parameters, "%s", parameters.text);
     return scheme;

@@ -159,7 +159,7 @@ ferry_name ferry_position_parameters(const ferry_position *position)
     return list;
 }
 
-bool ferry_position_is_learned(const ferry_position *position)
+bool ferry_position_has_weights(const ferry_position *position)
 {
     const ferry_position_tensor *tensor = position->scheme->tensors;
     int64_t shape[2];

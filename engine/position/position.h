@@ -210,7 +210,7 @@ ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
 /* "theta 10000, layout half, dims 16"; empty if the scheme has no parameters. */
 ferry_name ferry_position_parameters(const ferry_position *position);
 /* Whether the scheme has weights of its own. */
-bool ferry_position_is_learned(const ferry_position *position);
+bool ferry_position_has_weights(const ferry_position *position);
 /* The number of dimensions of a tensor, 1 or 2; 0 if its condition is not met. */
 int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2]);
 

@@ -69,12 +69,12 @@ TEST(test_schemes_are_described)
     const ferry_inspect_scheme values = ferry_inspect_get_scheme(shaw, FERRY_INSPECT_DECODER);
     assert_string_equal(encoder.name, "rope");
     assert_string_equal(encoder.parameters, "theta 10000, layout half, dims 16");
-    assert_false(encoder.is_learned || encoder.has_values || encoder.limit);
+    assert_false(encoder.has_weights || encoder.has_values || encoder.limit);
     assert_string_equal(decoder.name, "alibi");
     assert_string_equal(decoder.parameters, "slopes formula");
-    assert_false(decoder.is_learned);
+    assert_false(decoder.has_weights);
     assert_string_equal(values.parameters, "clip 16");
-    assert_true(values.is_learned && values.has_values);
+    assert_true(values.has_weights && values.has_values);
     const ferry_text name = ferry_inspect_name(mixed);
     assert_true(name.size == 10 && memcmp(name.data, "mixed-post", 10) == 0);
     assert_int_equal(ferry_inspect_get_sizes(rope).encoder_head_width, K);

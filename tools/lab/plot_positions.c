@@ -259,7 +259,7 @@ static bool has_effect(const ferry_effects *e)
 
 static bool depends_on_layer(const ferry_effects *e)
 {
-    return e->rows == NULL && e->scheme.is_learned;
+    return e->rows == NULL && e->scheme.has_weights;
 }
 
 /* The layers that are drawn, if layers differ. */
@@ -301,7 +301,7 @@ static void write_head(ferry_page *p, const ferry_plot_subject *subject, const f
                              ferry_name_format("Dashed lines: the longest training example, %d tokens",
                                                (int)stacks[0].trained)
                                  .text);
-    } else if (encoder->is_learned) {
+    } else if (encoder->has_weights) {
         ferry_page_write(p, FERRY_SVG_BODY, "Untrained: the weights are random, and training gives them their shape.");
     } else if (has_effect(&stacks[0])) {
         ferry_page_write(p, FERRY_SVG_BODY, "A fixed formula: training does not change it.");
