@@ -23,6 +23,8 @@ typedef struct ferry_inspect_shape {
  */
 FERRY_API ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                                ferry_model **model, ferry_error *error);
+/* The name that the model's file gives it; it belongs to the model. */
+FERRY_API ferry_text ferry_inspect_name(const ferry_model *model);
 /* Name of this build's positional encoding number `index`, static; NULL past the last. */
 FERRY_API const char *ferry_inspect_encoding(size_t index);
 /* The kernels that the model runs on, static. */
@@ -38,6 +40,7 @@ typedef struct ferry_inspect_sizes {
     int32_t source_vocab, target_vocab;
     int32_t encoder_layers, decoder_layers;
     int32_t encoder_heads, decoder_heads;
+    int32_t encoder_head_width, decoder_head_width;
     int32_t pad_id;   /* -1: none */
     int32_t start_id; /* the decoder's first input */
     int32_t eos_id;   /* the first one */
@@ -80,6 +83,15 @@ FERRY_API ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_insp
                                             const int32_t *offsets, int32_t count, const int32_t *target_ids,
                                             const int32_t *target_offsets, float *hidden, ferry_error *error);
 
+/* The positional encoding of a stack. */
+typedef struct ferry_inspect_scheme {
+    const char *name;     /* static */
+    char parameters[256]; /* "theta 10000, layout half, dims 16"; "": none */
+    int32_t limit;        /* positions that can be represented; 0: any number */
+    int32_t has_weights;  /* 1: it has weights of its own */
+    int32_t has_values;   /* 1: it adds vectors to values, too, which the functions below do not show */
+} ferry_inspect_scheme;
+FERRY_API ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack);
 /* What an encoding adds to embeddings: rows [count, d_model] of positions 0 … count - 1. UNSUPPORTED: it adds nothing.
  */
 FERRY_API ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,

@@ -31,6 +31,8 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
         .decoder_layers = transformer->decoder.layer_count,
         .encoder_heads = transformer->encoder.heads,
         .decoder_heads = transformer->decoder.heads,
+        .encoder_head_width = transformer->encoder.head_width,
+        .decoder_head_width = transformer->decoder.head_width,
         .pad_id = model->file.generation.pad_id,
         .start_id = model->file.generation.start_id,
         .eos_id = model->file.generation.eos_ids[0],

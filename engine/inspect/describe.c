@@ -20,28 +20,6 @@ static double megabytes(size_t bytes)
     return (double)bytes / 1e6;
 }
 
-/* "layout split": every parameter whose key begins with `prefix`, as the file has it. */
-static void print_parameters(FILE *out, const ferry_gguf *gguf, const char *prefix)
-{
-    const size_t length = strlen(prefix);
-    for (size_t i = 0; i < gguf->value_count; i++) {
-        const ferry_gguf_value *value = &gguf->values[i];
-        int64_t number;
-        float real;
-        ferry_view text;
-        if (value->key.size <= length || memcmp(value->key.data, prefix, length) != 0 || value->is_array) continue;
-        char key[FERRY_GGUF_MAX_TENSOR_NAME + 64];
-        snprintf(key, sizeof key, "%.*s", printable(value->key), value->key.data);
-        if (strcmp(key + length, "type") == 0) continue;
-        if (ferry_gguf_get_text(gguf, key, &text, NULL) == FERRY_OK)
-            fprintf(out, ", %s %.*s", key + length, printable(text), text.data);
-        else if (ferry_gguf_get_integer(gguf, key, INT64_MIN, INT64_MAX, &number, NULL) == FERRY_OK)
-            fprintf(out, ", %s %" PRId64, key + length, number);
-        else if (ferry_gguf_get_f32(gguf, key, &real, NULL) == FERRY_OK)
-            fprintf(out, ", %s %g", key + length, (double)real);
-    }
-}
-
 /* The memory of positions, and what they add to the arithmetic of `step`. */
 static void print_cost(FILE *out, const ferry_position *position, const char *step)
 {
@@ -67,7 +45,7 @@ static const char *end_norm(const ferry_stack *stack)
     return stack->pre_norm ? ", no norm at the end" : ", a norm at the end";
 }
 
-static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, const ferry_stack *stack, bool ssru)
+static void print_stack(FILE *out, const char *name, const ferry_stack *stack, bool ssru)
 {
     fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n", name,
             (int)stack->layer_count, ssru ? " of SSRU and cross-attention" : "", (int)stack->heads,
@@ -75,10 +53,9 @@ static void print_stack(FILE *out, const ferry_gguf *gguf, const char *name, con
             ferry_activation_names[stack->activation], stack->pre_norm ? "pre" : "post",
             stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
             stack->embedding_norm.weight != NULL ? ", embeddings normalized" : "", end_norm(stack));
-    char prefix[64];
-    snprintf(prefix, sizeof prefix, "ferry.%s.position.", name);
-    fprintf(out, "  positions: %s", stack->position.scheme->name);
-    print_parameters(out, gguf, prefix);
+    const ferry_name parameters = ferry_position_parameters(&stack->position);
+    fprintf(out, "  positions: %s%s%s", stack->position.scheme->name, parameters.text[0] != '\0' ? ", " : "",
+            parameters.text);
     if (stack->position.limit > 0)
         fprintf(out, "; at most %d tokens\n", (int)stack->position.limit);
     else
@@ -299,8 +276,8 @@ static void print_model(FILE *out, const ferry_model *model)
     if (transformer->output_scale != 1.0f) fprintf(out, "; output × %g", (double)transformer->output_scale);
     fputc('\n', out);
     print_codes(out, transformer);
-    print_stack(out, &file->gguf, "encoder", &transformer->encoder, false);
-    print_stack(out, &file->gguf, "decoder", &transformer->decoder, transformer->ssru);
+    print_stack(out, "encoder", &transformer->encoder, false);
+    print_stack(out, "decoder", &transformer->decoder, transformer->ssru);
     if (generation->alignment_layer >= 0)
         fprintf(out, "alignment: layer %d, head %d\n", (int)generation->alignment_layer,
                 (int)generation->alignment_head);
@@ -318,6 +295,11 @@ static void print_model(FILE *out, const ferry_model *model)
     print_decoding(out, &generation->decoding);
     print_memory(out, file);
     print_origin(out, &file->origin);
+}
+
+ferry_text ferry_inspect_name(const ferry_model *model)
+{
+    return (ferry_text){model->file.name.data, model->file.name.size};
 }
 
 ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error)

@@ -1,6 +1,7 @@
 /* What a positional encoding does, measured through the hooks that every scheme has. */
 #include "engine/ferry_inspect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/graph/cache.h"
@@ -9,6 +10,18 @@
 static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)
 {
     return stack == FERRY_INSPECT_ENCODER ? &model->file.transformer.encoder : &model->file.transformer.decoder;
+}
+
+ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack)
+{
+    const ferry_position *position = &find_stack(model, stack)->position;
+    const ferry_name parameters = ferry_position_parameters(position);
+    ferry_inspect_scheme scheme = {.name = position->scheme->name,
+                                   .limit = position->limit,
+                                   .has_weights = ferry_position_has_weights(position),
+                                   .has_values = position->scheme->context != NULL};
+    snprintf(scheme.parameters, sizeof scheme.parameters, "%s", parameters.text);
+    return scheme;
 }
 
 ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,

@@ -139,3 +139,31 @@ int32_t ferry_position_shape(const ferry_position *position, const ferry_positio
     if (comma != NULL) shape[1] = (int64_t)ferry_position_evaluate(position, comma + 2);
     return comma != NULL ? 2 : 1;
 }
+
+static ferry_name format_value(const ferry_position_parameter *parameter, double value)
+{
+    switch (parameter->kind) {
+    case FERRY_POSITION_CHOICE: return ferry_name_format("%s", parameter->choices[(size_t)value]);
+    case FERRY_POSITION_INTEGER: return ferry_name_format("%.0f", value);
+    default: return ferry_name_format("%g", value);
+    }
+}
+
+ferry_name ferry_position_parameters(const ferry_position *position)
+{
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    ferry_name list = {""};
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key,
+                                 format_value(&parameters[i], position->values[i]).text);
+    return list;
+}
+
+bool ferry_position_has_weights(const ferry_position *position)
+{
+    const ferry_position_tensor *tensor = position->scheme->tensors;
+    int64_t shape[2];
+    for (; tensor != NULL && tensor->name != NULL; tensor++)
+        if (ferry_position_shape(position, tensor, shape) > 0) return true;
+    return false;
+}

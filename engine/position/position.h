@@ -207,6 +207,10 @@ double ferry_position_evaluate(const ferry_position *position, const char *expre
 int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_view text);
 /* "'half' or 'interleaved'" */
 ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
+/* "theta 10000, layout half, dims 16"; empty if the scheme has no parameters. */
+ferry_name ferry_position_parameters(const ferry_position *position);
+/* Whether the scheme has weights of its own. */
+bool ferry_position_has_weights(const ferry_position *position);
 /* The number of dimensions of a tensor, 1 or 2; 0 if its condition is not met. */
 int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2]);
 

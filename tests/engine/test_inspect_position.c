@@ -60,6 +60,29 @@ TEST(test_scores_by_distance)
     ferry_model_close(rope);
 }
 
+/* In the order of the declaration, numbers as they are, choices by name. */
+TEST(test_schemes_are_described)
+{
+    ferry_model *rope = make("rope"), *mixed = convert_data("positions/mixed-post", NULL), *shaw = make("shaw");
+    const ferry_inspect_scheme encoder = ferry_inspect_get_scheme(rope, FERRY_INSPECT_ENCODER);
+    const ferry_inspect_scheme decoder = ferry_inspect_get_scheme(mixed, FERRY_INSPECT_DECODER);
+    const ferry_inspect_scheme values = ferry_inspect_get_scheme(shaw, FERRY_INSPECT_DECODER);
+    assert_string_equal(encoder.name, "rope");
+    assert_string_equal(encoder.parameters, "theta 10000, layout half, dims 16");
+    assert_false(encoder.has_weights || encoder.has_values || encoder.limit);
+    assert_string_equal(decoder.name, "alibi");
+    assert_string_equal(decoder.parameters, "slopes formula");
+    assert_false(decoder.has_weights);
+    assert_string_equal(values.parameters, "clip 16");
+    assert_true(values.has_weights && values.has_values);
+    const ferry_text name = ferry_inspect_name(mixed);
+    assert_true(name.size == 10 && memcmp(name.data, "mixed-post", 10) == 0);
+    assert_int_equal(ferry_inspect_get_sizes(rope).encoder_head_width, K);
+    ferry_model_close(rope);
+    ferry_model_close(mixed);
+    ferry_model_close(shaw);
+}
+
 TEST(test_mistakes_are_named)
 {
     float *values = kept_memory(100000 * sizeof *values);

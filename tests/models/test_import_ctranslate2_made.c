@@ -21,7 +21,7 @@ static void compute(const made *m, float *logits)
 TEST(test_position_schemes)
 {
     made m = made_base();
-    check_description(&m, "positions: sinusoidal, exponent_divisor half_minus_one, first 1, layout split");
+    check_description(&m, "positions: sinusoidal, layout split, exponent_divisor half_minus_one, first 1");
     made_add(&m, "encoder/position_encodings/encodings", 7, D);
     check_description(&m, "positions: learned, max_positions 7");
     m = made_base();
@@ -33,14 +33,14 @@ TEST(test_position_schemes)
     m = made_base();
     made_add(&m, "decoder/layer_0/self_attention/relative_attention_bias", 8, H);
     made_add_number(&m, "decoder/layer_0/self_attention/relative_attention_max_distance", 3, 20);
-    check_description(&m, "positions: t5, max_distance 20, num_buckets 8");
+    check_description(&m, "positions: t5, num_buckets 8, max_distance 20");
     made_find(&m, "decoder/layer_0/self_attention/relative_attention_max_distance")->value = 4;
     made_refuse(&m, "8 buckets for distances up to 4");
     m = made_base();
     made_add_number(&m, "encoder/layer_0/self_attention/rotary_dim", 3, 0);
     made_add_number(&m, "encoder/layer_0/self_attention/rotary_interleave", 1, 0);
     made_add_number(&m, "encoder/layer_0/self_attention/rotary_base", 0, 500);
-    check_description(&m, "positions: rope, dims 4, layout half, theta 500");
+    check_description(&m, "positions: rope, theta 500, layout half, dims 4");
     made_add_number(&m, "encoder/layer_0/self_attention/rotary_scaling_type", 1, 0);
     made_refuse(&m, "scaled rotations are not supported");
     m = made_base();

@@ -21,36 +21,66 @@ static int32_t option_or_default(const ferry_call *call, ferry_option option)
 
 /* ---- positions ---- */
 
+static ferry_model *open_model(const ferry_call *call, const char *path, ferry_name *name)
+{
+    ferry_model *model = ferry_open_model(call, path);
+    if (model == NULL) return NULL;
+    const ferry_text text = ferry_inspect_name(model);
+    *name = ferry_name_format("%.*s", text.size < 200 ? (int)text.size : 200, text.data);
+    return model;
+}
+
 /* An encoding's name, else a file. */
-static ferry_model *open_subject(const ferry_call *call, const char *name, ferry_name *title)
+static ferry_model *open_subject(const ferry_call *call, const char *operand, ferry_name *name)
 {
     ferry_model *model;
     ferry_error error;
-    const ferry_status status = ferry_inspect_untrained(name, &shape, getenv("FERRY_ISA"), &model, &error);
-    if (status == FERRY_OK) {
-        *title = ferry_name_format("%s with its usual parameters, untrained", name);
-        return model;
-    }
-    if (status != FERRY_ERROR_UNSUPPORTED) {
+    const ferry_status status = ferry_inspect_untrained(operand, &shape, getenv("FERRY_ISA"), &model, &error);
+    *name = (ferry_name){""};
+    if (status == FERRY_OK) return model;
+    if (status == FERRY_ERROR_UNSUPPORTED && access(operand, F_OK) == 0) return open_model(call, operand, name);
+    if (status == FERRY_ERROR_UNSUPPORTED)
+        ferry_complain("%s: neither a positional encoding of this build nor a file", operand);
+    else
         ferry_complain("%s", error.message);
-        return NULL;
-    }
-    if (access(name, F_OK) != 0) {
-        ferry_complain("%s: neither a positional encoding of this build nor a file", name);
-        return NULL;
-    }
-    const char *slash = strrchr(name, '/');
-    *title = ferry_name_format("%s", slash != NULL ? slash + 1 : name);
-    return ferry_open_model(call, name);
+    return NULL;
+}
+
+/* What is to be drawn: operands and the model of -m, or all encodings. */
+static size_t count_subjects(const ferry_call *call)
+{
+    size_t count = 0;
+    if (!ferry_is_given(call, FERRY_OPTION_UNTRAINED))
+        return call->arguments.operand_count + ferry_is_given(call, FERRY_OPTION_MODEL);
+    while (ferry_inspect_encoding(count) != NULL) count++;
+    return count;
+}
+
+static ferry_model *open_subject_at(const ferry_call *call, size_t index, ferry_name *name)
+{
+    if (ferry_is_given(call, FERRY_OPTION_UNTRAINED)) return open_subject(call, ferry_inspect_encoding(index), name);
+    if (index < call->arguments.operand_count) return open_subject(call, call->arguments.operands[index], name);
+    return open_model(call, ferry_option_text(call, FERRY_OPTION_MODEL), name);
 }
 
 static bool plot_positions(const ferry_call *call, FILE *out)
 {
-    ferry_name title;
-    ferry_model *model = open_subject(call, call->arguments.operands[0], &title);
-    if (model == NULL) return false;
-    const bool done = ferry_plot_positions(out, model, title.text, option_or_default(call, FERRY_OPTION_LAYER));
-    ferry_model_close(model);
+    const size_t count = count_subjects(call);
+    const int32_t layer = option_or_default(call, FERRY_OPTION_LAYER);
+    ferry_plot_subject *subjects = ferry_allocate(count, sizeof *subjects);
+    ferry_model **models = ferry_allocate(count, sizeof *models);
+    bool done = subjects != NULL && models != NULL;
+    for (size_t i = 0; done && i < count; i++) {
+        models[i] = open_subject_at(call, i, &subjects[i].name);
+        subjects[i].model = models[i];
+        done = models[i] != NULL;
+    }
+    if (done)
+        done = count == 1 ? ferry_plot_positions(out, &subjects[0], layer)
+                          : ferry_plot_overview(out, subjects, (int32_t)count, layer);
+    for (size_t i = 0; models != NULL && i < count; i++) ferry_model_close(models[i]);
+    free(models);
+    free(subjects);
     return done;
 }
 
@@ -80,13 +110,25 @@ static bool plot_attention(const ferry_call *call, FILE *out)
 
 static const char *find_mistake(const ferry_call *call)
 {
-    static const ferry_option others[] = {FERRY_OPTION_MODEL, FERRY_OPTION_FROM, FERRY_OPTION_TO, FERRY_OPTION_HEAD,
-                                          FERRY_OPTION_KIND};
-    const bool attention = ferry_is_given(call, FERRY_OPTION_ATTENTION);
-    if (attention == (call->arguments.operand_count > 0)) return "expected ENCODING, MODEL or --attention TEXT";
+    static const ferry_option others[] = {FERRY_OPTION_FROM, FERRY_OPTION_TO, FERRY_OPTION_HEAD, FERRY_OPTION_KIND};
+    const bool attention = ferry_is_given(call, FERRY_OPTION_ATTENTION), operands = call->arguments.operand_count > 0;
+    const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED),
+               model = ferry_is_given(call, FERRY_OPTION_MODEL);
+    if (attention + untrained + (operands || (model && !attention)) != 1)
+        return "expected ENCODING, MODEL, --untrained or --attention TEXT";
     for (size_t i = 0; !attention && i < sizeof others / sizeof *others; i++)
-        if (ferry_is_given(call, others[i])) return "--model, --from, --to, --head and --kind require --attention";
-    return ferry_is_given(call, FERRY_OPTION_OUTPUT) ? NULL : "expected --output FILE";
+        if (ferry_is_given(call, others[i])) return "--from, --to, --head and --kind require --attention";
+    const char *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    if (output == NULL) return "expected --output FILE";
+    return ferry_text_ends(output, ".svg") ? NULL : "--output: expected a name that ends in .svg";
+}
+
+/* Whether one of the models, which is a file, would be overwritten. */
+static bool is_input(const ferry_call *call, const char *output)
+{
+    for (size_t i = 0; i < call->arguments.operand_count; i++)
+        if (ferry_output_is_input(output, call->arguments.operands[i], "model")) return true;
+    return ferry_output_is_input(output, ferry_option_text(call, FERRY_OPTION_MODEL), "model");
 }
 
 /* Draws into memory, so that an existing file is only replaced by a complete picture. */
@@ -120,9 +162,7 @@ static int run(const ferry_call *call)
         ferry_complain("plot: %s; try 'ferry help plot'", mistake);
         return FERRY_EXIT_USAGE;
     }
-    const char *model =
-        call->arguments.operand_count > 0 ? call->arguments.operands[0] : ferry_option_text(call, FERRY_OPTION_MODEL);
-    if (ferry_output_is_input(output, model, "model")) return FERRY_EXIT_FAILED;
+    if (is_input(call, output)) return FERRY_EXIT_FAILED;
     char *picture = NULL;
     size_t size = 0;
     const bool done = draw(call, &picture, &size) && save(output, picture, size);
@@ -132,16 +172,19 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_plot = {
     .name = "plot",
-    .synopsis = "[ENCODING|MODEL]",
+    .synopsis = "[ENCODING|MODEL]...",
     .summary = "draw positional encodings, or attention weights, as SVG",
     .details =
-        "For an encoding (by its name in model files; before training) or a model, draws what applies of: what is\n"
-        "added to embeddings, by position and dimension; what is added to scores, by distance and head; and the\n"
-        "similarity of positions, by distance. With --attention: the attention weights over the pieces of TEXT and of\n"
-        "its translation. Layers and heads are counted from 0; default: the last layer, the mean of its heads.\n",
-    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) |
-                       FERRY_TAKES(TO) | FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) | FERRY_TAKES(HEAD)},
+        "For one encoding (by its name in model files; before training) or model, draws all that it does, in both\n"
+        "stacks: rows that are added to embeddings; numbers that are added to scores, vectors that are multiplied "
+        "with\n"
+        "queries and keys, and rotations, by distance and head. For several, or with --untrained for all encodings of\n"
+        "this build: an overview. With --attention: the attention weights over the pieces of TEXT and of its\n"
+        "translation, of each head or of --head. Layers and heads are counted from 0; default: the last layer.\n",
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) |
+                       FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) |
+                       FERRY_TAKES(HEAD)},
     .least = 0,
-    .most = 1,
+    .most = SIZE_MAX,
     .run = run,
 };

@@ -1,15 +1,22 @@
 /* The pictures of `ferry plot`. Each is written to a stream. On failure the functions print a message and return false.
- * A negative `layer` means the last layer, a negative `head` the mean of the heads. */
+ * A negative `layer` means the last layer, a negative `head` all heads. */
 #ifndef FERRY_LAB_PLOT_H
 #define FERRY_LAB_PLOT_H
 
 #include "engine/ferry_inspect.h"
 #include "svg.h"
 
-/* Draws what the positional encodings of a model do, whichever applies: what is added to embeddings, by position and
- * dimension, and its similarity by distance; what is added to scores, by distance and head; the similarity of scores by
- * distance. Measures what applies, instead of looking at the name of the encoding. */
-bool ferry_plot_positions(FILE *out, const ferry_model *model, const char *title, int32_t layer);
+typedef struct ferry_plot_subject {
+    const ferry_model *model;
+    ferry_name name; /* of the model; "": untrained */
+} ferry_plot_subject;
+
+/* Draws what the positional encodings of a model do, in both stacks, whatever they are called: everything that
+ * plot_effects.h measures. */
+bool ferry_plot_positions(FILE *out, const ferry_plot_subject *subject, int32_t layer);
+
+/* Draws a small chart for each of several models. */
+bool ferry_plot_overview(FILE *out, const ferry_plot_subject *subjects, int32_t count, int32_t layer);
 
 typedef struct ferry_plot_request {
     const char *text;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,23 +6,23 @@
 #include "plot.h"
 #include "tools/command.h"
 
-/* Pixels: of a cell, and around the map. */
-enum { LEAST_CELL = 7, MOST_CELL = 26, WANTED_SIDE = 620, MARGIN = 24, TOP = 90, BAR = 110, LEAST_WIDTH = 400 };
+/* Pixels: of a cell; of a picture with several heads, if they fit; around and between the maps. */
+enum { LEAST_CELL = 12, MOST_CELL = 24, WIDTH = 1000, MARGIN = 24, BETWEEN = 20, TITLE = 22 };
 
 typedef struct scene {
     const ferry_model *model;
     const ferry_plot_request *request;
-    int32_t layer;
+    ferry_result *result;
+    int32_t layer, layers, heads;
     int32_t *source;        /* [S] */
     int32_t *inputs;        /* [T] of the decoder: the start token, then the translation without its last token */
     const int32_t *outputs; /* [T] the token that follows each input */
     int32_t S, T;
-    float *weights; /* [rows, columns] */
 } scene;
 
-/* ---- the weights ---- */
+/* ---- the sentence ---- */
 
-static bool translate(scene *s, ferry_translator *translator, ferry_result **result)
+static bool translate(scene *s, ferry_translator *translator)
 {
     ferry_error error;
     size_t count;
@@ -35,15 +36,13 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
         return false;
     }
     s->S = (int32_t)count;
-    const int32_t offsets[] = {0, s->S};
-    if (!ferry_succeeded(ferry_inspect_generate(translator, s->source, offsets, 1, result, &error), &error))
-        return false;
-    if (ferry_result_hypotheses(*result, 0) == 0) {
-        ferry_complain("--attention: %s", ferry_result_error(*result, 0));
+    if (!ferry_succeeded(ferry_translate(translator, &text, 1, &s->result, &error), &error)) return false;
+    if (ferry_result_hypotheses(s->result, 0) == 0) {
+        ferry_complain("--attention: %s", ferry_result_error(s->result, 0));
         return false;
     }
-    s->outputs = ferry_inspect_result_ids(*result, 0, 0);
-    s->T = (int32_t)ferry_result_tokens(*result, 0, 0);
+    s->outputs = ferry_inspect_result_ids(s->result, 0, 0);
+    s->T = (int32_t)ferry_result_tokens(s->result, 0, 0);
     s->inputs = ferry_allocate((size_t)s->T + 1, sizeof *s->inputs);
     if (s->inputs == NULL) return false;
     s->inputs[0] = ferry_inspect_get_sizes(s->model).start_id;
@@ -51,30 +50,34 @@ static bool translate(scene *s, ferry_translator *translator, ferry_result **res
     return true;
 }
 
-static bool add_head(const scene *s, int32_t head, float factor, float *one, size_t count)
+/* ---- the weights ---- */
+
+/* Adds the weights of a head to `sum`. */
+static bool add_head(const scene *s, int32_t head, float *weights, float *sum, size_t count)
 {
     ferry_error error;
     if (!ferry_succeeded(ferry_inspect_attention(s->model, s->request->kind, s->layer, head, s->source, s->S, s->inputs,
-                                                 s->T, one, &error),
+                                                 s->T, weights, &error),
                          &error))
         return false;
-    for (size_t i = 0; i < count; i++) s->weights[i] += factor * one[i];
+    for (size_t i = 0; i < count; i++) sum[i] += weights[i];
     return true;
 }
 
-static bool measure(scene *s, size_t count)
+/* [maps, rows, columns]: one head, or the mean of all heads, and each of them. NULL after a message. */
+static float *measure(const scene *s, int32_t maps, size_t count)
 {
-    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(s->model);
-    const bool encoder = s->request->kind == FERRY_INSPECT_ENCODER_SELF;
-    const int32_t heads = encoder ? sizes.encoder_heads : sizes.decoder_heads, head = s->request->head;
-    float *one = ferry_allocate(count, sizeof *one);
-    s->weights = ferry_allocate(count, sizeof *s->weights);
-    s->layer = s->request->layer >= 0 ? s->request->layer : (encoder ? sizes.encoder_layers : sizes.decoder_layers) - 1;
-    bool done = one != NULL && s->weights != NULL;
-    if (done && head >= 0) done = add_head(s, head, 1, one, count);
-    for (int32_t h = 0; done && head < 0 && h < heads; h++) done = add_head(s, h, 1 / (float)heads, one, count);
-    free(one);
-    return done;
+    float *weights = ferry_allocate((size_t)maps + 1, count * sizeof *weights);
+    if (weights == NULL) return NULL;
+    float *unused = weights + (size_t)maps * count;
+    bool done = true;
+    if (maps == 1) done = add_head(s, s->request->head, weights, unused, count);
+    for (int32_t head = 0; done && maps > 1 && head < s->heads; head++)
+        done = add_head(s, head, weights + (size_t)(head + 1) * count, weights, count);
+    for (size_t i = 0; done && maps > 1 && i < count; i++) weights[i] /= (float)s->heads;
+    if (done) return weights;
+    free(weights);
+    return NULL;
 }
 
 /* ---- the picture ---- */
@@ -94,87 +97,132 @@ static ferry_text piece_of(const scene *s, const axis *a, int32_t i, char number
     return (ferry_text){number, (size_t)snprintf(number, 16, "#%d", (int)a->ids[i])};
 }
 
-/* Pixels for the longest piece, approximately. */
-static double label_size(const scene *s, const axis *a, double size)
+/* Pixels for the longest piece. */
+static double label_size(const scene *s, const axis *a)
 {
     char number[16];
-    size_t most = 0;
-    for (int32_t i = 0; i < a->count; i++) {
-        const ferry_text piece = piece_of(s, a, i, number);
-        size_t characters = 0;
-        for (size_t b = 0; b < piece.size; b++) characters += ((unsigned char)piece.data[b] & 0xC0) != 0x80;
-        if (characters > most) most = characters;
-    }
-    return (double)most * size * 0.68 + 14;
+    double most = 0;
+    for (int32_t i = 0; i < a->count; i++)
+        most = fmax(most, ferry_svg_text_width(FERRY_SVG_LABEL, piece_of(s, a, i, number)));
+    return most + 10;
 }
 
-static void draw_pieces(FILE *out, const scene *s, const axis *a, const ferry_svg_plot *plot, double cell, double size,
-                        bool rows)
+static void draw_pieces(FILE *out, const scene *s, const axis *a, const ferry_svg_plot *plot, double cell, bool rows)
 {
     for (int32_t i = 0; i < a->count; i++) {
         char number[16];
         const ferry_text piece = piece_of(s, a, i, number);
-        const double middle = (i + 0.5) * cell + size / 3;
+        const double middle = (i + 0.5) * cell + 4;
         if (rows)
-            ferry_svg_text(out, plot->x - 6, plot->y + middle, size, FERRY_SVG_END, 0, piece);
+            ferry_svg_text(out, plot->x - 6, plot->y + middle, FERRY_SVG_LABEL, FERRY_SVG_END, 0, piece);
         else
-            ferry_svg_text(out, plot->x + middle, plot->y - 6, size, FERRY_SVG_START, -90, piece);
+            ferry_svg_text(out, plot->x + middle, plot->y - 6, FERRY_SVG_LABEL, FERRY_SVG_START, -90, piece);
     }
 }
 
-static void draw_head(FILE *out, const scene *s, const axis *rows, const axis *columns, double width, double height)
-{
-    static const char *const kinds[] = {"Encoder self-attention", "Decoder self-attention", "Cross-attention"};
-    const ferry_name heads = s->request->head < 0 ? ferry_name_format("mean of the heads")
-                                                  : ferry_name_format("head %d", (int)s->request->head);
-    const ferry_name lines[] = {
-        ferry_name_format("%s, layer %d, %s", kinds[s->request->kind], (int)s->layer, heads.text),
-        ferry_name_format("rows: %s; columns: %s", rows->label, columns->label),
-        ferry_name_format("color: attention weight; each row sums to 1"),
-    };
-    ferry_svg_begin(out, width, height, lines[0].text);
-    for (int i = 0; i < 3; i++)
-        ferry_svg_text(out, MARGIN, 28 + 20 * i, i == 0 ? 16 : 12, FERRY_SVG_START, 0,
-                       (ferry_text){lines[i].text, strlen(lines[i].text)});
-}
+/* Where the maps are. */
+typedef struct layout {
+    double cell, left, above; /* labels of rows and columns */
+    int32_t maps, columns;    /* in a row */
+    double width, top;        /* of the picture; below its head */
+} layout;
 
-static void draw(FILE *out, const scene *s, const axis *rows, const axis *columns)
+static layout arrange(const scene *s, const axis *rows, const axis *columns)
 {
     const int32_t most = rows->count > columns->count ? rows->count : columns->count;
-    const double wanted = (double)WANTED_SIDE / most;
-    const double cell = wanted < LEAST_CELL ? LEAST_CELL : wanted > MOST_CELL ? MOST_CELL : wanted;
-    const double size = cell < 12 ? cell : 12;
-    const ferry_svg_plot plot = {.x = MARGIN + label_size(s, rows, size),
-                                 .y = TOP + label_size(s, columns, size),
-                                 .width = cell * columns->count,
-                                 .height = cell * rows->count};
-    const double width = plot.x + plot.width + BAR;
-    draw_head(out, s, rows, columns, width > LEAST_WIDTH ? width : LEAST_WIDTH, plot.y + plot.height + MARGIN);
-    ferry_svg_heat(out, &plot, s->weights, rows->count, columns->count, FERRY_SVG_SEQUENTIAL, 1, "");
-    ferry_svg_border(out, &plot);
-    draw_pieces(out, s, rows, &plot, cell, size, true);
-    draw_pieces(out, s, columns, &plot, cell, size, false);
+    const int32_t maps = s->request->head < 0 && s->heads > 1 ? s->heads + 1 : 1;
+    const double wanted = (maps > 1 ? 280.0 : 560.0) / most;
+    layout l = {.cell = fmin(fmax(wanted, LEAST_CELL), MOST_CELL),
+                .left = MARGIN + label_size(s, rows),
+                .above = TITLE + label_size(s, columns),
+                .maps = maps};
+    const double map = l.cell * columns->count + BETWEEN;
+    l.columns = (int32_t)fmax(1, floor((WIDTH - l.left - MARGIN + BETWEEN) / map));
+    if (l.columns > maps) l.columns = maps;
+    l.width = fmax(l.left + l.columns * map - BETWEEN + MARGIN, 560);
+    return l;
+}
+
+static void draw_map(FILE *out, const scene *s, const layout *l, const axis *rows, const axis *columns, int32_t map,
+                     const float *weights)
+{
+    static const ferry_svg_colors colors = {FERRY_SVG_SEQUENTIAL, .low = 0, .high = 1};
+    const int32_t head = l->maps == 1 ? s->request->head : map - 1;
+    const ferry_name title =
+        head < 0 ? ferry_name_format("mean of the heads") : ferry_name_format("head %d", (int)head);
+    const double height = l->cell * rows->count, width = l->cell * columns->count;
+    const ferry_svg_plot plot = {.x = l->left + map % l->columns * (width + BETWEEN),
+                                 .y = l->top + l->above + map / l->columns * (l->above + height + BETWEEN),
+                                 .width = width,
+                                 .height = height,
+                                 .across = {.bare = true},
+                                 .up = {.bare = true}};
+    ferry_svg_text(out, plot.x, plot.y - l->above + 14, FERRY_SVG_HEADING, FERRY_SVG_START, 0,
+                   ferry_svg_literal(title.text));
+    draw_pieces(out, s, columns, &plot, l->cell, false);
+    if (map % l->columns == 0) draw_pieces(out, s, rows, &plot, l->cell, true);
+    ferry_svg_heat(out, &plot, weights, rows->count, columns->count, &colors, NULL);
+}
+
+/* Returns the y below. `out` NULL: measures only. */
+static double draw_head(FILE *out, const scene *s, const axis *rows, const axis *columns, double width)
+{
+    static const char *const kinds[] = {"Encoder self-attention", "Decoder self-attention", "Cross-attention"};
+    const ferry_text model = ferry_inspect_name(s->model), translation = ferry_result_text(s->result, 0, 0);
+    const ferry_name lines[] = {
+        ferry_name_format("%s, layer %d of 0 \u2026 %d", kinds[s->request->kind], (int)s->layer, (int)s->layers - 1),
+        ferry_name_format("Model %.*s. Rows: %s; columns: %s; each row sums to 1.",
+                          model.size < 100 ? (int)model.size : 100, model.data, rows->label, columns->label),
+    };
+    const double inside = width - 2 * MARGIN;
+    double y = 36;
+    y = ferry_svg_paragraph(out, MARGIN, y, inside, FERRY_SVG_TITLE, ferry_svg_literal(lines[0].text));
+    y = ferry_svg_paragraph(out, MARGIN, y, inside, FERRY_SVG_BODY, ferry_svg_literal(lines[1].text)) + 6;
+    y = ferry_svg_paragraph(out, MARGIN, y, inside, FERRY_SVG_HEADING, ferry_svg_literal(s->request->text));
+    y = ferry_svg_paragraph(out, MARGIN, y, inside, FERRY_SVG_HEADING, translation);
+    return y;
+}
+
+static void draw(FILE *out, const scene *s, const axis *rows, const axis *columns, const float *weights, layout *l)
+{
+    static const ferry_svg_colors colors = {FERRY_SVG_SEQUENTIAL, .low = 0, .high = 1};
+    const double bar = draw_head(NULL, s, rows, columns, l->width);
+    const int32_t lines = (l->maps + l->columns - 1) / l->columns;
+    l->top = bar + 40;
+    ferry_svg_begin(out, l->width, l->top + lines * (l->above + l->cell * rows->count + BETWEEN) + MARGIN - BETWEEN,
+                    "Attention weights");
+    (void)draw_head(out, s, rows, columns, l->width);
+    ferry_svg_color_bar(out, MARGIN + 110, bar - 4, 180, &colors, "attention weight");
+    for (int32_t map = 0; map < l->maps; map++)
+        draw_map(out, s, l, rows, columns, map, weights + (size_t)map * (size_t)rows->count * (size_t)columns->count);
     ferry_svg_end(out);
 }
 
 bool ferry_plot_attention(FILE *out, const ferry_model *model, ferry_translator *translator,
                           const ferry_plot_request *request)
 {
-    scene s = {.model = model, .request = request};
-    ferry_result *result = NULL;
-    bool done = translate(&s, translator, &result);
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    const bool encoder = request->kind == FERRY_INSPECT_ENCODER_SELF;
+    scene s = {.model = model,
+               .request = request,
+               .layers = encoder ? sizes.encoder_layers : sizes.decoder_layers,
+               .heads = encoder ? sizes.encoder_heads : sizes.decoder_heads};
+    s.layer = request->layer >= 0 ? request->layer : s.layers - 1;
+    bool done = translate(&s, translator);
     if (done) {
         const axis source = {"the source", FERRY_INSPECT_ENCODER, s.source, s.S};
         const axis inputs = {"inputs of the decoder", FERRY_INSPECT_DECODER, s.inputs, s.T};
         const axis outputs = {"what is being produced", FERRY_INSPECT_DECODER, s.outputs, s.T};
         const axis *queries[] = {&source, &inputs, &outputs}, *keys[] = {&source, &inputs, &source};
         const axis *rows = queries[request->kind], *columns = keys[request->kind];
-        done = measure(&s, (size_t)rows->count * (size_t)columns->count);
-        if (done) draw(out, &s, rows, columns);
+        layout l = arrange(&s, rows, columns);
+        float *weights = measure(&s, l.maps, (size_t)rows->count * (size_t)columns->count);
+        done = weights != NULL;
+        if (done) draw(out, &s, rows, columns, weights, &l);
+        free(weights);
     }
-    ferry_result_destroy(result);
+    ferry_result_destroy(s.result);
     ferry_inspect_free(s.source);
     free(s.inputs);
-    free(s.weights);
     return done;
 }

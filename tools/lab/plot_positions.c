@@ -4,89 +4,32 @@
 
 #include "base/bytes.h"
 #include "plot.h"
+#include "plot_charts.h"
+#include "plot_effects.h"
+#include "plot_page.h"
 #include "tools/command.h"
 
-/* Measured positions, and distances of scores. Maps show the first MAP_CELLS positions. */
-enum { POSITIONS = 128, MAP_CELLS = 64, MAX_PANELS = 8 };
-enum { LEFT = 80, TOP = 76, PLOT_WIDTH = 520, PLOT_HEIGHT = 280, PANEL_HEIGHT = 380, PICTURE_WIDTH = 740 };
+enum { WIDTH = FERRY_PAGE_WIDTH, MARGIN = FERRY_PAGE_MARGIN, INSIDE = WIDTH - 2 * MARGIN, NUMBERS = 44 };
+#define DISTANCE "distance j \u2212 i of key j from query i"
 
-typedef struct panel {
-    ferry_name title;
-    const char *across, *up; /* labels; `up` of a map: of its colors */
-    bool is_map;
-    bool by_head;       /* rows are heads; one row: all heads are equal */
-    double first, last; /* across */
-    float *values;      /* [rows, columns] a map, or one line for each row */
-    int32_t rows, columns;
-} panel;
-
-typedef struct figure {
-    const ferry_model *model;
-    int32_t layer; /* negative: the last */
-    panel panels[MAX_PANELS];
-    int32_t count;
-} figure;
-
-/* The stack that is being measured. */
-typedef struct subject {
-    figure *figure;
-    ferry_inspect_stack stack;
-    const char *name;
-    int32_t D, heads, width, layers, layer;
-} subject;
-
-static float *reserve(int32_t rows, int32_t columns)
+static void begin_part(ferry_page *p, const char *stacks, const char *heading, const char *explanation)
 {
-    return ferry_allocate((size_t)rows, (size_t)columns * sizeof(float));
+    p->y += 22;
+    ferry_page_write(p, FERRY_SVG_HEADING, ferry_name_format("%s: %s", stacks, heading).text);
+    ferry_page_write(p, FERRY_SVG_BODY, explanation);
 }
 
-/* ---- panels ---- */
-
-/* The panel of the encoder that shows the same as panel `p` of the decoder, whose keys end at the query; NULL if there
- * is none. */
-static panel *find_same(figure *f, const panel *p)
+/* A color bar on its own line. */
+static void write_color_bar(ferry_page *p, const ferry_svg_colors *colors, const char *label)
 {
-    for (int32_t i = 0; i < f->count; i++) {
-        panel *other = &f->panels[i];
-        bool same =
-            other->up == p->up && other->is_map == p->is_map && other->rows == p->rows && other->columns >= p->columns;
-        for (int32_t row = 0; same && row < p->rows; row++)
-            same = memcmp(other->values + (size_t)row * (size_t)other->columns,
-                          p->values + (size_t)row * (size_t)p->columns, (size_t)p->columns * sizeof *p->values) == 0;
-        if (same) return other;
-    }
-    return NULL;
-}
-
-/* Takes ownership of p.values. */
-static void add_panel(const subject *s, panel p, const char *title)
-{
-    figure *f = s->figure;
-    ferry_name layer = {""};
-    panel *same = s->stack == FERRY_INSPECT_DECODER ? find_same(f, &p) : NULL;
-    if (p.by_head && s->layers > 1) layer = ferry_name_format(", layer %d", (int)s->layer);
-    if (same == NULL) {
-        p.title = ferry_name_format("%s, %s%s", title, s->name, layer.text);
-        f->panels[f->count++] = p;
-        return;
-    }
-    same->title = ferry_name_format("%s, encoder and decoder%s%s", title,
-                                    same->columns > p.columns ? " (left half)" : "", layer.text);
-    free(p.values);
-}
-
-/* Draws one line for all heads if they are equal. */
-static void merge_rows(panel *p)
-{
-    float worst = 0;
-    for (int32_t i = p->columns; i < p->rows * p->columns; i++)
-        worst = fmaxf(worst, fabsf(p->values[i] - p->values[i % p->columns]));
-    if (worst <= 1e-5f) p->rows = 1;
+    const double width = ferry_svg_text_width(FERRY_SVG_LABEL, ferry_svg_literal(label));
+    ferry_svg_color_bar(p->out, MARGIN + width + 8, p->y - 6, 180, colors, label);
+    p->y += 26;
 }
 
 /* ---- what is added to embeddings ---- */
 
-/* Cosine similarity of rows a, b [D]; 0 if one of them is zero. */
+/* Cosine of rows a, b [D]; 0 if one of them is zero. */
 static double cosine(const float *a, const float *b, int32_t D)
 {
     double product = 0, aa = 0, bb = 0;
@@ -98,277 +41,312 @@ static double cosine(const float *a, const float *b, int32_t D)
     return aa > 0 && bb > 0 ? product / sqrt(aa * bb) : 0;
 }
 
-static bool add_row_similarity(const subject *s, const float *rows, int32_t count)
+/* Mean, least and largest cosine of two rows, by distance. */
+static void draw_cosines_by_distance(ferry_page *p, const float *cosines, int32_t count)
 {
+    float values[3][FERRY_EFFECT_POSITIONS];
     const int32_t distances = (count + 1) / 2; /* so that each is a mean over many pairs */
-    float *values = reserve(1, distances);
-    if (values == NULL) return false;
     for (int32_t d = 0; d < distances; d++) {
-        double sum = 0;
-        for (int32_t p = 0; p + d < count; p++)
-            sum += cosine(rows + (size_t)p * (size_t)s->D, rows + (size_t)(p + d) * (size_t)s->D, s->D);
-        values[d] = (float)(sum / (count - d));
-    }
-    const panel p = {.across = "distance |i - j| (positions)",
-                     .up = "mean cosine of rows i and j",
-                     .last = distances > 1 ? distances - 1 : 1,
-                     .values = values,
-                     .rows = 1,
-                     .columns = distances};
-    add_panel(s, p, "Similarity of positions by distance");
-    return true;
-}
-
-/* Of a wide model, only some pairs of dimensions are drawn. (Sine and cosine may be neighbors.) */
-static bool add_map(const subject *s, const float *rows, int32_t count)
-{
-    const int32_t shown = count < MAP_CELLS ? count : MAP_CELLS, columns = s->D < MAP_CELLS ? s->D : MAP_CELLS;
-    float *values = reserve(shown, columns);
-    if (values == NULL) return false;
-    for (int32_t p = 0; p < shown; p++)
-        for (int32_t c = 0; c < columns; c++) {
-            const int32_t thinned = c / 2 * (s->D / 2) / (MAP_CELLS / 2) * 2 + c % 2;
-            const int32_t dimension = columns < s->D ? thinned : c;
-            values[p * columns + c] = rows[(size_t)p * (size_t)s->D + (size_t)dimension];
+        double sum = 0, least = 1, most = -1;
+        for (int32_t i = 0; i + d < count; i++) {
+            const double one = (double)cosines[i * count + i + d];
+            sum += one;
+            least = fmin(least, one);
+            most = fmax(most, one);
         }
-    const panel p = {.across = columns < s->D ? "dimension (pairs at equal distances)" : "dimension",
-                     .up = "added to the embedding",
-                     .is_map = true,
-                     .last = s->D,
-                     .values = values,
-                     .rows = shown,
-                     .columns = columns};
-    add_panel(s, p, "Position by dimension");
-    return true;
+        values[0][d] = (float)(sum / (count - d));
+        values[1][d] = (float)least;
+        values[2][d] = (float)most;
+    }
+    const ferry_svg_line line = {.values = values[0], .low = values[1], .high = values[2]};
+    double least = 0;
+    for (int32_t d = 0; d < distances; d++) least = fmin(least, (double)values[1][d]);
+    const ferry_svg_plot area = {
+        .x = MARGIN + NUMBERS,
+        .y = p->y + 26,
+        .width = INSIDE - NUMBERS,
+        .height = 130,
+        .title = "The same by distance: mean, and the range from the least to the most alike pair",
+        .across = {.label = "distance |i \u2212 j|", .last = distances > 1 ? distances - 1 : 1, .whole = true},
+        .up = ferry_svg_axis_around("cosine", least, 1)};
+    ferry_svg_frame(p->out, &area);
+    ferry_svg_lines(p->out, &area, &line, 1, distances, 0);
+    p->y += 26 + 130 + 44;
 }
 
-static bool measure_rows(const subject *s)
+static bool draw_cosines(ferry_page *p, const ferry_effects *e, double x, double side)
 {
-    ferry_error error;
-    int32_t count = POSITIONS;
-    float *rows = reserve(count, s->D);
-    if (rows == NULL) return false;
-    ferry_status status = ferry_inspect_position_rows(s->figure->model, s->stack, count, rows, &error);
-    while (status == FERRY_ERROR_LIMIT && count > 1) {
-        count /= 2;
-        status = ferry_inspect_position_rows(s->figure->model, s->stack, count, rows, &error);
+    const int32_t count = e->positions, step = (count + 63) / 64, cells = (count + step - 1) / step;
+    const ferry_svg_colors colors = {FERRY_SVG_DIVERGING, .low = -1, .high = 1};
+    float *cosines = ferry_allocate((size_t)count * (size_t)count, sizeof *cosines);
+    float *map = ferry_allocate((size_t)cells * (size_t)cells, sizeof *map);
+    if (cosines != NULL && map != NULL) {
+        for (int32_t i = 0; i < count; i++)
+            for (int32_t j = 0; j < count; j++)
+                cosines[i * count + j] =
+                    (float)cosine(e->rows + (size_t)i * (size_t)e->D, e->rows + (size_t)j * (size_t)e->D, e->D);
+        for (int32_t i = 0; i < cells * cells; i++) map[i] = cosines[i / cells * step * count + i % cells * step];
+        const ferry_svg_axis axis = {.label = "position", .first = count, .whole = true};
+        const ferry_svg_plot area = {.x = x,
+                                     .y = p->y + 26,
+                                     .width = side,
+                                     .height = side,
+                                     .title = "How alike two rows are",
+                                     .across = {.label = "position j", .last = count, .whole = true},
+                                     .up = axis};
+        ferry_svg_heat(p->out, &area, map, cells, cells, &colors, NULL);
+        if (e->trained > 0) {
+            ferry_svg_mark_across(p->out, &area, e->trained);
+            ferry_svg_mark_up(p->out, &area, e->trained);
+        }
+        const double y = p->y + side + 26 + 48;
+        ferry_svg_color_bar(p->out, x + 60, y, side - 60, &colors, "cosine");
+        p->y = y + 36;
+        draw_cosines_by_distance(p, cosines, count);
     }
-    bool done = status == FERRY_ERROR_UNSUPPORTED || ferry_succeeded(status, &error);
-    if (status == FERRY_OK) done = add_map(s, rows, count) && add_row_similarity(s, rows, count);
-    free(rows);
+    const bool done = cosines != NULL && map != NULL;
+    free(cosines);
+    free(map);
     return done;
+}
+
+static bool draw_rows(ferry_page *p, const ferry_effects *e, const char *stacks)
+{
+    const double side = 300, width = INSIDE - 3 * NUMBERS - side;
+    const ferry_svg_colors colors = ferry_chart_row_colors(e);
+    begin_part(p, stacks, "a row for each position is added to the embedding",
+               "The token at position i gets row i, whatever the token is.");
+    const ferry_svg_plot map = {.x = MARGIN + NUMBERS,
+                                .y = p->y + 26,
+                                .width = width,
+                                .height = side,
+                                .title = "The rows",
+                                .across = {.label = "dimension of the embedding"},
+                                .up = {.label = "position i"}};
+    ferry_svg_color_bar(p->out, map.x + 60, map.y + side + 48, width - 60, &colors, "added");
+    return ferry_chart_rows(p->out, &map, e) && draw_cosines(p, e, WIDTH - MARGIN - side, side);
 }
 
 /* ---- what is done to scores ---- */
 
-/* Scores of one query at position count - 1, by distance. */
-typedef struct probe {
-    const subject *subject;
-    int32_t count; /* positions up to the query */
-    int32_t keys;
-    float *unit;                      /* [K] all zero except one */
-    float *scores;                    /* [keys] */
-    double *product, *square, *trace; /* [keys] sums over the unit vectors */
-} probe;
-
-static bool ask(const probe *p, int32_t head, const float *q, const float *k, float *scores)
+static void name_head(ferry_svg_plot *area, ferry_name *name, const ferry_effect *effect, int32_t head)
 {
-    ferry_error error;
-    const subject *s = p->subject;
-    return ferry_succeeded(ferry_inspect_position_scores(s->figure->model, s->stack, s->layer, head, p->count, q, k,
-                                                         scores, &error),
-                           &error);
+    *name = effect->heads > 1 ? ferry_name_format("head %d", (int)head) : ferry_name_format("every head");
+    area->title = name->text;
 }
 
-/* Sums over q = e_i, the vectors of the standard basis: of what the encoding adds to the bias for the query alone, and
- * of the score of the same vector as key. */
-static bool sum_over_units(const probe *p, int32_t head, const float *bias /* [keys] */)
+static ferry_svg_grid grid_of_heads(const ferry_page *p, const ferry_effect *effect)
 {
-    const int32_t at = p->count - 1;
-    memset(p->product, 0, 3 * (size_t)p->keys * sizeof *p->product);
-    for (int32_t i = 0; i < p->subject->width; i++) {
-        p->unit[i] = 1;
-        bool done = ask(p, head, p->unit, NULL, p->scores);
-        for (int32_t j = 0; done && j < p->keys; j++) {
-            const double here = (double)(p->scores[at] - bias[at]), there = (double)(p->scores[j] - bias[j]);
-            p->product[j] += here * there;
-            p->square[j] += there * there;
-        }
-        done = done && ask(p, head, p->unit, p->unit, p->scores);
-        for (int32_t j = 0; done && j < p->keys; j++) p->trace[j] += (double)(p->scores[j] - bias[j]);
-        p->unit[i] = 0;
-        if (!done) return false;
+    const int32_t columns = effect->heads == 1 ? 1 : effect->heads <= 8 ? 2 : 4;
+    return (ferry_svg_grid){.x = MARGIN,
+                            .y = p->y,
+                            .width = INSIDE,
+                            .height = effect->heads == 1 ? 180 : 120,
+                            .count = effect->heads,
+                            .columns = columns,
+                            .across = {.label = columns < 4 ? DISTANCE : "distance j \u2212 i", .whole = true}};
+}
+
+static bool draw_bias(ferry_page *p, const ferry_effects *e)
+{
+    const ferry_effect *effect = &e->scores[FERRY_EFFECT_BIAS];
+    ferry_svg_grid grid = grid_of_heads(p, effect);
+    grid.up = ferry_chart_range(e, FERRY_EFFECT_BIAS);
+    grid.up.label = "added";
+    for (int32_t head = 0; head < effect->heads; head++) {
+        ferry_name name;
+        ferry_svg_plot area = ferry_svg_grid_plot(&grid, head);
+        name_head(&area, &name, effect, head);
+        ferry_chart_numbers(p->out, &area, e, effect->values + head * e->distances, 0);
     }
+    p->y = ferry_svg_grid_bottom(&grid);
     return true;
 }
 
-/* The encoding changes the score at distance d by a vector r_d (terms of the query: q·r_d) or by a rotation M_d
- * (q·M_d k). The similarity is the cosine between distances d and 0: r_d·r_0 / |r_d||r_0|, or tr(M_d) / tr(M_0). */
-static void fill_similarity(const probe *p, float *similarity /* [keys] */)
+static bool draw_vectors(ferry_page *p, const ferry_effects *e, ferry_effect_kind kind)
 {
-    const int32_t at = p->count - 1;
-    const bool has_terms = p->square[at] > 0;
-    for (int32_t j = 0; j < p->keys; j++) {
-        const double length = sqrt(p->square[j] * p->square[at]);
-        similarity[j] = (float)(has_terms ? (length > 0 ? p->product[j] / length : 0) : p->trace[j] / p->trace[at]);
+    const ferry_effect *effect = &e->scores[kind];
+    const ferry_svg_colors colors = ferry_chart_effect_colors(e, kind);
+    bool done = true;
+    write_color_bar(p, &colors, "added to the score by a 1 in this dimension");
+    ferry_svg_grid grid = grid_of_heads(p, effect);
+    grid.up = (ferry_svg_axis){.label = "dimension"};
+    for (int32_t head = 0; done && head < effect->heads; head++) {
+        ferry_name name;
+        ferry_svg_plot area = ferry_svg_grid_plot(&grid, head);
+        name_head(&area, &name, effect, head);
+        done = ferry_chart_vectors(p->out, &area, e, kind, head, FERRY_CHART_NEAR);
     }
-}
-
-/* Adds a panel of `values` [heads, keys], and takes ownership; none if all values are near `nothing`. */
-static void add_scores(const probe *p, float *values, float nothing, const char *up, const char *title)
-{
-    const subject *s = p->subject;
-    panel result = {.across = "distance j - i of key j from query i (positions)",
-                    .up = up,
-                    .first = 1 - p->count,
-                    .last = p->keys > p->count ? p->count - 1 : 0,
-                    .by_head = true,
-                    .values = values,
-                    .rows = s->heads,
-                    .columns = p->keys};
-    float most = 0;
-    for (int32_t i = 0; i < s->heads * p->keys; i++) most = fmaxf(most, fabsf(values[i] - nothing));
-    if (most <= 1e-4f) {
-        free(values);
-        return;
-    }
-    merge_rows(&result);
-    add_panel(s, result, title);
-}
-
-static bool fill_scores(const probe *p, float *bias, float *similarity)
-{
-    for (int32_t head = 0; head < p->subject->heads; head++) {
-        float *row = bias + head * p->keys;
-        if (!ask(p, head, NULL, NULL, row) || !sum_over_units(p, head, row)) return false;
-        fill_similarity(p, similarity + head * p->keys);
-    }
-    return true;
-}
-
-/* The number of positions that the encoding has, up to POSITIONS; prints a message and returns 0 on failure. */
-static int32_t find_positions(const subject *s, float *scores)
-{
-    ferry_error error;
-    for (int32_t count = POSITIONS;; count /= 2) {
-        const ferry_status status =
-            ferry_inspect_position_scores(s->figure->model, s->stack, s->layer, 0, count, NULL, NULL, scores, &error);
-        if (status == FERRY_OK) return count;
-        if (status != FERRY_ERROR_LIMIT || count == 1) return ferry_succeeded(status, &error) ? count : 0;
-    }
-}
-
-static bool measure_scores(const subject *s)
-{
-    const int32_t most = 2 * POSITIONS - 1;
-    float *bias = reserve(s->heads, most), *similarity = reserve(s->heads, most);
-    double *sums = ferry_allocate(3 * (size_t)most, sizeof *sums);
-    probe p = {.subject = s, .unit = reserve(1, s->width), .scores = reserve(1, most)};
-    bool done = false;
-    if (bias == NULL || similarity == NULL || sums == NULL || p.unit == NULL || p.scores == NULL) goto fail;
-    p.count = find_positions(s, p.scores);
-    if (p.count == 0) goto fail;
-    p.keys = s->stack == FERRY_INSPECT_DECODER ? p.count : 2 * p.count - 1;
-    p.product = sums;
-    p.square = sums + p.keys;
-    p.trace = sums + 2 * p.keys;
-    if (!fill_scores(&p, bias, similarity)) goto fail;
-    add_scores(&p, bias, 0, "added to the score before softmax", "Score bias by distance and head");
-    add_scores(&p, similarity, 1, "similarity to distance 0", "Similarity of scores by distance");
-    bias = similarity = NULL;
-    done = true;
-fail:
-    free(bias);
-    free(similarity);
-    free(sums);
-    free(p.unit);
-    free(p.scores);
+    p->y = ferry_svg_grid_bottom(&grid);
     return done;
 }
 
-/* ---- the picture ---- */
-
-static void draw_lines(FILE *out, const panel *p, ferry_svg_plot *plot)
+static bool draw_query(ferry_page *p, const ferry_effects *e)
 {
-    float least = 0, most = 0;
-    ferry_svg_line *lines = calloc((size_t)p->rows, sizeof *lines);
-    if (lines == NULL) return;
-    for (int32_t i = 0; i < p->rows * p->columns; i++) {
-        least = fminf(least, p->values[i]);
-        most = fmaxf(most, p->values[i]);
-    }
-    const double margin = 0.04 * (double)(most - least);
-    plot->up = (ferry_svg_axis){.label = p->up, .first = (double)least - margin, .last = (double)most + margin};
-    for (int32_t i = 0; i < p->rows; i++) {
-        lines[i].values = p->values + i * p->columns;
-        if (p->rows > 1)
-            lines[i].name = ferry_name_format("head %d", (int)i);
-        else if (p->by_head)
-            lines[i].name = ferry_name_format("every head");
-    }
-    ferry_svg_frame(out, plot, true);
-    ferry_svg_lines(out, plot, lines, p->rows, p->columns, p->first);
-    free(lines);
+    return draw_vectors(p, e, FERRY_EFFECT_QUERY);
 }
 
-static void draw_map(FILE *out, const panel *p, ferry_svg_plot *plot)
+static bool draw_key(ferry_page *p, const ferry_effects *e)
 {
-    float most = 0;
-    for (int32_t i = 0; i < p->rows * p->columns; i++) most = fmaxf(most, fabsf(p->values[i]));
-    plot->up = (ferry_svg_axis){.label = "position", .first = p->rows, .last = 0, .whole = true};
-    ferry_svg_heat(out, plot, p->values, p->rows, p->columns, FERRY_SVG_DIVERGING, most > 0 ? (double)most : 1, p->up);
-    ferry_svg_frame(out, plot, false);
+    return draw_vectors(p, e, FERRY_EFFECT_KEY);
 }
 
-static void draw(FILE *out, const figure *f, const char *title)
+/* The trace of the rotation: the mean over all unit vectors q = k. */
+static void draw_mean(ferry_page *p, const ferry_effects *e, ferry_svg_plot *area)
 {
-    ferry_svg_begin(out, PICTURE_WIDTH, 40 + PANEL_HEIGHT * f->count, title);
-    ferry_svg_text(out, LEFT + PLOT_WIDTH / 2.0, 28, 16, FERRY_SVG_MIDDLE, 0, (ferry_text){title, strlen(title)});
-    for (int32_t i = 0; i < f->count; i++) {
-        const panel *p = &f->panels[i];
-        ferry_svg_plot plot = {.x = LEFT,
-                               .y = TOP + i * PANEL_HEIGHT,
-                               .width = PLOT_WIDTH,
-                               .height = PLOT_HEIGHT,
-                               .title = p->title.text,
-                               .across = {.label = p->across, .first = p->first, .last = p->last, .whole = true}};
-        if (p->is_map)
-            draw_map(out, p, &plot);
-        else
-            draw_lines(out, p, &plot);
+    const ferry_effect *effect = &e->scores[FERRY_EFFECT_ROTATION];
+    float mean[2 * FERRY_EFFECT_POSITIONS];
+    double least = 0;
+    for (int32_t j = 0; j < e->distances; j++) {
+        double sum = 0;
+        for (int32_t i = 0; i < effect->rows; i++) sum += (double)effect->values[i * e->distances + j];
+        mean[j] = (float)(sum / effect->rows);
+        least = fmin(least, (double)mean[j]);
     }
-    ferry_svg_end(out);
+    area->up = ferry_svg_axis_around("cosine", least, 1);
+    ferry_chart_numbers(p->out, area, e, mean, 0);
 }
 
-static bool measure(figure *f)
+static bool draw_rotation(ferry_page *p, const ferry_effects *e)
 {
-    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(f->model);
-    for (int i = 0; i < 2; i++) {
-        const bool decoder = i == 1;
-        const int32_t heads = decoder ? sizes.decoder_heads : sizes.encoder_heads;
-        const int32_t layers = decoder ? sizes.decoder_layers : sizes.encoder_layers;
-        const subject s = {.figure = f,
-                           .stack = decoder ? FERRY_INSPECT_DECODER : FERRY_INSPECT_ENCODER,
-                           .name = decoder ? "decoder" : "encoder",
-                           .D = sizes.d_model,
-                           .heads = heads,
-                           .width = sizes.d_model / heads,
-                           .layers = layers,
-                           .layer = f->layer < 0 ? layers - 1 : f->layer};
-        if (!measure_rows(&s) || !measure_scores(&s)) return false;
-    }
+    const ferry_svg_colors colors = ferry_chart_effect_colors(e, FERRY_EFFECT_ROTATION);
+    write_color_bar(p, &colors, "degrees between query and key");
+    ferry_svg_plot area = {.x = MARGIN + NUMBERS,
+                           .y = p->y + 26,
+                           .width = INSIDE - NUMBERS,
+                           .height = 200,
+                           .title = "Each pair of dimensions turns at its own speed, the slowest hardly at all",
+                           .across = {.label = DISTANCE},
+                           .up = {.label = "dimension"}};
+    if (!ferry_chart_vectors(p->out, &area, e, FERRY_EFFECT_ROTATION, 0, e->distances)) return false;
+    area.y += area.height + 68;
+    area.height = 130;
+    area.title = "The mean of all dimensions: the score of equal query and key, compared with distance 0";
+    draw_mean(p, e, &area);
+    p->y = area.y + area.height + 44;
     return true;
 }
 
-bool ferry_plot_positions(FILE *out, const ferry_model *model, const char *title, int32_t layer)
+static const struct {
+    const char *heading, *explanation;
+    bool (*draw)(ferry_page *p, const ferry_effects *e);
+} parts[] = {
+    [FERRY_EFFECT_BIAS] = {"a number for each distance is added to the score",
+                           "The same for every query and key, before softmax: above 0 a key at this distance gets more "
+                           "attention, below 0 less.",
+                           draw_bias},
+    [FERRY_EFFECT_QUERY] = {"the score gets the product of the query and a vector for each distance",
+                            "Each column is the vector of a distance. Distances with like columns are alike to every "
+                            "query.",
+                            draw_query},
+    [FERRY_EFFECT_KEY] =
+        {"the score gets the product of the key and a vector for each distance",
+         "Each column is the vector of a distance. Distances with like columns are alike to every key.", draw_key},
+    [FERRY_EFFECT_ROTATION] = {"queries and keys are rotated by their positions",
+                               "Their product depends on the difference of the angles, and so on the distance alone.",
+                               draw_rotation},
+};
+
+/* ---- the picture ---- */
+
+static bool has_effect(const ferry_effects *e)
 {
-    figure f = {.model = model, .layer = layer};
-    bool done = measure(&f);
-    if (done && f.count == 0) {
-        ferry_complain("%s: positions have no effect that could be drawn", title);
-        done = false;
+    bool any = e->rows != NULL;
+    for (ferry_effect_kind kind = FERRY_EFFECT_BIAS; kind < FERRY_EFFECT_KINDS; kind++)
+        any = any || e->scores[kind].values != NULL;
+    return any;
+}
+
+static bool depends_on_layer(const ferry_effects *e)
+{
+    return e->rows == NULL && e->scheme.has_weights;
+}
+
+/* The layers that are drawn, if layers differ. */
+static ferry_name name_layers(const ferry_effects stacks[2])
+{
+    const ferry_effects *encoder = &stacks[0], *decoder = &stacks[1];
+    if (!depends_on_layer(encoder) && !depends_on_layer(decoder)) return (ferry_name){""};
+    if (encoder->layers == decoder->layers)
+        return ferry_name_format(", layer %d of 0 \u2026 %d", (int)encoder->layer, (int)encoder->layers - 1);
+    return ferry_name_format(", layer %d of 0 \u2026 %d in the encoder, %d of 0 \u2026 %d in the decoder",
+                             (int)encoder->layer, (int)encoder->layers - 1, (int)decoder->layer,
+                             (int)decoder->layers - 1);
+}
+
+static void write_schemes(ferry_page *p, const ferry_inspect_scheme *encoder, const ferry_inspect_scheme *decoder)
+{
+    const bool same = strcmp(encoder->name, decoder->name) == 0;
+    const ferry_name names = ferry_name_format("%s in the encoder, %s in the decoder", encoder->name, decoder->name);
+    ferry_page_write(p, FERRY_SVG_TITLE, same ? encoder->name : names.text);
+    if (same && strcmp(encoder->parameters, decoder->parameters) == 0) {
+        ferry_page_write(p, FERRY_SVG_BODY, encoder->parameters);
+        return;
     }
-    if (done) draw(out, &f, title);
-    for (int32_t i = 0; i < f.count; i++) free(f.panels[i].values);
+    if (encoder->parameters[0] != '\0')
+        ferry_page_write(p, FERRY_SVG_BODY, ferry_name_format("Encoder: %s", encoder->parameters).text);
+    if (decoder->parameters[0] != '\0')
+        ferry_page_write(p, FERRY_SVG_BODY, ferry_name_format("Decoder: %s", decoder->parameters).text);
+}
+
+static void write_head(ferry_page *p, const ferry_plot_subject *subject, const ferry_effects stacks[2])
+{
+    const ferry_inspect_scheme *encoder = &stacks[0].scheme;
+    write_schemes(p, encoder, &stacks[1].scheme);
+    if (subject->name.text[0] != '\0') {
+        ferry_page_write(p, FERRY_SVG_BODY,
+                         ferry_name_format("Model %s%s", subject->name.text, name_layers(stacks).text).text);
+        if (stacks[0].trained > 0)
+            ferry_page_write(p, FERRY_SVG_BODY,
+                             ferry_name_format("Dashed lines: the longest training example, %d tokens",
+                                               (int)stacks[0].trained)
+                                 .text);
+    } else if (encoder->has_weights) {
+        ferry_page_write(p, FERRY_SVG_BODY, "Untrained: the weights are random, and training gives them their shape.");
+    } else if (has_effect(&stacks[0])) {
+        ferry_page_write(p, FERRY_SVG_BODY, "A fixed formula: training does not change it.");
+    }
+}
+
+/* The parts of a stack; of the decoder, those that the encoder's do not show. */
+static bool draw_stack(ferry_page *p, const ferry_effects stacks[2], ferry_inspect_stack stack)
+{
+    static const char *const names[] = {[FERRY_INSPECT_ENCODER] = "Encoder", [FERRY_INSPECT_DECODER] = "Decoder"};
+    static const char *const both = "Encoder and decoder";
+    const ferry_effects *e = &stacks[stack];
+    const bool decoder = stack == FERRY_INSPECT_DECODER, equal = ferry_effects_equal_rows(&stacks[0], &stacks[1]);
+    if (e->rows != NULL && !(equal && decoder) && !draw_rows(p, e, equal ? both : names[stack])) return false;
+    for (ferry_effect_kind kind = FERRY_EFFECT_BIAS; kind < FERRY_EFFECT_KINDS; kind++) {
+        const bool part = ferry_effect_is_part(&stacks[0], &stacks[1], kind);
+        if (e->scores[kind].values == NULL || (part && decoder)) continue;
+        begin_part(p, part ? both : names[stack], parts[kind].heading, parts[kind].explanation);
+        if (part) ferry_page_write(p, FERRY_SVG_BODY, "The decoder has the left half only: keys up to the query.");
+        if (!parts[kind].draw(p, e)) return false;
+    }
+    if (e->scheme.has_values)
+        begin_part(p, names[stack], "values get a vector for each distance, too",
+                   "It is added to the value of a key, and is not drawn here.");
+    if (!has_effect(e))
+        begin_part(p, names[stack], "nothing is added",
+                   decoder ? "The decoder\u2019s causal mask is the only information about order: each position sees a "
+                             "different number of keys."
+                           : "Embeddings and scores are the same at all positions: the encoder sees a set of tokens "
+                             "without any order.");
+    return true;
+}
+
+bool ferry_plot_positions(FILE *out, const ferry_plot_subject *subject, int32_t layer)
+{
+    ferry_effects stacks[2] = {0};
+    ferry_page page;
+    bool done = ferry_effects_measure(subject->model, FERRY_INSPECT_ENCODER, layer, &stacks[0]) &&
+                ferry_effects_measure(subject->model, FERRY_INSPECT_DECODER, layer, &stacks[1]) &&
+                ferry_page_begin(&page);
+    if (done) {
+        write_head(&page, subject, stacks);
+        done = draw_stack(&page, stacks, FERRY_INSPECT_ENCODER) && draw_stack(&page, stacks, FERRY_INSPECT_DECODER);
+        done = ferry_page_end(&page, done, stacks[0].scheme.name, out);
+    }
+    for (int i = 0; i < 2; i++) ferry_effects_free(&stacks[i]);
     return done;
 }

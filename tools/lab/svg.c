@@ -1,11 +1,140 @@
+/* Pictures: their beginning and end, the style sheet, text. */
 #include "svg.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "svg_parts.h"
+
+/* ---- colors ---- */
+
+/* Oklab (Ottosson 2020), in which equal distances look equal: lightness 0 … 1, green to red, blue to yellow. */
+typedef struct color {
+    double lightness, a, b;
+} color;
+
+/* Equally spaced colors of a scale. Their lightness changes evenly, so that the scale can be read without hues. */
+typedef struct ramp {
+    color colors[3];
+} ramp;
+
+enum { LIGHT, DARK };
+static const ramp ramps[][2] = {
+    [FERRY_SVG_SEQUENTIAL] = {{{{1.00, 0.00, 0.00}, {0.67, -0.06, -0.11}, {0.34, -0.01, -0.14}}},
+                              {{{0.22, 0.00, -0.01}, {0.57, -0.05, -0.12}, {0.92, -0.06, 0.05}}}},
+    [FERRY_SVG_DIVERGING] = {{{{0.46, -0.02, -0.17}, {0.97, 0.00, 0.00}, {0.52, 0.16, 0.11}}},
+                             {{{0.76, -0.06, -0.12}, {0.24, 0.00, -0.01}, {0.76, 0.10, 0.12}}}},
+};
+
+static unsigned channel(double linear)
+{
+    const double x = fmin(fmax(linear, 0), 1);
+    return (unsigned)lround(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055));
+}
+
+/* To sRGB. */
+static void write_color(FILE *out, color c)
+{
+    const double l = pow(c.lightness + 0.3963377774 * c.a + 0.2158037573 * c.b, 3);
+    const double m = pow(c.lightness - 0.1055613458 * c.a - 0.0638541728 * c.b, 3);
+    const double s = pow(c.lightness - 0.0894841775 * c.a - 1.2914855480 * c.b, 3);
+    fprintf(out, "#%02x%02x%02x", channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+            channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+            channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
+}
+
+static color level_color(const ramp *scale, int32_t level)
+{
+    const double place = 2.0 * level / (FERRY_SVG_LEVELS - 1), rest = place < 1 ? place : place - 1;
+    const color from = scale->colors[place < 1 ? 0 : 1], to = scale->colors[place < 1 ? 1 : 2];
+    return (color){from.lightness + (to.lightness - from.lightness) * rest, from.a + (to.a - from.a) * rest,
+                   from.b + (to.b - from.b) * rest};
+}
+
+static void write_levels(FILE *out, int page)
+{
+    for (int scale = FERRY_SVG_SEQUENTIAL; scale <= FERRY_SVG_DIVERGING; scale++)
+        for (int32_t level = 0; level < FERRY_SVG_LEVELS; level++) {
+            fprintf(out, "svg.ferry .%c%d{stroke:", FERRY_SVG_LEVEL_CLASSES[scale], (int)level);
+            write_color(out, level_color(&ramps[scale][page], level));
+            fputs("}\n", out);
+        }
+}
+
+/* ---- the style sheet ---- */
+
+/* What differs between light and dark. Colors of lines: Okabe and Ito 2008, lighter on dark pages. */
+static const struct {
+    const char *selector, *property, *values[2];
+} themed[] = {
+    {".paper", "fill", {"#ffffff", "#0d1117"}},    {"text", "fill", {"#1f2328", "#e6edf3"}},
+    {".soft", "fill", {"#59636e", "#9aa4b0"}},     {".inverse", "fill", {"#ffffff", "#0d1117"}},
+    {".grid", "stroke", {"#e3e7eb", "#262d36"}},   {".zero", "stroke", {"#a5adb6", "#59636e"}},
+    {".border", "stroke", {"#8c959f", "#6e7681"}}, {".mark", "stroke", {"#1f2328", "#e6edf3"}},
+    {".c0", "color", {"#0072b2", "#58a6e8"}},      {".c1", "color", {"#d55e00", "#ff8a4c"}},
+    {".c2", "color", {"#009e73", "#3fcf9f"}},      {".c3", "color", {"#b5588f", "#e79bc6"}},
+    {".c4", "color", {"#d98c00", "#f2b632"}},      {".c5", "color", {"#3fa3dc", "#a5d8ff"}},
+    {".c6", "color", {"#6b6b6b", "#c0c0c0"}},
+};
+
+static void write_theme(FILE *out, int page)
+{
+    for (size_t i = 0; i < sizeof themed / sizeof *themed; i++)
+        fprintf(out, "svg.ferry %s{%s:%s}\n", themed[i].selector, themed[i].property, themed[i].values[page]);
+    write_levels(out, page);
+}
+
+void ferry_svg_style(FILE *out)
+{
+    fputs("svg.ferry{max-width:100%;height:auto;fill:none;font-family:\"DejaVu Sans\",Verdana,\"Noto Sans\","
+          "\"Noto Sans CJK JP\",sans-serif}\n"
+          "svg.ferry .map{shape-rendering:crispEdges}\nsvg.ferry .mark{stroke-dasharray:4 3}\n",
+          out);
+    write_theme(out, LIGHT);
+    fputs("@media screen and (prefers-color-scheme:dark){\n", out);
+    write_theme(out, DARK);
+    fputs("}\n", out);
+}
+
+/* ---- the picture ---- */
+
+static void begin(FILE *out, double width, double height, const char *title)
+{
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ferry\" role=\"img\" width=\"%.6g\" height=\"%.6g\" "
+            "viewBox=\"0 0 %.6g %.6g\">\n",
+            width, height, width, height);
+    ferry_svg_name(out, title);
+}
+
+void ferry_svg_begin(FILE *out, double width, double height, const char *title)
+{
+    begin(out, width, height, title);
+    fputs("<style>\n", out);
+    ferry_svg_style(out);
+    fputs("</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", out);
+}
+
+void ferry_svg_begin_embedded(FILE *out, double width, double height, const char *title)
+{
+    begin(out, width, height, title);
+}
+
+void ferry_svg_end(FILE *out)
+{
+    fputs("</svg>\n", out);
+}
 
 /* ---- text ---- */
+
+static const struct {
+    double size;
+    bool bold;
+} fonts[] = {[FERRY_SVG_TITLE] = {18, true},
+             [FERRY_SVG_HEADING] = {13, true},
+             [FERRY_SVG_BODY] = {13, false},
+             [FERRY_SVG_LABEL] = {11, false}};
 
 /* Code points that UTF-8 can encode but XML does not permit. (Tabs and newlines are not wanted either.) */
 static bool is_excluded(uint32_t code)
@@ -14,14 +143,13 @@ static bool is_excluded(uint32_t code)
 }
 
 /* Each byte that is not part of a valid character becomes U+FFFD. */
-static void write_escaped(FILE *out, ferry_text text)
+static void write_escaped(FILE *out, ferry_view text)
 {
-    const ferry_view view = {text.data, text.size};
     size_t at = 0;
-    while (at < view.size) {
+    while (at < text.size) {
         uint32_t code;
         const size_t start = at;
-        if (!ferry_utf8_next(view, &at, &code) || is_excluded(code)) {
+        if (!ferry_utf8_next(text, &at, &code) || is_excluded(code)) {
             for (size_t i = start; i < at; i++) fputs("\xEF\xBF\xBD", out);
             continue;
         }
@@ -30,254 +158,110 @@ static void write_escaped(FILE *out, ferry_text text)
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
-        default: fwrite(view.data + start, 1, at - start, out);
+        default: fwrite(text.data + start, 1, at - start, out);
         }
     }
 }
 
-static ferry_text literal(const char *text)
+void ferry_svg_name(FILE *out, const char *name)
+{
+    if (name == NULL) return;
+    fputs("<title>", out);
+    write_escaped(out, ferry_text_view(name));
+    fputs("</title>\n", out);
+}
+
+/* In units of the font's size: characters of East Asian scripts are as wide as they are high. */
+static double character_width(uint32_t code)
+{
+    const bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200B && code < 0x2010);
+    return combining ? 0 : code >= 0x1100 && (code < 0x1E00 || code >= 0x2E80) ? 1 : 0.57;
+}
+
+static double text_width(ferry_svg_font font, ferry_view text)
+{
+    double width = 0;
+    for (size_t at = 0; at < text.size;) {
+        uint32_t code;
+        width += ferry_utf8_next(text, &at, &code) ? character_width(code) : 1;
+    }
+    return width * fonts[font].size * (fonts[font].bold ? 1.1 : 1);
+}
+
+ferry_text ferry_svg_literal(const char *text)
 {
     return (ferry_text){text, strlen(text)};
 }
 
-void ferry_svg_text(FILE *out, double x, double y, double size, ferry_svg_anchor anchor, double angle, ferry_text text)
+double ferry_svg_text_width(ferry_svg_font font, ferry_text text)
+{
+    return text_width(font, (ferry_view){text.data, text.size});
+}
+
+/* Whether the text is written from right to left: its first letter is Hebrew, Arabic or of a script near them (or of
+ * their presentation forms). */
+static bool is_leftward(ferry_view text)
+{
+    for (size_t at = 0; at < text.size;) {
+        uint32_t code;
+        if (!ferry_utf8_next(text, &at, &code)) continue;
+        if ((code >= 0x590 && code < 0x900) || (code >= 0xFB1D && code < 0xFE00) || (code >= 0xFE70 && code < 0xFEFF))
+            return true;
+        if ((code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || (code >= 0xC0 && code < 0x2000))
+            return false;
+    }
+    return false;
+}
+
+static void write_text(FILE *out, double x, double y, ferry_svg_font font, ferry_svg_anchor anchor, double angle,
+                       bool leftward, ferry_view text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    fprintf(out, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%.3g\" text-anchor=\"%s\"", x, y, size, anchors[anchor]);
+    const ferry_svg_anchor turned = leftward ? FERRY_SVG_END - anchor : anchor;
+    fprintf(out, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%.3g\"", x, y, fonts[font].size);
+    if (fonts[font].bold) fputs(" font-weight=\"600\"", out);
+    if (leftward) fputs(" direction=\"rtl\"", out);
+    if (turned != FERRY_SVG_START) fprintf(out, " text-anchor=\"%s\"", anchors[turned]);
+    if (font == FERRY_SVG_LABEL) fputs(" class=\"soft\"", out);
     if (angle < 0 || angle > 0) fprintf(out, " transform=\"rotate(%.6g %.6g %.6g)\"", angle, x, y);
     fputc('>', out);
     write_escaped(out, text);
     fputs("</text>\n", out);
 }
 
-void ferry_svg_begin(FILE *out, double width, double height, const char *title)
+void ferry_svg_text(FILE *out, double x, double y, ferry_svg_font font, ferry_svg_anchor anchor, double angle,
+                    ferry_text text)
 {
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g %.6g\" "
-            "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" fill=\"#222\">\n<title>",
-            width, height, width, height);
-    write_escaped(out, literal(title));
-    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
+    const ferry_view view = {text.data, text.size};
+    write_text(out, x, y, font, anchor, angle, is_leftward(view), view);
 }
 
-void ferry_svg_end(FILE *out)
+/* The bytes of the first line: up to the last blank within `width`, or, without a blank, as many characters as fit. */
+static size_t first_line(ferry_svg_font font, double width, ferry_view text)
 {
-    fputs("</svg>\n", out);
-}
-
-/* ---- colors ---- */
-
-typedef struct color {
-    double red, green, blue;
-} color;
-
-/* Interpolates linearly between equally spaced colors; share 0 … 1. */
-static color blend(const color *colors, int count, double share)
-{
-    const double place = fmin(fmax(share, 0), 1) * (count - 1);
-    const int below = place < count - 1 ? (int)place : count - 2;
-    const double rest = place - below;
-    const color a = colors[below], b = colors[below + 1];
-    return (color){a.red + (b.red - a.red) * rest, a.green + (b.green - a.green) * rest,
-                   a.blue + (b.blue - a.blue) * rest};
-}
-
-static void write_color(FILE *out, color c)
-{
-    fprintf(out, "#%02x%02x%02x", (unsigned)lround(c.red), (unsigned)lround(c.green), (unsigned)lround(c.blue));
-}
-
-static color line_color(int32_t line, int32_t count)
-{
-    static const color colors[] = {{68, 20, 110},  {50, 90, 180},  {20, 150, 140},
-                                   {110, 180, 40}, {235, 160, 10}, {200, 40, 40}};
-    return blend(colors, 6, count > 1 ? (double)line / (count - 1) : 0.2);
-}
-
-/* `level` 0 … LEVELS - 1: few enough that the cells of one color can be one path, too many to be visible as steps. */
-enum { LEVELS = 65 };
-static color level_color(ferry_svg_scale scale, int32_t level)
-{
-    static const color sequential[] = {{255, 255, 255}, {198, 219, 239}, {66, 146, 198}, {8, 48, 107}};
-    static const color diverging[] = {{33, 60, 150}, {120, 170, 215}, {250, 250, 250}, {235, 150, 110}, {165, 15, 40}};
-    const double share = (double)level / (LEVELS - 1);
-    return scale == FERRY_SVG_SEQUENTIAL ? blend(sequential, 4, share) : blend(diverging, 5, share);
-}
-
-/* ---- axes ---- */
-
-/* 1, 2 or 5 times a power of ten: the smallest such distance that gives at most `most` ticks. */
-static double tick_distance(double range, double most, bool whole)
-{
-    const double least = range / most, power = pow(10, floor(log10(least)));
-    const double factor = least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10;
-    return whole ? fmax(factor * power, 1) : factor * power;
-}
-
-/* Calls `draw` for each tick of an axis, with its position as a share of the length, and its number as text. */
-static void visit_ticks(FILE *out, const ferry_svg_plot *plot, const ferry_svg_axis *axis, double length, double space,
-                        void (*draw)(FILE *out, const ferry_svg_plot *plot, double share, const char *number))
-{
-    const double range = axis->last - axis->first, least = fmin(axis->first, axis->last);
-    const double distance = tick_distance(fabs(range), length / space, axis->whole);
-    for (double n = ceil(least / distance - 1e-9); n * distance <= least + fabs(range) + 1e-9 * distance; n++) {
-        char number[32];
-        const double value = n * distance;
-        snprintf(number, sizeof number, "%.6g", fabs(value) < 1e-9 * distance ? 0 : value);
-        draw(out, plot, (value - axis->first) / range, number);
+    size_t end = 0, blank = 0;
+    for (size_t at = 0; at < text.size; end = at) {
+        uint32_t code;
+        if (text.data[at] == ' ') blank = at;
+        (void)ferry_utf8_next(text, &at, &code);
+        if (end > 0 && text_width(font, (ferry_view){text.data, at}) > width) return blank > 0 ? blank : end;
     }
+    return text.size;
 }
 
-static void write_stroke(FILE *out, double x1, double y1, double x2, double y2, const char *stroke)
+double ferry_svg_paragraph(FILE *out, double x, double y, double width, ferry_svg_font font, ferry_text text)
 {
-    fprintf(out, "<path d=\"M%.6g %.6gL%.6g %.6g\" stroke=\"%s\"/>\n", x1, y1, x2, y2, stroke);
-}
-
-static void draw_across(FILE *out, const ferry_svg_plot *plot, double share, const char *number)
-{
-    const double x = plot->x + share * plot->width, bottom = plot->y + plot->height;
-    write_stroke(out, x, bottom, x, bottom + 5, "#444");
-    ferry_svg_text(out, x, bottom + 18, 11, FERRY_SVG_MIDDLE, 0, literal(number));
-}
-
-static void draw_up(FILE *out, const ferry_svg_plot *plot, double share, const char *number)
-{
-    const double y = plot->y + (1 - share) * plot->height;
-    write_stroke(out, plot->x - 5, y, plot->x, y, "#444");
-    ferry_svg_text(out, plot->x - 8, y + 4, 11, FERRY_SVG_END, 0, literal(number));
-}
-
-static void draw_grid_across(FILE *out, const ferry_svg_plot *plot, double share, const char *number)
-{
-    (void)number;
-    const double x = plot->x + share * plot->width;
-    write_stroke(out, x, plot->y, x, plot->y + plot->height, "#e4e4e4");
-}
-
-static void draw_grid_up(FILE *out, const ferry_svg_plot *plot, double share, const char *number)
-{
-    (void)number;
-    const double y = plot->y + (1 - share) * plot->height;
-    write_stroke(out, plot->x, y, plot->x + plot->width, y, "#e4e4e4");
-}
-
-void ferry_svg_border(FILE *out, const ferry_svg_plot *plot)
-{
-    fprintf(out, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"none\" stroke=\"#444\"/>\n",
-            plot->x, plot->y, plot->width, plot->height);
-}
-
-/* Pixels for the number of a tick. */
-enum { SPACE_ACROSS = 60, SPACE_UP = 36 };
-
-void ferry_svg_frame(FILE *out, const ferry_svg_plot *plot, bool grid)
-{
-    const double middle = plot->x + plot->width / 2, bottom = plot->y + plot->height;
-    ferry_svg_text(out, middle, plot->y - 12, 14, FERRY_SVG_MIDDLE, 0, literal(plot->title));
-    if (grid) {
-        visit_ticks(out, plot, &plot->across, plot->width, SPACE_ACROSS, draw_grid_across);
-        visit_ticks(out, plot, &plot->up, plot->height, SPACE_UP, draw_grid_up);
+    ferry_view rest = {text.data, text.size};
+    const bool leftward = is_leftward(rest);
+    const double height = fonts[font].size * 1.4;
+    while (rest.size > 0) {
+        const size_t size = first_line(font, width, rest);
+        if (out != NULL)
+            write_text(out, leftward ? x + width : x, y, font, leftward ? FERRY_SVG_END : FERRY_SVG_START, 0, leftward,
+                       (ferry_view){rest.data, size});
+        rest = (ferry_view){rest.data + size, rest.size - size};
+        while (rest.size > 0 && rest.data[0] == ' ') rest = (ferry_view){rest.data + 1, rest.size - 1};
+        y += height;
     }
-    ferry_svg_border(out, plot);
-    visit_ticks(out, plot, &plot->across, plot->width, SPACE_ACROSS, draw_across);
-    visit_ticks(out, plot, &plot->up, plot->height, SPACE_UP, draw_up);
-    ferry_svg_text(out, middle, bottom + 38, 12, FERRY_SVG_MIDDLE, 0, literal(plot->across.label));
-    ferry_svg_text(out, plot->x - 50, plot->y + plot->height / 2, 12, FERRY_SVG_MIDDLE, -90, literal(plot->up.label));
-}
-
-/* ---- lines ---- */
-
-static void write_line(FILE *out, const ferry_svg_plot *plot, const float *values, int32_t count, double first,
-                       color stroke)
-{
-    fputs("<polyline fill=\"none\" stroke-width=\"1.6\" stroke-linejoin=\"round\" stroke=\"", out);
-    write_color(out, stroke);
-    fputs("\" points=\"", out);
-    for (int32_t i = 0; i < count; i++) {
-        const double across = (first + i - plot->across.first) / (plot->across.last - plot->across.first);
-        const double up = ((double)values[i] - plot->up.first) / (plot->up.last - plot->up.first);
-        fprintf(out, "%s%.1f,%.1f", i > 0 ? " " : "", plot->x + across * plot->width,
-                plot->y + (1 - up) * plot->height);
-    }
-    fputs("\"/>\n", out);
-}
-
-void ferry_svg_lines(FILE *out, const ferry_svg_plot *plot, const ferry_svg_line *lines, int32_t line_count,
-                     int32_t count, double first)
-{
-    const double x = plot->x + plot->width + 12, distance = fmin(17, plot->height / line_count);
-    for (int32_t i = 0; i < line_count; i++) {
-        const color stroke = line_color(i, line_count);
-        const double y = plot->y + (i + 0.5) * distance;
-        write_line(out, plot, lines[i].values, count, first, stroke);
-        if (lines[i].name.text[0] == '\0') continue;
-        fprintf(out, "<path d=\"M%.6g %.6gh20\" stroke-width=\"3\" stroke=\"", x, y);
-        write_color(out, stroke);
-        fputs("\"/>\n", out);
-        ferry_svg_text(out, x + 26, y + 4, fmin(11, distance), FERRY_SVG_START, 0, literal(lines[i].name.text));
-    }
-}
-
-/* ---- heat maps ---- */
-
-static int32_t level_of(float value, ferry_svg_scale scale, double limit)
-{
-    const double share = (double)value / limit, place = scale == FERRY_SVG_SEQUENTIAL ? share : (share + 1) / 2;
-    return (int32_t)lround(fmin(fmax(place, 0), 1) * (LEVELS - 1));
-}
-
-static void write_fill(FILE *out, ferry_svg_scale scale, int32_t level)
-{
-    fputs("<path fill=\"", out);
-    write_color(out, level_color(scale, level));
-    fputs("\" d=\"", out);
-}
-
-/* Writes the cells of a level as one path, which keeps the file small: runs within a row, in units of cells. */
-static void write_level(FILE *out, const float *values, int32_t rows, int32_t columns, ferry_svg_scale scale,
-                        double limit, int32_t level)
-{
-    bool open = false;
-    for (int32_t i = 0; i < rows; i++) {
-        const float *row = values + (size_t)i * (size_t)columns;
-        for (int32_t j = 0, run = 1; j < columns; j += run, run = 1) {
-            if (level_of(row[j], scale, limit) != level) continue;
-            while (j + run < columns && level_of(row[j + run], scale, limit) == level) run++;
-            if (!open) write_fill(out, scale, level);
-            open = true;
-            fprintf(out, "M%d %dh%dv1h-%dz", (int)j, (int)i, (int)run, (int)run);
-        }
-    }
-    if (open) fputs("\"/>\n", out);
-}
-
-static void write_color_bar(FILE *out, const ferry_svg_plot *plot, ferry_svg_scale scale, double limit,
-                            const char *label)
-{
-    const ferry_svg_plot bar = {.x = plot->x + plot->width + 60,
-                                .y = plot->y,
-                                .width = 14,
-                                .height = plot->height,
-                                .up = {.first = scale == FERRY_SVG_SEQUENTIAL ? 0 : -limit, .last = limit}};
-    fputs("<g shape-rendering=\"crispEdges\">\n", out);
-    for (int32_t level = 0; level < LEVELS; level++) {
-        const double step = bar.height / LEVELS;
-        write_fill(out, scale, level);
-        fprintf(out, "M%.6g %.6gh%.6gv%.6gh-%.6gz\"/>\n", bar.x, bar.y + (LEVELS - 1 - level) * step, bar.width, step,
-                bar.width);
-    }
-    fputs("</g>\n", out);
-    ferry_svg_border(out, &bar);
-    visit_ticks(out, &bar, &bar.up, bar.height, SPACE_UP, draw_up);
-    ferry_svg_text(out, bar.x + bar.width + 16, bar.y + bar.height / 2, 12, FERRY_SVG_MIDDLE, -90, literal(label));
-}
-
-void ferry_svg_heat(FILE *out, const ferry_svg_plot *plot, const float *values, int32_t rows, int32_t columns,
-                    ferry_svg_scale scale, double limit, const char *label)
-{
-    fprintf(out, "<g transform=\"translate(%.6g %.6g) scale(%.9g %.9g)\" shape-rendering=\"crispEdges\">\n", plot->x,
-            plot->y, plot->width / columns, plot->height / rows);
-    for (int32_t level = 0; level < LEVELS; level++) write_level(out, values, rows, columns, scale, limit, level);
-    fputs("</g>\n", out);
-    write_color_bar(out, plot, scale, limit, label);
+    return y;
 }

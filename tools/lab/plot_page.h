@@ -1,0 +1,24 @@
+/* A picture that is drawn from top to bottom, and whose height is known at the end. */
+#ifndef FERRY_LAB_PLOT_PAGE_H
+#define FERRY_LAB_PLOT_PAGE_H
+
+#include "svg.h"
+
+enum { FERRY_PAGE_WIDTH = 840, FERRY_PAGE_MARGIN = 24 };
+
+typedef struct ferry_page {
+    FILE *out; /* of what is drawn */
+    double y;  /* the next baseline */
+    char *data;
+    size_t size;
+} ferry_page;
+
+/* Prints a message and returns false when out of memory. */
+bool ferry_page_begin(ferry_page *page);
+/* Text between the margins. */
+void ferry_page_write(ferry_page *page, ferry_svg_font font, const char *text);
+/* Writes the picture to `out`, if `complete`, and releases the page. Returns false after a message, or if it was not
+ * complete. */
+bool ferry_page_end(ferry_page *page, bool complete, const char *title, FILE *out);
+
+#endif
