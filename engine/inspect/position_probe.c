@@ -11,6 +11,11 @@ static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_sta
     return stack == FERRY_INSPECT_ENCODER ? &model->file.transformer.encoder : &model->file.transformer.decoder;
 }
 
+const char *ferry_inspect_position_name(const ferry_model *model, ferry_inspect_stack stack)
+{
+    return find_stack(model, stack)->position.scheme->name;
+}
+
 ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
                                          float *rows, ferry_error *error)
 {
