@@ -180,6 +180,8 @@ FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, cons
 FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);
 /* What each of these ids added to the sum of log-probabilities; undefined if ferry_options.scores is 0. */
 FERRY_API const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis);
+/* The most target tokens, end of sentence included, that the translator gives a sentence of so many source tokens. */
+FERRY_API int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens);
 
 #ifdef __cplusplus
 }

@@ -116,10 +116,10 @@ typedef struct ferry_compared_model {
     const char *const *failures;    /* [text.count] why a line could not be translated; NULL: it could */
     ferry_compared_cell cells[FERRY_CELLS];
     ferry_compared_speed speed;
-    ferry_inspect_memory memory; /* bytes; `thread` after a sentence of FERRY_MEMORY_TOKENS */
+    ferry_inspect_memory memory; /* bytes; of a thread that translated memory_tokens into as many */
+    int32_t memory_tokens;
     size_t file_bytes;
 } ferry_compared_model;
-enum { FERRY_MEMORY_TOKENS = 128 };
 
 /* ---- cost: models with random weights that differ only by their encoding ---- */
 
