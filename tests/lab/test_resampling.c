@@ -92,10 +92,11 @@ TEST(test_draw)
 TEST(test_p)
 {
     static const double ties[] = {0, 0, 0, 0}, mixed[] = {1, 2, -1, 0}, clear[] = {-1, -2, -3, -4},
-                        unknown[] = {1, NAN};
+                        unknown[] = {NAN, NAN}, partial[] = {-1, NAN, -2, -1, 1};
     expect_near(ferry_resampled_p(ties, 4), 1, 0);
     expect_near(ferry_resampled_p(mixed, 4), 1, 0); /* 2·(2 + 1)/5, at most 1 */
     expect_near(ferry_resampled_p(clear, 4), 2.0 / 5, 1e-15);
+    expect_near(ferry_resampled_p(partial, 5), 4.0 / 5, 1e-15);
     assert_true(isnan(ferry_resampled_p(unknown, 2)));
 }
 

@@ -10,11 +10,11 @@ const ferry_bucket ferry_buckets[FERRY_BUCKETS] = {
 const ferry_metric_description ferry_metrics[FERRY_METRIC_COUNT] = {
     [FERRY_METRIC_BLEU] = {"bleu", "BLEU", 1, 1},
     [FERRY_METRIC_CHRF] = {"chrf", "chrF", 1, 1},
-    [FERRY_METRIC_LIKELIHOOD] = {"nats", "nats a piece of the reference", -1, 2},
-    [FERRY_METRIC_END] = {"end_nats", "nats of the end of sentence", -1, 2},
-    [FERRY_METRIC_LENGTH_RATIO] = {"length_ratio", "length, translation / reference", 0, 2},
-    [FERRY_METRIC_EARLY_STOP] = {"early_stop", "early stops, share of lines", -1, 2},
-    [FERRY_METRIC_REPETITION] = {"repetition", "repetition, share of lines", -1, 2},
+    [FERRY_METRIC_LIKELIHOOD] = {"nats", "nats", -1, 2},
+    [FERRY_METRIC_END] = {"end_nats", "end, nats", -1, 2},
+    [FERRY_METRIC_LENGTH_RATIO] = {"length_ratio", "length ratio", 0, 2},
+    [FERRY_METRIC_EARLY_STOP] = {"early_stop", "early stops", -1, 2},
+    [FERRY_METRIC_REPETITION] = {"repetition", "repetition", -1, 2},
 };
 
 const char *ferry_cell_name(size_t cell)

@@ -5,27 +5,27 @@
 
 #include "base/utf8.h"
 
-static void begin_element(ferry_json *json, const char *key)
+static void begin_element(ferry_json_writer *json, const char *key)
 {
     if (json->follows) fputs(", ", json->out);
     if (key != NULL) fprintf(json->out, "\"%s\": ", key);
     json->follows = true;
 }
 
-void ferry_json_begin(ferry_json *json, const char *key, char bracket)
+void ferry_put_begin(ferry_json_writer *json, const char *key, char bracket)
 {
     begin_element(json, key);
     fputc(bracket, json->out);
     json->follows = false;
 }
 
-void ferry_json_end(ferry_json *json, char bracket)
+void ferry_put_end(ferry_json_writer *json, char bracket)
 {
     fputc(bracket, json->out);
     json->follows = true;
 }
 
-void ferry_json_number(ferry_json *json, const char *key, double value)
+void ferry_put_number(ferry_json_writer *json, const char *key, double value)
 {
     begin_element(json, key);
     if (isfinite(value))
@@ -34,7 +34,7 @@ void ferry_json_number(ferry_json *json, const char *key, double value)
         fputs("null", json->out);
 }
 
-void ferry_json_text(ferry_json *json, const char *key, ferry_text text)
+void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};
     begin_element(json, key);
@@ -54,10 +54,10 @@ void ferry_json_text(ferry_json *json, const char *key, ferry_text text)
     fputc('"', json->out);
 }
 
-void ferry_json_string(ferry_json *json, const char *key, const char *text)
+void ferry_put_string(ferry_json_writer *json, const char *key, const char *text)
 {
     if (text != NULL)
-        ferry_json_text(json, key, (ferry_text){text, strlen(text)});
+        ferry_put_text(json, key, (ferry_text){text, strlen(text)});
     else
-        ferry_json_number(json, key, NAN);
+        ferry_put_number(json, key, NAN);
 }

@@ -7,20 +7,20 @@
 
 #include "engine/ferry.h"
 
-typedef struct ferry_json {
+typedef struct ferry_json_writer {
     FILE *out;
     bool follows; /* a comma comes before the next element */
-} ferry_json;
+} ferry_json_writer;
 
 /* `key` NULL: an element of an array, or the root. Keys are plain ASCII words. */
-void ferry_json_begin(ferry_json *json, const char *key, char bracket);
+void ferry_put_begin(ferry_json_writer *json, const char *key, char bracket);
 /* `bracket`: '{' or '[' above, '}' or ']' here. */
-void ferry_json_end(ferry_json *json, char bracket);
+void ferry_put_end(ferry_json_writer *json, char bracket);
 /* Not a number and infinities become null. */
-void ferry_json_number(ferry_json *json, const char *key, double value);
+void ferry_put_number(ferry_json_writer *json, const char *key, double value);
 /* What is not UTF-8 becomes U+FFFD. */
-void ferry_json_text(ferry_json *json, const char *key, ferry_text text);
+void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text);
 /* The same of a NUL-terminated text; NULL becomes null. */
-void ferry_json_string(ferry_json *json, const char *key, const char *text);
+void ferry_put_string(ferry_json_writer *json, const char *key, const char *text);
 
 #endif

@@ -33,12 +33,12 @@ ferry_interval ferry_resampled_interval(double value, double *scores, size_t cou
 
 double ferry_resampled_p(const double *differences, size_t count)
 {
-    size_t positive = 0, negative = 0;
+    size_t positive = 0, negative = 0, known = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(differences[i])) return NAN;
+        if (!isnan(differences[i])) known++;
         positive += differences[i] > 0;
         negative += differences[i] < 0;
     }
     const size_t most = positive > negative ? positive : negative;
-    return fmin(1, 2 * ((double)(count - most) + 1) / ((double)count + 1));
+    return known > 0 ? fmin(1, 2 * ((double)(known - most) + 1) / ((double)known + 1)) : NAN;
 }
