@@ -43,7 +43,8 @@ typedef struct ferry_compared_text {
 
 /* ---- quality ---- */
 
-/* The middle three are means over the references, whatever the translations are. Rates are shares of lines, 0 to 1. */
+/* The likelihoods judge the references and do not depend on the model's translations. Early stops and repetition are
+ * shares of lines, 0 to 1. */
 typedef enum ferry_metric {
     FERRY_METRIC_BLEU, /* 0 to 100, as sacrebleu's corpus_bleu */
     FERRY_METRIC_CHRF, /* 0 to 100, as sacrebleu's corpus_chrf */
