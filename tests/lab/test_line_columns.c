@@ -23,7 +23,7 @@ TEST(test_repeats)
     }
 }
 
-/* ---- a comparison of two models on three lines ---- */
+/* ---- a comparison of two models on some lines ---- */
 
 enum { LINES = 4, POINTS = 2, WIDTH = FERRY_COLUMNS_CURVE + 2 * POINTS, RESAMPLES = 200 };
 
@@ -178,4 +178,30 @@ TEST(test_failed_line)
     ferry_count_pieces(&line, true, columns);
     assert_true(columns[FERRY_COLUMNS_LIKELIHOOD] == 15 && columns[FERRY_COLUMNS_LIKELIHOOD + 1] == 5);
     for (int32_t i = FERRY_COLUMNS_LENGTH_RATIO; i < FERRY_COLUMNS_CURVE; i++) assert_true(columns[i] == 0);
+}
+
+TEST(test_early_stop)
+{
+    static const struct {
+        size_t pieces, expected;
+        bool limited;
+        double early, repeated;
+    } rows[] = {
+        {6, 10, false, 1, 0}, {7, 10, false, 0, 0}, {6, 10, true, 0, 1}, {0, 0, false, 0, 0}, {0, 1, false, 1, 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        double columns[WIDTH] = {0};
+        const ferry_line_pieces line = {sentence, sentence, rows[i].pieces, rows[i].expected, rows[i].limited, NULL};
+        ferry_count_pieces(&line, false, columns);
+        assert_true(columns[FERRY_COLUMNS_EARLY_STOP] == rows[i].early);
+        assert_true(columns[FERRY_COLUMNS_REPETITION] == rows[i].repeated);
+    }
+}
+
+/* What the reference repeats, too, is no repetition. */
+TEST(test_repetition_of_the_reference)
+{
+    double columns[WIDTH] = {0};
+    const ferry_line_pieces line = {repeated, repeated, 4, 4, false, NULL};
+    ferry_count_pieces(&line, false, columns);
+    assert_true(columns[FERRY_COLUMNS_REPETITION] == 0 && columns[FERRY_COLUMNS_REPETITION + 1] == 1);
 }

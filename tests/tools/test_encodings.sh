@@ -56,7 +56,7 @@ make_text()
     "$ferry" translate --beam 1 -i text -o reference || fail "cannot translate"
 }
 
-# A reference that the model itself wrote: everything is as in the reference.
+# A reference that the model itself wrote: everything is as in the reference, and its likelihood is what the search saw.
 test_bench_models()
 {
     make_text
@@ -64,8 +64,9 @@ test_bench_models()
     expect_match '^text, reference: 6 lines; beam 1;' '^tatoeba-en-de  *100\.0±0\.0  *100\.0±0\.0 ' '^lines  *6  *[1-5]  *[1-5]'
     expect_success bench encodings "$shipped" -i text --reference reference --json --threads 2
     expect_lines out 1
+    "$ferry" translate --beam 1 --nbest 1 -i text > scores || fail "cannot translate"
     python3 - << 'END' || fail "JSON: $(cat out)"
-import json
+import json, re
 found = json.load(open("out"))
 assert "cost" not in found and found["beam"] == 1 and found["threads"] == 2 and found["text"]["lines"] == 6
 assert [b["lines"] for b in found["text"]["buckets"]][2:] == [0] * 6 and found["text"]["trained_pieces"] is None
@@ -82,6 +83,9 @@ for cell in cells:
     pieces = sum(p["pieces"] for p in cell["curve"])
     mean = sum(p["pieces"] * p["nats"][0] for p in cell["curve"]) / pieces
     assert abs(mean - cell["nats"][0]) < 1e-6 and [p["position"] for p in cell["curve"]][:2] == [0, 4]
+pieces = sum(p["pieces"] for p in cells[0]["curve"])
+searched = sum(float(s) for s in re.findall("F0= (\\S+)", open("scores").read()))
+assert abs(pieces * cells[0]["nats"][0] + 5 * cells[0]["end_nats"][0] + searched) < 0.01, searched
 for key in ("line_ms", "token_ms", "tokens_per_s"):
     value, low, high = model[key]
     assert 0 < low <= value <= high, key
@@ -151,6 +155,7 @@ assert free["cells"][0]["failed"] == 0 and table["cells"][0]["failed"] == table[
 (difference,) = table["cells"][0]["differences"]
 assert difference["nats"]["p"] is None and difference["bleu"]["p"] is not None
 assert table["cells"][1]["failed"] == 0 and table["cells"][1]["differences"][0]["nats"]["p"] is not None
+assert None not in free["token_ms"] + table["token_ms"] + table["tokens_per_s"]
 assert table["cells"][2]["nats"] == [None] * 3 and free["cells"][2]["nats"][0] > 0
 END
 }
