@@ -1,6 +1,6 @@
 /* Everything that `ferry bench encodings` measures, as one tree: the bench fills it; the table, JSON, CSV and the
  * report read it. A number that was not measured, or is undefined (a ratio to 0), is NAN. The arena owns all that
- * pointers lead to, except what is said to be static.
+ * pointers lead to, except what is said to be static, and the text, which belongs to the input (comparison_input.h).
  *
  * Intervals (interval.h) of quality are percentiles of resampled lines (resampling.h), those of time order statistics
  * around a median (statistics.h).
@@ -119,7 +119,7 @@ typedef struct ferry_compared_model {
     ferry_compared_speed speed;
     ferry_inspect_memory memory; /* bytes; of a thread that translated memory_tokens into as many */
     int32_t memory_tokens;
-    size_t file_bytes;
+    size_t file_bytes; /* 0: not one file */
 } ferry_compared_model;
 
 /* ---- cost: models with random weights that differ only by their encoding ---- */

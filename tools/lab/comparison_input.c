@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,9 +20,13 @@ static bool out_of_memory(void)
     return false;
 }
 
-static const char *keep_text(ferry_comparison *comparison, const char *text)
+/* "directory/name" */
+static const char *keep_path(ferry_comparison *comparison, const char *directory, const char *name)
 {
-    return ferry_arena_text(&comparison->arena, ferry_text_view(text));
+    const size_t size = strlen(directory) + 1 + strlen(name) + 1;
+    char *path = ferry_arena_alloc(&comparison->arena, size, 1);
+    if (path != NULL) snprintf(path, size, "%s/%s", directory, name);
+    return path;
 }
 
 /* ---- the shipped zoo ---- */
@@ -48,7 +53,7 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 }
 
 /* Paths of the zoo's models, in the comparison's arena. */
-static bool list_zoo(ferry_comparison *comparison, const char *directory, char ***paths, size_t *count)
+static bool list_zoo(ferry_comparison *comparison, const char *directory, const char ***paths, size_t *count)
 {
     struct dirent **entries;
     bool failed = false;
@@ -60,8 +65,7 @@ static bool list_zoo(ferry_comparison *comparison, const char *directory, char *
     *count = (size_t)found;
     *paths = ferry_arena_take(&comparison->arena, *count + 1, sizeof **paths, &failed);
     for (size_t i = 0; i < *count; i++) {
-        const ferry_name path = ferry_name_format("%s/%s", directory, entries[i]->d_name);
-        if (!failed) (*paths)[i] = ferry_arena_text(&comparison->arena, ferry_text_view(path.text));
+        if (!failed) (*paths)[i] = keep_path(comparison, directory, entries[i]->d_name);
         failed = failed || (*paths)[i] == NULL;
         free(entries[i]);
     }
@@ -104,7 +108,7 @@ static bool measure_memory(const ferry_model *model, ferry_compared_model *m)
 }
 
 static bool open_models(const ferry_call *call, ferry_comparison *comparison, ferry_comparison_input *input,
-                        char *const *paths, size_t count)
+                        const char *const *paths, size_t count)
 {
     bool failed = false;
     comparison->models = ferry_arena_take(&comparison->arena, count, sizeof *comparison->models, &failed);
@@ -165,12 +169,12 @@ static bool read_text(ferry_comparison *comparison, ferry_comparison_input *inpu
                        input->reference.count);
         return false;
     }
-    text->source_name = keep_text(comparison, source);
-    text->reference_name = keep_text(comparison, reference);
+    text->source_name = source;
+    text->reference_name = reference;
     text->count = input->source.count;
     text->sources = input->source.texts;
     text->references = input->reference.texts;
-    return (text->source_name != NULL && text->reference_name != NULL) || out_of_memory();
+    return true;
 }
 
 static bool count_tokens(const ferry_model *model, ferry_text text, size_t *count)
@@ -243,16 +247,17 @@ static bool open_text(const ferry_call *call, const char *zoo, ferry_comparison 
     const char *source = ferry_option_text(call, FERRY_OPTION_INPUT),
                *reference = ferry_option_text(call, FERRY_OPTION_REFERENCE);
     if (source != NULL) return read_text(comparison, input, source, reference);
-    const ferry_name english = ferry_name_format("%s/test.en", zoo), german = ferry_name_format("%s/test.de", zoo);
-    return read_text(comparison, input, english.text, german.text);
+    source = keep_path(comparison, zoo, "test.en");
+    reference = keep_path(comparison, zoo, "test.de");
+    return source != NULL && reference != NULL ? read_text(comparison, input, source, reference) : out_of_memory();
 }
 
 bool ferry_comparison_open(const ferry_call *call, size_t first, ferry_comparison *comparison,
                            ferry_comparison_input *input)
 {
-    char zoo[PATH_MAX];
+    char zoo[PATH_MAX] = "";
     const bool named = call->arguments.operand_count > first, own_text = ferry_is_given(call, FERRY_OPTION_INPUT);
-    char **paths = call->arguments.operands + first;
+    const char **paths = (const char **)call->arguments.operands + first;
     size_t count = call->arguments.operand_count - first;
     input->source.descriptor = input->reference.descriptor = -1;
     if ((!named || !own_text) && !ferry_find_zoo(call, zoo, sizeof zoo)) return false;

@@ -198,7 +198,7 @@ void ferry_print_speed(const ferry_comparison *c)
         print_interval(&m->speed.token_ms, 3, "", widths[1]);
         print_interval(&m->speed.token_ratio, 2, i > 0 ? noise_mark(&m->speed.token_ratio) : "", widths[2]);
         print_interval(&m->speed.tokens_per_s, 0, "", widths[3]);
-        print_number((double)m->file_bytes / 1e6, 1, widths[4]);
+        print_number(m->file_bytes > 0 ? (double)m->file_bytes / 1e6 : NAN, 1, widths[4]);
         print_number((double)m->memory.tables / 1e3, 1, widths[5]);
         print_number((double)m->memory.row / 1e3, 1, widths[6]);
         print_number((double)m->memory.token / 1e3, 1, widths[7]);
