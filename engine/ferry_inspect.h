@@ -63,6 +63,14 @@ typedef struct ferry_inspect_training {
 } ferry_inspect_training;
 FERRY_API ferry_inspect_training ferry_inspect_get_training(const ferry_model *model);
 
+/* The decoder's inputs that make it read given translations, a ragged batch: of each text the start token, the tag that
+ * the model's default target language forces as the first token, if it does, and the text's own target ids, without an
+ * end of sentence; *lead is the number of ids before the text's own, 1 or 2. The caller releases *ids and *offsets
+ * [count + 1] with ferry_inspect_free. Errors: UNSUPPORTED (no tokenizer), ARGUMENT (no default language), LIMIT,
+ * MEMORY. */
+FERRY_API ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *texts, int32_t count,
+                                             int32_t **ids, int32_t **offsets, int32_t *lead, ferry_error *error);
+
 typedef enum ferry_inspect_stack { FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER } ferry_inspect_stack;
 
 /* The vocabulary's piece of an id, as stored (a word's blank is U+2581): source for the encoder, target for the
@@ -182,6 +190,8 @@ FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, cons
 FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);
 /* What each of these ids added to the sum of log-probabilities; undefined if ferry_options.scores is 0. */
 FERRY_API const float *ferry_inspect_result_token_scores(const ferry_result *result, size_t line, size_t hypothesis);
+/* The most target tokens, end of sentence included, that the translator gives a sentence of so many source tokens. */
+FERRY_API int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens);
 
 #ifdef __cplusplus
 }

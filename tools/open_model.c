@@ -12,6 +12,7 @@
 #include "conversion_cache.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"
+enum { PLACES = 4 };
 
 /* `note` ends a message about the file. */
 static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
@@ -47,33 +48,44 @@ static void find_program_directory(const char *program, char *directory, size_t 
     *slash = '\0';
 }
 
-/* Looks where the shipped model lies relative to a build folder, in a source tree, or in an installation. */
-static bool find_shipped(const char *program, char *path, size_t size)
+/* Looks for `name` in the places where it lies relative to a build folder, in a source tree, or in an installation.
+ * `advice` begins the message that it is nowhere. */
+static bool find_shipped(const char *program, const char *const places[PLACES], const char *name, const char *advice,
+                         char *path, size_t size)
 {
-    static const char *const places[] = {"models/pretrained", "../models/pretrained", "../../models/pretrained",
-                                         "../share/ferry"};
-    const size_t count = sizeof places / sizeof *places;
     char directory[PATH_MAX];
     find_program_directory(program, directory, sizeof directory);
     if (directory[0] == '\0') {
-        ferry_complain("no model: use -m FILE or set FERRY_MODEL");
+        ferry_complain("%s", advice);
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        const int length = snprintf(path, size, "%s/%s/" SHIPPED, directory, places[i]);
+    for (size_t i = 0; i < PLACES; i++) {
+        const int length = snprintf(path, size, "%s/%s%s", directory, places[i], name);
         if (length > 0 && (size_t)length < size && access(path, F_OK) == 0) return true;
     }
-    ferry_complain("no model: use -m FILE or set FERRY_MODEL; " SHIPPED " was not found in any of");
-    for (size_t i = 0; i < count; i++) ferry_complain("  %s/%s", directory, places[i]);
+    ferry_complain("%s; %s was not found in any of", advice, name);
+    for (size_t i = 0; i < PLACES; i++) ferry_complain("  %s/%s", directory, places[i]);
     return false;
+}
+
+bool ferry_find_zoo(const ferry_call *call, char *path, size_t size)
+{
+    static const char *const places[PLACES] = {"models/", "../models/", "../../models/", "../share/ferry/"};
+    return find_shipped(call->program, places, "encodings",
+                        "no models or no text to compare: name models, and a text with --input and --reference", path,
+                        size);
 }
 
 ferry_model *ferry_open_wanted_model(const ferry_call *call)
 {
+    static const char *const places[PLACES] = {"models/pretrained/", "../models/pretrained/",
+                                               "../../models/pretrained/", "../share/ferry/"};
     char path[PATH_MAX + 64];
     const char *option = ferry_option_text(call, FERRY_OPTION_MODEL);
     if (option != NULL) return ferry_open_model(call, option);
     const char *variable = getenv("FERRY_MODEL");
     if (variable != NULL && variable[0] != '\0') return open_model(call, variable, " (named by FERRY_MODEL)");
-    return find_shipped(call->program, path, sizeof path) ? ferry_open_model(call, path) : NULL;
+    return find_shipped(call->program, places, SHIPPED, "no model: use -m FILE or set FERRY_MODEL", path, sizeof path)
+               ? ferry_open_model(call, path)
+               : NULL;
 }

@@ -118,14 +118,6 @@ typedef struct worker_share {
     int32_t worker;
 } worker_share;
 
-/* The most target tokens of a sentence. */
-static int32_t target_length(const ferry_translator *translator, size_t source_length)
-{
-    const int32_t limit = translator->model->file.transformer.decoder.position.limit;
-    const int32_t length = ferry_decoding_limit(&translator->options, (int32_t)source_length);
-    return limit > 0 && length > limit ? limit : length;
-}
-
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
     ferry_job *job = ((const worker_share *)user)->job;
@@ -142,7 +134,7 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
                   .start_id = generation->start_id},
         .tag = source->line,
     };
-    sentence->rules.options.max_length = target_length(job->translator, source->ids.count);
+    sentence->rules.options.max_length = ferry_translator_target_length(job->translator, source->ids.count);
     return true;
 }
 
@@ -194,7 +186,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
         .width = (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
         .beam = translator->options.beam,
-        .max_length = target_length(translator, job->sources[0].ids.count),
+        .max_length = ferry_translator_target_length(translator, job->sources[0].ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .next = take_sentence,

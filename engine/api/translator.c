@@ -74,3 +74,10 @@ void ferry_translator_destroy(ferry_translator *translator)
     free(translator->suppressed_ids);
     free(translator);
 }
+
+int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length)
+{
+    const int32_t limit = translator->model->file.transformer.decoder.position.limit;
+    const int32_t length = ferry_decoding_limit(&translator->options, (int32_t)source_length);
+    return limit > 0 && length > limit ? limit : length;
+}

@@ -22,4 +22,7 @@ static inline ferry_profile *ferry_translator_profile(const ferry_translator *tr
     return &translator->generators[worker].state.profile;
 }
 
+/* The most target tokens of a sentence. */
+int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length);
+
 #endif

@@ -47,3 +47,8 @@ const float *ferry_inspect_result_token_scores(const ferry_result *result, size_
     const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     return found != NULL ? found->token_scores : NULL;
 }
+
+int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens)
+{
+    return ferry_translator_target_length(translator, source_tokens);
+}

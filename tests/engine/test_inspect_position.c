@@ -124,3 +124,40 @@ TEST(test_pieces)
     ferry_inspect_free(ids);
     ferry_model_close(model);
 }
+
+TEST(test_names)
+{
+    for (size_t i = 0; ferry_inspect_encoding(i) != NULL; i++) {
+        ferry_model *model = make(ferry_inspect_encoding(i));
+        assert_string_equal(ferry_inspect_get_scheme(model, FERRY_INSPECT_ENCODER).name, ferry_inspect_encoding(i));
+        assert_string_equal(ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER).name, ferry_inspect_encoding(i));
+        ferry_model_close(model);
+    }
+    ferry_model *mixed = convert_data("positions/mixed-pre", NULL);
+    assert_string_not_equal(ferry_inspect_get_scheme(mixed, FERRY_INSPECT_ENCODER).name,
+                            ferry_inspect_get_scheme(mixed, FERRY_INSPECT_DECODER).name);
+    ferry_model_close(mixed);
+}
+
+/* The most tokens of a translation: what the options say, unless the decoder's positions end before. */
+TEST(test_target_limit)
+{
+    ferry_model *models[] = {make("none"), make("learned")};
+    for (size_t i = 0; i < 2; i++) {
+        const int32_t limits[2][2] = {{26, 5000}, {26, 1024}};
+        ferry_options options;
+        ferry_translator *translator;
+        ferry_options_default(models[i], &options);
+        options.max_length = 0;
+        options.length_factor = 1.2f;
+        options.length_extra = 20;
+        CHECK(ferry_translator_create(models[i], &options, &translator, &error));
+        assert_int_equal(ferry_inspect_target_limit(translator, 5), limits[i][0]);
+        ferry_translator_destroy(translator);
+        options.max_length = 5000;
+        CHECK(ferry_translator_create(models[i], &options, &translator, &error));
+        assert_int_equal(ferry_inspect_target_limit(translator, 5), limits[i][1]);
+        ferry_translator_destroy(translator);
+        ferry_model_close(models[i]);
+    }
+}

@@ -229,6 +229,33 @@ TEST(test_first_token)
     ferry_model_close(model);
 }
 
+/* Given translations begin with the tag, too. */
+TEST(test_targets)
+{
+    static const ferry_text texts[] = {{"hello", 5}, {"", 0}, {">>fra<< world zzz", 17}};
+    static const int32_t tagged[] = {4, 8, 4, 4, 7, 9, UNKNOWN}; /* without the start tokens */
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
+    int32_t *ids, *offsets, lead;
+    ferry_model *model = open_model(&languages);
+    REFUSE(ferry_inspect_targets(model, texts, 3, &ids, &offsets, &lead, &error), FERRY_ERROR_ARGUMENT, "option ");
+    assert_null(ids);
+    assert_null(offsets);
+    ferry_model_close(model);
+    languages.default_source = 0;
+    languages.default_target = 1;
+    model = open_model(&languages);
+    CHECK(ferry_inspect_targets(model, texts, 3, &ids, &offsets, &lead, &error));
+    assert_int_equal(lead, 2);
+    assert_int_equal(offsets[3], COUNT(tagged) + 3);
+    for (int32_t s = 0, tag = 0; s < 3; s++) {
+        assert_int_equal(ids[offsets[s]], ferry_inspect_get_sizes(model).start_id);
+        for (int32_t i = offsets[s] + 1; i < offsets[s + 1]; i++) assert_int_equal(ids[i], tagged[tag++]);
+    }
+    ferry_inspect_free(ids);
+    ferry_inspect_free(offsets);
+    ferry_model_close(model);
+}
+
 TEST(test_own_tags)
 {
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */

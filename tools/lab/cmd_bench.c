@@ -6,19 +6,22 @@
     (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) |             \
      FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) | FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
 #define TRANSLATE_SEARCH "beam threads batch"
-#define ENCODINGS_OPTIONS (FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(JSON))
-#define ENCODINGS_SEARCH "max-length"
+#define ENCODINGS_OPTIONS                                                                                              \
+    (FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(JSON) | FERRY_TAKES(CSV) | FERRY_TAKES(UNTRAINED) |     \
+     FERRY_TAKES(ENCODINGS) | FERRY_TAKES(QUIET))
+#define ENCODINGS_SEARCH "beam threads batch max-length"
 
 /* What `ferry bench NAME` measures. */
 typedef struct subject {
     const char *name;
     ferry_taken options;
+    size_t most; /* operands after its name */
     int (*run)(const ferry_call *call);
 } subject;
 
 static const subject subjects[] = {
-    {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH}, ferry_bench_translate},
-    {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH}, ferry_bench_encodings},
+    {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH}, 0, ferry_bench_translate},
+    {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH}, SIZE_MAX - 1, ferry_bench_encodings},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
@@ -36,13 +39,17 @@ static int run(const ferry_call *call)
             ferry_complain("bench %s: does not take all of the given options; try 'ferry help bench'", name);
             return FERRY_EXIT_USAGE;
         }
+    if (call->arguments.operand_count - 1 > subjects[s].most) {
+        ferry_complain("bench %s: unexpected '%s'; try 'ferry help bench'", name, call->arguments.operands[1]);
+        return FERRY_EXIT_USAGE;
+    }
     return subjects[s].run(call);
 }
 
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate|encodings",
-    .summary = "measure the speed of translation, or the cost of positional encodings",
+    .synopsis = "translate|encodings [MODEL...]",
+    .summary = "measure the speed of translation, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
         "--json: load_s first_s translate_s lines target_tokens peak_rss_mb; with --single mean_ms p50_ms p95_ms;\n"
@@ -52,12 +59,27 @@ const ferry_command ferry_command_bench = {
         "--limits: the work of all products with weights, and its share of what the machine can multiply and read.\n"
         "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile,\n"
         "--limits, --json.\n"
-        "encodings: measures the encoder with sentences of 32, 512 and 2,000 tokens, a decoder step at 1, 64 and 512\n"
-        "target tokens, and memory, on one thread, for models with random weights that differ only by their encoding.\n"
-        "--max-length: only lengths up to it. --json: for each encoding name encoder_s step_s step_ratio table_bytes\n"
-        "row_bytes cache_bytes thread_bytes. Options: --untrained (required), --encodings, --max-length, --json.\n",
+        "encodings: compares trained models on a text with its translation. Default: the models that ship, which "
+        "differ\n"
+        "only by their positional encoding, with their text; then the cost of all encodings, as --untrained. BLEU and\n"
+        "chrF as sacrebleu's; nats: -log p of a piece of the reference, by position, too, and of its end; lengths, "
+        "early\n"
+        "stops, repetition; by pieces of the source; 95 % intervals and p from 1,000 resamples of the lines; then "
+        "speed\n"
+        "and memory. Greedy search unless --beam says otherwise. --json: text, models: for each name path\n"
+        "encoder_encoding decoder_encoding file_bytes table_bytes row_bytes cache_bytes thread_bytes memory_tokens\n"
+        "line_ms token_ms token_ratio tokens_per_s failures cells: for each name lines failed unscored bleu chrf nats\n"
+        "end_nats length_ratio early_stop repetition curve differences; and cost. [value, low, high]: an interval.\n"
+        "--csv: a row for each model and bucket. Options: --input and --reference (lines of text and their\n"
+        "translations), --beam, --threads, --batch, --json, --csv, --quiet.\n"
+        "encodings --untrained: measures the encoder with sentences of 32, 512 and 2,000 tokens, a decoder step at 1, "
+        "64\n"
+        "and 512 target tokens, and memory, on one thread, for models with random weights that differ only by their\n"
+        "encoding. --max-length: only lengths up to it. --json: cost: for each encoding name encoder_s encoder_ratio\n"
+        "step_s step_ratio table_bytes row_bytes cache_bytes thread_bytes. Options: --encodings, --max-length, "
+        "--json.\n",
     .options = {TRANSLATE_OPTIONS | ENCODINGS_OPTIONS, TRANSLATE_SEARCH " " ENCODINGS_SEARCH},
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .run = run,
 };

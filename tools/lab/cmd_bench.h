@@ -6,7 +6,7 @@
 
 /* Translating a file. */
 int ferry_bench_translate(const ferry_call *call);
-/* Models with random weights that differ only by their positional encoding. */
+/* Trained models on a text, and what positional encodings cost. */
 int ferry_bench_encodings(const ferry_call *call);
 
 #endif

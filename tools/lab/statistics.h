@@ -4,9 +4,15 @@
 
 #include <stddef.h>
 
+#include "interval.h"
+
 /* Sorts in ascending order. */
 void ferry_sort_numbers(double *numbers, size_t count);
 /* The median; sorts the numbers. */
 double ferry_median(double *numbers, size_t count);
+/* The median and the order statistics around it that contain the true one with a probability of 95 % or more, whatever
+ * the distribution; below 6 numbers no pair does, and it is the least and the greatest. Sorts the numbers. NAN if there
+ * are none. */
+ferry_interval ferry_median_interval(double *numbers, size_t count);
 
 #endif

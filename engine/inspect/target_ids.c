@@ -1,0 +1,102 @@
+/* Given translations as the decoder's inputs. */
+#include "engine/ferry_inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/api/model.h"
+
+/* The side that a translation is on, as a tokenizer of its own: no prefix, no suffix, no tag in the line. */
+static ferry_status create_tokenizer(const ferry_model *model, ferry_tokenizer **tokenizer, ferry_error *error)
+{
+    static const char unknown[] = "<unk>";
+    const ferry_model_text *text = &model->file.text;
+    int32_t unk = text->source_unk_id;
+    *tokenizer = NULL;
+    if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
+    for (int32_t i = 0; text->target_pieces != text->source_pieces; i++) {
+        if (i == text->target_count)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '%s'", unknown);
+        unk = i;
+        if (ferry_view_is(text->target_pieces[i], unknown)) break;
+    }
+    const ferry_tokenizer_config config = {
+        .source_model = text->target_model,
+        .source_pieces = text->target_pieces,
+        .source_count = text->target_count,
+        .source_unk = unk,
+        .opus_punctuation = text->opus_punctuation,
+    };
+    return ferry_tokenizer_create(&config, tokenizer, error);
+}
+
+/* The tag that begins a translation; -1: none. */
+static ferry_status find_tag(const ferry_model *model, int32_t *tag, ferry_error *error)
+{
+    ferry_options options;
+    ferry_language_pair pair;
+    ferry_options_default(model, &options);
+    FERRY_TRY(ferry_languages_find(&model->languages, NULL, NULL, &pair, error));
+    FERRY_TRY(ferry_languages_check(&model->languages, pair, options.forced_first_id, error));
+    *tag = options.forced_first_id >= 0 ? options.forced_first_id : ferry_languages_first_id(&model->languages, pair);
+    return FERRY_OK;
+}
+
+/* What is before the text's own ids. */
+typedef struct opening {
+    int32_t ids[2], count;
+} opening;
+
+static ferry_status append(const ferry_tokenizer *tokenizer, const opening *lead, ferry_text text, ferry_ids *one,
+                           ferry_ids *all, ferry_error *error)
+{
+    FERRY_TRY(ferry_tokenizer_encode(tokenizer, (ferry_view){text.data, text.size}, one, error));
+    const size_t count = (size_t)lead->count + one->count;
+    if (count > INT32_MAX - all->count)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
+    int32_t *grown = ferry_array_grow(all->ids, &all->capacity, all->count + count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "target ids", (all->count + count) * sizeof *grown);
+    all->ids = grown;
+    memcpy(grown + all->count, lead->ids, (size_t)lead->count * sizeof *grown);
+    if (one->count > 0) memcpy(grown + all->count + lead->count, one->ids, one->count * sizeof *grown);
+    all->count += count;
+    return FERRY_OK;
+}
+
+static ferry_status tokenize(const ferry_tokenizer *tokenizer, const opening *lead, const ferry_text *texts,
+                             int32_t count, ferry_ids *all, int32_t *offsets, ferry_error *error)
+{
+    ferry_ids one = {0};
+    ferry_status status = FERRY_OK;
+    for (int32_t i = 0; status == FERRY_OK && i < count; i++) {
+        status = append(tokenizer, lead, texts[i], &one, all, error);
+        offsets[i + 1] = (int32_t)all->count;
+    }
+    free(one.ids);
+    return status;
+}
+
+ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *texts, int32_t count, int32_t **ids,
+                                   int32_t **offsets, int32_t *lead, ferry_error *error)
+{
+    opening before = {{model->file.generation.start_id, -1}, 1};
+    ferry_tokenizer *tokenizer;
+    ferry_ids all = {0};
+    *ids = *offsets = NULL;
+    FERRY_TRY(create_tokenizer(model, &tokenizer, error));
+    ferry_status status = find_tag(model, &before.ids[1], error);
+    before.count = *lead = before.ids[1] >= 0 ? 2 : 1;
+    int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
+    if (status == FERRY_OK && starts == NULL)
+        status = ferry_fail_memory(error, "target ids", ((size_t)count + 1) * sizeof *starts);
+    if (status == FERRY_OK) status = tokenize(tokenizer, &before, texts, count, &all, starts, error);
+    ferry_tokenizer_destroy(tokenizer);
+    if (status != FERRY_OK) {
+        free(all.ids);
+        free(starts);
+        return status;
+    }
+    *ids = all.ids;
+    *offsets = starts;
+    return FERRY_OK;
+}

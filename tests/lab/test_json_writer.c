@@ -1,0 +1,52 @@
+/* JSON that another parser reads back. */
+#include "tests/support/files.h"
+#include "tests/support/support.h"
+
+#include "tools/lab/json_writer.h"
+
+static const char hostile[] = "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xFF\xC3";
+/* As Ferry reads it. */
+static const char expected[] = "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xEF\xBF\xBD\xEF\xBF\xBD";
+
+static void write_sample(FILE *out)
+{
+    ferry_json_writer json = {.out = out};
+    ferry_put_begin(&json, NULL, '{');
+    ferry_put_string(&json, "hostile", hostile);
+    ferry_put_text(&json, "nul", (ferry_text){"a\0b", 3});
+    ferry_put_string(&json, "nothing", NULL);
+    ferry_put_number(&json, "nan", NAN);
+    ferry_put_number(&json, "infinite", -INFINITY);
+    ferry_put_number(&json, "number", -1234.5678901);
+    ferry_put_begin(&json, "empty", '[');
+    ferry_put_end(&json, ']');
+    ferry_put_begin(&json, "list", '[');
+    for (int i = 0; i < 3; i++) ferry_put_number(&json, NULL, i);
+    ferry_put_begin(&json, NULL, '{');
+    ferry_put_end(&json, '}');
+    ferry_put_end(&json, ']');
+    ferry_put_end(&json, '}');
+}
+
+TEST(test_round_trip)
+{
+    const char *path = scratch_file("sample.json");
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    write_sample(out);
+    assert_int_equal(fclose(out), 0);
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL) fail_msg("%s", error.text);
+    assert_string_equal(json_string_value(json_object_get(root, "hostile")), expected);
+    assert_int_equal(json_string_length(json_object_get(root, "nul")), 3);
+    assert_memory_equal(json_string_value(json_object_get(root, "nul")), "a\0b", 3);
+    assert_true(json_is_null(json_object_get(root, "nothing")));
+    assert_true(json_is_null(json_object_get(root, "nan")));
+    assert_true(json_is_null(json_object_get(root, "infinite")));
+    assert_true(fabs(json_number_value(json_object_get(root, "number")) + 1234.5678901) < 1e-6);
+    assert_int_equal(json_array_size(json_object_get(root, "empty")), 0);
+    assert_int_equal(json_array_size(json_object_get(root, "list")), 4);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(root, "list"), 2)), 2);
+    json_decref(root);
+}
