@@ -48,7 +48,7 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate|encodings [MODEL...]",
+    .synopsis = "translate|encodings [MODEL…]",
     .summary = "measure the speed of translation, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
