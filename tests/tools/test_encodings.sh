@@ -70,6 +70,7 @@ import json, re
 found = json.load(open("out"))
 assert "cost" not in found and found["beam"] == 1 and found["threads"] == 2 and found["text"]["lines"] == 6
 assert [b["lines"] for b in found["text"]["buckets"]][2:] == [0] * 6 and found["text"]["trained_pieces"] is None
+assert found["models"][0]["training"] == "" and found["models"][0]["trained_pieces"] is None
 (model,) = found["models"]
 assert model["encoder_encoding"] == model["decoder_encoding"] == "sinusoidal" and model["failures"] == []
 assert model["name"] == "tatoeba-en-de" and model["cache_bytes"] == 3 * 2 * 256 * 4 and model["row_bytes"] == 2 * 256 * 4
@@ -132,6 +133,7 @@ convert_with_text()
     cp -r "$positions/$1" "$2"
     cp "$source_dir/tests/data/models/marian-separate/source.spm" "$2"
     echo '{"</s>": 0, "<unk>": 1, "<pad>": 60}' > "$2/vocab.json"
+    sed -i '1,/"format"/s/"format"/"training": "not at all", "trained_length": 31, &/' "$2/config.json"
     "$ferry" convert --quiet "$2" -o "$2.gguf" || fail "cannot convert $1"
 }
 
@@ -143,12 +145,14 @@ test_bench_too_long()
     convert_with_text learned-pre table
     printf 'Hello.\n%s\n' "$(printf 'word %.0s' {1..60})" > text
     expect_quiet_success bench encodings any.gguf table.gguf -i text --reference text
-    expect_match '^  1 lines not translated, the first is 2: a sentence of [0-9]* tokens: the model.s positions end at 40$' \
+    expect_match '^The models were trained on examples of up to 31 pieces\.$' '^  1 lines not translated, the first is 2: a sentence of [0-9]* tokens: the model.s positions end at 40$' \
         '^  1 lines too long for a likelihood$' '^table .*!'
     expect_success bench encodings any.gguf table.gguf -i text --reference text --json
     python3 - << 'END' || fail "JSON: $(cat out)"
 import json
-free, table = json.load(open("out"))["models"]
+found = json.load(open("out"))
+free, table = found["models"]
+assert found["text"]["trained_pieces"] == free["trained_pieces"] == 31 and table["training"] == "not at all"
 assert free["failures"] == [] and [f["line"] for f in table["failures"]] == [2]
 assert "positions end at 40" in table["failures"][0]["reason"]
 assert free["cells"][0]["failed"] == 0 and table["cells"][0]["failed"] == table["cells"][0]["unscored"] == 1

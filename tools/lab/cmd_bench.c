@@ -48,7 +48,7 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate|encodings [MODEL...]",
+    .synopsis = "translate|encodings [MODEL…]",
     .summary = "measure the speed of translation, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
@@ -67,9 +67,12 @@ const ferry_command ferry_command_bench = {
         "stops, repetition; by pieces of the source; 95 % intervals and p from 1,000 resamples of the lines; then "
         "speed\n"
         "and memory. Greedy search unless --beam says otherwise. --json: text, models: for each name path\n"
-        "encoder_encoding decoder_encoding file_bytes table_bytes row_bytes cache_bytes thread_bytes memory_tokens\n"
-        "line_ms token_ms token_ratio tokens_per_s failures cells: for each name lines failed unscored bleu chrf nats\n"
-        "end_nats length_ratio early_stop repetition curve differences; and cost. [value, low, high]: an interval.\n"
+        "encoder_encoding decoder_encoding training trained_pieces file_bytes table_bytes row_bytes cache_bytes\n"
+        "thread_bytes memory_tokens line_ms token_ms token_ratio tokens_per_s failures cells: for each name lines "
+        "failed\n"
+        "unscored bleu chrf nats end_nats length_ratio early_stop repetition curve differences; and cost. [value, "
+        "low,\n"
+        "high]: an interval.\n"
         "--csv: a row for each model and bucket. Options: --input and --reference (lines of text and their\n"
         "translations), --beam, --threads, --batch, --json, --csv, --quiet.\n"
         "encodings --untrained: measures the encoder with sentences of 32, 512 and 2,000 tokens, a decoder step at 1, "

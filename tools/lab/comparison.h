@@ -38,7 +38,7 @@ typedef struct ferry_compared_text {
     const int32_t *buckets;                   /* [count] index in ferry_buckets; -1: blank, only in cell 0 */
     size_t lines[FERRY_CELLS];                /* of each cell */
     size_t curve_count;                       /* points of the longest curve; see ferry_curve_point */
-    int32_t trained_pieces;                   /* longest source text that the models saw in training; 0: unknown */
+    int32_t trained_pieces;                   /* that of all models; 0: they differ, or it is unknown */
 } ferry_compared_text;
 
 /* ---- quality ---- */
@@ -113,6 +113,8 @@ typedef struct ferry_compared_model {
     const char *name;               /* of the file without ".gguf" */
     const char *encodings[2];       /* of the encoder and of the decoder, static */
     const char *description;        /* several lines, as `ferry inspect` prints them */
+    const char *training;           /* how it was trained, in words; "": unknown */
+    int32_t trained_pieces;         /* of the longest training example; 0: unknown */
     const ferry_text *translations; /* [text.count] empty for a failed line */
     const char *const *failures;    /* [text.count] why a line could not be translated; NULL: it could */
     ferry_compared_cell cells[FERRY_CELLS];

@@ -12,7 +12,7 @@
 #include "tools/open_model.h"
 
 #define MODEL_END ".gguf"
-enum { ZOO_TRAINED_PIECES = 31, MEMORY_TOKENS = 128 };
+enum { MEMORY_TOKENS = 128 };
 
 static bool out_of_memory(void)
 {
@@ -85,10 +85,13 @@ static bool describe(ferry_comparison *comparison, const ferry_model *model, fer
     if (!ferry_succeeded(ferry_inspect_describe(model, &text, &error), &error)) return false;
     m->description = ferry_arena_text(&comparison->arena, (ferry_view){text.data, text.size});
     ferry_inspect_free(text.data);
+    const ferry_inspect_training training = ferry_inspect_get_training(model);
+    m->training = ferry_arena_text(&comparison->arena, (ferry_view){training.text.data, training.text.size});
+    m->trained_pieces = training.longest;
     m->encodings[0] = ferry_inspect_get_scheme(model, FERRY_INSPECT_ENCODER).name;
     m->encodings[1] = ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER).name;
     m->file_bytes = stat(m->path, &file) == 0 && S_ISREG(file.st_mode) ? (size_t)file.st_size : 0;
-    return m->description != NULL || out_of_memory();
+    return (m->description != NULL && m->training != NULL) || out_of_memory();
 }
 
 /* Of a thread that translated MEMORY_TOKENS tokens into as many, or as many as the encoding permits. */
@@ -215,6 +218,14 @@ static bool fill_buckets(ferry_comparison *comparison, const ferry_model *model)
     return true;
 }
 
+static void find_trained_pieces(ferry_comparison *comparison)
+{
+    comparison->text.trained_pieces = comparison->models[0].trained_pieces;
+    for (size_t m = 1; m < comparison->count; m++)
+        if (comparison->models[m].trained_pieces != comparison->text.trained_pieces)
+            comparison->text.trained_pieces = 0;
+}
+
 /* Also finds out whether each model has a tokenizer. */
 static bool find_longest_curve(ferry_comparison *comparison, const ferry_comparison_input *input)
 {
@@ -262,9 +273,9 @@ bool ferry_comparison_open(const ferry_call *call, size_t first, ferry_compariso
     input->source.descriptor = input->reference.descriptor = -1;
     if ((!named || !own_text) && !ferry_find_zoo(call, zoo, sizeof zoo)) return false;
     if (!named && !list_zoo(comparison, zoo, &paths, &count)) return false;
-    comparison->text.trained_pieces = named ? 0 : ZOO_TRAINED_PIECES;
-    return open_models(call, comparison, input, paths, count) && name_models(comparison) &&
-           open_text(call, zoo, comparison, input) && find_longest_curve(comparison, input) &&
+    if (!open_models(call, comparison, input, paths, count) || !name_models(comparison)) return false;
+    find_trained_pieces(comparison);
+    return open_text(call, zoo, comparison, input) && find_longest_curve(comparison, input) &&
            fill_buckets(comparison, input->models[0]);
 }
 

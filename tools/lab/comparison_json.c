@@ -106,6 +106,8 @@ static void put_model(ferry_json_writer *json, const ferry_comparison *c, size_t
     ferry_put_string(json, "path", m->path);
     ferry_put_string(json, "encoder_encoding", m->encodings[0]);
     ferry_put_string(json, "decoder_encoding", m->encodings[1]);
+    ferry_put_string(json, "training", m->training);
+    ferry_put_number(json, "trained_pieces", m->trained_pieces > 0 ? (double)m->trained_pieces : NAN);
     ferry_put_number(json, "file_bytes", m->file_bytes > 0 ? (double)m->file_bytes : NAN);
     put_memory(json, &m->memory);
     ferry_put_number(json, "thread_bytes", (double)m->memory.thread);

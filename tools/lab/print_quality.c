@@ -160,6 +160,8 @@ void ferry_print_buckets(const ferry_comparison *c)
            "difference to the first model is chance. Below, by pieces of the source; *: the best, or no different\n"
            "from it (p at least %.2f); !: without, or with empty translations of, lines too long for the model.\n",
            FERRY_EARLY, significant);
+    if (c->text.trained_pieces > 0)
+        printf("The models were trained on examples of up to %d pieces.\n", (int)c->text.trained_pieces);
     print_cell_names(c, "");
     printf("%-*s", NAME_WIDTH, "lines");
     for (size_t cell = 0; cell < FERRY_CELLS; cell++)
