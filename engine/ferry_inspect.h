@@ -91,13 +91,22 @@ FERRY_API ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_insp
                                             const int32_t *offsets, int32_t count, const int32_t *target_ids,
                                             const int32_t *target_offsets, float *hidden, ferry_error *error);
 
+/* How positions reach attention. */
+typedef enum ferry_inspect_scheme_kind {
+    FERRY_INSPECT_NO_POSITIONS,
+    FERRY_INSPECT_ABSOLUTE, /* something is added to embeddings */
+    FERRY_INSPECT_RELATIVE  /* queries and keys are rotated, or scores changed */
+} ferry_inspect_scheme_kind;
 /* The positional encoding of a stack. */
 typedef struct ferry_inspect_scheme {
-    const char *name;     /* static */
-    char parameters[256]; /* "theta 10000, layout half, dims 16"; "": none */
-    int32_t limit;        /* positions that can be represented; 0: any number */
-    int32_t has_weights;  /* 1: it has weights of its own */
-    int32_t has_values;   /* 1: it adds vectors to values, too, which the functions below do not show */
+    const char *name;          /* static */
+    const char *title, *paper; /* as papers call it, and the paper that it is from, static; "": none */
+    ferry_inspect_scheme_kind kind;
+    int32_t for_long_texts; /* 1: its paper promises quality at lengths beyond those in training */
+    char parameters[256];   /* "theta 10000, layout half, dims 16"; "": none */
+    int32_t limit;          /* positions that can be represented; 0: any number */
+    int32_t has_weights;    /* 1: it has weights of its own */
+    int32_t has_values;     /* 1: it adds vectors to values, too, which the functions below do not show */
 } ferry_inspect_scheme;
 FERRY_API ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack);
 /* What an encoding adds to embeddings: rows [count, d_model] of positions 0 … count - 1. UNSUPPORTED: it adds nothing.

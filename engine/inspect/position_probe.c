@@ -12,14 +12,25 @@ static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_sta
     return stack == FERRY_INSPECT_ENCODER ? &model->file.transformer.encoder : &model->file.transformer.decoder;
 }
 
+static ferry_inspect_scheme_kind kind_of(const ferry_position_scheme *scheme)
+{
+    if (scheme->rotate != NULL || scheme->score != NULL) return FERRY_INSPECT_RELATIVE;
+    return scheme->embed != NULL ? FERRY_INSPECT_ABSOLUTE : FERRY_INSPECT_NO_POSITIONS;
+}
+
 ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack)
 {
     const ferry_position *position = &find_stack(model, stack)->position;
     const ferry_name parameters = ferry_position_parameters(position);
-    ferry_inspect_scheme scheme = {.name = position->scheme->name,
+    const ferry_position_scheme *s = position->scheme;
+    ferry_inspect_scheme scheme = {.name = s->name,
+                                   .title = s->title != NULL ? s->title : s->name,
+                                   .paper = s->paper != NULL ? s->paper : "",
+                                   .kind = kind_of(s),
+                                   .for_long_texts = s->for_long_texts,
                                    .limit = position->limit,
                                    .has_weights = ferry_position_has_weights(position),
-                                   .has_values = position->scheme->context != NULL};
+                                   .has_values = s->context != NULL};
     snprintf(scheme.parameters, sizeof scheme.parameters, "%s", parameters.text);
     return scheme;
 }

@@ -52,5 +52,12 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->key_operations = (int64_t)stack->layers * stack->heads;
 }
 
-const ferry_position_scheme ferry_position_alibi = {
-    .name = "alibi", .parameters = parameters, .tensors = tensors, .bind = bind, .score = score, .cost = cost};
+const ferry_position_scheme ferry_position_alibi = {.name = "alibi",
+                                                    .title = "ALiBi",
+                                                    .paper = "Press et al. 2022",
+                                                    .for_long_texts = true,
+                                                    .parameters = parameters,
+                                                    .tensors = tensors,
+                                                    .bind = bind,
+                                                    .score = score,
+                                                    .cost = cost};

@@ -175,6 +175,8 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_deberta = {.name = "deberta",
+                                                      .title = "DeBERTa",
+                                                      .paper = "He et al. 2021",
                                                       .parameters = parameters,
                                                       .tensors = tensors,
                                                       .bind = bind,

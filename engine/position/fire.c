@@ -224,6 +224,9 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_fire = {.name = "fire",
+                                                   .title = "FIRE",
+                                                   .paper = "Li et al. 2023",
+                                                   .for_long_texts = true,
                                                    .parameters = parameters,
                                                    .tensors = tensors,
                                                    .bind = bind,

@@ -80,5 +80,13 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->key_operations = heads;
 }
 
-const ferry_position_scheme ferry_position_kerple = {
-    .name = "kerple", .tensors = tensors, .bind = bind, .row = "layers*H", .fill = fill, .score = score, .cost = cost};
+const ferry_position_scheme ferry_position_kerple = {.name = "kerple",
+                                                     .title = "KERPLE",
+                                                     .paper = "Chi et al. 2022",
+                                                     .for_long_texts = true,
+                                                     .tensors = tensors,
+                                                     .bind = bind,
+                                                     .row = "layers*H",
+                                                     .fill = fill,
+                                                     .score = score,
+                                                     .cost = cost};

@@ -26,6 +26,8 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_learned = {.name = "learned",
+                                                      .title = "learned",
+                                                      .paper = "Gehring et al. 2017",
                                                       .parameters = parameters,
                                                       .tensors = tensors,
                                                       .limit = "max_positions",

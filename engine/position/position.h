@@ -139,6 +139,8 @@ typedef struct ferry_position_cost {
 
 struct ferry_position_scheme {
     const char *name;                           /* as in the model file */
+    const char *title, *paper;                  /* for readers: "RoPE", "Su et al. 2021"; NULL: the name, none */
+    bool for_long_texts;                        /* the paper promises quality at lengths beyond those in training */
     const ferry_position_parameter *parameters; /* NULL: none */
     const ferry_position_tensor *tensors;       /* NULL: none */
     bool pairs;                                 /* refuses an odd D */

@@ -69,5 +69,12 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->token_operations = (int64_t)2 * 2 * stack->layers * stack->heads * n; /* q and k */
 }
 
-const ferry_position_scheme ferry_position_rope = {
-    .name = "rope", .parameters = parameters, .row = "dims", .fill = fill, .rotate = rotate, .cost = cost};
+const ferry_position_scheme ferry_position_rope = {.name = "rope",
+                                                   .title = "RoPE",
+                                                   .paper = "Su et al. 2021",
+                                                   .for_long_texts = true,
+                                                   .parameters = parameters,
+                                                   .row = "dims",
+                                                   .fill = fill,
+                                                   .rotate = rotate,
+                                                   .cost = cost};

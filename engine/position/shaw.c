@@ -130,6 +130,8 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
+                                                   .title = "Shaw",
+                                                   .paper = "Shaw et al. 2018",
                                                    .parameters = parameters,
                                                    .tensors = tensors,
                                                    .bind = bind,

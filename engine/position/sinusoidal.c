@@ -65,6 +65,8 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_sinusoidal = {.name = "sinusoidal",
+                                                         .title = "sinusoidal",
+                                                         .paper = "Vaswani et al. 2017",
                                                          .parameters = parameters,
                                                          .pairs = true,
                                                          .bind = bind,

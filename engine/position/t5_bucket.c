@@ -82,5 +82,11 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
     result->key_operations = (int64_t)stack->layers * stack->heads;
 }
 
-const ferry_position_scheme ferry_position_t5 = {
-    .name = "t5", .parameters = parameters, .tensors = tensors, .bind = bind, .score = score, .cost = cost};
+const ferry_position_scheme ferry_position_t5 = {.name = "t5",
+                                                 .title = "T5",
+                                                 .paper = "Raffel et al. 2020",
+                                                 .parameters = parameters,
+                                                 .tensors = tensors,
+                                                 .bind = bind,
+                                                 .score = score,
+                                                 .cost = cost};

@@ -171,6 +171,8 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 }
 
 const ferry_position_scheme ferry_position_transformer_xl = {.name = "transformer_xl",
+                                                             .title = "Transformer-XL",
+                                                             .paper = "Dai et al. 2019",
                                                              .tensors = tensors,
                                                              .pairs = true,
                                                              .bind = bind,

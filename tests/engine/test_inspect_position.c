@@ -139,6 +139,28 @@ TEST(test_names)
     ferry_model_close(mixed);
 }
 
+/* What an encoding does makes its kind. */
+TEST(test_kinds)
+{
+    for (size_t i = 0; ferry_inspect_encoding(i) != NULL; i++) {
+        ferry_model *model = make(ferry_inspect_encoding(i));
+        const ferry_inspect_scheme scheme = ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER);
+        const bool none = strcmp(scheme.name, "none") == 0,
+                   added = strcmp(scheme.name, "learned") == 0 || strcmp(scheme.name, "sinusoidal") == 0;
+        assert_int_equal(scheme.kind, none    ? FERRY_INSPECT_NO_POSITIONS
+                                      : added ? FERRY_INSPECT_ABSOLUTE
+                                              : FERRY_INSPECT_RELATIVE);
+        assert_true(strlen(scheme.title) > 1 && (strlen(scheme.paper) > 4) == !none);
+        if (strcmp(scheme.name, "rope") == 0) {
+            assert_string_equal(scheme.title, "RoPE");
+            assert_string_equal(scheme.paper, "Su et al. 2021");
+        }
+        if (strcmp(scheme.name, "alibi") == 0) assert_int_equal(scheme.for_long_texts, 1);
+        if (none || added || strcmp(scheme.name, "shaw") == 0) assert_int_equal(scheme.for_long_texts, 0);
+        ferry_model_close(model);
+    }
+}
+
 /* The most tokens of a translation: what the options say, unless the decoder's positions end before. */
 TEST(test_target_limit)
 {
