@@ -12,12 +12,7 @@
 static const ferry_inspect_shape shape = {
     .d_model = 512, .heads = 8, .ffn_width = 2048, .encoder_layers = 6, .decoder_layers = 6, .vocab = 1024};
 
-enum { SOURCE = 32, MAX_ROUNDS = 21 };
-
-const ferry_cost_case ferry_cost_cases[FERRY_COST_CASES] = {
-    {SOURCE, 0}, {512, 0},     {FERRY_COST_LONGEST, 0}, /* encoder */
-    {SOURCE, 1}, {SOURCE, 64}, {SOURCE, 512},           /* decoder, from FERRY_COST_FIRST_STEP on */
-};
+enum { MAX_ROUNDS = 21 };
 
 /* In every round, each encoding takes a turn of `runs` runs; only the fastest counts, which leaves out the cold start
  * of a turn. */
@@ -143,7 +138,9 @@ static bool enter(race *r, const char *name)
     entrant *e = &r->entrants[section->count];
     if (!ferry_succeeded(ferry_inspect_untrained(name, &shape, getenv("FERRY_ISA"), &e->model, &error), &error))
         return false;
-    section->costs[section->count++].encoding = ferry_inspect_get_scheme(e->model, FERRY_INSPECT_ENCODER).name;
+    const ferry_inspect_scheme scheme = ferry_inspect_get_scheme(e->model, FERRY_INSPECT_ENCODER);
+    section->costs[section->count].encoding = scheme.name;
+    section->costs[section->count++].kind = scheme.kind;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench_cost.h"
+#include "bench_probes.h"
 #include "bench_quality.h"
 #include "bench_speed.h"
 #include "comparison_input.h"
@@ -62,6 +63,7 @@ static bool measure_model(bench *b, size_t index)
     ferry_status status = ferry_measure_quality(c, index, b->input.models[index], b->scores[index], &error);
     for (size_t other = 0; status == FERRY_OK && other < index; other++)
         status = ferry_score_difference(c, index, b->scores[index], other, b->scores[other], &error);
+    if (status == FERRY_OK) status = ferry_measure_probes(c, index, b->input.models[index], &error);
     if (status != FERRY_OK) ferry_complain("%s: %s", c->models[index].path, error.message);
     return status == FERRY_OK;
 }
@@ -79,6 +81,7 @@ static bool measure_models(bench *b)
     if (b->tables) ferry_print_buckets(c);
     if (!ferry_succeeded(ferry_measure_speed(c, b->input.models, &error), &error)) return false;
     if (b->tables) ferry_print_speed(c);
+    if (b->tables) ferry_print_probes(c);
     return true;
 }
 

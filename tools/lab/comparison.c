@@ -17,6 +17,13 @@ const ferry_metric_description ferry_metrics[FERRY_METRIC_COUNT] = {
     [FERRY_METRIC_REPETITION] = {"repetition", "repetition", -1, 2},
 };
 
+enum { SOURCE = 32 };
+
+const ferry_cost_case ferry_cost_cases[FERRY_COST_CASES] = {
+    {SOURCE, 0}, {512, 0},     {FERRY_COST_LONGEST, 0}, /* encoder */
+    {SOURCE, 1}, {SOURCE, 64}, {SOURCE, 512},           /* decoder, from FERRY_COST_FIRST_STEP on */
+};
+
 const char *ferry_cell_name(size_t cell)
 {
     return cell == 0 ? "all" : ferry_buckets[cell - 1].name;
@@ -44,5 +51,7 @@ size_t ferry_comparison_best(const ferry_comparison *comparison, size_t cell, fe
 
 void ferry_comparison_destroy(ferry_comparison *comparison)
 {
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->models[i].probes != NULL) ferry_probes_destroy(comparison->models[i].probes);
     ferry_arena_destroy(&comparison->arena);
 }

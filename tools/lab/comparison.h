@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "engine/ferry_inspect.h"
 #include "interval.h"
+#include "probes.h"
 
 /* ---- the text ---- */
 
@@ -110,18 +111,20 @@ typedef struct ferry_compared_speed {
 
 typedef struct ferry_compared_model {
     const char *path;
-    const char *name;               /* of the file without ".gguf" */
-    const char *encodings[2];       /* of the encoder and of the decoder, static */
-    const char *description;        /* several lines, as `ferry inspect` prints them */
-    const char *training;           /* how it was trained, in words; "": unknown */
-    int32_t trained_pieces;         /* of the longest training example; 0: unknown */
-    const ferry_text *translations; /* [text.count] empty for a failed line */
-    const char *const *failures;    /* [text.count] why a line could not be translated; NULL: it could */
+    const char *name;                /* of the file without ".gguf" */
+    const char *encodings[2];        /* of the encoder and of the decoder, static */
+    ferry_inspect_scheme schemes[2]; /* the same in full */
+    const char *description;         /* several lines, as `ferry inspect` prints them */
+    const char *training;            /* how it was trained, in words; "": unknown */
+    int32_t trained_pieces;          /* of the longest training example; 0: unknown */
+    const ferry_text *translations;  /* [text.count] empty for a failed line */
+    const char *const *failures;     /* [text.count] why a line could not be translated; NULL: it could */
     ferry_compared_cell cells[FERRY_CELLS];
     ferry_compared_speed speed;
     ferry_inspect_memory memory; /* bytes; of a thread that translated memory_tokens into as many */
     int32_t memory_tokens;
-    size_t file_bytes; /* 0: not one file */
+    size_t file_bytes;    /* 0: not one file */
+    ferry_probes *probes; /* buckets are those of the text; NULL: not measured */
 } ferry_compared_model;
 
 /* ---- cost: models with random weights that differ only by their encoding ---- */
@@ -137,7 +140,8 @@ typedef struct ferry_cost_case {
 extern const ferry_cost_case ferry_cost_cases[FERRY_COST_CASES];
 
 typedef struct ferry_cost {
-    const char *encoding;                     /* static */
+    const char *encoding; /* static */
+    ferry_inspect_scheme_kind kind;
     ferry_interval seconds[FERRY_COST_CASES]; /* NAN: longer than the encoding permits, or left out */
     ferry_interval ratio[FERRY_COST_CASES];   /* to the first encoding; with 1 in the interval: noise */
     ferry_inspect_memory memory;              /* bytes; without `thread` */
@@ -151,6 +155,9 @@ typedef struct ferry_cost_section {
     ferry_cost *costs;         /* [count], the first without an encoding */
     size_t count;              /* 0: not measured */
 } ferry_cost_section;
+
+/* Below this p, a difference counts as one. */
+#define FERRY_SIGNIFICANT 0.05
 
 /* ---- all of it ---- */
 

@@ -88,8 +88,10 @@ static bool describe(ferry_comparison *comparison, const ferry_model *model, fer
     const ferry_inspect_training training = ferry_inspect_get_training(model);
     m->training = ferry_arena_text(&comparison->arena, (ferry_view){training.text.data, training.text.size});
     m->trained_pieces = training.longest;
-    m->encodings[0] = ferry_inspect_get_scheme(model, FERRY_INSPECT_ENCODER).name;
-    m->encodings[1] = ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER).name;
+    for (int stack = 0; stack < 2; stack++) {
+        m->schemes[stack] = ferry_inspect_get_scheme(model, (ferry_inspect_stack)stack);
+        m->encodings[stack] = m->schemes[stack].name;
+    }
     m->file_bytes = stat(m->path, &file) == 0 && S_ISREG(file.st_mode) ? (size_t)file.st_size : 0;
     return (m->description != NULL && m->training != NULL) || out_of_memory();
 }

@@ -117,6 +117,7 @@ static void put_model(ferry_json_writer *json, const ferry_comparison *c, size_t
     put_interval(json, "token_ratio", &m->speed.token_ratio);
     put_interval(json, "tokens_per_s", &m->speed.tokens_per_s);
     put_failures(json, c, m);
+    if (m->probes != NULL) ferry_put_probes(json, m->probes);
     ferry_put_begin(json, "cells", '[');
     for (size_t cell = 0; cell < FERRY_CELLS; cell++)
         if (c->text.lines[cell] > 0) put_cell(json, c, cell, index);

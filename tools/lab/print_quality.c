@@ -7,9 +7,6 @@
 
 enum { NAME_WIDTH = 20, CELL_WIDTH = 11 };
 
-/* Below it, a difference counts as one. */
-static const double significant = 0.05;
-
 /* Metrics for which models are compared. */
 static const ferry_metric compared[] = {FERRY_METRIC_BLEU, FERRY_METRIC_CHRF, FERRY_METRIC_LIKELIHOOD};
 enum { COMPARED = sizeof compared / sizeof *compared };
@@ -101,7 +98,7 @@ static const char *mark_of(const ferry_comparison *c, size_t cell, ferry_metric 
     const size_t best = ferry_comparison_best(c, cell, metric);
     if (c->count < 2 || best == c->count) return "";
     if (best == index) return "*";
-    return ferry_comparison_difference(c, cell, metric, index, best)->p >= significant ? "*" : "";
+    return ferry_comparison_difference(c, cell, metric, index, best)->p >= FERRY_SIGNIFICANT ? "*" : "";
 }
 
 static void print_cell_names(const ferry_comparison *c, const char *title)
@@ -159,7 +156,7 @@ void ferry_print_buckets(const ferry_comparison *c)
            "reference's pieces; repeated: that repeat pieces three times in a row or reach the limit. p: that the\n"
            "difference to the first model is chance. Below, by pieces of the source; *: the best, or no different\n"
            "from it (p at least %.2f); !: without, or with empty translations of, lines too long for the model.\n",
-           FERRY_EARLY, significant);
+           FERRY_EARLY, FERRY_SIGNIFICANT);
     if (c->text.trained_pieces > 0)
         printf("The models were trained on examples of up to %d pieces.\n", (int)c->text.trained_pieces);
     print_cell_names(c, "");
