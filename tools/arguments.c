@@ -51,6 +51,7 @@ static const description table[FERRY_OPTION_COUNT] = {
                                 "the positional encodings to compare; default: all"},
     [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print one line of JSON"},
     [FERRY_OPTION_CSV] = {"csv", 0, SWITCH, "", 0, 0, NO_FIELD, "print comma-separated values"},
+    [FERRY_OPTION_REPORT] = {"report", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a page of HTML"},
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
     [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "show the share of the machine's limits that was reached"},

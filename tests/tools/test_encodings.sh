@@ -28,7 +28,7 @@ test_bench_encodings_refuses()
 {
     local limits='--untrained measures no trained models: it takes only --encodings, --max-length and --json'
     local option
-    for option in '--beam 2' '--threads 2' '--batch 2' '--input x --reference y' --csv model.gguf; do
+    for option in '--beam 2' '--threads 2' '--batch 2' '--input x --reference y' --csv '--report x' model.gguf; do
         # shellcheck disable=SC2086 # two words
         expect_usage_error "$limits" bench encodings --untrained $option
     done
@@ -133,7 +133,7 @@ convert_with_text()
     cp -r "$positions/$1" "$2"
     cp "$source_dir/tests/data/models/marian-separate/source.spm" "$2"
     echo '{"</s>": 0, "<unk>": 1, "<pad>": 60}' > "$2/vocab.json"
-    sed -i '1,/"format"/s/"format"/"training": "not at all", "trained_length": 31, &/' "$2/config.json"
+    sed -i '1,/"format"/s/"format"/"training": "not <b> at all", "trained_length": 31, &/' "$2/config.json"
     "$ferry" convert --quiet "$2" -o "$2.gguf" || fail "cannot convert $1"
 }
 
@@ -152,7 +152,7 @@ test_bench_too_long()
 import json
 found = json.load(open("out"))
 free, table = found["models"]
-assert found["text"]["trained_pieces"] == free["trained_pieces"] == 31 and table["training"] == "not at all"
+assert found["text"]["trained_pieces"] == free["trained_pieces"] == 31 and table["training"] == "not <b> at all"
 assert free["failures"] == [] and [f["line"] for f in table["failures"]] == [2]
 assert "positions end at 40" in table["failures"][0]["reason"]
 assert free["cells"][0]["failed"] == 0 and table["cells"][0]["failed"] == table["cells"][0]["unscored"] == 1
@@ -199,4 +199,36 @@ test_bench_models_refuses()
     expect_failure 'ids.gguf: the model has no tokenizer' \
         bench encodings "$shipped" ids.gguf -i text --reference reference --json
     [ ! -s out ] || fail "output: $(cat out)"
+}
+
+# ---- the report ----
+
+# Models that say how long their training's texts were, one of them with a name that is none of HTML's business.
+test_bench_report()
+{
+    local name odd='<script>alert("&amp;")<\i>'
+    chmod -R u+w .
+    for name in none learned rope; do
+        convert_with_text "$name-pre" "$name"
+    done
+    mv none.gguf "$odd.gguf"
+    for words in {1..12}; do printf 'word %.0s' $(seq "$words"); echo; done > text
+    expect_quiet_success bench encodings "$odd.gguf" learned.gguf rope.gguf -i text --reference text --json \
+        --report report.html
+    python3 "$source_dir/tests/tools/check_report.py" report.html out || fail "the page is wrong"
+    python3 - << 'END' || fail "probes: $(cat out)"
+import json
+for model in json.load(open("out"))["models"]:
+    probes = model["probes"]
+    assert len(probes["encoder"]) == 4 and len(probes["decoder"]) == 3 and len(probes["shuffled"]) == 8
+    assert all(0 <= layer["r2_seen"] <= 1 for layer in probes["encoder"] if model["name"] == "learned"), probes
+    assert [len(bucket) for bucket in probes["attention"]["cross"]] == [2] * 8
+    assert probes["shuffled"][1]["sentences"] > 0 and probes["shuffled"][1]["nats"] > 0
+END
+    grep -qF 'not &lt;b&gt; at all; up to 31 pieces' report.html || fail "no training in the page"
+    expect_quiet_success bench encodings learned.gguf -i text --reference text
+    expect_match '^R² of the position .*seen  beyond' '^learned  *encoder 0 '
+    expect_quiet_success bench encodings learned.gguf -i text --reference text --json --report one.html
+    python3 "$source_dir/tests/tools/check_report.py" one.html out || fail "the page of one model is wrong"
+    expect_failure 'no/report.html: cannot' bench encodings rope.gguf -i text --reference text --report no/report.html
 }

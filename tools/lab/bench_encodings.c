@@ -11,6 +11,8 @@
 #include "comparison_input.h"
 #include "line_columns.h"
 #include "print_comparison.h"
+#include "report.h"
+#include "tools/output_file.h"
 
 enum { RESAMPLES = 1000, SEED = 1 };
 
@@ -102,6 +104,18 @@ static bool measure_cost(bench *b)
     return true;
 }
 
+/* ---- the report ---- */
+
+static bool write_report(const bench *b)
+{
+    const char *path = ferry_option_text(b->call, FERRY_OPTION_REPORT);
+    FILE *out = path != NULL ? ferry_output_open(path) : NULL;
+    if (out == NULL) return path == NULL;
+    const bool done = ferry_report(out, &b->comparison);
+    if (!done) ferry_complain("out of memory");
+    return ferry_output_close(out, path) && done;
+}
+
 /* ---- the command ---- */
 
 static bool refuse(const char *message)
@@ -116,7 +130,8 @@ static bool check_usage(const ferry_call *call)
                input = ferry_is_given(call, FERRY_OPTION_INPUT),
                reference = ferry_is_given(call, FERRY_OPTION_REFERENCE), csv = ferry_is_given(call, FERRY_OPTION_CSV);
     const bool trained = call->arguments.operand_count > 1 || input || reference || csv || is_option(call, "beam") ||
-                         is_option(call, "threads") || is_option(call, "batch");
+                         ferry_is_given(call, FERRY_OPTION_REPORT) || is_option(call, "threads") ||
+                         is_option(call, "batch");
     if (untrained && trained)
         return refuse("--untrained measures no trained models: it takes only --encodings, --max-length and --json");
     if (!untrained && (ferry_is_given(call, FERRY_OPTION_ENCODINGS) || is_option(call, "max-length")))
@@ -135,6 +150,7 @@ int ferry_bench_encodings(const ferry_call *call)
     bool done = untrained || measure_models(&b);
     if (b.tables && !untrained && !named && done) putchar('\n');
     if (done && !named && !csv) done = measure_cost(&b);
+    done = done && write_report(&b);
     if (done && json) ferry_print_json(&b.comparison);
     if (done && csv) ferry_print_csv(&b.comparison);
     for (size_t i = 0; b.scores != NULL && i < b.comparison.count; i++) free(b.scores[i]);

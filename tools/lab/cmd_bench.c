@@ -7,8 +7,8 @@
      FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) | FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
 #define TRANSLATE_SEARCH "beam threads batch"
 #define ENCODINGS_OPTIONS                                                                                              \
-    (FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(JSON) | FERRY_TAKES(CSV) | FERRY_TAKES(UNTRAINED) |     \
-     FERRY_TAKES(ENCODINGS) | FERRY_TAKES(QUIET))
+    (FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(JSON) | FERRY_TAKES(CSV) | FERRY_TAKES(REPORT) |        \
+     FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(QUIET))
 #define ENCODINGS_SEARCH "beam threads batch max-length"
 
 /* What `ferry bench NAME` measures. */
@@ -73,8 +73,11 @@ const ferry_command ferry_command_bench = {
         "unscored bleu chrf nats end_nats length_ratio early_stop repetition curve differences; and cost. [value, "
         "low,\n"
         "high]: an interval.\n"
-        "--csv: a row for each model and bucket. Options: --input and --reference (lines of text and their\n"
-        "translations), --beam, --threads, --batch, --json, --csv, --quiet.\n"
+        "Models whose files record the longest example of their training are probed: what their states and attention\n"
+        "tell about positions (probes). --report: all of it as a page of HTML with figures, advice, and what it says\n"
+        "about common claims. --csv: a row for each model and bucket. Options: --input and --reference (lines of text "
+        "and their\n"
+        "translations), --beam, --threads, --batch, --json, --csv, --report, --quiet.\n"
         "encodings --untrained: measures the encoder with sentences of 32, 512 and 2,000 tokens, a decoder step at 1, "
         "64\n"
         "and 512 target tokens, and memory, on one thread, for models with random weights that differ only by their\n"

@@ -143,8 +143,9 @@ static bool is_excluded(uint32_t code)
 }
 
 /* Each byte that is not part of a valid character becomes U+FFFD. */
-static void write_escaped(FILE *out, ferry_view text)
+void ferry_svg_escape(FILE *out, ferry_text escaped)
 {
+    const ferry_view text = {escaped.data, escaped.size};
     size_t at = 0;
     while (at < text.size) {
         uint32_t code;
@@ -167,7 +168,7 @@ void ferry_svg_name(FILE *out, const char *name)
 {
     if (name == NULL) return;
     fputs("<title>", out);
-    write_escaped(out, ferry_text_view(name));
+    ferry_svg_escape(out, ferry_svg_literal(name));
     fputs("</title>\n", out);
 }
 
@@ -225,7 +226,7 @@ static void write_text(FILE *out, double x, double y, ferry_svg_font font, ferry
     if (font == FERRY_SVG_LABEL) fputs(" class=\"soft\"", out);
     if (angle < 0 || angle > 0) fprintf(out, " transform=\"rotate(%.6g %.6g %.6g)\"", angle, x, y);
     fputc('>', out);
-    write_escaped(out, text);
+    ferry_svg_escape(out, (ferry_text){text.data, text.size});
     fputs("</text>\n", out);
 }
 

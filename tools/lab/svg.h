@@ -37,6 +37,8 @@ typedef enum ferry_svg_font {
     FERRY_SVG_LABEL,   /* of axes, legends, cells: 11 px */
 } ferry_svg_font;
 ferry_text ferry_svg_literal(const char *text);
+/* The text as XML and HTML need it; any bytes, see ferry_svg_text. */
+void ferry_svg_escape(FILE *out, ferry_text text);
 /* Pixels, of a usual font, approximately. */
 double ferry_svg_text_width(ferry_svg_font font, ferry_text text);
 
