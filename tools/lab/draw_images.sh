@@ -8,11 +8,11 @@ models=$(realpath "${2:-$here/../../models/encodings}")
 cd "$here/../../docs/images"
 
 subjects=()
-for name in $(sed -n 's/^## \([a-z0-9_]*\)$/\1/p' ../encodings.md); do
+while read -r name; do
     subject=$models/$name.gguf
     [ -e "$subject" ] || subject=$name
     subjects+=("$subject")
     [ "$name" = none ] || "$ferry" plot "$subject" -o "$name.svg"
-done
+done < <(sed -n 's/^## \([a-z0-9_]*\)$/\1/p' ../encodings.md)
 "$ferry" plot "${subjects[@]}" -o overview.svg
 "$ferry" plot --attention "I thought you might want to play a game of chess." -o attention.svg

@@ -62,6 +62,7 @@ const char ferry_report_style[] =
     "header{grid-column:1/3}nav{position:sticky;top:1rem;align-self:start;font-size:.92rem}"
     ".panels{grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))}main>section:first-child h2{margin-top:0}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}nav{display:none}.scroll{overflow:visible}"
-    "table{font-size:8pt}th,td{padding:.15rem .3rem}.claim,.advice li,tr,figure{break-inside:avoid}pre.scroll{white-space:pre-wrap}h2,h3,figcaption,.keys,"
+    "table{font-size:8pt}th,td{padding:.15rem .3rem}.claim,.advice "
+    "li,tr,figure{break-inside:avoid}pre.scroll{white-space:pre-wrap}h2,h3,figcaption,.keys,"
     ".axes{break-after:avoid}.panels{grid-template-columns:repeat(4,1fr)}.panels svg{break-inside:avoid}"
     "details::details-content{content-visibility:visible;height:auto}a{color:inherit;text-decoration:none}}\n";
