@@ -186,6 +186,20 @@ test_bench_zoo()
     expect_lines out 4
 }
 
+# Every encoding has a model there, trained as its card says, which translates a short sentence.
+test_shipped_zoo()
+{
+    local zoo=$source_dir/models/encodings name
+    for name in none learned sinusoidal shaw t5 transformer_xl deberta rope alibi kerple fire rope-none; do
+        run inspect "$zoo/$name.gguf"
+        grep -q 'trained on examples of up to 31 tokens' out || fail "$name: $(cat out err)"
+        grep -q '^training: 6.0 million target tokens' out || fail "$name: $(cat out err)"
+        run translate -m "$zoo/$name.gguf" "Tom is a teacher."
+        expect_out 'Tom ist Lehrer.\n'
+    done
+    [ "$(find "$zoo" -name '*.gguf' | wc -l)" -eq 12 ] || fail "models without a test: $(ls "$zoo")"
+}
+
 test_bench_models_refuses()
 {
     make_text
