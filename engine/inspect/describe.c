@@ -252,7 +252,7 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
         fprintf(out, "  SHA-256 %.*s  %.*s\n", printable(origin->hashes[i]), origin->hashes[i].data,
                 printable(origin->files[i]), origin->files[i].data);
-    if (origin->training.size > 0) fprintf(out, "training: %.*s\n", printable(origin->training), origin->training.data);
+    if (origin->training.size > 0) fprintf(out, "training: %.*s\n", (int)origin->training.size, origin->training.data);
     if (origin->trained_length > 0)
         fprintf(out, "trained on examples of up to %d tokens\n", (int)origin->trained_length);
     if (origin->license.size > 0) fprintf(out, "license: %.*s\n", (int)origin->license.size, origin->license.data);
