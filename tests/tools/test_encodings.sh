@@ -200,6 +200,19 @@ test_shipped_zoo()
     [ "$(find "$zoo" -name '*.gguf' | wc -l)" -eq 12 ] || fail "models without a test: $(ls "$zoo")"
 }
 
+# Without OpenBLAS everything but the probes is measured.
+test_bench_without_openblas()
+{
+    make_text
+    echo 'not a library' > libopenblas.so.0
+    LD_LIBRARY_PATH=$PWD run bench encodings "$source_dir/models/encodings/rope.gguf" -i text --reference reference --json
+    expect_status 0
+    expect_message 'no probes: expected OpenBLAS with LAPACK (libopenblas.so.0), found none' 1
+    if grep -q r2_seen out; then fail "probes: $(cat out)"; fi
+    run bench encodings "$source_dir/models/encodings/rope.gguf" -i text --reference reference --json
+    grep -q r2_seen out || fail "no probes: $(cat out err)"
+}
+
 test_bench_models_refuses()
 {
     make_text

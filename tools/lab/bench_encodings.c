@@ -11,6 +11,7 @@
 #include "comparison_input.h"
 #include "line_columns.h"
 #include "print_comparison.h"
+#include "linear_algebra.h"
 #include "report.h"
 #include "tools/output_file.h"
 
@@ -19,6 +20,7 @@ enum { RESAMPLES = 1000, SEED = 1 };
 typedef struct bench {
     const ferry_call *call;
     bool tables; /* printed as they become complete; else JSON or CSV at the end */
+    bool probes; /* the machine has what they need */
     ferry_comparison comparison;
     ferry_comparison_input input;
     double **scores; /* [count] of each model: ferry_measure_quality */
@@ -39,7 +41,10 @@ static int32_t search_number(const ferry_call *call, const char *name, int32_t u
 static bool begin_models(bench *b)
 {
     ferry_comparison *c = &b->comparison;
+    ferry_error error;
     bool failed = false;
+    b->probes = ferry_linear_algebra_load(&error) == FERRY_OK;
+    if (!b->probes) ferry_complain("no probes: %s", error.message);
     c->beam = search_number(b->call, "beam", 1);
     c->threads = search_number(b->call, "threads", 1);
     c->batch = search_number(b->call, "batch", 64);
@@ -65,7 +70,7 @@ static bool measure_model(bench *b, size_t index)
     ferry_status status = ferry_measure_quality(c, index, b->input.models[index], b->scores[index], &error);
     for (size_t other = 0; status == FERRY_OK && other < index; other++)
         status = ferry_score_difference(c, index, b->scores[index], other, b->scores[other], &error);
-    if (status == FERRY_OK) status = ferry_measure_probes(c, index, b->input.models[index], &error);
+    if (status == FERRY_OK && b->probes) status = ferry_measure_probes(c, index, b->input.models[index], &error);
     if (status != FERRY_OK) ferry_complain("%s: %s", c->models[index].path, error.message);
     return status == FERRY_OK;
 }
