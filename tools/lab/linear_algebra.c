@@ -1,6 +1,7 @@
 #include "linear_algebra.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/system.h"
 
@@ -26,13 +27,14 @@ static struct {
 
 ferry_status ferry_linear_algebra_load(ferry_error *error)
 {
+    if (blas.dpotrs != NULL) return FERRY_OK;
     blas.dsyrk = (dsyrk *)ferry_library_function(library, "dsyrk_");
     blas.dgemv = (dgemv *)ferry_library_function(library, "dgemv_");
     blas.dpotrf = (dpotrf *)ferry_library_function(library, "dpotrf_");
     blas.dpotrs = (dpotrs *)ferry_library_function(library, "dpotrs_");
-    if (blas.dsyrk == NULL || blas.dgemv == NULL || blas.dpotrf == NULL || blas.dpotrs == NULL)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "expected OpenBLAS with LAPACK (%s), found none", library);
-    return FERRY_OK;
+    if (blas.dsyrk != NULL && blas.dgemv != NULL && blas.dpotrf != NULL && blas.dpotrs != NULL) return FERRY_OK;
+    memset(&blas, 0, sizeof blas);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "expected OpenBLAS with LAPACK (%s), found none", library);
 }
 
 /* Stored by columns, x is Xᵀ, and the lower triangle of a matrix is the upper one of its rows. */
