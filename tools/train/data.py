@@ -12,6 +12,7 @@ import numpy as np
 import sentencepiece
 
 PAD, UNKNOWN, EOS = 0, 1, 2
+IDS = {"eos_token_id": EOS, "pad_token_id": PAD, "decoder_start_token_id": EOS}
 SEEN = 31  # pieces: the longest training examples, on both sides
 BUCKETS = [(1, 8), (9, 16), (17, 31), (32, 47), (48, 63), (64, 95), (96, 127)]
 HELD_OUT = 4500
@@ -70,7 +71,6 @@ class Pairs:
     """Tokenized pairs, grouped by the length of the source."""
 
     def __init__(self, pairs, pieces, most):
-        self.texts = pairs
         self.source, self.target = (pieces.encode([pair[side] for pair in pairs]) for side in (0, 1))
         self.by_length = {}
         for i in range(len(pairs)):
@@ -155,10 +155,10 @@ def make_test(unseen, pieces, lines):
     """`lines` pairs of texts for each bucket, both sides of a length in the bucket; no sentence is used twice."""
     pairs = Pairs(unseen, pieces, BUCKETS[-1][1])
     random = np.random.default_rng([3, 0])
-    left, texts = list(random.permutation(len(unseen))), []
-    left = [i for i in left if pairs.source[i] and pairs.target[i]]
+    left = [i for i in random.permutation(len(unseen)) if pairs.source[i] and pairs.target[i]]
+    texts = []
     for low, high in BUCKETS:
-        found = 0
+        found, failed = 0, 0
         while found < lines:
             goal, chosen, size = int(random.integers(low, high + 1)), [], [0, 0]
             at = 0
@@ -171,7 +171,8 @@ def make_test(unseen, pieces, lines):
                     size = grown
                 at += 1
             if min(size) < low:
-                if not left or len(left) < 10:
+                failed += 1
+                if len(left) < 10 or failed > 1000:
                     raise SystemExit(f"test: not enough unseen sentences for the bucket {low} to {high}")
                 random.shuffle(left)
                 continue

@@ -17,7 +17,6 @@ import model as transformer
 import positions
 
 SOURCES, TARGETS, GREEDY = (23, 9, 40), (19, 12, 33), 24
-IDS = {"eos_token_id": data.EOS, "pad_token_id": data.PAD, "decoder_start_token_id": data.EOS}
 
 
 def randomize(model):
@@ -51,7 +50,7 @@ def write(name, directory):
     golden = {"source_ids": source.int(), "source_lengths": torch.tensor(SOURCES, dtype=torch.int32),
               "encoder_output": encoded, "decoder_input_ids": target.int(), "logits": model(source, target),
               "greedy_ids": greedy(model, source).int()}
-    transformer.export(model, IDS, directory, {})
+    transformer.export(model, data.IDS, directory, {})
     save_file({key: value.contiguous() for key, value in golden.items()}, os.path.join(directory, "golden.safetensors"))
 
 

@@ -161,7 +161,7 @@ def export(model, ids, directory, extra):
               "activation": "relu", "pre_norm": True, "layer_norm_eps": 1e-5, "scale_embedding": True,
               "tied_embeddings": True, **ids,
               "position": encoder if encoder == decoder else {"encoder": encoder, "decoder": decoder}, **extra}
-    tensors = {name: tensor for name, tensor in model.state_dict().items()}
+    tensors = dict(model.state_dict())
     for name, module in model.named_modules():
         if isinstance(module, Attention) and module.encoding is not None:
             tensors.update({f"{name}.{key}": value for key, value in module.encoding.layer_tensors(module).items()})

@@ -21,7 +21,6 @@ import model as transformer
 import positions
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tatoeba-en-de")
-IDS = {"eos_token_id": data.EOS, "pad_token_id": data.PAD, "decoder_start_token_id": data.EOS}
 
 
 def parse():
@@ -179,7 +178,7 @@ def main():
     training.resume()
     training.run()
     training.model.eval()
-    transformer.export(training.model, IDS, options.output, training.about())
+    transformer.export(training.model, data.IDS, options.output, training.about())
     shutil.copyfile(path, os.path.join(options.output, "source.spm"))
     print(f"{options.output}: {training.about()['training']}")
 
