@@ -11,8 +11,8 @@ int main(int argc, char **argv)
     ferry_options options;
     ferry_translator *translator = NULL;
     ferry_result *result = NULL;
-    if ((argc == 3 || argc == 5) && ferry_model_open(argv[1], &model, &error) == FERRY_OK) {
-        ferry_options_default(model, &options);
+    if ((argc == 3 || argc == 5) && ferry_model_open(argv[1], 0, &model, &error) == FERRY_OK) {
+        ferry_options_default(model, &options, sizeof options);
         if (argc == 5) {
             options.from = argv[3];
             options.to = argv[4];

@@ -179,7 +179,7 @@ static bool create_translator(verification *v)
 {
     ferry_error error;
     ferry_options options;
-    ferry_options_default(v->model, &options);
+    ferry_options_default(v->model, &options, sizeof options);
     options.from = options.to = ""; /* the recorded ids include the language tags */
     options.beam = 1;
     options.max_length = v->golden.G;

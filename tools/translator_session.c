@@ -17,7 +17,7 @@ static bool create_translator(const ferry_call *call, ferry_session *session)
 {
     ferry_error error;
     ferry_options *options = &session->options;
-    ferry_options_default(session->model, options);
+    ferry_options_default(session->model, options, sizeof *options);
     set_options(call, options);
     if (options->nbest > options->beam) {
         ferry_complain("--nbest: expected at most --beam, which is %d, found %d", (int)options->beam,

@@ -67,7 +67,7 @@ static ferry_status prepare_valid(ferry_job *job, ferry_job_source *source, ferr
         ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %zu tokens: the model's positions end at %zu", count,
                    limit);
     source->ids.count = 0;
-    return ferry_result_line_fail(line, error->message, error);
+    return ferry_result_line_fail(line, FERRY_ERROR_LIMIT, error->message, error);
 }
 
 static ferry_status prepare(ferry_job *job, ferry_job_source *source, ferry_error *error)

@@ -60,8 +60,9 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model *
     return FERRY_OK;
 }
 
-ferry_status ferry_model_open(const char *path, ferry_model **model, ferry_error *error)
+ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)
 {
+    (void)flags;
     return ferry_inspect_open(path, NULL, model, error);
 }
 

@@ -5,9 +5,13 @@
 #include "engine/file/schema.h"
 #include "model.h"
 
-void ferry_options_default(const ferry_model *model, ferry_options *options)
+ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size)
 {
-    *options = model->file.generation.decoding;
+    const ferry_options *known = &model->file.generation.decoding;
+    memset(options, 0, size);
+    memcpy(options, known, size < sizeof *known ? size : sizeof *known);
+    options->size = size;
+    return FERRY_OK;
 }
 
 static ferry_status check_number(const ferry_key *key, double value, double most, ferry_error *error)

@@ -26,9 +26,10 @@ ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferr
     return FERRY_OK;
 }
 
-ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message, ferry_error *error)
+ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error)
 {
     const size_t bytes = strlen(message) + 1;
+    line->status = why;
     line->error = malloc(bytes);
     if (line->error == NULL) return ferry_fail_memory(error, "a message", bytes);
     memcpy(line->error, message, bytes);
@@ -72,6 +73,17 @@ const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, siz
 {
     if (line >= result->count || hypothesis >= result->lines[line].count) return NULL;
     return &result->lines[line].hypotheses[hypothesis];
+}
+
+size_t ferry_result_count(const ferry_result *result)
+{
+    return result->count;
+}
+
+ferry_status ferry_result_status(const ferry_result *result, size_t line)
+{
+    if (line >= result->count) return FERRY_ERROR_ARGUMENT;
+    return result->lines[line].status;
 }
 
 size_t ferry_result_hypotheses(const ferry_result *result, size_t line)

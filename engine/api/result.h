@@ -18,6 +18,7 @@ typedef struct ferry_result_hypothesis {
 typedef struct ferry_result_line {
     ferry_result_hypothesis *hypotheses; /* [count] */
     size_t count;
+    ferry_status status;
     char *error;         /* NULL if there is none */
     const char *warning; /* static; NULL if there is none */
 } ferry_result_line;
@@ -32,7 +33,7 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 /* Memory for `count` hypotheses of a line, zeroed. */
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error);
 /* Marks the line as failed, with the reason. */
-ferry_status ferry_result_line_fail(ferry_result_line *line, const char *message, ferry_error *error);
+ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error);
 /* Copies ids and scores of `from`. */
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error);

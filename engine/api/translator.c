@@ -46,7 +46,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_options defaults;
     *translator = NULL;
     if (options == NULL) {
-        ferry_options_default(model, &defaults);
+        ferry_options_default(model, &defaults, sizeof defaults);
         options = &defaults;
     }
     FERRY_TRY(ferry_options_check(options, &model->file, error));

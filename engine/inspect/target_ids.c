@@ -35,7 +35,7 @@ static ferry_status find_tag(const ferry_model *model, int32_t *tag, ferry_error
 {
     ferry_options options;
     ferry_language_pair pair;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     FERRY_TRY(ferry_languages_find(&model->languages, NULL, NULL, &pair, error));
     FERRY_TRY(ferry_languages_check(&model->languages, pair, options.forced_first_id, error));
     *tag = options.forced_first_id >= 0 ? options.forced_first_id : ferry_languages_first_id(&model->languages, pair);

@@ -34,11 +34,11 @@ static void test_missing_file(void)
 {
     ferry_error error;
     ferry_model *model = (ferry_model *)&error; /* not NULL: open has to set it */
-    CHECK(ferry_model_open("no-such-file.gguf", &model, &error) == FERRY_ERROR_IO);
+    CHECK(ferry_model_open("no-such-file.gguf", 0, &model, &error) == FERRY_ERROR_IO);
     CHECK(model == NULL);
     CHECK(error.status == FERRY_ERROR_IO);
     CHECK(strstr(error.message, "no-such-file.gguf") != NULL);
-    CHECK(ferry_model_open("no-such-file.gguf", &model, NULL) == FERRY_ERROR_IO);
+    CHECK(ferry_model_open("no-such-file.gguf", 0, &model, NULL) == FERRY_ERROR_IO);
     ferry_model_close(NULL);
     ferry_translator_destroy(NULL);
     ferry_result_destroy(NULL);
@@ -49,7 +49,7 @@ static void test_bad_option(const ferry_model *model)
     ferry_error error;
     ferry_options options;
     ferry_translator *translator = (ferry_translator *)&options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     CHECK(options.size == sizeof options);
     options.beam = 0;
     CHECK(ferry_translator_create(model, &options, &translator, &error) == FERRY_ERROR_ARGUMENT);
@@ -63,7 +63,7 @@ static void test_nbest(const ferry_model *model)
     ferry_options options;
     ferry_translator *translator = NULL;
     ferry_result *result = NULL;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.beam = options.nbest = 3;
     CHECK(ferry_translator_create(model, &options, &translator, NULL) == FERRY_OK);
     CHECK(ferry_translate(translator, &line, 1, &result, NULL) == FERRY_OK);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     }
     test_status_names();
     test_missing_file();
-    if (ferry_model_open(argv[1], &model, &error) != FERRY_OK) {
+    if (ferry_model_open(argv[1], 0, &model, &error) != FERRY_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }

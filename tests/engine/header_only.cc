@@ -30,7 +30,7 @@ model_ptr open(const char *path)
 {
     ferry_error error = {};
     ferry_model *model = nullptr;
-    const ferry_status status = ferry_model_open(path, &model, &error);
+    const ferry_status status = ferry_model_open(path, 0, &model, &error);
     expect(status == FERRY_OK, error.message);
     return model_ptr(model);
 }
@@ -83,7 +83,7 @@ void test_translation(const ferry_model *model)
 void test_cancelling(const ferry_model *model)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     int calls = 0;
     options.batch = 1;
     options.user = &calls;

@@ -173,7 +173,7 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
 {
     ferry_options options;
     ferry_translator *translator;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.beam = beam;
     options.threads = threads;
     options.scores = scores;

@@ -742,7 +742,7 @@ static void fill_ids(int32_t *ids, int32_t count)
 static ferry_result *generate(const ferry_model *model, const int32_t *ids, int32_t beam, int32_t batch)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.beam = options.nbest = beam;
     options.batch = batch;
     options.max_length = MOST;

@@ -112,7 +112,7 @@ TEST(test_pieces)
     ferry_model *model;
     int32_t *ids;
     size_t count;
-    CHECK(ferry_model_open(FERRY_TEST_DATA "/../../models/pretrained/tatoeba-en-de.gguf", &model, &error));
+    CHECK(ferry_model_open(FERRY_TEST_DATA "/../../models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
     CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
     assert_true(count >= 2);
     const ferry_text first = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[0]);
@@ -169,7 +169,7 @@ TEST(test_target_limit)
         const int32_t limits[2][2] = {{26, 5000}, {26, 1024}};
         ferry_options options;
         ferry_translator *translator;
-        ferry_options_default(models[i], &options);
+        ferry_options_default(models[i], &options, sizeof options);
         options.max_length = 0;
         options.length_factor = 1.2f;
         options.length_extra = 20;

@@ -68,7 +68,7 @@ static ferry_result *search(const ferry_model *model, const family *f, const bat
                             int32_t size)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.from = f->from;
     options.to = f->to;
     options.beam = options.nbest = beam;

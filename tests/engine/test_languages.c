@@ -45,7 +45,7 @@ static ferry_status open_with(const ferry_model_languages *languages, ferry_mode
     const char *path = scratch_file("languages.gguf");
     tables = languages;
     write_small_model(path, &small);
-    return ferry_model_open(path, model, error);
+    return ferry_model_open(path, 0, model, error);
 }
 
 static ferry_model *open_model(const ferry_model_languages *languages)
@@ -91,7 +91,7 @@ static ferry_status create(const ferry_model *model, const char *from, const cha
                            ferry_error *error)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.from = from;
     options.to = to;
     return ferry_translator_create(model, &options, translator, error);
@@ -201,7 +201,7 @@ static void check_first_id(const ferry_model *model, const char *to, int32_t for
 {
     ferry_options options;
     const ferry_text line = {"hello world", 11};
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.from = "en";
     options.to = to;
     options.forced_first_id = forced_first_id;

@@ -111,7 +111,7 @@ static bool stays_finite(const char *path)
     ferry_model *model;
     ferry_error reason;
     for (int32_t i = 0; i < COUNT_IDS; i++) ids[i] = 1 + i;
-    if (ferry_model_open(path, &model, &reason) != FERRY_OK) return false;
+    if (ferry_model_open(path, 0, &model, &reason) != FERRY_OK) return false;
     CHECK(ferry_inspect_encode(model, ids, offsets, 1, output, &error));
     for (int32_t i = 0; i < COUNT_IDS * D; i++) assert_true(isfinite(output[i]));
     ferry_model_close(model);

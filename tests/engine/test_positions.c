@@ -107,7 +107,7 @@ static void compute(const golden_case *g, const ferry_model *model, int32_t firs
 static void check_greedy(const golden_case *g, const ferry_model *model)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.beam = 1;
     options.max_length = g->steps;
     ferry_result *result = generated(model, &options, g->ids, g->offsets, 3);
@@ -176,7 +176,7 @@ TEST(test_learned_positions_refuse_what_they_cannot_represent)
     ferry_options options;
     ferry_translator *translator;
     ferry_result *result;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.min_length = options.max_length = 100;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));

@@ -27,7 +27,7 @@ static ferry_translator *create(int threads, int beam)
 {
     ferry_options options;
     ferry_translator *translator;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.threads = threads;
     options.beam = beam;
     options.max_length = 40;
@@ -169,7 +169,7 @@ static ferry_inspect_work generate(const ferry_model *made, int threads, const i
     ferry_options options;
     ferry_translator *translator;
     ferry_result *result;
-    ferry_options_default(made, &options);
+    ferry_options_default(made, &options, sizeof options);
     options.beam = 1;
     options.threads = threads;
     options.max_length = 7;

@@ -70,7 +70,7 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
     (void)state;
     uint32_t random = 7;
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.max_length = 60;
     for (int beam = 1; beam <= 4; beam += 3) {
         ferry_result *alone[LINES];
@@ -163,7 +163,7 @@ static void test_options_out_of_range_are_named(void **state)
         ferry_error refused = {0};
         ferry_options options;
         ferry_translator *translator;
-        ferry_options_default(model, &options);
+        ferry_options_default(model, &options, sizeof options);
         options.beam = 4;
         options.suppressed_ids = &unknown_id;
         options.suppressed_count = 0;
@@ -188,7 +188,7 @@ static void test_length_by_the_source(void **state)
     ferry_options options;
     int32_t *ids;
     size_t count;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     assert_true(options.length_factor == 3.0f && options.length_extra == 50);
     const ferry_text text = text_of("I");
     CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &ids, &count, &error));
@@ -212,7 +212,7 @@ static void test_token_scores(void **state)
     (void)state;
     ferry_options options;
     const ferry_text texts[] = {text_of(lines[1]), text_of("")};
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     for (int32_t policy = FERRY_POLICY_HUGGINGFACE; policy <= FERRY_POLICY_CTRANSLATE2; policy++)
         for (int32_t beam = 1; beam <= 3; beam += 2) {
             options.policy = (ferry_policy)policy;
@@ -243,7 +243,7 @@ static void test_without_scores(void **state)
     (void)state;
     ferry_options options;
     const ferry_text text = text_of(lines[4]);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     for (options.beam = 1; options.beam <= 3; options.beam += 2) {
         options.scores = 1;
         ferry_result *scored = translate(&options, &text, 1);
@@ -275,7 +275,7 @@ static void test_progress_can_cancel(void **state)
     ferry_text texts[LINES];
     int calls = 0;
     for (int i = 0; i < LINES; i++) texts[i] = text_of(lines[i]);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.batch = 1;
     options.progress = cancel_after_two;
     options.user = &calls;

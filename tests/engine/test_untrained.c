@@ -81,7 +81,7 @@ TEST(a_translation_ends_at_max_length)
     int32_t ids[S];
     const int32_t offsets[] = {0, S};
     fill_ids(ids, S);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     assert_int_equal(options.beam, 1);
     options.max_length = 33;
     ferry_result *result = generated(model, &options, ids, offsets, 1);

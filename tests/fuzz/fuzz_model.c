@@ -40,7 +40,7 @@ static void use(const ferry_model *model)
 
     if (ferry_inspect_describe(model, &description, &error) == FERRY_OK) ferry_inspect_free(description.data);
     inspect(model);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.max_length = 4;
     if (options.beam > 3) options.beam = 3;
     const size_t languages = ferry_model_language_count(model);
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int file = memfd_create("model", 0);
     if (file < 0 || write(file, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (ferry_model_open(path, &model, &error) == FERRY_OK) {
+    if (ferry_model_open(path, 0, &model, &error) == FERRY_OK) {
         use(model);
         ferry_model_close(model);
     }

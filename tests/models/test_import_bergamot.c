@@ -84,7 +84,7 @@ static ferry_translator *create_translator(const golden_model *model, int32_t be
 {
     ferry_options options;
     ferry_translator *translator;
-    ferry_options_default(model->model, &options);
+    ferry_options_default(model->model, &options, sizeof options);
     options.beam = options.nbest = beam;
     options.length_factor = factor;
     options.shortlist = shortlist;

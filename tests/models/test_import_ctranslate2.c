@@ -229,7 +229,7 @@ static agreement compare_probabilities(const golden *g)
 static ferry_options small_options(const ferry_model *model, const json_t *run)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     const json_t *hypotheses = json_object_get(run, "num_hypotheses");
     const json_t *penalty = json_object_get(run, "length_penalty");
     options.beam = (int32_t)json_integer_value(json_object_get(run, "beam_size"));
@@ -322,7 +322,7 @@ static agreement check_tatoeba(const char *name, comparison *c)
     check_tokens(&g, "", NULL, NULL);
     for (size_t i = 0; i < 2; i++) {
         ferry_options options;
-        ferry_options_default(g.model, &options);
+        ferry_options_default(g.model, &options, sizeof options);
         options.beam = options.nbest = runs[i].beam;
         check_run(&g, runs[i].name, &options, c);
         options.nbest = 1;
@@ -378,7 +378,7 @@ TEST(test_argos_package)
     char *path = write_package("{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"▁Er\"}",
                                "package/sentencepiece.model");
     const ferry_model *model = opened(path);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     assert_int_equal(options.policy, FERRY_POLICY_CTRANSLATE2);
     assert_int_equal(options.beam, 4);
     assert_float_equal(options.length_penalty, 0.2, 1e-7);

@@ -39,7 +39,7 @@ TEST(test_tokens)
     for (size_t i = 0; i < 5; i++) {
         ferry_options options;
         ferry_model *model = convert(names[i], false);
-        ferry_options_default(model, &options);
+        ferry_options_default(model, &options, sizeof options);
         assert_int_equal(options.policy, FERRY_POLICY_CTRANSLATE2);
         assert_int_equal(options.beam, 2);
         assert_int_equal(options.min_length, 1);
@@ -57,7 +57,7 @@ TEST(test_options)
 {
     ferry_options options;
     ferry_model *model = convert("v2/aren-transliteration", false);
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.max_length = 3;
     check_text(model, atzmon, &options, "a t z");
     options.max_length = 2;

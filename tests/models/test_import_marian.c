@@ -81,7 +81,7 @@ static ferry_translator *create_translator(const golden_model *model, const run_
 {
     ferry_options options;
     ferry_translator *translator;
-    ferry_options_default(model->model, &options);
+    ferry_options_default(model->model, &options, sizeof options);
     options.beam = options.nbest = run->beam;
     options.length_penalty = run->normalize;
     options.word_penalty = run->word_penalty;

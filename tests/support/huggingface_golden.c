@@ -121,7 +121,7 @@ static ferry_options run_options(const huggingface_golden *golden, const json_t 
     const json_t *all = json_object_get(golden->root, "all_runs");
     const json_t *early = json_object_get(run, "early_stopping");
     ferry_options options;
-    ferry_options_default(golden->model, &options);
+    ferry_options_default(golden->model, &options, sizeof options);
     options.from = golden->from;
     options.to = golden->to;
     options.beam = (int32_t)number(run, "num_beams", options.beam);

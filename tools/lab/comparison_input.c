@@ -291,7 +291,7 @@ void ferry_comparison_close(const ferry_comparison *comparison, ferry_comparison
 ferry_options ferry_comparison_options(const ferry_comparison *comparison, const ferry_model *model, int32_t threads)
 {
     ferry_options options;
-    ferry_options_default(model, &options);
+    ferry_options_default(model, &options, sizeof options);
     options.beam = comparison->beam;
     options.nbest = 1;
     options.threads = threads;
