@@ -258,4 +258,5 @@ END
     expect_quiet_success bench encodings learned.gguf -i text --reference text --json --report one.html
     python3 "$source_dir/tests/tools/check_report.py" one.html out || fail "the page of one model is wrong"
     expect_failure 'no/report.html: cannot' bench encodings rope.gguf -i text --reference text --report no/report.html
+    [ ! -s out ] || fail 'the report was opened only after measuring'
 }

@@ -24,6 +24,7 @@ typedef struct bench {
     ferry_comparison comparison;
     ferry_comparison_input input;
     double **scores; /* [count] of each model: ferry_measure_quality */
+    FILE *report;    /* NULL: none is wanted */
 } bench;
 
 static bool is_option(const ferry_call *call, const char *name)
@@ -111,14 +112,19 @@ static bool measure_cost(bench *b)
 
 /* ---- the report ---- */
 
-static bool write_report(const bench *b)
+/* Before anything is measured: minutes later would be a bad time to learn that the file cannot be written. */
+static bool open_report(bench *b)
 {
     const char *path = ferry_option_text(b->call, FERRY_OPTION_REPORT);
-    FILE *out = path != NULL ? ferry_output_open(path) : NULL;
-    if (out == NULL) return path == NULL;
-    const bool done = ferry_report(out, &b->comparison);
+    if (path != NULL) b->report = ferry_output_open(path);
+    return path == NULL || b->report != NULL;
+}
+
+static bool write_report(const bench *b)
+{
+    const bool done = b->report == NULL || ferry_report(b->report, &b->comparison);
     if (!done) ferry_complain("out of memory");
-    return ferry_output_close(out, path) && done;
+    return done;
 }
 
 /* ---- the command ---- */
@@ -152,10 +158,11 @@ int ferry_bench_encodings(const ferry_call *call)
     const bool json = ferry_is_given(call, FERRY_OPTION_JSON), csv = ferry_is_given(call, FERRY_OPTION_CSV),
                untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED), named = call->arguments.operand_count > 1;
     bench b = {.call = call, .tables = !json && !csv, .input = {.source.descriptor = -1, .reference.descriptor = -1}};
-    bool done = untrained || measure_models(&b);
+    bool done = open_report(&b) && (untrained || measure_models(&b));
     if (b.tables && !untrained && !named && done) putchar('\n');
     if (done && !named && !csv) done = measure_cost(&b);
     done = done && write_report(&b);
+    done = ferry_output_close(b.report, ferry_option_text(call, FERRY_OPTION_REPORT)) && done;
     if (done && json) ferry_print_json(&b.comparison);
     if (done && csv) ferry_print_csv(&b.comparison);
     for (size_t i = 0; b.scores != NULL && i < b.comparison.count; i++) free(b.scores[i]);

@@ -48,16 +48,21 @@ def parse():
     return parser.parse_args()
 
 
-def write_atomically(path, write):
-    write(path + ".part")
-    os.replace(path + ".part", path)
+def write_whole(path, write):
+    """Nobody, another training of the same folder neither, sees a part of the file."""
+    own = f"{path}.{os.getpid()}"
+    write(own)
+    os.replace(own, path)
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def find_pieces(path, train, vocabulary):
     if not os.path.exists(path):
-        own = f"{path}.{os.getpid()}"
-        data.train_pieces(train, own, vocabulary)
-        os.replace(own, path)
+        write_whole(path, lambda own: data.train_pieces(train, own, vocabulary))
     return sentencepiece.SentencePieceProcessor(model_file=path)
 
 
@@ -68,9 +73,7 @@ def write_test(folder, unseen, pieces, languages, lines):
     texts = data.make_test(unseen, pieces, lines)
     for side, language in enumerate(languages):
         text = "".join(text[side] + "\n" for text in texts)
-        with open(os.path.join(folder, f"test.{language}.{os.getpid()}"), "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(file.name, os.path.join(folder, f"test.{language}"))
+        write_whole(os.path.join(folder, f"test.{language}"), lambda own, text=text: write_text(own, text))
 
 
 class Training:
@@ -116,7 +119,7 @@ class Training:
         state = {"options": vars(self.options), "model": self.model.state_dict(), "random": torch.get_rng_state(),
                  "optimizer": self.optimizer.state_dict(), "step": self.step, "tokens": self.tokens,
                  "seconds": self.seconds, "losses": self.losses}
-        write_atomically(self.checkpoint, lambda path: torch.save(state, path))
+        write_whole(self.checkpoint, lambda own: torch.save(state, own))
 
     def resume(self):
         if not os.path.exists(self.checkpoint):

@@ -1,0 +1,99 @@
+#include "fake_position.h"
+
+static const fake_parameter *find_parameter(const fake_file *file, const char *key)
+{
+    const fake_parameter *parameter = file->parameters;
+    while (parameter->key != NULL && strcmp(parameter->key, key) != 0) parameter++;
+    return parameter->key != NULL ? parameter : NULL;
+}
+
+static bool fake_text(void *user, const char *key, ferry_view *value)
+{
+    const fake_parameter *parameter = find_parameter(user, key);
+    if (parameter == NULL || parameter->text == NULL) return false;
+    *value = (ferry_view){parameter->text, strlen(parameter->text)};
+    return true;
+}
+
+static bool fake_real(void *user, const char *key, double *value)
+{
+    const fake_parameter *parameter = find_parameter(user, key);
+    if (parameter == NULL || parameter->text != NULL) return false;
+    *value = parameter->number;
+    return true;
+}
+
+static bool fake_integer(void *user, const char *key, int64_t *value)
+{
+    double number;
+    if (!fake_real(user, key, &number)) return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                                const int64_t *shape, const float **data, ferry_error *error)
+{
+    (void)layer, (void)dims, (void)shape, (void)error;
+    const fake_file *file = user;
+    const fake_weights *weights = file->weights;
+    *data = file->tensor;
+    for (; weights != NULL && weights->name != NULL; weights++)
+        if (strcmp(weights->name, declared->name) == 0) *data = weights->data;
+    return FERRY_OK;
+}
+
+ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
+                                    ferry_position *position, ferry_error *error)
+{
+    const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_tensor};
+    return ferry_position_bind((ferry_view){name, strlen(name)}, stack, &source, ferry_kernels_find(NULL), position,
+                               error);
+}
+
+ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                               const float *tensor, ferry_position *position, ferry_error *error)
+{
+    return try_bind_encoding_file(name, stack, (fake_file){.parameters = parameters, .tensor = tensor}, position,
+                                  error);
+}
+
+ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                             const float *tensor)
+{
+    ferry_position position;
+    CHECK(try_bind_encoding(name, stack, parameters, tensor, &position, &error));
+    return position;
+}
+
+void extend_encoding(const ferry_position *position, ferry_position_state *state, int32_t count)
+{
+    CHECK(ferry_position_extend(position, state, ferry_kernels_find(NULL), count, &error));
+}
+
+void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores)
+{
+    ferry_position_state state = {0};
+    extend_encoding(position, &state, keys);
+    const ferry_position_tile tile = {.head = head,
+                                      .first = at,
+                                      .queries = 1,
+                                      .keys = keys,
+                                      .scores = scores,
+                                      .ld_scores = (size_t)keys,
+                                      .state = &state,
+                                      .kernels = ferry_kernels_find(NULL)};
+    memset(scores, 0, (size_t)keys * sizeof *scores);
+    position->scheme->score(position, &tile);
+    ferry_position_state_destroy(&state);
+}
+
+ferry_position bind_encoding_weights(const char *name, const ferry_position_stack *stack, int32_t width,
+                                     const fake_weights *weights)
+{
+    const fake_parameter parameters[] = {{.key = "width", .number = width}, {0}};
+    ferry_position position;
+    CHECK(try_bind_encoding_file(name, stack, (fake_file){.parameters = parameters, .weights = weights}, &position,
+                                 &error));
+    return position;
+}

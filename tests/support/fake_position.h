@@ -1,0 +1,46 @@
+/* Positional encodings without a model: their parameters and tensors come from arrays of the test. */
+#ifndef FERRY_SUPPORT_FAKE_POSITION_H
+#define FERRY_SUPPORT_FAKE_POSITION_H
+
+#include "engine/position/position.h"
+#include "support.h"
+
+/* A text, or a number. */
+typedef struct fake_parameter {
+    const char *key; /* NULL ends a list */
+    const char *text;
+    double number;
+} fake_parameter;
+
+typedef struct fake_weights {
+    const char *name; /* NULL ends a list */
+    const float *data;
+} fake_weights;
+
+/* A source of parameters, and of one tensor or, for every layer, of those in a list. */
+typedef struct fake_file {
+    const fake_parameter *parameters;
+    const float *tensor;
+    const fake_weights *weights;
+} fake_file;
+
+/* ferry_position_source's `tensor`, for a fake_file. */
+ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                         const int64_t *shape, const float **data, ferry_error *error);
+
+ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
+                                    ferry_position *position, ferry_error *error);
+ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                               const float *tensor, ferry_position *position, ferry_error *error);
+/* These two must succeed; ferry_position_unbind releases what they return. */
+ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+                             const float *tensor);
+/* An encoding whose only parameter is `width`. */
+ferry_position bind_encoding_weights(const char *name, const ferry_position_stack *stack, int32_t width,
+                                     const fake_weights *weights);
+
+void extend_encoding(const ferry_position *position, ferry_position_state *state, int32_t count);
+/* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */
+void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores);
+
+#endif
