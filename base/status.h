@@ -21,4 +21,11 @@ ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t b
         if (try_status_ != FERRY_OK) return try_status_;                                                               \
     } while (0)
 
+/* Refuses an argument of a public function, by its name, if it is NULL. */
+#define FERRY_NEEDS(argument)                                                                                          \
+    do {                                                                                                               \
+        if ((argument) == NULL)                                                                                        \
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, #argument ": expected a pointer, found NULL");              \
+    } while (0)
+
 #endif

@@ -5,16 +5,31 @@
 #include "bytes.h"
 #include "status.h"
 
-/* A whole file mapped read-only. */
+typedef enum ferry_file_hold {
+    FERRY_FILE_MAPPED,  /* read-only; the file must not be truncated meanwhile */
+    FERRY_FILE_COPIED,  /* in memory of its own */
+    FERRY_FILE_BORROWED /* in the caller's memory */
+} ferry_file_hold;
+
+/* The bytes of a file, which stay until ferry_mapped_file_close. */
 typedef struct ferry_mapped_file {
-    ferry_view bytes; /* page-aligned; empty for an empty file */
+    ferry_view bytes; /* page-aligned, unless they begin within the file or are borrowed; empty for an empty file */
+    ferry_file_hold hold;
 } ferry_mapped_file;
 
-/* Maps `path`. The mapping stays until ferry_mapped_file_close; the file must not be truncated meanwhile. */
-ferry_status ferry_mapped_file_open(const char *path, ferry_mapped_file *file, ferry_error *error);
+/* Maps or copies the regular file `path`. */
+ferry_status ferry_mapped_file_open(const char *path, ferry_file_hold hold, ferry_mapped_file *file,
+                                    ferry_error *error);
+/* The same for `length` bytes at `offset` of an open file (0: to its end), called `name` in messages. ARGUMENT: they go
+ * beyond it. */
+ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint64_t offset, uint64_t length,
+                                         ferry_file_hold hold, ferry_mapped_file *file, ferry_error *error);
+/* Borrows or copies bytes in memory. */
+ferry_status ferry_mapped_file_open_memory(ferry_view bytes, ferry_file_hold hold, ferry_mapped_file *file,
+                                           ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_mapped_file_close(ferry_mapped_file *file);
-/* Tells the system that a range inside the mapping will not be read again: its pages need not stay resident. */
+/* Tells the system that a range of the bytes will hardly be read again: mapped pages need not stay resident. */
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
 /* At least *size bytes for tables and caches, uninitialized; *size becomes the actual size. From the size of a huge

@@ -89,7 +89,7 @@ typedef enum ferry_open_flag {
  * MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
 /* The same for `length` bytes at `offset` of an open file, which the caller may close afterwards (length 0: to its
- * end). ARGUMENT if `offset` is no multiple of 64 and the bytes are not copied. */
+ * end). ARGUMENT if they go beyond the file, or if `offset` is no multiple of 64 and the bytes are not copied. */
 FERRY_API ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
                                            ferry_error *error);
 /* The same for bytes in memory, which must stay until ferry_model_close, unless they are copied. ARGUMENT if `data` is
@@ -98,14 +98,16 @@ FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, in
                                                ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
 
-/* Reads the whole file and compares it with the content hash that it carries, which opening does not. Errors: FORMAT
- * (the file is damaged), UNSUPPORTED (it carries no hash). */
+/* Reads the whole file and compares it with the content hash that it carries, which opening does not. The hash finds
+ * damage; it does not prove who made the file. Errors: FORMAT (the file is damaged), UNSUPPORTED (it carries no hash),
+ * MEMORY. */
 FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
 
 /* What the model's file says about it: key number `index` of this build, static; NULL past the last. */
 FERRY_API const char *ferry_model_info_key(size_t index);
-/* The value of such a key: "name", "license", "origin", "languages", "hash", "parameters", "d_model" and so on. "": not
- * recorded; NULL: no such key. NUL-terminated; it belongs to the model. */
+/* The value of such a key: "name", "license", "origin", "languages" (tags, separated by blanks), "hash", "bytes",
+ * "parameters", "type", "d_model", "encoder.layers", "decoder.position" and so on. "": not recorded; NULL: no such key.
+ * NUL-terminated; it belongs to the model. */
 FERRY_API const char *ferry_model_info(const ferry_model *model, const char *key);
 
 /* ---- languages ---- */

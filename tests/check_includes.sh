@@ -64,6 +64,7 @@ may_include_foreign()
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
     nettle/*) [ "$1" = models/plan/source.c ] ;;
     cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
+    xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     esac
 }
@@ -161,6 +162,7 @@ self_test()
     plant engine/api/a.c '#include "../../base/bytes.h"'
     plant engine/api/a.c '#include MACRO'
     plant engine/graph/a.c '#include <cblas.h>'
+    plant models/plan/a.c '#include <xxhash.h>'
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant engine/graph/a.c 'int uses_alibi;'

@@ -20,7 +20,8 @@ const ferry_command ferry_command_inspect = {
     .name = "inspect",
     .synopsis = "FILE",
     .summary = "describe a model",
-    .details = "Prints its sizes, positional encodings, vocabulary, memory, decoding defaults and origin.\n",
+    .details =
+        "Prints its sizes, positional encodings, vocabulary, memory, decoding defaults, origin and content hash.\n",
     .least = 1,
     .most = 1,
     .run = run,

@@ -1,4 +1,5 @@
-/* Compares the engine with recorded activations: all sentences in one call, and each alone. */
+/* Compares a model file with its content hash; or the engine with recorded activations: all sentences in one call, and
+ * each alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,8 +221,27 @@ static void release(verification *v)
     free(v->forced_ids);
 }
 
+static int verify_content(const ferry_call *call)
+{
+    ferry_error error;
+    const char *path = call->arguments.operands[0];
+    if (ferry_is_given(call, FERRY_OPTION_TOLERANCE)) {
+        ferry_complain("--tolerance: is for comparing with GOLDEN.safetensors, which is not given");
+        return FERRY_EXIT_USAGE;
+    }
+    ferry_model *model = ferry_open_model(call, path);
+    if (model == NULL) return FERRY_EXIT_FAILED;
+    const bool intact = ferry_succeeded(ferry_model_verify(model, &error), &error);
+    if (intact)
+        printf("%s: intact: %s bytes, content hash %s\n", path, ferry_model_info(model, "bytes"),
+               ferry_model_info(model, "hash"));
+    ferry_model_close(model);
+    return ferry_finish_output(intact ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+}
+
 static int run(const ferry_call *call)
 {
+    if (call->arguments.operand_count == 1) return verify_content(call);
     const ferry_option_value *tolerance = &call->arguments.options[FERRY_OPTION_TOLERANCE];
     verification v = {.tolerance = tolerance->given ? tolerance->number : DEFAULT_TOLERANCE};
     v.model = ferry_open_model(call, call->arguments.operands[0]);
@@ -235,15 +255,16 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_verify = {
     .name = "verify",
-    .synopsis = "MODEL GOLDEN.safetensors",
-    .summary = "compare a model's activations with recorded ones",
+    .synopsis = "MODEL [GOLDEN.safetensors]",
+    .summary = "check a model file, or compare its activations with recorded ones",
     .details =
+        "MODEL alone: reads the whole file and compares it with the content hash that it carries.\n"
         "The golden file holds source_ids, source_lengths, encoder_output, decoder_input_ids, logits, greedy_ids.\n"
         "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
         "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
         "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n",
     .options = {.own = FERRY_TAKES(TOLERANCE)},
-    .least = 2,
+    .least = 1,
     .most = 2,
     .run = run,
 };

@@ -4,7 +4,7 @@
 set -eu
 
 build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libsentencepiece-dev libjansson-dev
-libyaml-dev zlib1g-dev nettle-dev'
+libxxhash-dev libyaml-dev zlib1g-dev nettle-dev'
 test="$build libopenblas-serial-dev libcmocka-dev python3"
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument_checks.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
 
@@ -242,7 +243,10 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
                              ferry_error *error)
 {
     ferry_job job = {.translator = translator, .lines = lines, .count = count};
+    FERRY_NEEDS(result);
     *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     if (translator->model->tokenizer == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "the model has no tokenizer: it came without one and speaks in ids only");

@@ -194,7 +194,7 @@ ferry_status ferry_languages_encode(const ferry_languages *languages, const ferr
 
 size_t ferry_model_language_count(const ferry_model *model)
 {
-    return (size_t)model->languages.table.count;
+    return model != NULL ? (size_t)model->languages.table.count : 0;
 }
 
 const char *ferry_model_language_tag(const ferry_model *model, size_t index)
@@ -209,8 +209,8 @@ const char *ferry_model_language_names(const ferry_model *model, size_t index)
 
 int ferry_model_language_roles(const ferry_model *model, size_t index)
 {
-    const ferry_model_languages *table = &model->languages.table;
     if (index >= ferry_model_language_count(model)) return 0;
+    const ferry_model_languages *table = &model->languages.table;
     const int32_t i = (int32_t)index;
     return (may_serve(table, i, FERRY_LANGUAGE_SOURCE) ? FERRY_LANGUAGE_SOURCE : 0) |
            (may_serve(table, i, FERRY_LANGUAGE_TARGET) ? FERRY_LANGUAGE_TARGET : 0) |

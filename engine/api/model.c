@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument_checks.h"
 #include "engine/ferry_inspect.h"
+#include "info.h"
 
 const char *ferry_version(void)
 {
@@ -40,30 +42,110 @@ ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **ker
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
 }
 
-ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error)
+/* The map belongs to the model, or is closed by a failure. */
+static ferry_status create_model(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                 ferry_model **model, ferry_error *error)
 {
-    *model = NULL;
-    const ferry_kernels *kernels;
-    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
-    ferry_model *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return ferry_fail_memory(error, "a model", sizeof *opened);
-    opened->kernels = kernels;
-    ferry_status status = ferry_model_file_open(path, kernels, &opened->file, error);
-    if (status == FERRY_OK) status = create_tokenizer(opened, error);
+    ferry_model *created = calloc(1, sizeof *created);
+    if (created == NULL) {
+        ferry_mapped_file_close(&map);
+        return ferry_fail_memory(error, "a model", sizeof *created);
+    }
+    created->kernels = kernels;
+    ferry_status status = ferry_model_file_open(map, name, kernels, &created->file, error);
+    if (status == FERRY_OK) status = create_tokenizer(created, error);
     if (status == FERRY_OK)
-        status = ferry_languages_create(&opened->file.text.languages, &opened->file.arena, &opened->languages, error);
+        status =
+            ferry_languages_create(&created->file.text.languages, &created->file.arena, &created->languages, error);
+    if (status == FERRY_OK) status = ferry_model_info_create(created, error);
     if (status != FERRY_OK) {
-        ferry_model_close(opened);
+        ferry_model_close(created);
         return status;
     }
-    *model = opened;
+    *model = created;
     return FERRY_OK;
+}
+
+ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error)
+{
+    const ferry_kernels *kernels;
+    ferry_mapped_file map;
+    FERRY_NEEDS(model);
+    *model = NULL;
+    FERRY_NEEDS(path);
+    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
+    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error));
+    return create_model(map, path, kernels, model, error);
+}
+
+/* ---- opening ---- */
+
+static ferry_status check_result_and_flags(int flags, ferry_model **model, ferry_error *error)
+{
+    const int known = FERRY_OPEN_COPY | FERRY_OPEN_NO_AMX;
+    FERRY_NEEDS(model);
+    *model = NULL;
+    if ((flags & ~known) == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "flags: expected a sum of ferry_open_flag, found %d", flags);
+}
+
+static const ferry_kernels *kernels_for(int flags)
+{
+    return (flags & FERRY_OPEN_NO_AMX) != 0 ? ferry_kernels_find_without_tiles() : ferry_kernels_find(NULL);
+}
+
+static ferry_file_hold hold_for(int flags, ferry_file_hold otherwise)
+{
+    return (flags & FERRY_OPEN_COPY) != 0 ? FERRY_FILE_COPIED : otherwise;
+}
+
+/* Bytes that are used where they are must be aligned as the tensors within the file are. */
+static ferry_status check_alignment(const char *argument, uint64_t place, int flags, ferry_error *error)
+{
+    if (place % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                      "%s: expected a multiple of %d without FERRY_OPEN_COPY, found %d more than one", argument,
+                      (int)FERRY_ARENA_ALIGNMENT, (int)(place % FERRY_ARENA_ALIGNMENT));
 }
 
 ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)
 {
-    (void)flags;
-    return ferry_inspect_open(path, NULL, model, error);
+    ferry_mapped_file map;
+    FERRY_TRY(check_result_and_flags(flags, model, error));
+    FERRY_NEEDS(path);
+    FERRY_TRY(ferry_mapped_file_open(path, hold_for(flags, FERRY_FILE_MAPPED), &map, error));
+    return create_model(map, path, kernels_for(flags), model, error);
+}
+
+ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
+                                 ferry_error *error)
+{
+    const ferry_name name = ferry_name_format("file descriptor %d", fd);
+    ferry_mapped_file map;
+    FERRY_TRY(check_result_and_flags(flags, model, error));
+    if (fd < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "fd: expected an open file, found %d", fd);
+    FERRY_TRY(check_alignment("offset", offset, flags, error));
+    FERRY_TRY(
+        ferry_mapped_file_open_part(fd, name.text, offset, length, hold_for(flags, FERRY_FILE_MAPPED), &map, error));
+    return create_model(map, name.text, kernels_for(flags), model, error);
+}
+
+ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, ferry_model **model, ferry_error *error)
+{
+    ferry_mapped_file map;
+    FERRY_TRY(check_result_and_flags(flags, model, error));
+    FERRY_NEEDS(data);
+    FERRY_TRY(ferry_check_bytes("size", size, error));
+    FERRY_TRY(check_alignment("data", (uintptr_t)data, flags, error));
+    FERRY_TRY(
+        ferry_mapped_file_open_memory((ferry_view){data, size}, hold_for(flags, FERRY_FILE_BORROWED), &map, error));
+    return create_model(map, "memory", kernels_for(flags), model, error);
+}
+
+ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error)
+{
+    FERRY_NEEDS(model);
+    return ferry_model_file_verify(&model->file, error);
 }
 
 void ferry_model_close(ferry_model *model)

@@ -12,6 +12,7 @@ struct ferry_model {
     ferry_model_file file;
     ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then takes and gives ids only */
     ferry_languages languages;
+    const char **info; /* of each key of ferry_model_info; in the file's arena */
 };
 
 /* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */

@@ -5,12 +5,41 @@
 #include "engine/file/schema.h"
 #include "model.h"
 
+/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `user`. New fields come after it, and make the
+ * struct larger: one that would fit into its padding has to be followed by another. */
+enum { FIRST_SIZE = offsetof(ferry_options, user) + sizeof(void *) };
+/* Of any future release: a larger size is rather a struct that was not filled in. */
+enum { LARGEST_SIZE = 4096 };
+
 ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size)
 {
+    if (model == NULL || options == NULL || size < FIRST_SIZE || size > LARGEST_SIZE) return FERRY_ERROR_ARGUMENT;
     const ferry_options *known = &model->file.generation.decoding;
     memset(options, 0, size);
     memcpy(options, known, size < sizeof *known ? size : sizeof *known);
     options->size = size;
+    return FERRY_OK;
+}
+
+ferry_status ferry_options_complete(const ferry_model_file *file, const ferry_options *options, ferry_options *complete,
+                                    ferry_error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)options;
+    *complete = file->generation.decoding;
+    if (options == NULL) return FERRY_OK;
+    const size_t size = options->size;
+    if (size < FIRST_SIZE || size > LARGEST_SIZE)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "ferry_options.size: expected %zu to %zu, found %zu; fill options with ferry_options_default",
+                          (size_t)FIRST_SIZE, (size_t)LARGEST_SIZE, size);
+    for (size_t i = sizeof *complete; i < size; i++)
+        if (bytes[i] != 0)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                              "ferry_options: expected 0 at byte %zu, found %d: a field that version " FERRY_VERSION
+                              " of the library does not know",
+                              i, bytes[i]);
+    memcpy(complete, options, size < sizeof *complete ? size : sizeof *complete);
+    complete->size = sizeof *complete;
     return FERRY_OK;
 }
 
@@ -26,6 +55,9 @@ static ferry_status check_ids(const ferry_key *key, const ferry_options *options
     if ((double)options->suppressed_count > most + 1)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_count: expected at most %.0f ids, found %zu",
                           most + 1, options->suppressed_count);
+    if (options->suppressed_count > 0 && options->suppressed_ids == NULL)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_ids: expected %zu ids, found NULL",
+                          options->suppressed_count);
     for (size_t i = 0; i < options->suppressed_count; i++)
         FERRY_TRY(check_number(key, options->suppressed_ids[i], most, error));
     return FERRY_OK;
@@ -55,10 +87,6 @@ static ferry_status check_option(const ferry_key *key, const ferry_options *opti
 
 ferry_status ferry_options_check(const ferry_options *options, const ferry_model_file *file, ferry_error *error)
 {
-    if (options->size != sizeof *options)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "ferry_options.size: expected %zu, found %zu; fill options with ferry_options_default",
-                          sizeof *options, options->size);
     ferry_transformer transformer = file->transformer; /* a copy, as ferry_schema_values is not const */
     ferry_generation generation = {.decoding = *options};
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};

@@ -71,24 +71,23 @@ void ferry_result_destroy(ferry_result *result)
 
 const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis)
 {
-    if (line >= result->count || hypothesis >= result->lines[line].count) return NULL;
-    return &result->lines[line].hypotheses[hypothesis];
+    return hypothesis < ferry_result_hypotheses(result, line) ? &result->lines[line].hypotheses[hypothesis] : NULL;
 }
 
 size_t ferry_result_count(const ferry_result *result)
 {
-    return result->count;
+    return result != NULL ? result->count : 0;
 }
 
 ferry_status ferry_result_status(const ferry_result *result, size_t line)
 {
-    if (line >= result->count) return FERRY_ERROR_ARGUMENT;
+    if (line >= ferry_result_count(result)) return FERRY_ERROR_ARGUMENT;
     return result->lines[line].status;
 }
 
 size_t ferry_result_hypotheses(const ferry_result *result, size_t line)
 {
-    return line < result->count ? result->lines[line].count : 0;
+    return line < ferry_result_count(result) ? result->lines[line].count : 0;
 }
 
 ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis)
@@ -113,10 +112,10 @@ size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypot
 
 const char *ferry_result_error(const ferry_result *result, size_t line)
 {
-    return line < result->count ? result->lines[line].error : NULL;
+    return line < ferry_result_count(result) ? result->lines[line].error : NULL;
 }
 
 const char *ferry_result_warning(const ferry_result *result, size_t line)
 {
-    return line < result->count ? result->lines[line].warning : NULL;
+    return line < ferry_result_count(result) ? result->lines[line].warning : NULL;
 }

@@ -43,17 +43,16 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
 ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                      ferry_translator **translator, ferry_error *error)
 {
-    ferry_options defaults;
+    ferry_options complete;
+    FERRY_NEEDS(translator);
     *translator = NULL;
-    if (options == NULL) {
-        ferry_options_default(model, &defaults, sizeof defaults);
-        options = &defaults;
-    }
-    FERRY_TRY(ferry_options_check(options, &model->file, error));
+    FERRY_NEEDS(model);
+    FERRY_TRY(ferry_options_complete(&model->file, options, &complete, error));
+    FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = model;
-    ferry_status status = take_options(created, options, error);
+    ferry_status status = take_options(created, &complete, error);
     if (status == FERRY_OK) status = create_threads(created, error);
     if (status != FERRY_OK) {
         ferry_translator_destroy(created);

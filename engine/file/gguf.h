@@ -7,7 +7,7 @@
 #define FERRY_FILE_GGUF_H
 
 #include "base/arena.h"
-#include "base/system.h"
+#include "base/status.h"
 #include "base/tensor.h"
 
 #define FERRY_GGUF_VERSION 3
@@ -40,8 +40,7 @@ typedef struct ferry_gguf_value {
 } ferry_gguf_value;
 
 typedef struct ferry_gguf {
-    ferry_mapped_file map;    /* empty when ferry_gguf_parse was called with the caller's bytes */
-    ferry_view bytes;         /* the whole file */
+    ferry_view bytes;         /* the whole file; the caller's */
     const char *file;         /* its name, for messages; owned */
     ferry_gguf_value *values; /* [value_count] by key */
     size_t value_count;
@@ -50,11 +49,9 @@ typedef struct ferry_gguf {
     size_t alignment; /* of every tensor, from the beginning of the file */
 } ferry_gguf;
 
-/* Maps and checks a file. Errors: IO, FORMAT, UNSUPPORTED (a version or a tensor type), MEMORY. *gguf is zeroed on
- * failure; close it otherwise. */
-ferry_status ferry_gguf_open(const char *path, ferry_gguf *gguf, ferry_error *error);
-/* The same for bytes that the caller keeps for as long as *gguf; `file` is the name for messages. */
-ferry_status ferry_gguf_parse(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error);
+/* Checks a file whose bytes the caller keeps for as long as *gguf; `file` is its name for messages. Errors: FORMAT,
+ * UNSUPPORTED (a version or a tensor type), MEMORY. *gguf is zeroed on failure; close it otherwise. */
+ferry_status ferry_gguf_open(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_gguf_close(ferry_gguf *gguf);
 

@@ -281,7 +281,7 @@ static ferry_status parse(ferry_gguf *gguf, ferry_error *error)
     return read_tensors(&cursor, gguf, tensors, error);
 }
 
-ferry_status ferry_gguf_parse(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error)
+ferry_status ferry_gguf_open(ferry_view bytes, const char *file, ferry_gguf *gguf, ferry_error *error)
 {
     memset(gguf, 0, sizeof *gguf);
     gguf->bytes = bytes;
@@ -291,27 +291,12 @@ ferry_status ferry_gguf_parse(ferry_view bytes, const char *file, ferry_gguf *gg
     return status;
 }
 
-ferry_status ferry_gguf_open(const char *path, ferry_gguf *gguf, ferry_error *error)
-{
-    ferry_mapped_file map;
-    memset(gguf, 0, sizeof *gguf);
-    FERRY_TRY(ferry_mapped_file_open(path, &map, error));
-    ferry_status status = ferry_gguf_parse(map.bytes, path, gguf, error);
-    if (status != FERRY_OK) {
-        ferry_mapped_file_close(&map);
-        return status;
-    }
-    gguf->map = map;
-    return FERRY_OK;
-}
-
 void ferry_gguf_close(ferry_gguf *gguf)
 {
     for (size_t i = 0; i < gguf->value_count; i++) free((void *)(uintptr_t)gguf->values[i].texts);
     free(gguf->values);
     free(gguf->tensors);
     free((void *)(uintptr_t)gguf->file);
-    ferry_mapped_file_close(&gguf->map);
     memset(gguf, 0, sizeof *gguf);
 }
 

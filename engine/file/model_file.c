@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind.h"
+#include "content_hash.h"
 #include "read_keys.h"
 #include "base/printable.h"
 
@@ -81,14 +82,29 @@ static ferry_status read_languages(ferry_model_file *file, const ferry_schema_va
     return check_default(gguf, languages, "default_target", languages->default_target, FERRY_LANGUAGE_TARGET, error);
 }
 
+static bool is_hexadecimal(ferry_view text, size_t digits)
+{
+    size_t count = 0;
+    while (count < text.size && ferry_hex_digit(text.data[count]) >= 0) count++;
+    return text.size == digits && count == digits;
+}
+
+static ferry_status read_hash(ferry_model_file *file, ferry_error *error)
+{
+    if (ferry_gguf_find(&file->gguf, FERRY_HASH_KEY) == NULL) return FERRY_OK;
+    FERRY_TRY(ferry_gguf_get_text(&file->gguf, FERRY_HASH_KEY, &file->hash, error));
+    if (is_hexadecimal(file->hash, FERRY_HASH_DIGITS)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: key '" FERRY_HASH_KEY "': expected %d hexadecimal digits, found '%s'", file->gguf.file,
+                      (int)FERRY_HASH_DIGITS, ferry_printable_view(file->hash).text);
+}
+
 static ferry_status check_hashes(const ferry_gguf *gguf, const ferry_model_origin *origin, ferry_error *error)
 {
     enum { DIGITS = 64 };
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
         const ferry_view hash = origin->hashes[i];
-        size_t digits = 0;
-        while (digits < hash.size && ferry_hex_digit(hash.data[digits]) >= 0) digits++;
-        if (hash.size == DIGITS && digits == DIGITS) continue;
+        if (is_hexadecimal(hash, DIGITS)) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: key 'ferry.origin.hashes': expected %d hexadecimal digits, found '%s'", gguf->file,
                           (int)DIGITS, ferry_printable_view(hash).text);
@@ -100,6 +116,7 @@ static ferry_status read_origin(ferry_model_file *file, const ferry_schema_value
 {
     if (ferry_gguf_find(&file->gguf, "general.name") != NULL)
         FERRY_TRY(ferry_gguf_get_text(&file->gguf, "general.name", &file->name, error));
+    FERRY_TRY(read_hash(file, error));
     FERRY_TRY(ferry_read_keys(&file->gguf, FERRY_KEYS_ORIGIN, values, &file->arena, error));
     return check_hashes(&file->gguf, &file->origin, error);
 }
@@ -136,7 +153,7 @@ static void widen(const ferry_model_file *file, const ferry_kernels *kernels, co
         const size_t chunk = count - done < WIDEN_CHUNK ? count - done : WIDEN_CHUNK;
         kernels->widen_f16(out + done, halves + done, chunk);
         done += chunk;
-        ferry_mapped_file_release(&file->gguf.map, begin, done * sizeof *halves);
+        ferry_mapped_file_release(&file->map, begin, done * sizeof *halves);
     }
 }
 
@@ -160,11 +177,11 @@ static ferry_status load_weights(ferry_model_file *file, const ferry_schema_valu
     return status;
 }
 
-ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernels, ferry_model_file *file,
-                                   ferry_error *error)
+ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                   ferry_model_file *file, ferry_error *error)
 {
-    memset(file, 0, sizeof *file);
-    ferry_status status = ferry_gguf_open(path, &file->gguf, error);
+    *file = (ferry_model_file){.map = map};
+    ferry_status status = ferry_gguf_open(map.bytes, name, &file->gguf, error);
     const ferry_schema_values values = {
         .transformer = &file->transformer,
         .generation = &file->generation,
@@ -182,6 +199,26 @@ ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernel
     return status;
 }
 
+ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *error)
+{
+    const ferry_view bytes = file->map.bytes, found = file->hash;
+    char digits[FERRY_HASH_DIGITS];
+    if (found.size == 0)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: carries no content hash (key '" FERRY_HASH_KEY "')",
+                          file->gguf.file != NULL ? file->gguf.file : "an untrained model");
+    ferry_content_hash *hash = ferry_content_hash_create();
+    if (hash == NULL) return ferry_fail_memory(error, "a content hash", sizeof digits);
+    const size_t before = (size_t)(found.data - bytes.data), after = before + found.size;
+    ferry_content_hash_add(hash, bytes.data, before);
+    ferry_content_hash_add(hash, FERRY_HASH_ZEROS, FERRY_HASH_DIGITS);
+    ferry_content_hash_add(hash, bytes.data + after, bytes.size - after);
+    ferry_content_hash_digits(hash, digits);
+    ferry_content_hash_destroy(hash);
+    if (memcmp(digits, found.data, sizeof digits) == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: damaged: its content hash is %.*s, expected %.*s",
+                      file->gguf.file, (int)FERRY_HASH_DIGITS, digits, (int)FERRY_HASH_DIGITS, found.data);
+}
+
 void ferry_model_file_close(ferry_model_file *file)
 {
     ferry_position_unbind(&file->transformer.encoder.position);
@@ -189,5 +226,6 @@ void ferry_model_file_close(ferry_model_file *file)
     free(file->widened);
     ferry_arena_destroy(&file->arena);
     ferry_gguf_close(&file->gguf);
+    ferry_mapped_file_close(&file->map);
     memset(file, 0, sizeof *file);
 }

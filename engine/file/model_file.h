@@ -3,6 +3,7 @@
 #ifndef FERRY_FILE_MODEL_FILE_H
 #define FERRY_FILE_MODEL_FILE_H
 
+#include "base/system.h"
 #include "engine/graph/transformer.h"
 #include "engine/search/generation.h"
 #include "gguf.h"
@@ -10,8 +11,10 @@
 
 /* Everything belongs to the struct and is valid until ferry_model_file_close. Immutable: threads may share it. */
 typedef struct ferry_model_file {
-    ferry_gguf gguf; /* the mapping, all keys and tensors */
+    ferry_mapped_file map;
+    ferry_gguf gguf; /* all keys and tensors */
     ferry_view name; /* general.name */
+    ferry_view hash; /* digits of ferry.hash, in the map; empty: the file carries none */
     ferry_transformer transformer;
     ferry_generation generation;
     ferry_model_text text;
@@ -23,11 +26,14 @@ typedef struct ferry_model_file {
     ferry_arena arena; /* layers, ids, names of languages */
 } ferry_model_file;
 
-/* Maps `path`, checks every key and tensor, and binds the graph. float32 matrices are used where they are mapped, and
- * not read here. Errors: IO, FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this
- * build lacks, by name), MEMORY. *file is zeroed on failure. */
-ferry_status ferry_model_file_open(const char *path, const ferry_kernels *kernels, ferry_model_file *file,
-                                   ferry_error *error);
+/* Checks every key and tensor of the file, which `name` names in messages, and binds the graph. float32 matrices are
+ * used where they are mapped, and not read here. The map belongs to *file from now on, or is closed by a failure.
+ * Errors: FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this build lacks, by
+ * name), MEMORY. *file is zeroed on failure. */
+ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                   ferry_model_file *file, ferry_error *error);
+/* Reads the whole file. Errors: FORMAT (its content is not what ferry.hash says), UNSUPPORTED (no such key). */
+ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *error);
 /* Allocates file->widened: `bytes` > 0 for matrices that the file does not have as float32, in huge pages where the
  * system grants them. ferry_model_file_close frees it. */
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error);

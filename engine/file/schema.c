@@ -1,5 +1,6 @@
 #include "schema.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -374,6 +375,17 @@ int64_t ferry_key_integer(const ferry_key *key, const void *group)
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value)
 {
     store((char *)group + key->place, key->size, value);
+}
+
+ferry_name ferry_key_value(const ferry_key *key, const void *group)
+{
+    if (key->kind == FERRY_KEY_REAL) {
+        float real;
+        memcpy(&real, (const char *)group + key->place, sizeof real);
+        return ferry_name_format("%g", (double)real);
+    }
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[ferry_key_integer(key, group)]);
+    return ferry_name_format("%" PRId64, ferry_key_integer(key, group));
 }
 
 size_t ferry_key_count(const ferry_key *key, const void *group)

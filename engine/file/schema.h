@@ -123,6 +123,8 @@ ferry_name ferry_key_range(const ferry_key *key, double most);
 /* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
+/* A number, bool or choice of the group in words: "512", "pre". */
+ferry_name ferry_key_value(const ferry_key *key, const void *group);
 size_t ferry_key_count(const ferry_key *key, const void *group);
 void ferry_key_set_count(const ferry_key *key, void *group, size_t count);
 

@@ -8,11 +8,12 @@
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
+#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
 {
-    return model->kernels->isa;
+    return model != NULL ? model->kernels->isa : NULL;
 }
 
 void ferry_inspect_free(const void *data)
@@ -22,6 +23,7 @@ void ferry_inspect_free(const void *data)
 
 ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
 {
+    if (model == NULL) return (ferry_inspect_sizes){0};
     const ferry_transformer *transformer = &model->file.transformer;
     const ferry_inspect_sizes sizes = {
         .d_model = transformer->d_model,
@@ -44,6 +46,7 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
 
 ferry_inspect_training ferry_inspect_get_training(const ferry_model *model)
 {
+    if (model == NULL) return (ferry_inspect_training){{"", 0}, 0};
     const ferry_model_origin *origin = &model->file.origin;
     return (ferry_inspect_training){{origin->training.data, origin->training.size}, origin->trained_length};
 }
@@ -53,8 +56,12 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
 {
     ferry_ids list = {0};
     ferry_language_pair pair;
+    FERRY_NEEDS(ids);
     *ids = NULL;
+    FERRY_NEEDS(count);
     *count = 0;
+    FERRY_NEEDS(model);
+    FERRY_TRY(ferry_check_texts("text", &text, 1, error));
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
     FERRY_TRY(ferry_languages_find(&model->languages, from, to, &pair, error));
     const ferry_status status = ferry_languages_encode(&model->languages, model->tokenizer, pair,
@@ -70,6 +77,7 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
 
 ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id)
 {
+    if (model == NULL || side > FERRY_INSPECT_DECODER) return (ferry_text){"", 0};
     const ferry_model_text *text = &model->file.text;
     const bool source = side == FERRY_INSPECT_ENCODER;
     if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
@@ -81,8 +89,9 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
 static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
                                 int32_t least, int32_t vocab, ferry_error *error)
 {
-    if (count < 1 || offsets[0] != 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at least one sentence and offsets from 0", what);
+    FERRY_TRY(ferry_check_range("count", count, 1, INT32_MAX, error));
+    if (offsets[0] != 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected offsets from 0, found %d", what, (int)offsets[0]);
     for (int32_t s = 0; s < count; s++)
         if (offsets[s + 1] <= offsets[s])
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: sentence %d has no ids", what, (int)s);
@@ -111,6 +120,8 @@ static ferry_status run_encoder(const ferry_model *model, probes asked, const in
                                 int32_t count, float *output, ferry_error *error)
 {
     ferry_state state;
+    FERRY_NEEDS(ids);
+    FERRY_NEEDS(offsets);
     FERRY_TRY(check_batch("source", ids, offsets, count, 0, model->file.transformer.encoder.vocab_size, error));
     begin_state(&state, model, asked);
     const size_t rows = (size_t)offsets[count], D = (size_t)model->file.transformer.d_model;
@@ -124,6 +135,8 @@ static ferry_status run_encoder(const ferry_model *model, probes asked, const in
 ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
                                   float *output, ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(output);
     return run_encoder(model, (probes){NULL, NULL}, ids, offsets, count, output, error);
 }
 
@@ -217,6 +230,10 @@ static ferry_status run_forced(const ferry_model *model, probes asked, const int
                                ferry_inspect_pass pass, float *logits, ferry_error *error)
 {
     const ferry_transformer *transformer = &model->file.transformer;
+    FERRY_NEEDS(ids);
+    FERRY_NEEDS(offsets);
+    FERRY_NEEDS(target_ids);
+    FERRY_NEEDS(target_offsets);
     FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
     const int32_t least = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
     FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, least, transformer->decoder.vocab_size,
@@ -237,6 +254,9 @@ ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, 
                                   const int32_t *target_ids, const int32_t *target_offsets, ferry_inspect_pass pass,
                                   float *logits, ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(logits);
+    FERRY_TRY(ferry_check_range("pass", (int32_t)pass, FERRY_INSPECT_ONE_PASS, FERRY_INSPECT_STEP_BY_STEP, error));
     return run_forced(model, (probes){NULL, NULL}, ids, offsets, count, target_ids, target_offsets, pass, logits,
                       error);
 }
@@ -245,6 +265,9 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
                                   const int32_t *offsets, int32_t count, const int32_t *target_ids,
                                   const int32_t *target_offsets, float *hidden, ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(hidden);
+    FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
     const bool encoder = stack == FERRY_INSPECT_ENCODER;
     const ferry_transformer *transformer = &model->file.transformer;
     const ferry_hidden_probe probe = {encoder ? &transformer->encoder : &transformer->decoder, hidden};
@@ -257,18 +280,22 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
 /* `value` is one of `count`, or stands for all of them. */
 static ferry_status check_choice(const char *what, int32_t value, int32_t count, ferry_error *error)
 {
-    if (value == FERRY_INSPECT_ALL || (value >= 0 && value < count)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected 0 to %d, found %d", what, (int)count - 1, (int)value);
+    return value == FERRY_INSPECT_ALL ? FERRY_OK : ferry_check_range(what, value, 0, count - 1, error);
 }
 
 ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_attention_kind kind, int32_t layer,
                                      int32_t head, const int32_t *ids, int32_t S, const int32_t *target_ids, int32_t T,
                                      float *weights, ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(weights);
+    FERRY_TRY(ferry_check_range("kind", (int32_t)kind, FERRY_INSPECT_ENCODER_SELF, FERRY_INSPECT_CROSS, error));
     const bool encoder = kind == FERRY_INSPECT_ENCODER_SELF;
     const ferry_stack *stack = encoder ? &model->file.transformer.encoder : &model->file.transformer.decoder;
     FERRY_TRY(check_choice("layer", layer, stack->layer_count, error));
     FERRY_TRY(check_choice("head", head, stack->heads, error));
+    FERRY_TRY(ferry_check_range("S", S, 1, INT32_MAX, error));
+    if (!encoder) FERRY_TRY(ferry_check_range("T", T, 1, INT32_MAX, error));
     if (kind == FERRY_INSPECT_DECODER_SELF && model->file.transformer.ssru)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the decoder has an SSRU in place of self-attention");
     const int32_t columns = kind == FERRY_INSPECT_DECODER_SELF ? T : S;

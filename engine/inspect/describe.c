@@ -153,15 +153,7 @@ static void print_key(FILE *out, const char *before, const ferry_key *key, const
 {
     fputs(before, out);
     for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
-    if (key->kind == FERRY_KEY_REAL) {
-        float real;
-        memcpy(&real, (const char *)group + key->place, sizeof real);
-        fprintf(out, " %g", (double)real);
-    } else if (key->kind == FERRY_KEY_CHOICE) {
-        fprintf(out, " %s", key->choices[ferry_key_integer(key, group)]);
-    } else {
-        fprintf(out, " %" PRId64, ferry_key_integer(key, group));
-    }
+    fprintf(out, " %s", ferry_key_value(key, group).text);
 }
 
 static bool is_usual(const ferry_key *key, const void *group)
@@ -252,10 +244,13 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
         fprintf(out, "  SHA-256 %.*s  %.*s\n", printable(origin->hashes[i]), origin->hashes[i].data,
                 printable(origin->files[i]), origin->files[i].data);
-    if (origin->training.size > 0) fprintf(out, "training: %.*s\n", (int)origin->training.size, origin->training.data);
-    if (origin->trained_length > 0)
-        fprintf(out, "trained on examples of up to %d tokens\n", (int)origin->trained_length);
-    if (origin->license.size > 0) fprintf(out, "license: %.*s\n", (int)origin->license.size, origin->license.data);
+}
+
+/* A line of what the file records, if it does. */
+static void print_info(FILE *out, const ferry_model *model, const char *before, const char *key, const char *after)
+{
+    const char *value = ferry_model_info(model, key);
+    if (value[0] != '\0') fprintf(out, "%s%s%s\n", before, value, after);
 }
 
 static void print_model(FILE *out, const ferry_model *model)
@@ -295,18 +290,24 @@ static void print_model(FILE *out, const ferry_model *model)
     print_decoding(out, &generation->decoding);
     print_memory(out, file);
     print_origin(out, &file->origin);
+    print_info(out, model, "training: ", "training", "");
+    print_info(out, model, "trained on examples of up to ", "trained_length", " tokens");
+    print_info(out, model, "license: ", "license", "");
+    print_info(out, model, "content hash: ", "hash", "");
 }
 
 ferry_text ferry_inspect_name(const ferry_model *model)
 {
-    return (ferry_text){model->file.name.data, model->file.name.size};
+    return model != NULL ? (ferry_text){model->file.name.data, model->file.name.size} : (ferry_text){"", 0};
 }
 
 ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error)
 {
     char *data = NULL;
     size_t size = 0;
+    FERRY_NEEDS(text);
     *text = (ferry_text){NULL, 0};
+    FERRY_NEEDS(model);
     FILE *out = open_memstream(&data, &size);
     if (out == NULL) return ferry_fail_memory(error, "a description", size);
     print_model(out, model);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/api/argument_checks.h"
 #include "engine/api/job.h"
 #include "engine/ferry_inspect.h"
 
@@ -29,7 +30,12 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
                                     int32_t count, ferry_result **result, ferry_error *error)
 {
     ferry_job job = {.translator = translator, .count = (size_t)count};
+    FERRY_NEEDS(result);
     *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_NEEDS(ids);
+    FERRY_NEEDS(offsets);
+    FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
         status = take_ids(&job, &job.sources[s], ids + offsets[s], offsets[s + 1] - offsets[s], error);
@@ -50,5 +56,5 @@ const float *ferry_inspect_result_token_scores(const ferry_result *result, size_
 
 int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens)
 {
-    return ferry_translator_target_length(translator, source_tokens);
+    return translator != NULL ? ferry_translator_target_length(translator, source_tokens) : 0;
 }

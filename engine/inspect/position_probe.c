@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/graph/cache.h"
+#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)
@@ -20,6 +21,7 @@ static ferry_inspect_scheme_kind kind_of(const ferry_position_scheme *scheme)
 
 ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack)
 {
+    if (model == NULL || stack > FERRY_INSPECT_DECODER) return (ferry_inspect_scheme){.name = NULL};
     const ferry_position *position = &find_stack(model, stack)->position;
     const ferry_name parameters = ferry_position_parameters(position);
     const ferry_position_scheme *s = position->scheme;
@@ -38,6 +40,9 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
 ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
                                          float *rows, ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(rows);
+    FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
     const ferry_position *position = &find_stack(model, stack)->position;
     const ferry_position_scheme *scheme = position->scheme;
     ferry_position_state state = {0};
@@ -136,15 +141,13 @@ ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspe
                                            int32_t head, int32_t count, const float *q, const float *k, float *scores,
                                            ferry_error *error)
 {
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(scores);
+    FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
     scene s = {.stack = find_stack(model, stack), .kernels = model->kernels};
-    if (layer < 0 || layer >= s.stack->layer_count)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "layer: expected 0 to %d, found %d",
-                          (int)s.stack->layer_count - 1, (int)layer);
-    if (head < 0 || head >= s.stack->heads)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "head: expected 0 to %d, found %d", (int)s.stack->heads - 1,
-                          (int)head);
-    if (count < 1 || count > INT32_MAX / 4)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected 1 to %d, found %d", INT32_MAX / 4, (int)count);
+    FERRY_TRY(ferry_check_range("layer", layer, 0, s.stack->layer_count - 1, error));
+    FERRY_TRY(ferry_check_range("head", head, 0, s.stack->heads - 1, error));
+    FERRY_TRY(ferry_check_range("count", count, 1, INT32_MAX / 4, error));
     s.keys = s.stack->position.stack.causal ? count : 2 * count - 1;
     ferry_cache_init(&s.cache, 1, s.stack->heads, s.stack->head_width);
     ferry_status status = ferry_position_extend(&s.stack->position, &s.state, s.kernels, s.keys, error);

@@ -4,7 +4,7 @@
 
 void ferry_inspect_profile_start(ferry_translator *translator)
 {
-    for (int32_t i = 0; i < translator->options.threads; i++) {
+    for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
         *ferry_translator_profile(translator, i) = (ferry_profile){.on = true};
         translator->generators[i].state.context.work = (ferry_work){0};
     }
@@ -13,7 +13,7 @@ void ferry_inspect_profile_start(ferry_translator *translator)
 ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index)
 {
     ferry_inspect_phase sum = {0};
-    if (index >= FERRY_PHASE_COUNT - 1) return sum;
+    if (translator == NULL || index >= FERRY_PHASE_COUNT - 1) return sum;
     const ferry_phase phase = (ferry_phase)(index + 1); /* without idleness */
     sum.name = ferry_phase_name(phase);
     for (int32_t i = 0; i < translator->options.threads; i++) {
@@ -26,7 +26,7 @@ ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translat
 ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator)
 {
     ferry_inspect_work sum = {0};
-    for (int32_t i = 0; i < translator->options.threads; i++) {
+    for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
         const ferry_work *work = &translator->generators[i].state.context.work;
         sum.float_products += work->float_products;
         sum.int8_products += work->int8_products;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 /* The side that a translation is on, as a tokenizer of its own: no prefix, no suffix, no tag in the line. */
@@ -79,10 +80,17 @@ static ferry_status tokenize(const ferry_tokenizer *tokenizer, const opening *le
 ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *texts, int32_t count, int32_t **ids,
                                    int32_t **offsets, int32_t *lead, ferry_error *error)
 {
+    FERRY_NEEDS(ids);
+    *ids = NULL;
+    FERRY_NEEDS(offsets);
+    *offsets = NULL;
+    FERRY_NEEDS(lead);
+    FERRY_NEEDS(model);
+    FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX - 1, error));
+    FERRY_TRY(ferry_check_texts("texts", texts, (size_t)count, error));
     opening before = {{model->file.generation.start_id, -1}, 1};
     ferry_tokenizer *tokenizer;
     ferry_ids all = {0};
-    *ids = *offsets = NULL;
     FERRY_TRY(create_tokenizer(model, &tokenizer, error));
     ferry_status status = find_tag(model, &before.ids[1], error);
     before.count = *lead = before.ids[1] >= 0 ? 2 : 1;

@@ -6,6 +6,7 @@
 #include "engine/ferry_inspect.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
+#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 struct ferry_inspect_timer {
@@ -78,11 +79,11 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens, int32_t target_tokens,
                                         ferry_inspect_timer **timer, ferry_error *error)
 {
+    FERRY_NEEDS(timer);
     *timer = NULL;
-    if (source_tokens < 1 || target_tokens < 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "expected 1 or more source tokens and 0 or more target tokens, found %d and %d",
-                          (int)source_tokens, (int)target_tokens);
+    FERRY_NEEDS(model);
+    FERRY_TRY(ferry_check_range("source_tokens", source_tokens, 1, INT32_MAX, error));
+    FERRY_TRY(ferry_check_range("target_tokens", target_tokens, 0, INT32_MAX, error));
     ferry_inspect_timer *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a measurement", sizeof *created);
     created->source_tokens = source_tokens;
@@ -106,6 +107,8 @@ void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
 
 ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
 {
+    FERRY_NEEDS(timer);
+    FERRY_NEEDS(seconds);
     const double start = ferry_clock();
     FERRY_TRY(compute(timer, error));
     *seconds = ferry_clock() - start;
@@ -129,6 +132,7 @@ static void add_encoding(const ferry_position *position, ferry_inspect_memory *m
 
 ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer)
 {
+    if (timer == NULL) return (ferry_inspect_memory){0};
     const ferry_state *state = &timer->state;
     const ferry_transformer *model = state->model;
     const ferry_cache_layout *layout = &state->decoder_cache.layout;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/api/model.h"
+#include "engine/api/info.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
 
@@ -241,7 +241,10 @@ const char *ferry_inspect_encoding(size_t index)
 ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                      ferry_model **model, ferry_error *error)
 {
+    FERRY_NEEDS(model);
     *model = NULL;
+    FERRY_NEEDS(encoding);
+    FERRY_NEEDS(shape);
     FERRY_TRY(check_shape(shape, error));
     const ferry_kernels *kernels;
     FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
@@ -249,7 +252,8 @@ ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_s
     if (made == NULL) return ferry_fail_memory(error, "a model", sizeof *made);
     made->kernels = kernels;
     maker m = {.file = &made->file, .kernels = kernels, .random = 1};
-    const ferry_status status = make_model(&m, encoding, shape, error);
+    ferry_status status = make_model(&m, encoding, shape, error);
+    if (status == FERRY_OK) status = ferry_model_info_create(made, error);
     if (status != FERRY_OK) {
         ferry_model_close(made);
         return status;

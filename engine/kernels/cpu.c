@@ -38,8 +38,8 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Tiles are large: Linux saves them only for processes that have requested permission.
- * Documentation/arch/x86/xstate.rst. */
+/* Tiles are large: Linux saves them only for processes that have requested permission, and refuses it where an
+ * alternate signal stack is too small for them. Further requests change nothing. Documentation/arch/x86/xstate.rst. */
 static bool request_tiles(void)
 {
 #if defined(__linux__)
@@ -60,7 +60,7 @@ ferry_cpu_level ferry_cpu_detect(void)
     if (!has_all(ebx, EBX7_AVX2) || !has_all(states, XCR0_AVX)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX512) || !has_all(states, XCR0_AVX512)) return FERRY_CPU_AVX2;
     if (!has_all(ecx, ECX7_AVX512_VNNI)) return FERRY_CPU_AVX512;
-    if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX) || !request_tiles()) return FERRY_CPU_AVX512_VNNI;
+    if (!has_all(edx, EDX7_AMX) || !has_all(states, XCR0_AMX)) return FERRY_CPU_AVX512_VNNI;
     return FERRY_CPU_AMX;
 }
 
@@ -93,6 +93,11 @@ static bool has_avx_vnni(void)
 {
     return false;
 }
+
+static bool request_tiles(void)
+{
+    return false;
+}
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
@@ -106,29 +111,44 @@ static const struct {
 } tables[] = {FERRY_ISAS(TABLE)};
 enum { TABLES = sizeof tables / sizeof *tables };
 
-static const ferry_kernels *available[TABLES + 1];
+static const ferry_kernels *supported[TABLES + 1]; /* by CPU and operating system, best first */
+static size_t tile_tables;                         /* of them, at the beginning: those that use tiles */
 
-static void find_available(void)
+static void find_supported(void)
 {
     const ferry_cpu_level highest = ferry_cpu_detect();
     const bool vnni = highest >= FERRY_CPU_AVX2 && has_avx_vnni();
     for (size_t i = TABLES, count = 0; i-- > 0;) {
         const bool runs = tables[i].level == FERRY_CPU_AVX_VNNI ? vnni : tables[i].level <= highest;
-        if (runs) available[count++] = &tables[i].kernels;
+        if (!runs) continue;
+        supported[count++] = &tables[i].kernels;
+        if (tables[i].level == FERRY_CPU_AMX) tile_tables = count;
     }
+}
+
+static void find_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_supported);
 }
 
 const ferry_kernels *const *ferry_kernels_available(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_available);
-    return available;
+    find_once();
+    return tile_tables > 0 && request_tiles() ? supported : supported + tile_tables;
 }
 
 const ferry_kernels *ferry_kernels_find(const char *isa)
 {
-    const ferry_kernels *const *table = ferry_kernels_available();
-    if (isa == NULL || *isa == '\0') return *table;
-    while (*table != NULL && strcmp((*table)->isa, isa) != 0) table++;
-    return *table;
+    if (isa == NULL || *isa == '\0') return *ferry_kernels_available();
+    find_once();
+    size_t i = 0;
+    while (supported[i] != NULL && strcmp(supported[i]->isa, isa) != 0) i++;
+    return i < tile_tables && !request_tiles() ? NULL : supported[i];
+}
+
+const ferry_kernels *ferry_kernels_find_without_tiles(void)
+{
+    find_once();
+    return supported[tile_tables];
 }

@@ -26,8 +26,7 @@ typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;
 
-/* The highest level that both the CPU and its operating system support; AVX-VNNI does not count. Requests
- * Linux's permission to use AMX tiles where there are any; further calls change nothing. Thread-safe. */
+/* The highest level that both the CPU and its operating system support; AVX-VNNI does not count. Thread-safe. */
 ferry_cpu_level ferry_cpu_detect(void);
 
 #endif

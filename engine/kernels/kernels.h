@@ -131,9 +131,12 @@ typedef struct ferry_kernels {
 } ferry_kernels;
 
 /* The best table that this CPU and its operating system can run, or the one that `isa` names (NULL or "": best).
- * NULL if `isa` is unknown or cannot run here. Thread-safe; tables are static. */
+ * NULL if `isa` is unknown or cannot run here. If it uses AMX tiles, Linux's permission for the process is requested.
+ * Thread-safe; tables are static. */
 const ferry_kernels *ferry_kernels_find(const char *isa);
-/* Tables that run here, best first; NULL-terminated. For tests and benchmarks. */
+/* The best of those that use no tiles; nothing is requested. */
+const ferry_kernels *ferry_kernels_find_without_tiles(void);
+/* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
 /* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats; and from panels row n, y [K]. */

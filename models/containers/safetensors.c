@@ -149,7 +149,7 @@ ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_we
 ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, ferry_error *error)
 {
     memset(file, 0, sizeof *file);
-    ferry_status status = ferry_mapped_file_open(path, &file->map, error);
+    ferry_status status = ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error);
     if (status == FERRY_OK) status = ferry_safetensors_read(file->map.bytes, path, &file->weights, error);
     if (status != FERRY_OK) ferry_safetensors_close(file);
     return status;

@@ -8,6 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/file/content_hash.h"
+
+enum { HEADER_BYTES = 4 + 4 + 8 + 8 };
+
 typedef struct buffer {
     unsigned char *data;
     size_t size;
@@ -20,7 +24,9 @@ struct ferry_gguf_writer {
     FILE *file;
     buffer keys;
     buffer table;
-    buffer sizes; /* size_t of each declared tensor */
+    buffer sizes;             /* size_t of each declared tensor */
+    ferry_content_hash *hash; /* of what is written; NULL: none is wanted */
+    size_t hash_at;           /* of its digits, in `keys` */
     uint64_t key_count;
     size_t tensor_count;
     uint64_t offset;     /* of the next tensor, from the beginning of the data */
@@ -95,6 +101,14 @@ void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf
     put_elements(writer, type, values, count);
 }
 
+void ferry_gguf_put_hash(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, FERRY_HASH_KEY, FERRY_HASH_ZEROS);
+    writer->hash_at = writer->keys.size - FERRY_HASH_DIGITS;
+    writer->hash = ferry_content_hash_create();
+    if (writer->hash == NULL) writer->status = FERRY_ERROR_MEMORY;
+}
+
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
                         const int64_t *shape)
 {
@@ -124,7 +138,22 @@ static ferry_status report(ferry_gguf_writer *writer, ferry_error *error)
 
 static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size)
 {
-    if (writer->status != FERRY_OK || size == 0 || fwrite(data, 1, size, writer->file) == size) return;
+    if (writer->status != FERRY_OK || size == 0) return;
+    if (writer->hash != NULL) ferry_content_hash_add(writer->hash, data, size);
+    if (fwrite(data, 1, size, writer->file) == size) return;
+    writer->status = FERRY_ERROR_IO;
+    writer->system_error = errno;
+}
+
+/* In place of the zeros. */
+static void write_hash(ferry_gguf_writer *writer)
+{
+    char digits[FERRY_HASH_DIGITS];
+    if (writer->status != FERRY_OK || writer->hash == NULL) return;
+    ferry_content_hash_digits(writer->hash, digits);
+    if (fseek(writer->file, (long)(HEADER_BYTES + writer->hash_at), SEEK_SET) == 0 &&
+        fwrite(digits, 1, sizeof digits, writer->file) == sizeof digits)
+        return;
     writer->status = FERRY_ERROR_IO;
     writer->system_error = errno;
 }
@@ -170,6 +199,7 @@ ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *err
     put_number(writer, &header, FERRY_GGUF_VERSION, 4);
     put_number(writer, &header, writer->tensor_count, 8);
     put_number(writer, &header, writer->key_count, 8);
+    assert(writer->status != FERRY_OK || header.size == HEADER_BYTES);
     write_bytes(writer, header.data, header.size);
     write_bytes(writer, writer->keys.data, writer->keys.size);
     write_bytes(writer, writer->table.data, writer->table.size);
@@ -197,6 +227,7 @@ ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *dat
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error)
 {
     assert(writer->current == writer->tensor_count);
+    write_hash(writer);
     int failed = fclose(writer->file);
     writer->file = NULL;
     if (failed != 0 && writer->status == FERRY_OK) {
@@ -218,6 +249,7 @@ void ferry_gguf_writer_destroy(ferry_gguf_writer *writer)
     if (writer == NULL) return;
     if (writer->file != NULL) fclose(writer->file);
     if (writer->part != NULL) unlink(writer->part);
+    ferry_content_hash_destroy(writer->hash);
     free(writer->path);
     free(writer->part);
     free(writer->keys.data);

@@ -66,6 +66,9 @@ static inline void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *ke
     ferry_gguf_put_array(writer, key, FERRY_GGUF_I32, values, count);
 }
 
+/* The content hash of the file (engine/file/content_hash.h), at most once; finish fills it in. */
+void ferry_gguf_put_hash(ferry_gguf_writer *writer);
+
 /* shape [dims], slowest first; `name` has at most FERRY_GGUF_MAX_TENSOR_NAME bytes. */
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
                         const int64_t *shape);

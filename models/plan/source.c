@@ -173,7 +173,7 @@ static size_t top_folder(const ferry_zip *archive)
 /* Lists the archive when `source->path` is one; otherwise source->archive stays NULL. */
 static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
 {
-    FERRY_TRY(ferry_mapped_file_open(source->path, &source->map, error));
+    FERRY_TRY(ferry_mapped_file_open(source->path, FERRY_FILE_MAPPED, &source->map, error));
     if (ferry_is_zip(source->map.bytes))
         FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->archive, error));
     if (source->archive == NULL || holds_weights(source->archive)) {
@@ -304,7 +304,7 @@ static ferry_status map_original(ferry_import_source *source, source_file *file,
     if (source->archive != NULL) return ferry_zip_member(source->archive, file->member, &file->original, error);
     const char *path = join(source, source->directory, file->published);
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
-    FERRY_TRY(ferry_mapped_file_open(path, &file->map, error));
+    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
     file->original = file->map.bytes;
     return FERRY_OK;
 }

@@ -196,6 +196,7 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     ferry_gguf_put_string(writer, "general.architecture", "ferry");
     ferry_gguf_put_string(writer, "general.name", options->name != NULL ? options->name : plan->name);
     ferry_gguf_put_u32(writer, "ferry.format", FERRY_FILE_FORMAT);
+    ferry_gguf_put_hash(writer);
     put_features(writer, plan, &values, options);
     put_keys(writer, &values);
     return FERRY_OK;

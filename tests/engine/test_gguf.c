@@ -67,7 +67,7 @@ TEST(test_round_trip)
     size_t count;
     const char *path = scratch_file("round.gguf");
     write_sample(path);
-    CHECK(ferry_gguf_open(path, &gguf, &error));
+    CHECK(ferry_gguf_open(mapped_bytes(path), path, &gguf, &error));
     assert_int_equal(gguf.value_count, 11);
     assert_int_equal(gguf.alignment, 64);
     CHECK(ferry_gguf_get_integer(&gguf, "a.u32", 0, INT64_MAX, &integer, &error));
@@ -118,7 +118,7 @@ TEST(test_getters_name_file_and_key)
     ferry_view text;
     made_file file = sample();
     const ferry_view all = {(const char *)file.data, file.size};
-    CHECK(ferry_gguf_parse(all, "sample.gguf", &gguf, &error));
+    CHECK(ferry_gguf_open(all, "sample.gguf", &gguf, &error));
     REFUSE_SAYING(ferry_gguf_get_i32(&gguf, "a.missing", 0, 1, &number, &error), FERRY_ERROR_FORMAT,
                   "sample.gguf: key 'a.missing' is missing");
     REFUSE_SAYING(ferry_gguf_get_i32(&gguf, "a.i32", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
@@ -149,7 +149,7 @@ static void refuse(const made_file *file, ferry_status status, const char *what)
     ferry_error error = {0};
     ferry_gguf gguf;
     const ferry_view all = {(const char *)file->data, file->size};
-    check_refusal(ferry_gguf_parse(all, "wrong.gguf", &gguf, &error), &error, status, what);
+    check_refusal(ferry_gguf_open(all, "wrong.gguf", &gguf, &error), &error, status, what);
     assert_non_null(strstr(error.message, "wrong.gguf: "));
     assert_null(gguf.values);
 }
@@ -232,7 +232,7 @@ static ferry_status parse_copy(const unsigned char *data, size_t size, ferry_err
     unsigned char *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, data, size);
     const ferry_view all = {(const char *)copy, size};
-    const ferry_status status = ferry_gguf_parse(all, "broken.gguf", &gguf, error);
+    const ferry_status status = ferry_gguf_open(all, "broken.gguf", &gguf, error);
     if (status == FERRY_OK) {
         volatile unsigned char sum = 0;
         for (size_t i = 0; i < gguf.tensor_count; i++) {

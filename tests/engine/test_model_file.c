@@ -202,7 +202,7 @@ TEST(test_random_damage)
         }
         fclose(patch);
         error.message[0] = '\0';
-        if (ferry_model_file_open(model.path, ferry_kernels_find(NULL), &file, &error) == FERRY_OK) {
+        if (open_model_file(model.path, &file, &error) == FERRY_OK) {
             opened++;
             ferry_model_file_close(&file);
         } else {

@@ -7,7 +7,7 @@
 
 static void open_sample(const sample *model, ferry_model_file *file)
 {
-    CHECK(ferry_model_file_open(model->path, ferry_kernels_find(NULL), file, &error));
+    CHECK(open_model_file(model->path, file, &error));
 }
 
 /* ---- the graph ---- */

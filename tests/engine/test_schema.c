@@ -99,8 +99,8 @@ TEST(test_keys_stand_in_the_page)
         }
     }
     assert_int_equal(missing, 0);
-    /* ferry.format, ferry.features and ferry.{s}.position.type are the loader's. */
-    assert_int_equal(count_lines(text, "| `ferry."), rows + 3);
+    /* ferry.format, ferry.hash, ferry.features and ferry.{s}.position.type are the loader's. */
+    assert_int_equal(count_lines(text, "| `ferry."), rows + 4);
 }
 
 TEST(test_features_stand_in_the_page)

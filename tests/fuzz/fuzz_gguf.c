@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ferry_gguf gguf;
     ferry_error error;
-    if (ferry_gguf_parse((ferry_view){(const char *)data, size}, "input", &gguf, &error) != FERRY_OK) return 0;
+    if (ferry_gguf_open((ferry_view){(const char *)data, size}, "input", &gguf, &error) != FERRY_OK) return 0;
     for (size_t i = 0; i < gguf.value_count; i++) {
         const ferry_gguf_value *value = &gguf.values[i];
         read_all(value->key);

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    ferry_mapped_file file = {{0}};
+    ferry_mapped_file file = {.hold = FERRY_FILE_MAPPED};
     ferry_error error;
     if (ferry_gzip_inflate((ferry_view){(const char *)data, size}, "input", &file, &error) != FERRY_OK) return 0;
     read_all(file.bytes);

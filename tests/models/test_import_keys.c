@@ -43,7 +43,7 @@ static void write_plan(void)
     const ferry_import_options options = {.type = FERRY_F32, .name = "named"};
     char *path = scratch_file("keys.gguf");
     CHECK(ferry_import_write(&plan, path, &options, &error));
-    CHECK(ferry_gguf_open(path, &file, &error));
+    CHECK(ferry_gguf_open(mapped_bytes(path), path, &file, &error));
 }
 
 /* The texts with ", " between them. */

@@ -40,7 +40,7 @@ static void write_plan(bench *b, const ferry_import_options *options)
     char *path = scratch_file("plan.gguf");
     CHECK(ferry_import_write(&b->plan, path, options, &error));
     ferry_gguf_close(&b->file);
-    CHECK(ferry_gguf_open(path, &b->file, &error));
+    CHECK(ferry_gguf_open(mapped_bytes(path), path, &b->file, &error));
 }
 
 static void refuse_plan(bench *b, const ferry_import_options *options, ferry_status status, const char *what)

@@ -10,8 +10,15 @@
 ferry_view mapped_bytes(const char *path)
 {
     ferry_mapped_file map; /* stays mapped */
-    CHECK(ferry_mapped_file_open(path, &map, &error));
+    CHECK(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, &error));
     return map.bytes;
+}
+
+ferry_status open_model_file(const char *path, ferry_model_file *file, ferry_error *error)
+{
+    ferry_mapped_file map;
+    const ferry_status status = ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error);
+    return status == FERRY_OK ? ferry_model_file_open(map, path, ferry_kernels_find(NULL), file, error) : status;
 }
 
 made_file file_copy(const char *path)

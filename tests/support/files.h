@@ -5,6 +5,7 @@
 
 #include "support.h"
 
+#include "engine/file/model_file.h"
 #include "models/containers/weights.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -18,6 +19,8 @@ typedef struct made_file {
 
 /* The whole file. */
 ferry_view mapped_bytes(const char *path);
+/* A model file, mapped, on the best kernels. */
+ferry_status open_model_file(const char *path, ferry_model_file *file, ferry_error *error);
 /* A copy of it in memory of exactly its size. */
 made_file file_copy(const char *path);
 /* Replaces a file, or a link to one. */

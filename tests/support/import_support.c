@@ -154,7 +154,7 @@ const ferry_model_file *converted_with(const char *source, const ferry_import_op
     ferry_model_file file;
     char *path = scratch_file("model.gguf");
     CHECK(ferry_import(source, path, options, &error));
-    CHECK(ferry_model_file_open(path, ferry_kernels_find(NULL), &file, &error));
+    CHECK(open_model_file(path, &file, &error));
     unlink(path); /* the mapping lives on */
     kept_model *model = keep_model();
     model->file = file;

@@ -41,7 +41,7 @@ size_t place_of(const sample *model, const char *text)
 static ferry_tensor tensor_of(const sample *model, const char *name)
 {
     ferry_gguf gguf;
-    CHECK(ferry_gguf_parse((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
+    CHECK(ferry_gguf_open((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
     const ferry_tensor *found = ferry_gguf_tensor(&gguf, name);
     if (found == NULL) fail_msg("no tensor '%s'", name);
     const ferry_tensor tensor = *found;
@@ -102,7 +102,7 @@ void refuse(const sample *model, ferry_status status, const char *message)
     ferry_error error = {0};
     ferry_model_file file;
     write_sample(model);
-    const ferry_status found = ferry_model_file_open(model->path, ferry_kernels_find(NULL), &file, &error);
+    const ferry_status found = open_model_file(model->path, &file, &error);
     check_refusal(found, &error, status, message);
     check_refusal(found, &error, status, "sample.gguf: ");
 }

@@ -1,6 +1,6 @@
 """add_languages.py MODEL.gguf OUTPUT.gguf PLACE NAME=ROLES=ID...: the model with languages whose target tags (ids of
 the source's vocabulary, for PLACE prefix or suffix) stand at PLACE. The new keys go before the old ones and are padded
-to the alignment, so that everything after them moves by whole blocks."""
+to the alignment, so that everything after them moves by whole blocks; old languages get a name that means nothing."""
 import struct
 import sys
 
@@ -38,6 +38,6 @@ size = sum(map(len, keys)) + len(text("general.filler")) + 4 + len(text(""))
 keys.append(text("general.filler") + struct.pack("<I", TEXT) + text("." * (-size % ALIGNMENT)))
 data = open(source, "rb").read()
 magic, version, tensors, count = struct.unpack_from("<4sIQQ", data)
-assert magic == b"GGUF" and b"ferry.languages" not in data
+assert magic == b"GGUF"
 with open(output, "wb") as file:
-    file.write(struct.pack("<4sIQQ", magic, version, tensors, count + len(keys)) + b"".join(keys) + data[24:])
+    file.write(struct.pack("<4sIQQ", magic, version, tensors, count + len(keys)) + b"".join(keys) + data[24:].replace(b"ferry.languages.", b"other.languages."))

@@ -3,6 +3,8 @@
 # shellcheck disable=SC2016 # the backquotes of messages
 # Languages, policies, shortlists.
 
+unnamed=$source_dir/models/encodings/rope.gguf # a model that does not name its languages
+
 # The shipped model with language tags: pieces of its vocabulary that have no such meaning for it.
 make_tagged()
 {
@@ -17,10 +19,12 @@ test_languages()
     expect_out 'eng_Latn\ten\tfrom*\ndeu_Latn\tde deu\tto\nfra_Latn\t\tfrom to\n'
     FERRY_MODEL=tagged.gguf expect_success languages
     expect_lines out 3
-    expect_success languages
+    expect_quiet_success languages
+    expect_out 'en\teng\tfrom*\nde\tdeu\tto*\n'
+    expect_success languages -m "$unnamed"
     expect_out ''
     expect_message 'the model does not say which languages it translates'
-    expect_quiet_success languages --quiet
+    expect_quiet_success languages --quiet -m "$unnamed"
     expect_failure 'nowhere.gguf: cannot open' languages -m nowhere.gguf
     expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
 }
@@ -53,7 +57,8 @@ test_languages_refused()
         translate -m tagged.gguf --to en x
     expect_failure "option from: the model has no language 'de' to translate from" \
         translate -m tagged.gguf --from de --to fra_Latn x
-    expect_failure "option to: the model does not say which languages it translates; found 'de'" translate --to de x
+    expect_failure "option to: the model does not say which languages it translates; found 'de'" \
+        translate -m "$unnamed" --to de x
     expect_usage_error "--policy: expected huggingface|marian|ctranslate2, found 'moses'" translate --policy moses x
     expect_usage_error "--word-penalty: expected a number from -1000 to 1000, found 'x'" translate --word-penalty x y
 }

@@ -47,6 +47,20 @@ test_verify()
     expect_match '^FAILED'
 }
 
+test_verify_content()
+{
+    convert_sample sinusoidal-post model.gguf
+    expect_quiet_success verify model.gguf
+    expect_match '^model.gguf: intact: [0-9]+ bytes, content hash [0-9a-f]{32}$'
+    expect_quiet_success inspect model.gguf
+    expect_match '^content hash: [0-9a-f]{32}$'
+    expect_usage_error '--tolerance: is for comparing' verify model.gguf --tolerance 1
+    # Among the last weights.
+    printf '\1' | dd of=model.gguf bs=1 seek=$(($(wc -c < model.gguf) - 64)) conv=notrunc status=none
+    expect_quiet_success inspect model.gguf
+    expect_failure 'model.gguf: damaged: its content hash is ' verify model.gguf
+}
+
 # The recorded activations are those of another model of the same sizes.
 test_verify_sees_a_difference()
 {

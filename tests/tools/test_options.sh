@@ -37,7 +37,7 @@ test_wrong_usage()
     expect_usage_error "expected TEXT or --input, found both" translate -i in x
     expect_usage_error "inspect: expected FILE, found 0 arguments" inspect
     expect_usage_error "inspect: expected FILE, found 2 arguments" inspect a b
-    expect_usage_error "verify: expected MODEL GOLDEN.safetensors, found 1 arguments" verify a
+    expect_usage_error "verify: expected MODEL [GOLDEN.safetensors], found 3 arguments" verify a b c
     expect_usage_error "bench: expected 'translate' or 'encodings', found 'juggling'" bench juggling
 }
 

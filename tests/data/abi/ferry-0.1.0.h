@@ -1,0 +1,254 @@
+/* Ferry: translate text with a Transformer model, offline, from C.
+ *
+ *     ferry_error error;
+ *     ferry_model *model;
+ *     ferry_translator *translator;
+ *     ferry_result *result;
+ *     ferry_text line = {"Hello, world!", 13};
+ *     if (ferry_model_open("model.gguf", 0, &model, &error) != FERRY_OK) puts(error.message);
+ *     ...
+ *     ferry_translator_create(model, NULL, &translator, &error);
+ *     ferry_translate(translator, &line, 1, &result, &error);
+ *     fwrite(ferry_result_text(result, 0, 0).data, 1, ferry_result_text(result, 0, 0).size, stdout);
+ *
+ * The whole public interface of libferry. Rules that hold for every function:
+ * - Text is UTF-8, pointer and length; NUL is an ordinary character.
+ * - A fallible function returns ferry_status and, on failure, fills the caller's ferry_error (which may be NULL) and
+ *   sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
+ * - A NULL or impossible argument is an ARGUMENT error, which names the argument. Functions that cannot fail answer
+ * NULL and indices past the end with 0, NULL or an empty text.
+ * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one thread at a time;
+ *   it may own threads of its own (ferry_options.threads). Different translators are independent. A child process after
+ *   fork() may use what its parent opened and created; its translators then work in the calling thread alone.
+ * - create/open functions pair with destroy/close functions, which accept NULL. A model must outlive its translators.
+ * - Calls need less than 64 kB of the calling thread's stack.
+ */
+#ifndef FERRY_H
+#define FERRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FERRY_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define FERRY_API __attribute__((visibility("default")))
+#else
+#define FERRY_API
+#endif
+
+/* ---- errors ---- */
+
+/* name, value (never changes), text */
+#define FERRY_STATUS_LIST(STATUS)                                                                                      \
+    STATUS(FERRY_OK, 0, "no error")                                                                                    \
+    STATUS(FERRY_ERROR_ARGUMENT, 1, "invalid argument")                                                                \
+    STATUS(FERRY_ERROR_MEMORY, 2, "out of memory")                                                                     \
+    STATUS(FERRY_ERROR_IO, 3, "cannot read or write")                                                                  \
+    STATUS(FERRY_ERROR_FORMAT, 4, "malformed file")                                                                    \
+    STATUS(FERRY_ERROR_UNSUPPORTED, 5, "unsupported feature")                                                          \
+    STATUS(FERRY_ERROR_LIMIT, 6, "limit of the model exceeded")                                                        \
+    STATUS(FERRY_ERROR_CANCELLED, 7, "cancelled")
+
+typedef enum ferry_status {
+#define FERRY_STATUS_ENUM(name, value, text) name = value,
+    FERRY_STATUS_LIST(FERRY_STATUS_ENUM)
+#undef FERRY_STATUS_ENUM
+} ferry_status;
+
+/* Why a call failed: file, tensor or option, what was expected, what was found. */
+typedef struct ferry_error {
+    ferry_status status;
+    char message[508]; /* NUL-terminated; long names are truncated */
+} ferry_error;
+
+/* A short English name of a status, static. */
+FERRY_API const char *ferry_status_name(ferry_status status);
+
+/* Version of the library, static: "major.minor.patch". */
+FERRY_API const char *ferry_version(void);
+
+/* ---- models ---- */
+
+typedef struct ferry_model ferry_model;
+
+/* How to open a model: 0, or a sum of these. */
+typedef enum ferry_open_flag {
+    FERRY_OPEN_COPY = 1,  /* the bytes are copied: afterwards the file may change, and the memory be released */
+    FERRY_OPEN_NO_AMX = 2 /* Linux permits the use of AMX tiles to a process as a whole, and alternate signal stacks
+                           * must then be large enough for tiles (sysconf(_SC_MINSIGSTKSZ)). By default, opening a model
+                           * requests this permission where the processor has tiles; with this flag it does not */
+} ferry_open_flag;
+
+/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must not change until
+ * ferry_model_close, unless it is copied. *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
+ * MEMORY. */
+FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
+/* The same for `length` bytes at `offset` of an open file, which the caller may close afterwards (length 0: to its
+ * end). ARGUMENT if they go beyond the file, or if `offset` is no multiple of 64 and the bytes are not copied. */
+FERRY_API ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
+                                           ferry_error *error);
+/* The same for bytes in memory, which must stay until ferry_model_close, unless they are copied. ARGUMENT if `data` is
+ * not aligned to 64 bytes and the bytes are not copied. */
+FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, ferry_model **model,
+                                               ferry_error *error);
+FERRY_API void ferry_model_close(ferry_model *model);
+
+/* Reads the whole file and compares it with the content hash that it carries, which opening does not. The hash finds
+ * damage; it does not prove who made the file. Errors: FORMAT (the file is damaged), UNSUPPORTED (it carries no hash),
+ * MEMORY. */
+FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
+
+/* What the model's file says about it: key number `index` of this build, static; NULL past the last. */
+FERRY_API const char *ferry_model_info_key(size_t index);
+/* The value of such a key: "name", "license", "origin", "languages" (tags, separated by blanks), "hash", "bytes",
+ * "parameters", "type", "d_model", "encoder.layers", "decoder.position" and so on. "": not recorded; NULL: no such key.
+ * NUL-terminated; it belongs to the model. */
+FERRY_API const char *ferry_model_info(const ferry_model *model, const char *key);
+
+/* ---- languages ---- */
+
+typedef enum ferry_language_role {
+    FERRY_LANGUAGE_SOURCE = 1,         /* can be translated from */
+    FERRY_LANGUAGE_TARGET = 2,         /* can be translated into */
+    FERRY_LANGUAGE_DEFAULT_SOURCE = 4, /* used if ferry_options.from is NULL */
+    FERRY_LANGUAGE_DEFAULT_TARGET = 8  /* used if ferry_options.to is NULL */
+} ferry_language_role;
+
+/* The languages that ferry_options.from and .to can name, in the model's own order; 0 if the model does not list any.
+ */
+FERRY_API size_t ferry_model_language_count(const ferry_model *model);
+/* Language `index`: the model's own tag ("deu_Latn"), and other names for it, separated by blanks ("de deu"; "" if
+ * there are none). Both are NUL-terminated and belong to the model; NULL past the last. */
+FERRY_API const char *ferry_model_language_tag(const ferry_model *model, size_t index);
+FERRY_API const char *ferry_model_language_names(const ferry_model *model, size_t index);
+/* Sum of its ferry_language_role; 0 past the last. */
+FERRY_API int ferry_model_language_roles(const ferry_model *model, size_t index);
+
+/* ---- options ---- */
+
+/* Which system's search rules apply (docs/decoding.md). */
+typedef enum ferry_policy {
+    FERRY_POLICY_HUGGINGFACE = 0, /* `generate` */
+    FERRY_POLICY_MARIAN = 1,      /* `marian-decoder` */
+    FERRY_POLICY_CTRANSLATE2 = 2  /* `translate_batch` */
+} ferry_policy;
+
+typedef enum ferry_early_stopping {
+    FERRY_EARLY_STOPPING_FALSE = 0, /* stop when no running hypothesis can become better at its current length */
+    FERRY_EARLY_STOPPING_TRUE = 1,  /* stop when `beam` hypotheses are finished */
+    FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
+} ferry_early_stopping;
+
+/* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
+typedef struct ferry_options {
+    size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
+    /* The pair of languages: tags or other names as ferry_model_language_… list them, in any case (an exact tag takes
+     * precedence). NULL: the model's default. "": none, for text that already contains its tags. Read only by
+     * ferry_translator_create. */
+    const char *from;
+    const char *to;
+    ferry_policy policy;
+    int32_t beam;                        /* hypotheses kept; 1 is greedy search */
+    int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
+    float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
+    float word_penalty;                  /* subtracted from the sum for each token; 0: off */
+    ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
+    /* Source tokens, tags and eos included. A longer line is split at ends of sentences, else at blanks, else between
+     * pieces; its parts are translated and joined, and a warning says so. 0: what the model's positions permit, else
+     * 512
+     */
+    int32_t max_source;
+    int32_t max_length;            /* target tokens, eos included; 0: by the next two */
+    float length_factor;           /* at most ceil(length_factor × source tokens) … */
+    int32_t length_extra;          /* … + length_extra target tokens */
+    int32_t min_length;            /* eos is not chosen before this many tokens */
+    float repetition_penalty;      /* 1: off */
+    int32_t no_repeat_ngram;       /* no n-gram of this size occurs twice; 0: off */
+    int32_t renormalize;           /* 1: probabilities are renormalized after the rules above */
+    int32_t forced_first_id;       /* -1: none, or the tag of the target language where the model wants it */
+    int32_t forced_last_id;        /* forced where max_length is reached; -1: none */
+    const int32_t *suppressed_ids; /* never generated; copied by ferry_translator_create */
+    size_t suppressed_count;
+    int32_t shortlist; /* 1: only words of the model's shortlist are chosen, if it has one */
+    int32_t scores;    /* 0: ferry_result_score is 0, and greedy search need not compute it, which is faster (with a
+                        * float32 model it then keeps an int8 copy of the output matrix beside the model) */
+    int32_t threads;   /* that translate; 1: everything runs in the calling thread */
+    int32_t batch;     /* sentences decoded together */
+    /* Bytes that the translator may hold at any time (ferry_translator_memory); 0: any. A line for which they do not
+     * suffice fails (LIMIT). */
+    size_t memory_limit;
+    /* Called from the calling thread as lines are finished; a result other than 0 cancels, as ferry_translator_cancel
+     * does. It must return: no exception, no longjmp. */
+    int (*progress)(void *user, size_t lines_done, size_t lines_total);
+    void *user;
+} ferry_options;
+
+/* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
+ * compiled with the header of an older or newer version passes another size: never more than `size` bytes are written,
+ * fields that the library does not know are zero, and fields that the program does not know get their defaults in
+ * ferry_translator_create. options->suppressed_ids points into the model. Errors: ARGUMENT. */
+FERRY_API ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size);
+
+/* ---- translating ---- */
+
+typedef struct ferry_translator ferry_translator;
+typedef struct ferry_result ferry_result;
+
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
+/* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name; a language that the model
+ * lacks, or needs and was not given; a field other than 0 that this version does not know), MEMORY. */
+FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
+                                               ferry_translator **translator, ferry_error *error);
+FERRY_API void ferry_translator_destroy(ferry_translator *translator);
+
+/* Ends the call of ferry_translate that is in progress, within milliseconds; without one, nothing happens. The only
+ * function for a translator that is in use: from any thread, or from a signal handler. */
+FERRY_API void ferry_translator_cancel(ferry_translator *translator);
+/* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
+ * results. */
+FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
+
+/* Translates `count` lines, each as one sentence (ferry_options.max_source). A line's result does not depend on the
+ * other lines, the batch size or the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is
+ * read as U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be translated does
+ * not affect the others: its result is empty, and ferry_result_status and ferry_result_error say why. Errors of the
+ * whole call: ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it
+ * has the lines that were finished, and the others are CANCELLED. */
+FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
+                                       ferry_result **result, ferry_error *error);
+FERRY_API void ferry_result_destroy(ferry_result *result);
+
+/* Number of lines. */
+FERRY_API size_t ferry_result_count(const ferry_result *result);
+/* FERRY_OK, or why line `line` failed: LIMIT (a limit of the model or of the memory), CANCELLED, FORMAT (the model
+ * computed a number that is not finite: its file is damaged); ARGUMENT past the last line. */
+FERRY_API ferry_status ferry_result_status(const ferry_result *result, size_t line);
+/* Number of hypotheses of line `line`, best first: options.nbest, 1 for a blank line, 0 for a failed one. */
+FERRY_API size_t ferry_result_hypotheses(const ferry_result *result, size_t line);
+/* Text of a hypothesis; valid as long as the result. */
+FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
+/* Sum of the tokens' log-probabilities, less word_penalty for each, divided by length^length_penalty; blank lines: 0.
+ */
+FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
+/* Target tokens of a hypothesis, end of sentence included. */
+FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);
+/* Why line `line` failed, in words, NUL-terminated; NULL if it did not. */
+FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
+/* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; a translation ended at the
+ * length limit), NUL-terminated; NULL if there is none. */
+FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t line);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

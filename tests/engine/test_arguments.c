@@ -1,0 +1,476 @@
+/* NULL and impossible arguments: one row for each parameter of each public function. Those of fallible functions are
+ * ARGUMENT errors that name the parameter; other functions answer with 0, NULL or an empty text. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tests/support/files.h"
+#include "tests/support/small_model.h"
+
+static ferry_model *model;
+static ferry_translator *translator;
+static ferry_result *result;
+
+static int set_up(void **state)
+{
+    static const ferry_text line = {"b c", 3};
+    (void)state;
+    model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    CHECK(ferry_translator_create(model, NULL, &translator, &error));
+    CHECK(ferry_translate(translator, &line, 1, &result, &error));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static const char *covered[400]; /* "function.parameter" */
+static size_t covered_count;
+
+static void cover(const char *row)
+{
+    assert_true(covered_count < COUNT(covered));
+    covered[covered_count++] = row;
+}
+
+static void check_row(const char *row, ferry_status status, ferry_status without_error, const ferry_error *error,
+                      const char *named)
+{
+    cover(row);
+    if (status != FERRY_ERROR_ARGUMENT || without_error != FERRY_ERROR_ARGUMENT || error->status != status)
+        fail_msg("%s: status %d, without an error %d", row, (int)status, (int)without_error);
+    if (strstr(error->message, named) == NULL) fail_msg("%s: '%s' does not name '%s'", row, error->message, named);
+}
+
+/* The call, which takes `error`, is an ARGUMENT error whose message contains `named`; without an error object, too. */
+#define REFUSED_NAMING(function, parameter, named, call)                                                               \
+    do {                                                                                                               \
+        ferry_error filled = {0}, *error = &filled;                                                                    \
+        const ferry_status with = call;                                                                                \
+        error = NULL;                                                                                                  \
+        const ferry_status without = call;                                                                             \
+        check_row(#function "." #parameter, with, without, &filled, named);                                            \
+        cover(#function ".error");                                                                                     \
+    } while (0)
+#define REFUSED(function, parameter, call) REFUSED_NAMING(function, parameter, #parameter ": ", call)
+#define ANSWERS(function, parameter, condition)                                                                        \
+    do {                                                                                                               \
+        cover(#function "." #parameter);                                                                               \
+        if (!(condition)) fail_msg("%s.%s: %s", #function, #parameter, #condition);                                    \
+    } while (0)
+
+static bool is_empty(ferry_text text)
+{
+    return text.data != NULL && text.size == 0;
+}
+
+static void check_result_is_null(const void *made)
+{
+    assert_null(made);
+}
+
+/* ---- ferry.h ---- */
+
+TEST_WITH(test_models, set_up, tear_down)
+{
+    _Alignas(64) static const char bytes[128];
+    ferry_model *opened = (void *)bytes;
+    const char *path = scratch_file("small.gguf");
+    const int fd = open(path, O_RDONLY);
+    ANSWERS(ferry_status_name, status, strcmp(ferry_status_name((ferry_status)99), "unknown status") == 0);
+    REFUSED(ferry_model_open, path, ferry_model_open(NULL, 0, &opened, error));
+    check_result_is_null(opened);
+    REFUSED(ferry_model_open, flags, ferry_model_open(path, 4, &opened, error));
+    REFUSED(ferry_model_open, flags, ferry_model_open(path, -1, &opened, error));
+    REFUSED(ferry_model_open, model, ferry_model_open(path, 0, NULL, error));
+    opened = (void *)bytes;
+    REFUSED(ferry_model_open_fd, fd, ferry_model_open_fd(-1, 0, 0, 0, &opened, error));
+    check_result_is_null(opened);
+    REFUSED(ferry_model_open_fd, offset, ferry_model_open_fd(fd, 1, 0, 0, &opened, error));
+    REFUSED(ferry_model_open_fd, offset, ferry_model_open_fd(fd, UINT64_MAX - 63, 0, 0, &opened, error));
+    REFUSED(ferry_model_open_fd, length, ferry_model_open_fd(fd, 0, UINT64_MAX, 0, &opened, error));
+    REFUSED(ferry_model_open_fd, flags, ferry_model_open_fd(fd, 0, 0, 1 << 30, &opened, error));
+    REFUSED(ferry_model_open_fd, model, ferry_model_open_fd(fd, 0, 0, 0, NULL, error));
+    close(fd);
+    opened = (void *)bytes;
+    REFUSED(ferry_model_open_memory, data, ferry_model_open_memory(NULL, 64, 0, &opened, error));
+    check_result_is_null(opened);
+    REFUSED(ferry_model_open_memory, data, ferry_model_open_memory(bytes + 8, 64, 0, &opened, error));
+    REFUSED(ferry_model_open_memory, size, ferry_model_open_memory(bytes, SIZE_MAX, 0, &opened, error));
+    REFUSED(ferry_model_open_memory, flags, ferry_model_open_memory(bytes, 64, 8, &opened, error));
+    REFUSED(ferry_model_open_memory, model, ferry_model_open_memory(bytes, 64, 0, NULL, error));
+    ANSWERS(ferry_model_close, model, (ferry_model_close(NULL), true));
+    REFUSED(ferry_model_verify, model, ferry_model_verify(NULL, error));
+    ANSWERS(ferry_model_info_key, index, ferry_model_info_key(SIZE_MAX) == NULL);
+    ANSWERS(ferry_model_info, model, ferry_model_info(NULL, "name") == NULL);
+    ANSWERS(ferry_model_info, key, ferry_model_info(model, NULL) == NULL);
+    ANSWERS(ferry_model_language_count, model, ferry_model_language_count(NULL) == 0);
+    ANSWERS(ferry_model_language_tag, model, ferry_model_language_tag(NULL, 0) == NULL);
+    ANSWERS(ferry_model_language_tag, index, ferry_model_language_tag(model, SIZE_MAX) == NULL);
+    ANSWERS(ferry_model_language_names, model, ferry_model_language_names(NULL, 0) == NULL);
+    ANSWERS(ferry_model_language_names, index, ferry_model_language_names(model, SIZE_MAX) == NULL);
+    ANSWERS(ferry_model_language_roles, model, ferry_model_language_roles(NULL, 0) == 0);
+    ANSWERS(ferry_model_language_roles, index, ferry_model_language_roles(model, SIZE_MAX) == 0);
+}
+
+TEST_WITH(test_options, set_up, tear_down)
+{
+    ferry_options options;
+    ferry_translator *created = translator;
+    ANSWERS(ferry_options_default, model,
+            ferry_options_default(NULL, &options, sizeof options) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_options_default, options, ferry_options_default(model, NULL, sizeof options) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_options_default, size, ferry_options_default(model, &options, 8) == FERRY_ERROR_ARGUMENT);
+    REFUSED(ferry_translator_create, model, ferry_translator_create(NULL, NULL, &created, error));
+    check_result_is_null(created);
+    REFUSED(ferry_translator_create, translator, ferry_translator_create(model, NULL, NULL, error));
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.suppressed_ids = NULL;
+    options.suppressed_count = 3;
+    created = translator;
+    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_ids: expected 3 ids, found NULL",
+                   ferry_translator_create(model, &options, &created, error));
+    check_result_is_null(created);
+    options.suppressed_count = SIZE_MAX;
+    REFUSED_NAMING(ferry_translator_create, options,
+                   "option suppressed_count: ", ferry_translator_create(model, &options, &created, error));
+    ANSWERS(ferry_translator_destroy, translator, (ferry_translator_destroy(NULL), true));
+}
+
+/* Every option that the schema describes, below and above its range, by name. */
+TEST_WITH(test_values_of_options, set_up, tear_down)
+{
+    static const struct {
+        const char *name;
+        size_t place;
+        double value;
+        bool real;
+    } rows[] = {
+#define INTEGER(name, value) {#name, offsetof(ferry_options, name), value, false}
+#define REAL(name, value)                                                                                              \
+    {                                                                                                                  \
+#name, offsetof(ferry_options, name), value, true                                                              \
+    }
+        INTEGER(policy, -1),
+        INTEGER(policy, 3),
+        INTEGER(beam, 0),
+        INTEGER(beam, 1025),
+        INTEGER(nbest, 0),
+        INTEGER(nbest, 2),
+        REAL(length_penalty, 1e4),
+        REAL(length_penalty, NAN),
+        REAL(word_penalty, -1e4),
+        REAL(word_penalty, INFINITY),
+        INTEGER(early_stopping, -1),
+        INTEGER(early_stopping, 3),
+        INTEGER(max_length, -1),
+        INTEGER(max_length, 1 << 30),
+        REAL(length_factor, -1),
+        REAL(length_factor, NAN),
+        INTEGER(length_extra, -1),
+        INTEGER(length_extra, 1 << 30),
+        INTEGER(min_length, -1),
+        INTEGER(min_length, 1 << 30),
+        REAL(repetition_penalty, 0),
+        REAL(repetition_penalty, NAN),
+        INTEGER(no_repeat_ngram, -1),
+        INTEGER(no_repeat_ngram, 1 << 30),
+        INTEGER(renormalize, -1),
+        INTEGER(renormalize, 2),
+        INTEGER(forced_first_id, -2),
+        INTEGER(forced_first_id, 21),
+        INTEGER(forced_last_id, -2),
+        INTEGER(forced_last_id, 21),
+        INTEGER(shortlist, -1),
+        INTEGER(shortlist, 2),
+        INTEGER(scores, -1),
+        INTEGER(scores, 2),
+        INTEGER(threads, 0),
+        INTEGER(threads, 1 << 30),
+        INTEGER(batch, 0),
+        INTEGER(batch, 1 << 30),
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_options options;
+        ferry_translator *created;
+        const int32_t integer = rows[i].real ? 0 : (int32_t)rows[i].value;
+        const float real = (float)rows[i].value;
+        CHECK(ferry_options_default(model, &options, sizeof options));
+        memcpy((char *)&options + rows[i].place, rows[i].real ? (const void *)&real : &integer, sizeof integer);
+        REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT,
+               ferry_name_format("option %s: ", rows[i].name).text);
+    }
+}
+
+TEST_WITH(test_translating, set_up, tear_down)
+{
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}};
+    ferry_result *made = result;
+    REFUSED(ferry_translate, translator, ferry_translate(NULL, lines, 1, &made, error));
+    check_result_is_null(made);
+    REFUSED(ferry_translate, lines, ferry_translate(translator, NULL, 1, &made, error));
+    REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL",
+                   ferry_translate(translator, lines, 3, &made, error));
+    REFUSED_NAMING(ferry_translate, lines, "lines[0].size: ", ferry_translate(translator, endless, 1, &made, error));
+    REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX, &made, error));
+    REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
+    REFUSED(ferry_translate, result, ferry_translate(translator, lines, 1, NULL, error));
+    CHECK(ferry_translate(translator, NULL, 0, &made, &error));
+    assert_int_equal(ferry_result_count(made), 0);
+    ferry_result_destroy(made);
+    CHECK(ferry_translate(translator, lines, 2, &made, &error)); /* an empty line may be NULL */
+    assert_int_equal(ferry_result_hypotheses(made, 1), 1);
+    ferry_result_destroy(made);
+}
+
+TEST_WITH(test_results, set_up, tear_down)
+{
+    const size_t past = SIZE_MAX;
+    ANSWERS(ferry_result_destroy, result, (ferry_result_destroy(NULL), true));
+    ANSWERS(ferry_result_count, result, ferry_result_count(NULL) == 0);
+    ANSWERS(ferry_result_status, result, ferry_result_status(NULL, 0) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_status, line, ferry_result_status(result, 1) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_hypotheses, result, ferry_result_hypotheses(NULL, 0) == 0);
+    ANSWERS(ferry_result_hypotheses, line, ferry_result_hypotheses(result, 1) == 0);
+    ANSWERS(ferry_result_text, result, is_empty(ferry_result_text(NULL, 0, 0)));
+    ANSWERS(ferry_result_text, line, is_empty(ferry_result_text(result, past, 0)));
+    ANSWERS(ferry_result_text, hypothesis, is_empty(ferry_result_text(result, 0, past)));
+    ANSWERS(ferry_result_score, result, ferry_result_score(NULL, 0, 0) == 0);
+    ANSWERS(ferry_result_score, line, ferry_result_score(result, past, 0) == 0);
+    ANSWERS(ferry_result_score, hypothesis, ferry_result_score(result, 0, 1) == 0);
+    ANSWERS(ferry_result_tokens, result, ferry_result_tokens(NULL, 0, 0) == 0);
+    ANSWERS(ferry_result_tokens, line, ferry_result_tokens(result, past, 0) == 0);
+    ANSWERS(ferry_result_tokens, hypothesis, ferry_result_tokens(result, 0, 1) == 0);
+    ANSWERS(ferry_result_error, result, ferry_result_error(NULL, 0) == NULL);
+    ANSWERS(ferry_result_error, line, ferry_result_error(result, past) == NULL);
+    ANSWERS(ferry_result_warning, result, ferry_result_warning(NULL, 0) == NULL);
+    ANSWERS(ferry_result_warning, line, ferry_result_warning(result, past) == NULL);
+}
+
+/* ---- ferry_inspect.h ---- */
+
+TEST_WITH(test_inspecting, set_up, tear_down)
+{
+    static const ferry_inspect_shape shape = {16, 2, 16, 1, 1, 40}, odd = {15, 2, 16, 1, 1, 40};
+    ferry_model *opened;
+    ferry_text text;
+    REFUSED(ferry_inspect_open, path, ferry_inspect_open(NULL, NULL, &opened, error));
+    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'",
+                   ferry_inspect_open(scratch_file("small.gguf"), "sse9", &opened, error));
+    REFUSED(ferry_inspect_open, model, ferry_inspect_open(scratch_file("small.gguf"), NULL, NULL, error));
+    REFUSED(ferry_inspect_untrained, encoding, ferry_inspect_untrained(NULL, &shape, NULL, &opened, error));
+    REFUSED(ferry_inspect_untrained, shape, ferry_inspect_untrained("none", NULL, NULL, &opened, error));
+    REFUSED_NAMING(ferry_inspect_untrained, shape,
+                   "heads: ", ferry_inspect_untrained("none", &odd, NULL, &opened, error));
+    REFUSED_NAMING(ferry_inspect_untrained, isa, "kernels 'sse9'",
+                   ferry_inspect_untrained("none", &shape, "sse9", &opened, error));
+    REFUSED(ferry_inspect_untrained, model, ferry_inspect_untrained("none", &shape, NULL, NULL, error));
+    ANSWERS(ferry_inspect_name, model, is_empty(ferry_inspect_name(NULL)));
+    ANSWERS(ferry_inspect_encoding, index, ferry_inspect_encoding(SIZE_MAX) == NULL);
+    ANSWERS(ferry_inspect_isa, model, ferry_inspect_isa(NULL) == NULL);
+    REFUSED(ferry_inspect_describe, model, ferry_inspect_describe(NULL, &text, error));
+    REFUSED(ferry_inspect_describe, text, ferry_inspect_describe(model, NULL, error));
+    ANSWERS(ferry_inspect_free, data, (ferry_inspect_free(NULL), true));
+    ANSWERS(ferry_inspect_get_sizes, model, ferry_inspect_get_sizes(NULL).d_model == 0);
+    ANSWERS(ferry_inspect_get_training, model, is_empty(ferry_inspect_get_training(NULL).text));
+    ANSWERS(ferry_inspect_piece, model, is_empty(ferry_inspect_piece(NULL, FERRY_INSPECT_ENCODER, 0)));
+    ANSWERS(ferry_inspect_piece, side, is_empty(ferry_inspect_piece(model, (ferry_inspect_stack)7, 1)));
+    ANSWERS(ferry_inspect_piece, id, is_empty(ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, -1)));
+    ANSWERS(ferry_inspect_get_scheme, model, ferry_inspect_get_scheme(NULL, FERRY_INSPECT_ENCODER).name == NULL);
+    ANSWERS(ferry_inspect_get_scheme, stack, ferry_inspect_get_scheme(model, (ferry_inspect_stack)7).name == NULL);
+}
+
+TEST_WITH(test_inspecting_texts, set_up, tear_down)
+{
+    static const ferry_text line = {"b c", 3}, wrong = {NULL, 3};
+    int32_t *ids, *offsets, lead;
+    size_t count;
+    REFUSED(ferry_inspect_tokenize, model, ferry_inspect_tokenize(NULL, line, NULL, NULL, &ids, &count, error));
+    REFUSED_NAMING(ferry_inspect_tokenize, text,
+                   "text[0].data: ", ferry_inspect_tokenize(model, wrong, NULL, NULL, &ids, &count, error));
+    REFUSED_NAMING(ferry_inspect_tokenize, from, "option from",
+                   ferry_inspect_tokenize(model, line, "nowhere", NULL, &ids, &count, error));
+    REFUSED_NAMING(ferry_inspect_tokenize, to, "option to",
+                   ferry_inspect_tokenize(model, line, NULL, "nowhere", &ids, &count, error));
+    REFUSED(ferry_inspect_tokenize, ids, ferry_inspect_tokenize(model, line, NULL, NULL, NULL, &count, error));
+    REFUSED(ferry_inspect_tokenize, count, ferry_inspect_tokenize(model, line, NULL, NULL, &ids, NULL, error));
+    REFUSED(ferry_inspect_targets, model, ferry_inspect_targets(NULL, &line, 1, &ids, &offsets, &lead, error));
+    REFUSED(ferry_inspect_targets, texts, ferry_inspect_targets(model, NULL, 1, &ids, &offsets, &lead, error));
+    REFUSED(ferry_inspect_targets, count, ferry_inspect_targets(model, &line, -1, &ids, &offsets, &lead, error));
+    REFUSED(ferry_inspect_targets, ids, ferry_inspect_targets(model, &line, 1, NULL, &offsets, &lead, error));
+    REFUSED(ferry_inspect_targets, offsets, ferry_inspect_targets(model, &line, 1, &ids, NULL, &lead, error));
+    REFUSED(ferry_inspect_targets, lead, ferry_inspect_targets(model, &line, 1, &ids, &offsets, NULL, error));
+}
+
+/* One sentence, its decoder inputs, and room for whatever is computed. */
+static const int32_t source[] = {2, 3}, starts[] = {0, 2}, inputs[] = {0, 4, 5}, target_starts[] = {0, 3};
+static float numbers[4096];
+
+TEST_WITH(test_inspecting_activations, set_up, tear_down)
+{
+#define ENCODE(m, ids, offsets, count, output) ferry_inspect_encode(m, ids, offsets, count, output, error)
+    REFUSED(ferry_inspect_encode, model, ENCODE(NULL, source, starts, 1, numbers));
+    REFUSED(ferry_inspect_encode, ids, ENCODE(model, NULL, starts, 1, numbers));
+    REFUSED(ferry_inspect_encode, offsets, ENCODE(model, source, NULL, 1, numbers));
+    REFUSED(ferry_inspect_encode, count, ENCODE(model, source, starts, 0, numbers));
+    REFUSED(ferry_inspect_encode, output, ENCODE(model, source, starts, 1, NULL));
+#define HIDDEN(m, stack, ids, offsets, count, tids, toffsets, hidden)                                                  \
+    ferry_inspect_hidden(m, (ferry_inspect_stack)(stack), ids, offsets, count, tids, toffsets, hidden, error)
+    REFUSED(ferry_inspect_hidden, model, HIDDEN(NULL, 1, source, starts, 1, inputs, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, stack, HIDDEN(model, 2, source, starts, 1, inputs, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, ids, HIDDEN(model, 1, NULL, starts, 1, inputs, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, offsets, HIDDEN(model, 0, source, NULL, 1, inputs, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, count, HIDDEN(model, 1, source, starts, -1, inputs, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, target_ids, HIDDEN(model, 1, source, starts, 1, NULL, target_starts, numbers));
+    REFUSED(ferry_inspect_hidden, target_offsets, HIDDEN(model, 1, source, starts, 1, inputs, NULL, numbers));
+    REFUSED(ferry_inspect_hidden, hidden, HIDDEN(model, 1, source, starts, 1, inputs, target_starts, NULL));
+#define LOGITS(m, ids, offsets, count, tids, toffsets, pass, logits)                                                   \
+    ferry_inspect_logits(m, ids, offsets, count, tids, toffsets, (ferry_inspect_pass)(pass), logits, error)
+    REFUSED(ferry_inspect_logits, model, LOGITS(NULL, source, starts, 1, inputs, target_starts, 0, numbers));
+    REFUSED(ferry_inspect_logits, ids, LOGITS(model, NULL, starts, 1, inputs, target_starts, 0, numbers));
+    REFUSED(ferry_inspect_logits, offsets, LOGITS(model, source, NULL, 1, inputs, target_starts, 0, numbers));
+    REFUSED(ferry_inspect_logits, count, LOGITS(model, source, starts, 0, inputs, target_starts, 0, numbers));
+    REFUSED(ferry_inspect_logits, target_ids, LOGITS(model, source, starts, 1, NULL, target_starts, 0, numbers));
+    REFUSED(ferry_inspect_logits, target_offsets, LOGITS(model, source, starts, 1, inputs, NULL, 0, numbers));
+    REFUSED(ferry_inspect_logits, pass, LOGITS(model, source, starts, 1, inputs, target_starts, 2, numbers));
+    REFUSED(ferry_inspect_logits, logits, LOGITS(model, source, starts, 1, inputs, target_starts, 0, NULL));
+#define ATTENTION(m, kind, layer, head, ids, S, tids, T, weights)                                                      \
+    ferry_inspect_attention(m, (ferry_inspect_attention_kind)(kind), layer, head, ids, S, tids, T, weights, error)
+    REFUSED(ferry_inspect_attention, model, ATTENTION(NULL, 2, 0, 0, source, 2, inputs, 3, numbers));
+    REFUSED(ferry_inspect_attention, kind, ATTENTION(model, 3, 0, 0, source, 2, inputs, 3, numbers));
+    REFUSED(ferry_inspect_attention, layer, ATTENTION(model, 2, 2, 0, source, 2, inputs, 3, numbers));
+    REFUSED(ferry_inspect_attention, head, ATTENTION(model, 2, 0, -2, source, 2, inputs, 3, numbers));
+    REFUSED(ferry_inspect_attention, ids, ATTENTION(model, 2, 0, 0, NULL, 2, inputs, 3, numbers));
+    REFUSED(ferry_inspect_attention, S, ATTENTION(model, 0, 0, 0, source, 0, NULL, 0, numbers));
+    REFUSED(ferry_inspect_attention, target_ids, ATTENTION(model, 2, 0, 0, source, 2, NULL, 3, numbers));
+    REFUSED(ferry_inspect_attention, T, ATTENTION(model, 2, 0, 0, source, 2, inputs, 0, numbers));
+    REFUSED(ferry_inspect_attention, weights, ATTENTION(model, 2, 0, 0, source, 2, inputs, 3, NULL));
+}
+
+TEST_WITH(test_inspecting_positions, set_up, tear_down)
+{
+#define ROWS(m, stack, count, rows) ferry_inspect_position_rows(m, (ferry_inspect_stack)(stack), count, rows, error)
+    REFUSED(ferry_inspect_position_rows, model, ROWS(NULL, 1, 2, numbers));
+    REFUSED(ferry_inspect_position_rows, stack, ROWS(model, -1, 2, numbers));
+    REFUSED(ferry_inspect_position_rows, count, ROWS(model, 1, 0, numbers));
+    REFUSED(ferry_inspect_position_rows, rows, ROWS(model, 1, 2, NULL));
+#define SCORES(m, stack, layer, head, count, scores)                                                                   \
+    ferry_inspect_position_scores(m, (ferry_inspect_stack)(stack), layer, head, count, NULL, NULL, scores, error)
+    REFUSED(ferry_inspect_position_scores, model, SCORES(NULL, 1, 0, 0, 2, numbers));
+    REFUSED(ferry_inspect_position_scores, stack, SCORES(model, 2, 0, 0, 2, numbers));
+    REFUSED(ferry_inspect_position_scores, layer, SCORES(model, 1, 2, 0, 2, numbers));
+    REFUSED(ferry_inspect_position_scores, head, SCORES(model, 1, 0, 3, 2, numbers));
+    REFUSED(ferry_inspect_position_scores, count, SCORES(model, 1, 0, 0, INT32_MAX, numbers));
+    REFUSED(ferry_inspect_position_scores, scores, SCORES(model, 1, 0, 0, 2, NULL));
+    ferry_error filled, *error = &filled;
+    ANSWERS(ferry_inspect_position_scores, q, SCORES(model, 1, 0, 0, 2, numbers) == FERRY_OK);
+    ANSWERS(ferry_inspect_position_scores, k, SCORES(model, 1, 0, 0, 2, numbers) == FERRY_OK);
+}
+
+TEST_WITH(test_inspecting_time, set_up, tear_down)
+{
+    ferry_inspect_timer *timer;
+    double seconds;
+    REFUSED(ferry_inspect_timer_create, model, ferry_inspect_timer_create(NULL, 2, 2, &timer, error));
+    REFUSED(ferry_inspect_timer_create, source_tokens, ferry_inspect_timer_create(model, 0, 2, &timer, error));
+    REFUSED(ferry_inspect_timer_create, target_tokens, ferry_inspect_timer_create(model, 2, -1, &timer, error));
+    REFUSED(ferry_inspect_timer_create, timer, ferry_inspect_timer_create(model, 2, 2, NULL, error));
+    CHECK(ferry_inspect_timer_create(model, 2, 2, &timer, &error));
+    REFUSED(ferry_inspect_timer_run, timer, ferry_inspect_timer_run(NULL, &seconds, error));
+    REFUSED(ferry_inspect_timer_run, seconds, ferry_inspect_timer_run(timer, NULL, error));
+    ferry_inspect_timer_destroy(timer);
+    ANSWERS(ferry_inspect_timer_destroy, timer, (ferry_inspect_timer_destroy(NULL), true));
+    ANSWERS(ferry_inspect_timer_memory, timer, ferry_inspect_timer_memory(NULL).thread == 0);
+    ANSWERS(ferry_inspect_profile_start, translator, (ferry_inspect_profile_start(NULL), true));
+    ANSWERS(ferry_inspect_profile_phase, translator, ferry_inspect_profile_phase(NULL, 0).name == NULL);
+    ANSWERS(ferry_inspect_profile_phase, index, ferry_inspect_profile_phase(translator, SIZE_MAX).name == NULL);
+    ANSWERS(ferry_inspect_profile_work, translator, ferry_inspect_profile_work(NULL).steps == 0);
+}
+
+TEST_WITH(test_inspecting_generation, set_up, tear_down)
+{
+    static const int32_t wrong[] = {2, 99};
+    ferry_result *made;
+#define GENERATE(t, ids, offsets, count, to) ferry_inspect_generate(t, ids, offsets, count, to, error)
+    REFUSED(ferry_inspect_generate, translator, GENERATE(NULL, source, starts, 1, &made));
+    REFUSED(ferry_inspect_generate, ids, GENERATE(translator, NULL, starts, 1, &made));
+    REFUSED_NAMING(ferry_inspect_generate, ids, "id 99", GENERATE(translator, wrong, starts, 1, &made));
+    REFUSED(ferry_inspect_generate, offsets, GENERATE(translator, source, NULL, 1, &made));
+    REFUSED(ferry_inspect_generate, count, GENERATE(translator, source, starts, -1, &made));
+    REFUSED(ferry_inspect_generate, result, GENERATE(translator, source, starts, 1, NULL));
+    ANSWERS(ferry_inspect_result_ids, result, ferry_inspect_result_ids(NULL, 0, 0) == NULL);
+    ANSWERS(ferry_inspect_result_ids, line, ferry_inspect_result_ids(result, 1, 0) == NULL);
+    ANSWERS(ferry_inspect_result_ids, hypothesis, ferry_inspect_result_ids(result, 0, 1) == NULL);
+    ANSWERS(ferry_inspect_result_token_scores, result, ferry_inspect_result_token_scores(NULL, 0, 0) == NULL);
+    ANSWERS(ferry_inspect_result_token_scores, line, ferry_inspect_result_token_scores(result, 1, 0) == NULL);
+    ANSWERS(ferry_inspect_result_token_scores, hypothesis, ferry_inspect_result_token_scores(result, 0, 1) == NULL);
+    ANSWERS(ferry_inspect_target_limit, translator, ferry_inspect_target_limit(NULL, 5) == 0);
+    ANSWERS(ferry_inspect_target_limit, source_tokens, ferry_inspect_target_limit(translator, SIZE_MAX) > 0);
+}
+
+/* ---- nothing is left out ---- */
+
+static bool is_covered(const char *function, const char *parameter)
+{
+    const ferry_name row = ferry_name_format("%s.%s", function, parameter);
+    for (size_t i = 0; i < covered_count; i++)
+        if (strcmp(covered[i], row.text) == 0) return true;
+    return false;
+}
+
+/* The identifier that ends before `end`. */
+static ferry_name identifier_before(const char *start, const char *end)
+{
+    while (end > start && !isalnum((unsigned char)end[-1]) && end[-1] != '_') end--;
+    const char *first = end;
+    while (first > start && (isalnum((unsigned char)first[-1]) || first[-1] == '_')) first--;
+    return ferry_name_format("%.*s", (int)(end - first), first);
+}
+
+/* "FERRY_API type function(type parameter, …);": every parameter has its rows. Returns how many were seen. */
+static size_t check_declaration(const char *start, const char *end)
+{
+    const char *open = memchr(start, '(', (size_t)(end - start));
+    assert_non_null(open);
+    const ferry_name function = identifier_before(start, open);
+    size_t seen = 0;
+    for (const char *at = open + 1; at < end; seen++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma != NULL ? comma : end;
+        const ferry_name parameter = identifier_before(at, stop);
+        if (strcmp(parameter.text, "void") != 0 && !is_covered(function.text, parameter.text))
+            fail_msg("%s: no row for %s", function.text, parameter.text);
+        at = stop + 1;
+    }
+    return seen;
+}
+
+TEST(test_every_parameter_has_a_row)
+{
+    /* Tested with what they do. */
+    static const char *const elsewhere[] = {"ferry_translator_cancel(", "ferry_translator_memory("};
+    static const char *const headers[] = {"engine/ferry.h", "engine/ferry_inspect.h"};
+    size_t seen = 0;
+    for (size_t h = 0; h < COUNT(headers); h++) {
+        const ferry_view header = mapped_bytes(in_directory(FERRY_SOURCE_DIR, headers[h]));
+        char *text = kept_memory(header.size + 1);
+        memcpy(text, header.data, header.size);
+        for (char *at = text; (at = strstr(at, "\nFERRY_API ")) != NULL;) {
+            char *end = strchr(at, ';');
+            *end = '\0';
+            bool skipped = false;
+            for (size_t i = 0; i < COUNT(elsewhere); i++) skipped = skipped || strstr(at, elsewhere[i]) != NULL;
+            if (!skipped) seen += check_declaration(at, end);
+            at = end + 1;
+        }
+    }
+    if (seen < 170) fail_msg("only %zu parameters", seen);
+}

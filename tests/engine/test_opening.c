@@ -1,0 +1,390 @@
+/* Opening a model from a path, an open file and memory; its content hash; what it says about itself. */
+#define _GNU_SOURCE /* arch_prctl */
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/api/model.h"
+#include "engine/file/content_hash.h"
+#include "engine/file/schema.h"
+#include "engine/kernels/kernels.h"
+#include "models/convert.h"
+#include "tests/support/files.h"
+#include "tests/support/small_model.h"
+
+enum { ALIGNMENT = 64, TILE_DATA = 18 };
+
+/* ---- the permission for tiles: first, before anything in this program requests it ---- */
+
+static bool tiles_are_permitted(void)
+{
+    uint64_t permitted = 0;
+#if defined(__x86_64__)
+    enum { GET_PERMISSION = 0x1022 };
+    if (syscall(SYS_arch_prctl, GET_PERMISSION, &permitted) != 0) return false; /* an older kernel, without tiles */
+#endif
+    return (permitted >> TILE_DATA & 1) == 1;
+}
+
+static const char *model_path(void)
+{
+    static char *path;
+    if (path != NULL) return path;
+    path = scratch_file("opened.gguf");
+    CHECK(ferry_import(data_file("models/marian-separate"), path, NULL, &error));
+    return path;
+}
+
+TEST(test_tiles_are_requested_only_by_opening)
+{
+    ferry_model *model;
+    const char *path = model_path();
+    assert_false(tiles_are_permitted());
+    CHECK(ferry_model_open(path, FERRY_OPEN_NO_AMX, &model, &error));
+    assert_string_not_equal(ferry_inspect_isa(model), "amx");
+    assert_string_equal(ferry_inspect_isa(model), ferry_kernels_find_without_tiles()->isa);
+    ferry_model_close(model);
+    CHECK(ferry_inspect_open(path, "plain", &model, &error));
+    ferry_model_close(model);
+    assert_false(tiles_are_permitted());
+    CHECK(ferry_model_open(path, 0, &model, &error));
+    assert_string_equal(ferry_inspect_isa(model), ferry_kernels_available()[0]->isa);
+    assert_int_equal(tiles_are_permitted(), strcmp(ferry_inspect_isa(model), "amx") == 0);
+    ferry_model_close(model);
+}
+
+/* ---- three ways to the same bytes ---- */
+
+static char *translation(const ferry_model *model)
+{
+    const ferry_text line = {"Where were you yesterday?", 25};
+    ferry_result *result = translated(model, NULL, &line, 1);
+    const ferry_text text = ferry_result_text(result, 0, 0);
+    char *kept = kept_memory(text.size + 64);
+    snprintf(kept, text.size + 64, "%.*s %a", (int)text.size, text.data, (double)ferry_result_score(result, 0, 0));
+    ferry_result_destroy(result);
+    return kept;
+}
+
+static void check_translation(ferry_model *model)
+{
+    static const char *expected;
+    const char *found = translation(model);
+    if (expected == NULL) expected = found;
+    assert_string_equal(found, expected);
+    ferry_model_close(model);
+}
+
+static int open_file(const char *path)
+{
+    const int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* A file with the model at `offset`, and other bytes around it. */
+static const char *embedded_file(size_t offset)
+{
+    const ferry_view model = mapped_bytes(model_path());
+    unsigned char *all = kept_memory(offset + model.size + 100);
+    memset(all, 0xAA, offset + model.size + 100);
+    memcpy(all + offset, model.data, model.size);
+    const char *path = scratch_file("package.bin");
+    write_bytes(path, all, offset + model.size + 100);
+    return path;
+}
+
+/* A copy of the model that begins `offset` bytes after a multiple of ALIGNMENT. */
+static unsigned char *copy_in_memory(size_t offset, size_t *size)
+{
+    const ferry_view model = mapped_bytes(model_path());
+    unsigned char *memory = aligned_alloc(ALIGNMENT, ferry_round_up(offset + model.size, ALIGNMENT));
+    assert_non_null(memory);
+    memcpy(memory + offset, model.data, model.size);
+    *size = model.size;
+    return memory;
+}
+
+TEST(test_path)
+{
+    ferry_model *model;
+    CHECK(ferry_model_open(model_path(), 0, &model, &error));
+    check_translation(model);
+    CHECK(ferry_model_open(model_path(), FERRY_OPEN_COPY | FERRY_OPEN_NO_AMX, &model, &error));
+    check_translation(model);
+}
+
+TEST(test_descriptor)
+{
+    static const struct {
+        size_t offset;
+        int flags;
+    } rows[] = {{0, 0}, {64, 0}, {4096, 0}, {4096 + 192, 0}, {4096 + 192, FERRY_OPEN_COPY}, {77, FERRY_OPEN_COPY}};
+    const uint64_t length = mapped_bytes(model_path()).size;
+    ferry_model *model;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const int fd = open_file(embedded_file(rows[i].offset));
+        CHECK(ferry_model_open_fd(fd, rows[i].offset, length, rows[i].flags, &model, &error));
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+        close(fd);
+        CHECK(ferry_model_verify(model, &error));
+        check_translation(model);
+    }
+    const int fd = open_file(model_path());
+    CHECK(ferry_model_open_fd(fd, 0, 0, 0, &model, &error)); /* to its end */
+    close(fd);
+    check_translation(model);
+}
+
+TEST(test_memory)
+{
+    ferry_model *model;
+    size_t size;
+    unsigned char *memory = copy_in_memory(0, &size);
+    CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
+    assert_ptr_equal(model->file.map.bytes.data, memory);
+    check_translation(model);
+    free(memory);
+    memory = copy_in_memory(1, &size);
+    CHECK(ferry_model_open_memory(memory + 1, size, FERRY_OPEN_COPY, &model, &error));
+    memset(memory, 0xAA, size + 1);
+    free(memory);
+    check_translation(model);
+}
+
+/* A mapping would see the change, and end the process at the truncated pages. */
+TEST(test_copy_outlives_the_file)
+{
+    ferry_model *model;
+    const made_file copy = file_copy(model_path());
+    const char *path = scratch_file("changed.gguf");
+    write_bytes(path, copy.data, copy.size);
+    CHECK(ferry_model_open(path, FERRY_OPEN_COPY, &model, &error));
+    assert_int_equal(truncate(path, 0), 0);
+    CHECK(ferry_model_verify(model, &error));
+    check_translation(model);
+}
+
+/* The widened matrices of an f16 file release the pages that they came from: not those of a copy. */
+TEST(test_copy_of_f16)
+{
+    ferry_model *model;
+    const ferry_import_options options = {.type = FERRY_F16};
+    const char *path = scratch_file("half.gguf");
+    size_t size;
+    CHECK(ferry_import(data_file("models/marian-separate"), path, &options, &error));
+    CHECK(ferry_model_open(path, FERRY_OPEN_COPY, &model, &error));
+    CHECK(ferry_model_verify(model, &error));
+    ferry_model_close(model);
+    const ferry_view bytes = mapped_bytes(path);
+    size = bytes.size;
+    void *memory = aligned_alloc(ALIGNMENT, ferry_round_up(size, ALIGNMENT));
+    memcpy(memory, bytes.data, size);
+    CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
+    CHECK(ferry_model_verify(model, &error));
+    ferry_model_close(model);
+    assert_memory_equal(memory, bytes.data, size);
+    free(memory);
+}
+
+TEST(test_refused)
+{
+    ferry_model *model;
+    size_t size;
+    int ends[2];
+    unsigned char *memory = copy_in_memory(0, &size);
+    const int fd = open_file(model_path());
+    const ferry_name expected = ferry_name_format("file descriptor %d: not a GGUF file", fd);
+    REFUSE(ferry_model_open_fd(fd, 64, 0, 0, &model, &error), FERRY_ERROR_FORMAT, expected.text);
+    REFUSE(ferry_model_open_fd(fd, 100, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
+           "offset: expected a multiple of 64 without FERRY_OPEN_COPY, found 36 more than one");
+    REFUSE(ferry_model_open_fd(fd, size + 64, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
+    REFUSE(ferry_model_open_fd(fd, UINT64_MAX - 63, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
+    REFUSE(ferry_model_open_fd(fd, 64, size - 63, 0, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
+    REFUSE(ferry_model_open_fd(fd, 0, UINT64_MAX, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
+    REFUSE(ferry_model_open_fd(fd, 0, size - 64, 0, &model, &error), FERRY_ERROR_FORMAT, "the file was cut off");
+    REFUSE(ferry_model_open_fd(fd, size / 64 * 64, 0, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_FORMAT, "GGUF");
+    close(fd);
+    REFUSE(ferry_model_open_fd(fd, 0, 0, 0, &model, &error), FERRY_ERROR_IO, "cannot examine: Bad file descriptor");
+    assert_int_equal(pipe(ends), 0);
+    REFUSE(ferry_model_open_fd(ends[0], 0, 0, 0, &model, &error), FERRY_ERROR_IO, "expected a regular file");
+    close(ends[0]);
+    close(ends[1]);
+    REFUSE(ferry_model_open_memory(memory + 1, size - 1, 0, &model, &error), FERRY_ERROR_ARGUMENT,
+           "data: expected a multiple of 64 without FERRY_OPEN_COPY, found 1 more than one");
+    REFUSE(ferry_model_open_memory(memory, 0, 0, &model, &error), FERRY_ERROR_FORMAT, "memory: not a GGUF file");
+    REFUSE(ferry_model_open_memory(memory, 0, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_FORMAT,
+           "memory: not a GGUF");
+    REFUSE(ferry_model_open_memory(memory, size - 64, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_FORMAT, "memory: ");
+    assert_null(model);
+    free(memory);
+}
+
+/* ---- the content hash ---- */
+
+/* The value of XXH128 for no bytes and for "a", as xxhsum prints them. */
+TEST(test_hash_is_xxh3)
+{
+    char digits[FERRY_HASH_DIGITS];
+    ferry_content_hash *hash = ferry_content_hash_create();
+    ferry_content_hash_digits(hash, digits);
+    assert_memory_equal(digits, "99aa06d3014798d86001c324468d497f", sizeof digits);
+    ferry_content_hash_add(hash, "a", 1);
+    ferry_content_hash_digits(hash, digits);
+    assert_memory_equal(digits, "a96faf705af16834e6c632b61e964e1f", sizeof digits);
+    ferry_content_hash_destroy(hash);
+}
+
+/* Equal sources have equal files, whose hash is that of the bytes with zeros in its place. */
+TEST(test_hash_of_a_file)
+{
+    char digits[FERRY_HASH_DIGITS];
+    made_file copy = file_copy(model_path());
+    ferry_model *model;
+    CHECK(ferry_model_open(model_path(), 0, &model, &error));
+    const char *found = ferry_model_info(model, "hash");
+    const size_t place = (size_t)(model->file.hash.data - model->file.map.bytes.data);
+    assert_memory_equal(copy.data + place, found, sizeof digits);
+    memset(copy.data + place, '0', sizeof digits);
+    ferry_content_hash *hash = ferry_content_hash_create();
+    ferry_content_hash_add(hash, copy.data, copy.size);
+    ferry_content_hash_digits(hash, digits);
+    ferry_content_hash_destroy(hash);
+    assert_memory_equal(digits, found, sizeof digits);
+    ferry_model_close(model);
+}
+
+/* Whatever bit of the file is flipped, opening refuses it, or verifying does. */
+TEST(test_damage_is_found)
+{
+    enum { STRIDE = 4099 };
+    size_t size, opened = 0;
+    unsigned char *memory = copy_in_memory(0, &size);
+    for (size_t at = 0; at < size; at += at < 2048 ? 1 : STRIDE) {
+        ferry_model *model;
+        ferry_error error = {0};
+        memory[at] ^= (unsigned char)(1u << at % 8);
+        if (ferry_model_open_memory(memory, size, 0, &model, &error) == FERRY_OK) {
+            const ferry_status status = ferry_model_verify(model, &error);
+            opened++;
+            if (status != FERRY_ERROR_FORMAT && status != FERRY_ERROR_UNSUPPORTED) fail_msg("byte %zu: not found", at);
+            assert_non_null(strstr(error.message, status == FERRY_ERROR_FORMAT ? "memory: damaged: its content hash is "
+                                                                               : "memory: carries no content hash"));
+            ferry_model_close(model);
+        }
+        memory[at] ^= (unsigned char)(1u << at % 8);
+    }
+    assert_true(opened > 100);
+    free(memory);
+}
+
+static void put_wrong_hash(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, FERRY_HASH_KEY, "0123456789abcdef0123456789abcdeg");
+}
+
+TEST(test_files_without_a_hash)
+{
+    static const small_model wrong = {.keys = put_wrong_hash};
+    static const ferry_inspect_shape shape = {16, 2, 16, 1, 1, 40};
+    ferry_model *model = open_small_model(&(small_model){.layers = 1}, NULL);
+    const char *path = scratch_file("wrong.gguf");
+    REFUSE(ferry_model_verify(model, &error), FERRY_ERROR_UNSUPPORTED, "small.gguf: carries no content hash");
+    assert_string_equal(ferry_model_info(model, "hash"), "");
+    ferry_model_close(model);
+    CHECK(ferry_inspect_untrained("none", &shape, NULL, &model, &error));
+    REFUSE(ferry_model_verify(model, &error), FERRY_ERROR_UNSUPPORTED, "an untrained model: carries no content hash");
+    ferry_model_close(model);
+    write_small_model(path, &wrong);
+    REFUSE(ferry_model_open(path, 0, &model, &error), FERRY_ERROR_FORMAT,
+           "key 'ferry.hash': expected 32 hexadecimal digits, found '0123456789abcdef0123456789abcdeg'");
+}
+
+/* ---- what a model says about itself ---- */
+
+static void put_origin(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, "ferry.origin.kind", "made-by-hand");
+    ferry_gguf_put_string(writer, "ferry.origin.name", "b\xC3");
+    ferry_gguf_put_string(writer, "ferry.origin.licence", "Anyone may do anything.");
+    ferry_gguf_put_string(writer, "ferry.origin.training", "none");
+    ferry_gguf_put_u32(writer, "ferry.origin.trained_length", 31);
+}
+
+TEST(test_info)
+{
+    static const char *const rows[][2] = {
+        {"name", "small"},
+        {"license", "Anyone may do anything."},
+        {"origin", "made-by-hand"},
+        {"origin.name", "b\xEF\xBF\xBD"},
+        {"languages", ""},
+        {"hash", ""},
+        {"type", "f32"},
+        {"d_model", "24"},
+        {"encoder.layers", "2"},
+        {"encoder.heads", "3"},
+        {"encoder.head_width", "7"},
+        {"encoder.norm_position", "post"},
+        {"encoder.position", "none"},
+        {"encoder.limit", "0"},
+        {"decoder.ffn_width", "19"},
+        {"decoder.activation", "gelu"},
+        {"decoder.norm", "layernorm"},
+        {"decoder.block", "attention"},
+        {"decoder.vocab_size", "21"},
+        {"decoder.position", "sinusoidal, layout split, exponent_divisor half_minus_one, first 0"},
+        {"tokenizer.kind", "pieces"},
+        {"training", "none"},
+        {"trained_length", "31"},
+    };
+    ferry_model *model =
+        open_small_model(&(small_model){.keys = put_origin, .activation = "gelu", .tokenizer = "pieces"}, NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_model_info(model, rows[i][0]), rows[i][1]);
+    assert_int_equal(strtoll(ferry_model_info(model, "parameters"), NULL, 10), model->file.parameters);
+    assert_int_equal(strtoull(ferry_model_info(model, "bytes"), NULL, 10), model->file.map.bytes.size);
+    assert_null(ferry_model_info(model, "d_modell"));
+    assert_null(ferry_model_info(model, ""));
+    ferry_model_close(model);
+}
+
+/* Every key has a value in every model; only what an origin may lack is empty. */
+TEST(test_info_keys)
+{
+    static const char may_be_empty[] = " license languages hash training trained_length ";
+    ferry_model *model;
+    size_t count = 0;
+    CHECK(ferry_model_open(model_path(), 0, &model, &error));
+    for (const char *key; (key = ferry_model_info_key(count)) != NULL; count++) {
+        const char *value = ferry_model_info(model, key);
+        assert_non_null(value);
+        if (value[0] == '\0' && strstr(may_be_empty, ferry_name_format(" %s ", key).text) == NULL)
+            fail_msg("'%s' is empty", key);
+        for (size_t i = 0; i < count; i++) assert_string_not_equal(ferry_model_info_key(i), key);
+    }
+    assert_true(count > 30);
+    assert_null(ferry_model_info_key(count + 1));
+    assert_int_equal(strlen(ferry_model_info(model, "hash")), FERRY_HASH_DIGITS);
+    ferry_model_close(model);
+}
+
+static void put_languages(ferry_gguf_writer *writer)
+{
+    static const ferry_view names[] = {{"eng_Latn en", 11}, {"deu_Latn", 8}, {"fra_Latn fr fra", 15}};
+    static const int32_t roles[] = {1, 2, 3}, none[] = {-1, -1, -1};
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, COUNT(names));
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, COUNT(roles));
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", none, COUNT(none));
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", none, COUNT(none));
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "none");
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "none");
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
+}
+
+TEST(test_info_languages)
+{
+    ferry_model *model = open_small_model(&(small_model){.keys = put_languages, .tokenizer = "pieces"}, NULL);
+    assert_string_equal(ferry_model_info(model, "languages"), "eng_Latn deu_Latn fra_Latn");
+    ferry_model_close(model);
+}
