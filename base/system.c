@@ -29,7 +29,8 @@ ferry_status ferry_mapped_file_open(const char *path, ferry_mapped_file *file, f
     } else if (information.st_size > 0) {
         void *data = mmap(NULL, (size_t)information.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         if (data == MAP_FAILED) {
-            status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot map: %s", path, strerror(errno));
+            const ferry_status why = errno == ENOMEM ? FERRY_ERROR_MEMORY : FERRY_ERROR_IO;
+            status = ferry_fail(error, why, "%s: cannot map: %s", path, strerror(errno));
         } else {
             file->bytes.data = data;
             file->bytes.size = (size_t)information.st_size;

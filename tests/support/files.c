@@ -9,9 +9,9 @@
 
 ferry_view mapped_bytes(const char *path)
 {
-    ferry_mapped_file map; /* stays mapped */
-    CHECK(ferry_mapped_file_open(path, &map, &error));
-    return map.bytes;
+    ferry_mapped_file *map = kept_memory(sizeof *map); /* stays mapped */
+    CHECK(ferry_mapped_file_open(path, map, &error));
+    return map->bytes;
 }
 
 made_file file_copy(const char *path)
