@@ -253,3 +253,38 @@ TEST(test_positional_encodings)
         fail_all(&w, names[i], 2, 2);
     }
 }
+
+/* ---- none fails ---- */
+
+/* After the first rounds the same lines need no more memory than in them, and none stays. */
+TEST(test_the_same_lines_again)
+{
+    enum { LINES = 200, ROUNDS = 50, WARM = 3 };
+    static char texts[LINES][40];
+    ferry_text lines[LINES];
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options options;
+    size_t most = 0;
+    for (int i = 0; i < LINES; i++)
+        lines[i] = (ferry_text){texts[i], (size_t)sprintf(texts[i], "%.*s %d", 1 + i % 30,
+                                                          "The house is small and large, yes", i)};
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = 2;
+    options.max_length = 20;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    memory_watch();
+    ptrdiff_t blocks = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK(ferry_translate(translator, lines, LINES, &result, &error));
+        ferry_result_destroy(result);
+        if (round == WARM) blocks = memory_blocks();
+        if (round == WARM) most = memory_peak();
+    }
+    assert_true(most > 0);
+    assert_int_equal(memory_peak(), most);
+    assert_int_equal(memory_blocks(), blocks);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+}

@@ -148,7 +148,7 @@ TEST(test_floats)
     test_kind(&(small_model){.layers = 1, .tokenizer = "pieces"});
 }
 
-TEST(test_codes_and_a_position_table)
+TEST(test_codes)
 {
     test_kind(&(small_model){.layers = 1, .tokenizer = "pieces", .type = FERRY_I8, .ssru = true});
 }
