@@ -137,6 +137,8 @@ void fail_each(const fault *tried)
 
 /* ---- instead of the C library's ---- */
 
+enum { PAGE = 4096 };
+
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t number, size_t size);
 void *__real_realloc(void *block, size_t size);
@@ -214,9 +216,9 @@ void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fil
 {
     (void)address;
     (void)protection;
-    (void)flags;
     void *copy = NULL;
-    if (must_fail() || posix_memalign(&copy, 64, size) != 0) return MAP_FAILED;
+    if (must_fail() || posix_memalign(&copy, PAGE, size) != 0) return MAP_FAILED;
+    if ((flags & MAP_ANONYMOUS) != 0) return taken(memset(copy, 0, size));
     if (pread(file, copy, size, offset) == (ssize_t)size) return taken(copy);
     __real_free(copy);
     return MAP_FAILED;
