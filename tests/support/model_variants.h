@@ -20,8 +20,8 @@ typedef struct variant {
 
 /* Passes each variant to `visit`: header fields, lengths and counts, types of keys, values of keys, keys left out,
  * twice or of another type, each entry of the table of tensors, what is cut off or appended, each byte before the
- * tensors, and some of the tensors' own. `part`: only keys and tensors with this in their names, and nothing else;
- * NULL: all. Returns how many there were. */
+ * tensors, and some of the tensors' own; of layers, only the first. `part`: only keys and tensors with this in their
+ * names, and nothing else; NULL: all. Returns how many there were. */
 size_t visit_variants(const sample *model, const char *part, void (*visit)(void *user, const variant *damaged),
                       void *user);
 
