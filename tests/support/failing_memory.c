@@ -245,6 +245,30 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return must_fail() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
 }
 
+/* ---- instead of C++'s operators new and delete ---- */
+
+/* SentencePiece and its libraries have memory that never fails, linked statically or not: when it does, protobuf's
+ * destructors crash. */
+__attribute__((visibility("default"))) void *_Znwm(size_t size);
+__attribute__((visibility("default"))) void _ZdlPv(void *block);
+__attribute__((visibility("default"))) void _ZdlPvm(void *block, size_t size);
+
+void *_Znwm(size_t size)
+{
+    return __real_malloc(size > 0 ? size : 1);
+}
+
+void _ZdlPv(void *block)
+{
+    __real_free(block);
+}
+
+void _ZdlPvm(void *block, size_t size)
+{
+    (void)size;
+    __real_free(block);
+}
+
 /* ---- instead of the arena's, which asks for memory seldom ---- */
 
 void *__real_ferry_arena_alloc(ferry_arena *arena, size_t number, size_t size);
