@@ -53,7 +53,9 @@ static ferry_status map_part(int descriptor, const char *name, uint64_t offset, 
 {
     const size_t before = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
     const char *data = mmap(NULL, before + length, PROT_READ, MAP_PRIVATE, descriptor, (off_t)(offset - before));
-    if (data == MAP_FAILED) return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot map: %s", name, strerror(errno));
+    if (data == MAP_FAILED)
+        return ferry_fail(error, errno == ENOMEM ? FERRY_ERROR_MEMORY : FERRY_ERROR_IO, "%s: cannot map: %s", name,
+                          strerror(errno));
     file->bytes = (ferry_view){data + before, length};
     return FERRY_OK;
 }

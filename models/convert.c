@@ -108,6 +108,8 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
+    if (ferry_import_source_out_of_memory(source))
+        status = ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: not all files could be read", source_path);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     if (status == FERRY_OK) status = ferry_import_write(&plan, output, options, error);
     ferry_import_plan_destroy(&plan);

@@ -42,6 +42,12 @@ static bool position_real(void *user, const char *key, double *value)
     return true;
 }
 
+static bool position_present(void *user, const char *key)
+{
+    const position_user *position = user;
+    return ferry_gguf_find(position->binder->gguf, position_key(position, key).text) != NULL;
+}
+
 static ferry_status position_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
                                     const int64_t *shape, const float **data, ferry_error *error)
 {
@@ -67,7 +73,8 @@ static ferry_status check_position(const ferry_binder *binder, const ferry_stack
 static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     position_user user = {binder, decoder ? "ferry.decoder." : "ferry.encoder.", decoder ? "dec" : "enc"};
-    const ferry_position_source source = {&user, position_text, position_integer, position_real, position_tensor};
+    const ferry_position_source source = {&user,         position_text,    position_integer,
+                                          position_real, position_present, position_tensor};
     const ferry_position_stack sizes = {
         .layers = stack->layer_count,
         .d_model = binder->file->transformer.d_model,

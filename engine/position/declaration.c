@@ -60,15 +60,6 @@ ferry_name ferry_position_choices(const ferry_position_parameter *parameter)
     return list;
 }
 
-static bool is_present(const ferry_position_source *source, const char *key)
-{
-    int64_t integer;
-    double real;
-    ferry_view text;
-    return source->text(source->user, key, &text) || source->integer(source->user, key, &integer) ||
-           source->real(source->user, key, &real);
-}
-
 /* The value from the source, or the declared one; false if there is none of this kind. */
 static bool find_value(const ferry_position *position, const ferry_position_source *source,
                        const ferry_position_parameter *parameter, double *value)
@@ -87,7 +78,7 @@ static bool find_value(const ferry_position *position, const ferry_position_sour
         return true;
     } else if (kind == FERRY_POSITION_REAL && source->real(source->user, key, value)) {
         return true;
-    } else if (text != NULL && is_present(source, key)) { /* of another kind */
+    } else if (text != NULL && source->present(source->user, key)) { /* of another kind */
         return false;
     }
     if (text == NULL) return false;

@@ -35,6 +35,8 @@ typedef struct ferry_position_source {
     bool (*text)(void *user, const char *key, ferry_view *value);
     bool (*integer)(void *user, const char *key, int64_t *value);
     bool (*real)(void *user, const char *key, double *value);
+    /* Whether there is such a parameter, of whatever type. */
+    bool (*present)(void *user, const char *key);
     /* A float32 tensor of exactly this shape (slowest first); `layer` -1: one for the stack. It outlives the bound
      * scheme. */
     ferry_status (*tensor)(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,

@@ -32,24 +32,29 @@ static void shorten_integers(char *text, size_t size)
 
 /* The library refuses integers beyond 64 bits, and "no limit" is often written as one
  * (tokenizer_config.json: "model_max_length": 1000000000000000019884624838656). */
-static json_t *load(ferry_view text, json_error_t *problem)
+static json_t *load(ferry_view text, json_error_t *problem, bool *out_of_memory)
 {
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_t *root = json_loadb(text.data, text.size, flags, problem);
-    if (root != NULL || json_error_code(problem) != json_error_numeric_overflow) return root;
-    char *copy = malloc(text.size);
-    if (copy == NULL) return NULL;
-    memcpy(copy, text.data, text.size);
-    shorten_integers(copy, text.size);
-    root = json_loadb(copy, text.size, flags, problem);
-    free(copy);
+    if (root == NULL && json_error_code(problem) == json_error_numeric_overflow) {
+        char *copy = malloc(text.size);
+        *out_of_memory = copy == NULL;
+        if (copy == NULL) return NULL;
+        memcpy(copy, text.data, text.size);
+        shorten_integers(copy, text.size);
+        root = json_loadb(copy, text.size, flags, problem);
+        free(copy);
+    }
+    *out_of_memory = root == NULL && json_error_code(problem) == json_error_out_of_memory;
     return root;
 }
 
 ferry_status ferry_json_parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
 {
     json_error_t problem;
-    *root = load(text, &problem);
+    bool out_of_memory;
+    *root = load(text, &problem, &out_of_memory);
+    if (out_of_memory) return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: %zu bytes", file, text.size);
     if (*root == NULL) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
                           problem.text);

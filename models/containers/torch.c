@@ -249,27 +249,34 @@ static ferry_status find_top(const reader *r, const ferry_zip *zip, ferry_view *
                              "expected one member '.../data.pkl' in the zip archive, found %zu", found);
 }
 
-/* Index of <top><folder><name>; -1 where there is none, or when out of memory. */
-static ptrdiff_t find_in_top(const reader *r, const ferry_zip *zip, ferry_view top, const char *folder, ferry_view name)
+/* Index of <top><folder><name>; -1 where there is none. */
+static ferry_status find_in_top(const reader *r, const ferry_zip *zip, ferry_view top, const char *folder,
+                                ferry_view name, ptrdiff_t *index)
 {
     const ferry_view parts[] = {top, ferry_text_view(folder), name};
-    char *path = ferry_arena_alloc(&r->weights->arena, top.size + parts[1].size + name.size + 1, 1), *end = path;
-    if (path == NULL || (name.size > 0 && memchr(name.data, 0, name.size) != NULL)) return -1;
+    const size_t size = top.size + parts[1].size + name.size + 1;
+    char *path = ferry_arena_alloc(&r->weights->arena, size, 1), *end = path;
+    *index = -1;
+    if (path == NULL) return ferry_fail_memory(r->in->error, "the name of a member", size);
+    if (name.size > 0 && memchr(name.data, 0, name.size) != NULL) return FERRY_OK;
     for (size_t i = 0; i < 3; end += parts[i++].size) memcpy(end, parts[i].data, parts[i].size);
     *end = '\0';
-    return ferry_zip_find(zip, path);
+    *index = ferry_zip_find(zip, path);
+    return FERRY_OK;
 }
 
 static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view top)
 {
     ferry_view order;
-    bool script = find_in_top(r, zip, top, "constants.pkl", (ferry_view){"", 0}) >= 0;
+    ptrdiff_t index;
+    FERRY_TRY(find_in_top(r, zip, top, "constants.pkl", (ferry_view){"", 0}, &index));
+    bool script = index >= 0;
     for (size_t i = 0; i < ferry_zip_count(zip) && !script; i++) {
         script = strncmp(ferry_zip_name(zip, i), top.data, top.size) == 0 &&
                  strncmp(ferry_zip_name(zip, i) + top.size, "code/", 5) == 0;
     }
     if (script) return refuse(r, "a TorchScript archive (a program), not a file of weights");
-    const ptrdiff_t index = find_in_top(r, zip, top, "byteorder", (ferry_view){"", 0});
+    FERRY_TRY(find_in_top(r, zip, top, "byteorder", (ferry_view){"", 0}, &index));
     if (index < 0) return FERRY_OK;
     FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->in->error));
     if (ferry_view_is(order, "little")) return FERRY_OK;
@@ -279,16 +286,17 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
 static ferry_status read_zip_members(reader *r, ferry_zip *zip)
 {
     ferry_view top = {"", 0}, pickle;
+    ptrdiff_t index;
     FERRY_TRY(find_top(r, zip, &top));
     FERRY_TRY(check_zip_kind(r, zip, top));
-    const ptrdiff_t state = find_in_top(r, zip, top, "data.pkl", (ferry_view){"", 0});
-    FERRY_TRY(stored_member(r, zip, (size_t)state, &pickle));
+    FERRY_TRY(find_in_top(r, zip, top, "data.pkl", (ferry_view){"", 0}, &index));
+    FERRY_TRY(stored_member(r, zip, (size_t)index, &pickle));
     r->in->cursor = ferry_cursor_begin(pickle);
     FERRY_TRY(read_state(r));
     for (size_t i = 0; i < r->storage_count; i++) {
         storage *s = &r->storages[i];
         size_t expected = 0;
-        const ptrdiff_t index = find_in_top(r, zip, top, "data/", s->key);
+        FERRY_TRY(find_in_top(r, zip, top, "data/", s->key, &index));
         if (index < 0) return broken(r, "storage", s->key, "no member for it");
         FERRY_TRY(stored_member(r, zip, (size_t)index, &s->bytes));
         FERRY_TRY(storage_bytes(r, s, &expected));

@@ -40,6 +40,7 @@ struct ferry_import_source {
     size_t count, capacity;
     source_file **read; /* [read_count] in the order of reading; room for all */
     size_t read_count;
+    bool out_of_memory; /* for a file */
     const char *selected;
     ferry_arena arena; /* names */
 };
@@ -135,7 +136,7 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
     ferry_status status = FERRY_OK;
     const int count = scandir(path, &entries, NULL, NULL);
-    if (count < 0 && folder == NULL)
+    if (count < 0 && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     for (int i = 0; i < count; i++) {
         if (status == FERRY_OK && entries[i]->d_name[0] != '.')
@@ -336,10 +337,16 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
     if (status == FERRY_OK) {
         *bytes = file->bytes;
     } else {
+        source->out_of_memory = source->out_of_memory || status == FERRY_ERROR_MEMORY;
         ferry_mapped_file_close(&file->map);
         ferry_mapped_file_close(&file->inflated);
     }
     return status;
+}
+
+bool ferry_import_source_out_of_memory(const ferry_import_source *source)
+{
+    return source->out_of_memory;
 }
 
 /* Whether the range was in this mapping, and is released. */

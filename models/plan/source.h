@@ -31,6 +31,8 @@ bool ferry_import_source_has(const ferry_import_source *source, const char *name
  * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY. */
 ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
                                      ferry_error *error);
+/* Whether memory did not suffice for a file: who only looked whether it is a model's took it for something else. */
+bool ferry_import_source_out_of_memory(const ferry_import_source *source);
 /* "path/name" for messages, as long as the source lives; the name itself when out of memory. */
 const char *ferry_import_source_label(ferry_import_source *source, const char *name);
 /* A range inside bytes that ferry_import_source_map gave was read for the last time for now. */

@@ -31,8 +31,13 @@ static bool fake_integer(void *user, const char *key, int64_t *value)
     return true;
 }
 
+static bool fake_present(void *user, const char *key)
+{
+    return find_parameter(user, key) != NULL;
+}
+
 ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
-                                const int64_t *shape, const float **data, ferry_error *error)
+                         const int64_t *shape, const float **data, ferry_error *error)
 {
     (void)layer, (void)dims, (void)shape, (void)error;
     const fake_file *file = user;
@@ -46,7 +51,7 @@ ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int3
 ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
                                     ferry_position *position, ferry_error *error)
 {
-    const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_tensor};
+    const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_present, fake_tensor};
     return ferry_position_bind((ferry_view){name, strlen(name)}, stack, &source, ferry_kernels_find(NULL), position,
                                error);
 }

@@ -9,9 +9,9 @@
 
 ferry_view mapped_bytes(const char *path)
 {
-    ferry_mapped_file map; /* stays mapped */
-    CHECK(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, &error));
-    return map.bytes;
+    ferry_mapped_file *map = kept_memory(sizeof *map); /* stays mapped */
+    CHECK(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, map, &error));
+    return map->bytes;
 }
 
 ferry_status open_model_file(const char *path, ferry_model_file *file, ferry_error *error)

@@ -1,0 +1,290 @@
+/* Memory that runs out while a model is opened, a translator created or text translated: an error each time, nothing is
+ * lost, and the translator works afterwards. */
+#include "tests/support/failing_memory.h"
+#include "tests/support/import_support.h"
+#include "tests/support/small_model.h"
+
+#include "base/pool.h"
+
+enum { MOST_LINES = 6, MOST_IDS = 12 };
+
+/* What is translated: lines, or ids where a model has no tokenizer; what comes of it, when nothing fails. */
+typedef struct work {
+    const char *path;
+    const ferry_model *model;
+    ferry_options options;
+    size_t lines;
+    ferry_text texts[MOST_LINES];
+    ferry_result *expected;
+    ferry_model *opened;
+    ferry_translator *translator;
+    ferry_result *result;
+} work;
+
+static ferry_status translate(work *w, ferry_translator *translator, ferry_result **result, ferry_error *error)
+{
+    static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
+    if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
+    return ferry_translate(translator, w->texts, w->lines, result, error);
+}
+
+static void check_same(const ferry_result *found, const ferry_result *expected)
+{
+    assert_int_equal(ferry_result_count(found), ferry_result_count(expected));
+    for (size_t i = 0; i < ferry_result_count(expected); i++) {
+        assert_int_equal(ferry_result_status(found, i), FERRY_OK);
+        assert_int_equal(ferry_result_hypotheses(found, i), ferry_result_hypotheses(expected, i));
+        for (size_t h = 0; h < ferry_result_hypotheses(expected, i); h++) {
+            const ferry_text a = ferry_result_text(found, i, h), b = ferry_result_text(expected, i, h);
+            const size_t tokens = ferry_result_tokens(expected, i, h);
+            const float scores[] = {ferry_result_score(found, i, h), ferry_result_score(expected, i, h)};
+            assert_int_equal(a.size, b.size);
+            assert_memory_equal(a.data, b.data, a.size);
+            assert_int_equal(ferry_result_tokens(found, i, h), tokens);
+            if (tokens == 0) continue; /* a blank line */
+            assert_memory_equal(ferry_inspect_result_ids(found, i, h), ferry_inspect_result_ids(expected, i, h),
+                                tokens * sizeof(int32_t));
+            assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+        }
+    }
+}
+
+/* ---- opening ---- */
+
+static ferry_status run_opening(void *user, ferry_error *error)
+{
+    work *w = user;
+    return ferry_model_open(w->path, 0, &w->opened, error);
+}
+
+static void end_opening(void *user, ferry_status status)
+{
+    work *w = user;
+    assert_int_equal(w->opened != NULL, status == FERRY_OK);
+    if (status != FERRY_OK) return;
+    CHECK(ferry_translator_create(w->opened, &w->options, &w->translator, &error));
+    CHECK(translate(w, w->translator, &w->result, &error));
+    check_same(w->result, w->expected);
+    ferry_result_destroy(w->result);
+    ferry_translator_destroy(w->translator);
+    ferry_model_close(w->opened);
+}
+
+/* ---- creating ---- */
+
+static ferry_status run_creating(void *user, ferry_error *error)
+{
+    work *w = user;
+    return ferry_translator_create(w->model, &w->options, &w->translator, error);
+}
+
+static void end_creating(void *user, ferry_status status)
+{
+    work *w = user;
+    assert_int_equal(w->translator != NULL, status == FERRY_OK);
+    if (status != FERRY_OK) return;
+    CHECK(translate(w, w->translator, &w->result, &error));
+    check_same(w->result, w->expected);
+    ferry_result_destroy(w->result);
+    ferry_translator_destroy(w->translator);
+}
+
+/* ---- translating ---- */
+
+static void begin_translating(void *user)
+{
+    work *w = user;
+    CHECK(ferry_translator_create(w->model, &w->options, &w->translator, &error));
+}
+
+static ferry_status run_translating(void *user, ferry_error *error)
+{
+    work *w = user;
+    return translate(w, w->translator, &w->result, error);
+}
+
+/* The translator that failed translates. */
+static void end_translating(void *user, ferry_status status)
+{
+    work *w = user;
+    assert_int_equal(w->result != NULL, status == FERRY_OK);
+    for (int again = 0; again < 2; again++) {
+        if (w->result != NULL) check_same(w->result, w->expected);
+        ferry_result_destroy(w->result);
+        CHECK(translate(w, w->translator, &w->result, &error));
+    }
+    check_same(w->result, w->expected);
+    ferry_result_destroy(w->result);
+    ferry_translator_destroy(w->translator);
+}
+
+/* ---- models and options ---- */
+
+typedef struct variant_of_options {
+    int32_t beam, nbest, scores, threads, batch;
+} choice;
+
+static const choice choices[] = {{1, 1, 0, 1, 16}, {1, 1, 1, 1, 1}, {3, 3, 1, 1, 2}, {3, 1, 0, 2, 1}, {1, 1, 0, 2, 16}};
+
+static void choose(work *w, const choice *chosen)
+{
+    w->options.beam = chosen->beam;
+    w->options.nbest = chosen->nbest;
+    w->options.scores = chosen->scores;
+    w->options.threads = chosen->threads;
+    w->options.batch = chosen->batch;
+}
+
+static void fail_translating(work *w, const char *name)
+{
+    char title[100];
+    const ferry_options *o = &w->options;
+    snprintf(title, sizeof title, "%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d", name,
+             (int)o->beam, (int)o->nbest, (int)o->scores, (int)o->threads, (int)o->batch);
+    if (w->lines > 0) w->expected = translated(w->model, &w->options, w->texts, w->lines);
+    if (w->lines == 0) {
+        ferry_translator *translator;
+        CHECK(ferry_translator_create(w->model, &w->options, &translator, &error));
+        CHECK(translate(w, translator, &w->expected, &error));
+        ferry_translator_destroy(translator);
+    }
+    fail_each(&(fault){title, w, begin_translating, run_translating, end_translating});
+}
+
+/* Of the model file w->path. */
+static void fail_all(work *w, const char *name, size_t first, size_t last)
+{
+    char title[100];
+    ferry_model *model;
+    CHECK(ferry_model_open(w->path, 0, &model, &error));
+    w->model = model;
+    CHECK(ferry_options_default(model, &w->options, sizeof w->options));
+    w->options.max_length = 12;
+    for (size_t i = first; i <= last; i++) {
+        choose(w, &choices[i]);
+        fail_translating(w, name);
+        snprintf(title, sizeof title, "%s: creating, threads %d", name, (int)w->options.threads);
+        if (i != 1 && i != 4) fail_each(&(fault){title, w, NULL, run_creating, end_creating});
+        if (i < last) ferry_result_destroy(w->expected);
+    }
+    snprintf(title, sizeof title, "%s: opening", name);
+    fail_each(&(fault){title, w, NULL, run_opening, end_opening});
+    ferry_result_destroy(w->expected);
+    ferry_model_close(model);
+}
+
+/* ---- all of them ---- */
+
+static void put_languages(ferry_gguf_writer *writer)
+{
+    static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}}, prompt = {"to German: ", 11};
+    static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20}, source = -1, target = 1;
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", source_ids, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", target_ids, 2);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "suffix");
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "first");
+    ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &source, 1);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &target, 1);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", 0);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", 1);
+    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
+}
+
+static work lines_of_pieces(void)
+{
+    return (work){.lines = 4,
+                  .texts = {{"a b c d e f g h i j k l", 23},
+                            {" ", 1},
+                            {"k \xFF c", 5},
+                            {"b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b", 67}}};
+}
+
+TEST(test_small_models)
+{
+    static int32_t offsets[22], ids[42];
+    for (int32_t i = 0; i < 22; i++) offsets[i] = 2 * i;
+    for (int32_t i = 0; i < 42; i++) ids[i] = i / 2 % 10 + i % 2 * 10;
+    const small_shortlist list = {.first = 3, .offsets = offsets, .ids = ids, .count = 42};
+    const struct {
+        const char *name;
+        small_model model;
+    } rows[] = {
+        {"floats", {.tokenizer = "pieces"}},
+        {"halves, languages", {.tokenizer = "pieces", .type = FERRY_F16, .keys = put_languages}},
+        {"codes, a shortlist", {.tokenizer = "pieces", .type = FERRY_I8, .shortlist = &list}},
+        {"codes, multipliers, an SSRU",
+         {.tokenizer = "pieces", .type = FERRY_I8, .ssru = true, .scales = SMALL_INPUT_MULTIPLIER, .policy = "marian"}},
+        {"several types",
+         {.tokenizer = "pieces", .type = FERRY_I8, .untied = true, .mixed = true, .sentence_inputs = true}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        work w = lines_of_pieces();
+        w.path = scratch_file("small.gguf");
+        write_small_model(w.path, &rows[i].model);
+        fail_all(&w, rows[i].name, 0, COUNT(choices) - 1);
+    }
+}
+
+TEST(test_sentencepiece)
+{
+    work w = {.lines = 5,
+              .texts = {{"The house is small, and the garden is large.", 44},
+                        {"", 0},
+                        {"A \xC3 B", 5},
+                        {"\xF0\x9F\x98\x80 emoji", 10},
+                        {"Hello!", 6}}};
+    w.path = scratch_file("sentencepiece.gguf");
+    CHECK(ferry_import(data_file("models/marian-separate"), w.path, NULL, &error));
+    fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
+}
+
+/* Their tables are computed when a model is opened, or as sentences become longer. */
+TEST(test_positional_encodings)
+{
+    static const char *const names[] = {
+        "alibi", "deberta", "deberta_released", "fire", "kerple",     "learned", "mixed",
+        "none",  "rope",    "rope_interleaved", "shaw", "sinusoidal", "t5",      "transformer_xl"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        work w = {.path = scratch_file("position.gguf")};
+        CHECK(ferry_import(data_file("positions/%s-post", names[i]), w.path, NULL, &error));
+        fail_all(&w, names[i], 2, 2);
+    }
+}
+
+/* ---- none fails ---- */
+
+/* After the first rounds the same lines need no more memory than in them, and none stays. */
+TEST(test_the_same_lines_again)
+{
+    enum { LINES = 200, ROUNDS = 50, WARM = 3 };
+    static char texts[LINES][40];
+    ferry_text lines[LINES];
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_options options;
+    size_t most = 0;
+    for (int i = 0; i < LINES; i++)
+        lines[i] = (ferry_text){texts[i], (size_t)sprintf(texts[i], "%.*s %d", 1 + i % 30,
+                                                          "The house is small and large, yes", i)};
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = 2;
+    options.max_length = 20;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    memory_watch();
+    ptrdiff_t blocks = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK(ferry_translate(translator, lines, LINES, &result, &error));
+        ferry_result_destroy(result);
+        if (round == WARM) blocks = memory_blocks();
+        if (round == WARM) most = memory_peak();
+    }
+    assert_true(most > 0);
+    assert_int_equal(memory_peak(), most);
+    assert_int_equal(memory_blocks(), blocks);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+}

@@ -1,0 +1,163 @@
+/* Memory that runs out while a model is converted: an error each time, nothing is lost, no file is left, and one that
+ * was there before stays. */
+#include "tests/support/ctranslate2_made.h"
+#include "tests/support/failing_memory.h"
+#include "tests/support/families.h"
+#include "tests/support/made_marian.h"
+#include "tests/support/make_zip.h"
+
+#include <unistd.h>
+
+#include "models/containers/gzip.h"
+
+typedef struct conversion {
+    const char *source, *output, *part;
+    ferry_import_options options;
+    ferry_view expected;
+} conversion;
+
+static const char before[] = "a file that was there";
+
+static void write_before(void *user)
+{
+    const conversion *c = user;
+    write_bytes(c->output, before, sizeof before);
+}
+
+static ferry_status convert(void *user, ferry_error *error)
+{
+    const conversion *c = user;
+    return ferry_import(c->source, c->output, &c->options, error);
+}
+
+static void check_output(void *user, ferry_status status)
+{
+    const conversion *c = user;
+    const ferry_view expected = status == FERRY_OK ? c->expected : (ferry_view){before, sizeof before};
+    unsigned char buffer[4096];
+    FILE *file = fopen(c->output, "rb");
+    size_t at = 0, count;
+    assert_non_null(file);
+    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        assert_true(count <= expected.size - at);
+        assert_memory_equal(buffer, expected.data + at, count);
+        at += count;
+    }
+    fclose(file);
+    assert_int_equal(at, expected.size);
+    assert_int_not_equal(access(c->part, F_OK), 0);
+}
+
+static void fail_conversion(const char *source, ferry_type type)
+{
+    conversion c = {.source = source, .options = {.type = type, .name = "model"}};
+    c.output = scratch_file("converted.gguf");
+    c.part = scratch_file("converted.gguf.part");
+    CHECK(ferry_import(source, c.output, &c.options, &error));
+    const made_file expected = file_copy(c.output);
+    c.expected = (ferry_view){(const char *)expected.data, expected.size};
+    fail_each(&(fault){source, &c, write_before, convert, check_output});
+}
+
+/* ---- each family ---- */
+
+/* decoder.yml, a vocabulary in YAML, segmenters, a shortlist as text, a license. */
+static char *opus_folder(void)
+{
+    static const char decoder[] = "relative-paths: true\nmodels:\n  - model.bin\nvocabs:\n  - v.yml\n  - v.yml\n"
+                                  "beam-size: 4\nnormalize: 0.6\nword-penalty: 0.2\n"
+                                  "shortlist: [words.txt, 100, 100, 0]\n";
+    static const char vocabulary[] = "\"</s>\": 0\n\"<unk>\": 1\n\">>deu<<\": 3\n\">>fra<<\": 2\nI: 4\nyes: 5\n6: 6\n"
+                                     "\"<0x0A>\": 8\n\"<0x20>\": 9\nlast: 10\n";
+    char *folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_ALL});
+    assert_int_equal(unlink(in_directory(folder, "vocab.txt")), 0);
+    write_text(folder, "decoder.yml", decoder);
+    write_text(folder, "v.yml", vocabulary);
+    write_text(folder, "words.txt", "last I 0.5\nyes 6 0.25\nI I 0.125\n");
+    write_text(folder, "LICENSE", "free");
+    for (int i = 0; i < 2; i++)
+        link_file(data_file("models/marian-separate/source.spm"), folder, i == 0 ? "source.spm" : "target.spm");
+    return folder;
+}
+
+TEST(test_marian)
+{
+    const marian_kind kinds[] = {{.ties = MARIAN_TIED_ALL},
+                                 {.ties = MARIAN_TIED_TARGET, .ssru = true, .codes = 0x4101},
+                                 {.ties = MARIAN_TIED_NONE, .pre_norm = true}};
+    for (size_t i = 0; i < COUNT(kinds); i++) fail_conversion(marian_folder(&kinds[i]), FERRY_F32);
+    fail_conversion(opus_folder(), FERRY_I8);
+}
+
+TEST(test_huggingface)
+{
+    static const char *const names[] = {"m2m100", "m2m100-bin-legacy", "m2m100-bin-zip", "mbart50", "nllb", "t5",
+                                        "t5gated"};
+    fail_conversion(data_file("models/marian-separate"), FERRY_I8);
+    for (size_t i = 0; i < COUNT(names); i++)
+        fail_conversion(small_family(names[i]), i % 2 == 0 ? FERRY_F32 : FERRY_F16);
+}
+
+TEST(test_ctranslate2)
+{
+    static const char *const names[] = {"nllb-int8", "t5-int16", "t5gated-int8_float16"};
+    const made m = made_base();
+    fail_conversion(made_write(&m), FERRY_F32);
+    for (size_t i = 0; i < COUNT(names); i++)
+        fail_conversion(shared_file("models/ctranslate2-small/%s", names[i]), FERRY_F32);
+}
+
+TEST(test_export_layout)
+{
+    static const char *const names[] = {"deberta", "fire", "learned", "mixed", "shaw", "transformer_xl"};
+    for (size_t i = 0; i < COUNT(names); i++) fail_conversion(data_file("positions/%s-pre", names[i]), FERRY_F32);
+}
+
+TEST(test_archives)
+{
+    const char *folder = opus_folder(), *path = scratch_file("opus.zip");
+    static const char *const names[] = {"model.bin", "decoder.yml", "v.yml", "words.txt", "source.spm", "target.spm"};
+    zip_part parts[COUNT(names)];
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const ferry_view bytes = mapped_bytes(in_directory(folder, names[i]));
+        parts[i] = (zip_part){names[i], bytes.data, bytes.size};
+    }
+    write_zip(path, parts, COUNT(names));
+    fail_conversion(path, FERRY_F32);
+}
+
+/* ---- containers that are not above ---- */
+
+static ferry_status read_npz(void *user, ferry_error *error)
+{
+    ferry_weights weights;
+    FERRY_TRY(ferry_npz_read(*(ferry_view *)user, "one.npz", &weights, error));
+    ferry_weights_close(&weights);
+    return FERRY_OK;
+}
+
+static ferry_status read_gzip(void *user, ferry_error *error)
+{
+    ferry_mapped_file file;
+    FERRY_TRY(ferry_gzip_inflate(*(ferry_view *)user, "two_streams.gz", &file, error));
+    ferry_mapped_file_close(&file);
+    return FERRY_OK;
+}
+
+static void nothing(void *user, ferry_status status)
+{
+    (void)user;
+    (void)status;
+}
+
+TEST(test_containers)
+{
+    static const struct {
+        const char *name;
+        ferry_status (*read)(void *user, ferry_error *error);
+    } rows[] = {{"fuzz_npz/deflated.npz", read_npz}, {"fuzz_gzip/two_streams.gz", read_gzip}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_view bytes = mapped_bytes(data_file("corpus/%s", rows[i].name));
+        fail_each(&(fault){rows[i].name, &bytes, NULL, rows[i].read, nothing});
+    }
+}
