@@ -186,21 +186,27 @@ static ferry_status check_piece(ferry_view piece, const char *name, ferry_error 
                       name, MAX_USER_DEFINED, longest);
 }
 
-/* ModelProto: 1 pieces, 3 normalizer_spec. Every occurrence of a repeated field is checked, whichever one SentencePiece
- * uses. */
-ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_error *error)
+/* ModelProto: 1 pieces, 3 normalizer_spec, 4 self_test_data. Every occurrence of a repeated field is checked, whichever
+ * one SentencePiece uses. */
+ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error)
 {
+    *self_test = (ferry_view){proto.data, 0};
     if (proto.size > INT_MAX) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected at most %d bytes, found %zu", name, INT_MAX,
                           proto.size);
     }
     ferry_cursor cursor = cursor_of(proto);
     while (ferry_cursor_left(&cursor) > 0) {
+        const size_t begin = cursor.at;
         proto_field field;
         if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
         if (field.wire != WIRE_BYTES) continue;
         if (field.number == 1) FERRY_TRY(check_piece(field.bytes, name, error));
         if (field.number == 3) FERRY_TRY(check_normalizer(field.bytes, name, error));
+        if (field.number != 4) continue;
+        if (self_test->size > 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one self test, found two", name);
+        *self_test = (ferry_view){proto.data + begin, cursor.at - begin};
     }
     return FERRY_OK;
 }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ferry_inspect.h"
-
 const char *ferry_version(void)
 {
     return FERRY_VERSION;
@@ -40,7 +38,7 @@ ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **ker
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
 }
 
-ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error)
+ferry_status ferry_model_open_on(const char *path, const char *isa, ferry_model **model, ferry_error *error)
 {
     *model = NULL;
     const ferry_kernels *kernels;
@@ -63,7 +61,7 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model *
 ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)
 {
     (void)flags;
-    return ferry_inspect_open(path, NULL, model, error);
+    return ferry_model_open_on(path, "", model, error);
 }
 
 void ferry_model_close(ferry_model *model)

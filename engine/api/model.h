@@ -16,5 +16,7 @@ struct ferry_model {
 
 /* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
 ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
+/* As ferry_model_open, on these kernels. */
+ferry_status ferry_model_open_on(const char *path, const char *isa, ferry_model **model, ferry_error *error);
 
 #endif
