@@ -79,6 +79,9 @@ target_include_directories(sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sen
 target_compile_definitions(sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
                            GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
 target_compile_options(sentencepiece PRIVATE -w)
+set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
+set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
+                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
 target_include_directories(spm SYSTEM PRIVATE ${package}/src)
 target_compile_definitions(spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 

@@ -7,6 +7,9 @@
  * pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
+/* SentencePiece lays out its trie by recursion, one call for each byte of the longest piece. Its trainer makes pieces
+ * of at most 512 characters. */
+#define MAX_PIECE (4 * 512)
 /* Bytes of the longest text that a rule of normalization may replace; NFKC's are below 20. */
 #define MAX_RULE_BYTES 255
 
@@ -181,9 +184,10 @@ static ferry_status check_piece(ferry_view piece, const char *name, ferry_error 
         if (field.number == 1 && field.wire == WIRE_BYTES && field.bytes.size > longest) longest = field.bytes.size;
         if (field.number == 3 && field.wire == WIRE_VARINT && (uint32_t)field.value == 4) user_defined = true;
     }
-    if (!user_defined || longest <= MAX_USER_DEFINED) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: user-defined piece: expected at most %d bytes, found %zu",
-                      name, MAX_USER_DEFINED, longest);
+    const size_t limit = user_defined ? MAX_USER_DEFINED : MAX_PIECE;
+    if (longest <= limit) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %spiece: expected at most %zu bytes, found %zu", name,
+                      user_defined ? "user-defined " : "", limit, longest);
 }
 
 /* ModelProto: 1 pieces, 3 normalizer_spec, 4 self_test_data. Every occurrence of a repeated field is checked, whichever

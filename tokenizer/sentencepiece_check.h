@@ -7,7 +7,8 @@
 #include "base/status.h"
 
 /* `proto`: a serialized ModelProto. Rejects a normalization trie that leads out of its array or its strings, or matches
- * more prefixes of a text than SentencePiece's arrays hold, and user-defined pieces that could match as many.
+ * more prefixes of a text than SentencePiece's arrays hold, user-defined pieces that could match as many, and pieces so
+ * long that its recursion would overflow the stack.
  * SentencePiece checks the rest of the proto itself. *self_test is the part of `proto` that SentencePiece should not
  * see, empty if there is none: sentences that it would segment, however many and long, and print if their pieces
  * differ from the recorded ones. `name` is for messages. Errors: FORMAT, UNSUPPORTED, MEMORY. */

@@ -6,6 +6,8 @@ mapfile -t models < <(find "$2/tests/data" ${shared:+"$shared/models"} -name '*.
     -o -name byte_fallback.model)
 # One of each content.
 mapfile -t models < <(sha256sum "${models[@]}" | sort | awk '!seen[$1]++ { print $2 }')
-[ -z "$shared" ] || texts=("$shared"/corpora/*/*.gz)
-[ -n "$shared" ] || echo "compare_sentencepiece: not run, no shared data: the corpora" >&2
-zcat -- ${texts[@]+"${texts[@]}"} < /dev/null | "$program" "${models[@]}"
+if [ -z "$shared" ]; then
+    echo "compare_sentencepiece: not run, no shared data: the corpora" >&2
+    exec "$program" "${models[@]}" < /dev/null
+fi
+zcat "$shared"/corpora/*/*.gz | "$program" "${models[@]}"

@@ -105,6 +105,12 @@ TEST(test_odd_pieces)
     CHECK(try_proto((ferry_view){longest, 65}, NORMAL, NULL, 0, &error));
     REFUSE_SAYING(try_proto((ferry_view){longest, 65}, USER_DEFINED, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
                   "model: user-defined piece: expected at most 64 bytes, found 65");
+
+    static char deep[1 << 20];
+    memset(deep, 'a', sizeof deep);
+    CHECK(try_proto((ferry_view){deep, 2048}, NORMAL, NULL, 0, &error));
+    REFUSE_SAYING(try_proto((ferry_view){deep, sizeof deep}, NORMAL, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: piece: expected at most 2048 bytes, found 1048576");
 }
 
 /* A self test that fails: SentencePiece would print it, and refuse the model. */
