@@ -114,7 +114,11 @@ add_custom_command(
     OUTPUT ${spm_objects}
     COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:spm>
             $<TARGET_OBJECTS:sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ferry_spm_* ${spm_objects}.all ${spm_objects}
+    # Only global and weak symbols become local: C++'s unique ones have to be weak first. What is left of references to
+    # nothing (_ITM_*) would turn the same weak ones of another C++ runtime into errors: --strip-unneeded.
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${spm_objects}.all
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ferry_spm_* --strip-unneeded ${spm_objects}.all
+            ${spm_objects}
     COMMAND ${CMAKE_COMMAND} -E rm ${spm_objects}.all
     DEPENDS spm sentencepiece $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>
     COMMENT "Hiding SentencePiece and the C++ runtime in one object"
