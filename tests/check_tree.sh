@@ -11,15 +11,15 @@ complain()
 }
 
 while IFS= read -r file; do
-    grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tests/CMakeLists.txt tests/cross/CMakeLists.txt ||
-        complain "$file is not in a list of sources"
+    grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tokenizer/sentencepiece.cmake \
+        tests/CMakeLists.txt tests/cross/CMakeLists.txt || complain "$file is not in a list of sources"
 done < <(find base engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
 for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do
     name=${file##*/}
     [ ! -f "$file" ] || grep -qw "${name%.c}" tests/CMakeLists.txt || complain "$file is not in tests/CMakeLists.txt"
 done
 
-mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data \) -prune -o -type f \
+mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data -o -path ./third_party \) -prune -o -type f \
     \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
     -print)
 while IFS= read -r line; do

@@ -7,6 +7,9 @@
  * pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
+/* SentencePiece lays out its trie by recursion, one call for each byte of the longest piece. Its trainer makes pieces
+ * of at most 512 characters. */
+#define MAX_PIECE (4 * 512)
 /* Bytes of the longest text that a rule of normalization may replace; NFKC's are below 20. */
 #define MAX_RULE_BYTES 255
 
@@ -181,26 +184,33 @@ static ferry_status check_piece(ferry_view piece, const char *name, ferry_error 
         if (field.number == 1 && field.wire == WIRE_BYTES && field.bytes.size > longest) longest = field.bytes.size;
         if (field.number == 3 && field.wire == WIRE_VARINT && (uint32_t)field.value == 4) user_defined = true;
     }
-    if (!user_defined || longest <= MAX_USER_DEFINED) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: user-defined piece: expected at most %d bytes, found %zu",
-                      name, MAX_USER_DEFINED, longest);
+    const size_t limit = user_defined ? MAX_USER_DEFINED : MAX_PIECE;
+    if (longest <= limit) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %spiece: expected at most %zu bytes, found %zu", name,
+                      user_defined ? "user-defined " : "", limit, longest);
 }
 
-/* ModelProto: 1 pieces, 3 normalizer_spec. Every occurrence of a repeated field is checked, whichever one SentencePiece
- * uses. */
-ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_error *error)
+/* ModelProto: 1 pieces, 3 normalizer_spec, 4 self_test_data. Every occurrence of a repeated field is checked, whichever
+ * one SentencePiece uses. */
+ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error)
 {
+    *self_test = (ferry_view){proto.data, 0};
     if (proto.size > INT_MAX) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected at most %d bytes, found %zu", name, INT_MAX,
                           proto.size);
     }
     ferry_cursor cursor = cursor_of(proto);
     while (ferry_cursor_left(&cursor) > 0) {
+        const size_t begin = cursor.at;
         proto_field field;
         if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
         if (field.wire != WIRE_BYTES) continue;
         if (field.number == 1) FERRY_TRY(check_piece(field.bytes, name, error));
         if (field.number == 3) FERRY_TRY(check_normalizer(field.bytes, name, error));
+        if (field.number != 4) continue;
+        if (self_test->size > 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one self test, found two", name);
+        *self_test = (ferry_view){proto.data + begin, cursor.at - begin};
     }
     return FERRY_OK;
 }

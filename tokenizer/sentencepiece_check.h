@@ -1,4 +1,5 @@
-/* Validates what SentencePiece 0.1.97 uses of a model file without checking it; called before it loads one. */
+/* Validates what SentencePiece (0.1.97 and 0.2.1) uses of a model file without checking it; called before it loads one.
+ */
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_CHECK_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_CHECK_H
 
@@ -6,8 +7,11 @@
 #include "base/status.h"
 
 /* `proto`: a serialized ModelProto. Rejects a normalization trie that leads out of its array or its strings, or matches
- * more prefixes of a text than SentencePiece's arrays hold, and user-defined pieces that could match as many.
- * SentencePiece checks the rest of the proto itself. `name` is for messages. Errors: FORMAT, UNSUPPORTED, MEMORY. */
-ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_error *error);
+ * more prefixes of a text than SentencePiece's arrays hold, user-defined pieces that could match as many, and pieces so
+ * long that its recursion would overflow the stack.
+ * SentencePiece checks the rest of the proto itself. *self_test is the part of `proto` that SentencePiece should not
+ * see, empty if there is none: sentences that it would segment, however many and long, and print if their pieces
+ * differ from the recorded ones. `name` is for messages. Errors: FORMAT, UNSUPPORTED, MEMORY. */
+ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error);
 
 #endif

@@ -1,13 +1,20 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: tools/setup.sh build | test | ci
+# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | ci
 # The lists are complete: only git and a shell are assumed.
 set -eu
+cd "$(dirname "$0")/.."
 
-build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libsentencepiece-dev libjansson-dev
-libxxhash-dev libyaml-dev zlib1g-dev nettle-dev'
-test="$build libopenblas-serial-dev libcmocka-dev python3"
+# python3-pip fetches; setuptools and wheel are what it needs to read the package's name.
+build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libxxhash-dev libyaml-dev zlib1g-dev
+nettle-dev python3 python3-pip python3-setuptools python3-wheel'
+test="$build libopenblas-serial-dev libcmocka-dev"
+# The last two: for a program that has another protobuf and SentencePiece of its own.
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck
-gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+libprotobuf-dev libsentencepiece-dev"
+
+sentencepiece_version=0.2.1
+sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
 
 case "${1:-}" in
 build) packages=$build ;;
@@ -19,24 +26,49 @@ ci) packages=$ci ;;
     ;;
 esac
 
-if ! command -v dpkg-query >/dev/null; then
-    echo "setup: not a Debian system; install these yourself: $packages" >&2
-    exit 0
-fi
-
-missing=
-for package in $packages; do
-    # shellcheck disable=SC2016 # dpkg-query expands it
-    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-    [ "$status" = installed ] || missing="$missing $package"
-done
-[ -n "$missing" ] || exit 0
-
-as_root=
-[ "$(id -u)" -eq 0 ] || as_root=sudo
-echo "setup: installing$missing" >&2
-# shellcheck disable=SC2086 # lists of words
+install_packages()
 {
-    $as_root apt-get -q update
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing
-} >&2
+    missing=
+    for package in $1; do
+        # shellcheck disable=SC2016 # dpkg-query expands it
+        status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+        [ "$status" = installed ] || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+
+    as_root=
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
+    echo "setup: installing$missing" >&2
+    # shellcheck disable=SC2086 # lists of words
+    {
+        $as_root apt-get -q update
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing
+    } >&2
+}
+
+# Unpacks the source package into third_party/ if it is not there. The folder appears complete or not at all.
+fetch_sentencepiece()
+{
+    name=sentencepiece-$sentencepiece_version
+    [ ! -d "third_party/$name" ] || return 0
+    echo "setup: fetching the source of $name" >&2
+    mkdir -p third_party
+    scratch=$(mktemp -d third_party/fetch.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+    # The interpreter that has Debian's setuptools: without isolation, pip downloads this package alone.
+    python=/usr/bin/python3
+    [ -x "$python" ] || python=python3
+    # pip checks the hash before it looks into the file.
+    echo "sentencepiece==$sentencepiece_version --hash=sha256:$sentencepiece_sha256" |
+        "$python" -m pip --quiet --disable-pip-version-check download --no-deps --no-build-isolation \
+            --no-binary :all: --dest "$scratch" --requirement /dev/stdin >&2
+    tar -xzf "$scratch/$name.tar.gz" -C "$scratch"
+    mv "$scratch/$name" third_party/
+}
+
+if command -v dpkg-query >/dev/null; then
+    install_packages "$packages"
+else
+    echo "setup: not a Debian system; install these yourself: $packages" >&2
+fi
+fetch_sentencepiece

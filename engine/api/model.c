@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "argument_checks.h"
-#include "engine/ferry_inspect.h"
 #include "info.h"
 
 const char *ferry_version(void)
@@ -42,9 +41,8 @@ ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **ker
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
 }
 
-/* The map belongs to the model, or is closed by a failure. */
-static ferry_status create_model(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
-                                 ferry_model **model, ferry_error *error)
+ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                ferry_model **model, ferry_error *error)
 {
     ferry_model *created = calloc(1, sizeof *created);
     if (created == NULL) {
@@ -64,18 +62,6 @@ static ferry_status create_model(ferry_mapped_file map, const char *name, const 
     }
     *model = created;
     return FERRY_OK;
-}
-
-ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error)
-{
-    const ferry_kernels *kernels;
-    ferry_mapped_file map;
-    FERRY_NEEDS(model);
-    *model = NULL;
-    FERRY_NEEDS(path);
-    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
-    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error));
-    return create_model(map, path, kernels, model, error);
 }
 
 /* ---- opening ---- */
@@ -114,7 +100,7 @@ ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, 
     FERRY_TRY(check_result_and_flags(flags, model, error));
     FERRY_NEEDS(path);
     FERRY_TRY(ferry_mapped_file_open(path, hold_for(flags, FERRY_FILE_MAPPED), &map, error));
-    return create_model(map, path, kernels_for(flags), model, error);
+    return ferry_model_create(map, path, kernels_for(flags), model, error);
 }
 
 ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
@@ -127,7 +113,7 @@ ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int f
     FERRY_TRY(check_alignment("offset", offset, flags, error));
     FERRY_TRY(
         ferry_mapped_file_open_part(fd, name.text, offset, length, hold_for(flags, FERRY_FILE_MAPPED), &map, error));
-    return create_model(map, name.text, kernels_for(flags), model, error);
+    return ferry_model_create(map, name.text, kernels_for(flags), model, error);
 }
 
 ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, ferry_model **model, ferry_error *error)
@@ -139,7 +125,7 @@ ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, f
     FERRY_TRY(check_alignment("data", (uintptr_t)data, flags, error));
     FERRY_TRY(
         ferry_mapped_file_open_memory((ferry_view){data, size}, hold_for(flags, FERRY_FILE_BORROWED), &map, error));
-    return create_model(map, "memory", kernels_for(flags), model, error);
+    return ferry_model_create(map, "memory", kernels_for(flags), model, error);
 }
 
 ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error)

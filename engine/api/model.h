@@ -17,5 +17,8 @@ struct ferry_model {
 
 /* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
 ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
+/* A model of the file in `map`, which belongs to the model, or is closed by a failure; `name` is for messages. */
+ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                ferry_model **model, ferry_error *error);
 
 #endif

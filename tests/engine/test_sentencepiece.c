@@ -1,4 +1,8 @@
 /* Damaged and unusual SentencePiece models: refused, or harmless. */
+#define _POSIX_C_SOURCE 200809L /* dup2, fileno */
+#include <stdio.h>
+#include <unistd.h>
+
 #include "tests/support/tokenizer_support.h"
 
 #include "tests/support/random.h"
@@ -101,6 +105,38 @@ TEST(test_odd_pieces)
     CHECK(try_proto((ferry_view){longest, 65}, NORMAL, NULL, 0, &error));
     REFUSE_SAYING(try_proto((ferry_view){longest, 65}, USER_DEFINED, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
                   "model: user-defined piece: expected at most 64 bytes, found 65");
+
+    static char deep[1 << 20];
+    memset(deep, 'a', sizeof deep);
+    CHECK(try_proto((ferry_view){deep, 2048}, NORMAL, NULL, 0, &error));
+    REFUSE_SAYING(try_proto((ferry_view){deep, sizeof deep}, NORMAL, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: piece: expected at most 2048 bytes, found 1048576");
+}
+
+/* A self test that fails: SentencePiece would print it, and refuse the model. */
+TEST(test_self_test_is_not_run)
+{
+    ferry_view proto = read_file(BYTE_FALLBACK);
+    made_file tested = {.size = 0};
+    put_tag(&tested, 4, 4 + 4 + 4);
+    put_tag(&tested, 1, 4 + 4);
+    put_tag(&tested, 1, 4); /* a sample: 1 input, 2 expected, which is missing */
+    put_bytes(&tested, "abcd", 4);
+    put_bytes(&tested, proto.data, proto.size);
+    FILE *errors = tmpfile();
+    int console = dup(STDERR_FILENO);
+    assert_non_null(errors);
+    dup2(fileno(errors), STDERR_FILENO);
+    ferry_status status = try_model(whole(&tested), &(ferry_error){0});
+    dup2(console, STDERR_FILENO);
+    close(console);
+    assert_int_equal(status, FERRY_OK);
+    assert_int_equal(lseek(fileno(errors), 0, SEEK_END), 0);
+    fclose(errors);
+
+    put_tag(&tested, 4, 4);
+    put_bytes(&tested, "\x0A\x02\x0A", 4);
+    REFUSE_SAYING(try_model(whole(&tested), &error), FERRY_ERROR_FORMAT, "model: expected one self test, found two");
 }
 
 /* A table whose rules are "a", "aa", … up to `keys` letters: node k is unit 256 k + 'a', its base 256 (k + 1). */

@@ -1,0 +1,91 @@
+#!/bin/bash
+# Programs outside the tree, built with the compilers' plain commands against an installed Ferry: installed.sh BUILD CC CXX
+set -Eeuo pipefail
+trap 'echo "installed: failed at line $LINENO" >&2' ERR
+build=$(realpath "$1") cc=$2 cxx=$3
+here=$(cd "$(dirname "$0")" && pwd)
+source_dir=$(realpath "$here/../..")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-installed.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail()
+{
+    echo "installed: $*" >&2
+    exit 1
+}
+
+cmake --install "$build" --prefix "$scratch/prefix" --strip > /dev/null
+lib=$(dirname "$(find prefix -name libferry.a)")
+model=$(find prefix -name tatoeba-en-de.gguf)
+pieces=$source_dir/tests/data/models/tatoeba-en-de/source.spm
+text='Where is the nearest station, please?'
+export PKG_CONFIG_PATH=$scratch/$lib/pkgconfig LD_LIBRARY_PATH=$scratch/$lib
+expected=$(prefix/bin/ferry translate -m "$model" "$text")
+[ -n "$expected" ] || fail "the program says nothing"
+
+# says EXPECTED COMMAND...: it prints this, and nothing to stderr.
+says()
+{
+    local output
+    output=$("${@:2}" 2> errors) || fail "$2: $(cat errors)"
+    [ "$output" = "$1" ] || fail "$2: expected '$1', found '$output'"
+    [ ! -s errors ] || fail "$2 prints: $(cat errors)"
+}
+
+# needs FILE: the shared libraries that it names.
+needs()
+{
+    readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# needs_only FILE PATTERN: it names no others.
+needs_only()
+{
+    local other
+    other=$(needs "$1" | grep -vxE "$2" || true)
+    [ -z "$other" ] || fail "$1 needs $other"
+}
+
+libc='libc\.so\.6|libm\.so\.6|libpthread\.so\.0|ld-linux.*\.so\.[0-9]+'
+example=$source_dir/examples/translate.c
+
+# The shared library.
+needs_only "$lib/libferry.so" "$libc"
+# shellcheck disable=SC2046 # lists of options
+"$cc" "$example" -o shared $(pkg-config --cflags --libs ferry)
+needs shared | grep -x 'libferry\.so\.0\.1' > /dev/null || fail "the shared library's name: $(needs shared)"
+says "$expected" ./shared "$model" "$text"
+
+# The static library, by a C compiler.
+mkdir static
+cp "$lib/libferry.a" static
+"$cc" "$example" -Iprefix/include -o plain -Lstatic -lferry -lm -lpthread
+needs_only plain "$libc"
+says "$expected" ./plain "$model" "$text"
+
+# The library of inspection.
+# shellcheck disable=SC2046
+"$cc" "$here/inspect_model.c" -o inspect $(pkg-config --cflags --libs ferry_inspect)
+needs_only inspect "$libc"
+says "$(prefix/bin/ferry inspect "$model")" ./inspect "$model"
+
+[ -s "$(find prefix -name NOTICES)" ] || fail "the licenses of what the libraries contain are not installed"
+
+# C++ programs with a library of their own, beside libferry.so and with libferry.a inside, which for protobuf is everything
+# in one file, its C++ runtime too. (Debian's protobuf and SentencePiece cannot be used in one program.)
+declare -A inside=([protobuf]='-l:libprotobuf.a -static-libstdc++ -static-libgcc' [sentencepiece]=-lsentencepiece)
+for own in protobuf sentencepiece; do
+    if ! pkg-config --exists $own; then
+        echo "installed: not run, no $own to link: the C++ program" >&2
+        exit 77
+    fi
+    sources="$here/host.cc $here/own_$own.cc"
+    # shellcheck disable=SC2046,SC2086
+    "$cxx" -std=c++17 $sources -o $own-shared -l$own $(pkg-config --cflags --libs ferry)
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++17 $sources -o $own-static ${inside[$own]} -Iprefix/include -Lstatic -lferry -lm -lpthread
+    needs $own-shared | grep "lib$own" > /dev/null || fail "the C++ program has no $own of its own"
+    for kind in shared static; do says "$expected" "./$own-$kind" "$model" "$pieces" "$text"; done
+done
+needs_only protobuf-static "$libc"

@@ -1,0 +1,125 @@
+# SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_needs`, what else
+# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_notices`, the licenses of what is inside.
+#
+# SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
+# So the libraries need no C++ compiler or runtime to be linked, and nothing in them meets another protobuf,
+# SentencePiece or C++ runtime of the same program.
+
+option(FERRY_SYSTEM_SENTENCEPIECE "Use the system's SentencePiece, as a shared library" OFF)
+
+set(wrapper ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.cc)
+add_library(spm OBJECT ${wrapper})
+set(spm_needs)
+set(spm_libs)
+set(spm_hidden OFF)
+set(spm_notices)
+
+if(FERRY_SYSTEM_SENTENCEPIECE)
+    # Only the runtime library: its pkg-config file also names the trainer.
+    find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
+    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
+    target_include_directories(spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
+    set(spm_objects $<TARGET_OBJECTS:spm>)
+    set(spm_needs ${SENTENCEPIECE_LIBRARY})
+    set(spm_libs "-lsentencepiece -lstdc++ ") # in ferry.pc
+    return()
+endif()
+
+set(package ${CMAKE_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
+if(NOT EXISTS ${package})
+    message(FATAL_ERROR "The source of SentencePiece is missing: run tools/setup.sh build, which fetches it into "
+                        "third_party, or set FERRY_SYSTEM_SENTENCEPIECE=ON")
+endif()
+
+# The runtime without the trainer, and what it uses of the protobuf that the package carries.
+set(sources
+    src/bpe_model.cc
+    src/builtin_pb/sentencepiece.pb.cc
+    src/builtin_pb/sentencepiece_model.pb.cc
+    src/char_model.cc
+    src/error.cc
+    src/filesystem.cc
+    src/model_factory.cc
+    src/model_interface.cc
+    src/normalizer.cc
+    src/sentencepiece_processor.cc
+    src/unigram_model.cc
+    src/util.cc
+    src/word_model.cc
+    third_party/absl/flags/flag.cc
+    third_party/protobuf-lite/arena.cc
+    third_party/protobuf-lite/arenastring.cc
+    third_party/protobuf-lite/coded_stream.cc
+    third_party/protobuf-lite/common.cc
+    third_party/protobuf-lite/extension_set.cc
+    third_party/protobuf-lite/generated_enum_util.cc
+    third_party/protobuf-lite/generated_message_util.cc
+    third_party/protobuf-lite/implicit_weak_message.cc
+    third_party/protobuf-lite/int128.cc
+    third_party/protobuf-lite/message_lite.cc
+    third_party/protobuf-lite/parse_context.cc
+    third_party/protobuf-lite/repeated_field.cc
+    third_party/protobuf-lite/status.cc
+    third_party/protobuf-lite/stringpiece.cc
+    third_party/protobuf-lite/stringprintf.cc
+    third_party/protobuf-lite/structurally_valid.cc
+    third_party/protobuf-lite/strutil.cc
+    third_party/protobuf-lite/wire_format_lite.cc
+    third_party/protobuf-lite/zero_copy_stream.cc
+    third_party/protobuf-lite/zero_copy_stream_impl.cc
+    third_party/protobuf-lite/zero_copy_stream_impl_lite.cc
+)
+list(TRANSFORM sources PREPEND ${package}/)
+add_library(sentencepiece OBJECT ${sources})
+set(INSTALL_DATADIR)
+configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)
+target_include_directories(sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package} ${package}/src
+                           ${package}/src/builtin_pb ${package}/third_party/protobuf-lite)
+# Above the highest level of protobuf's messages: it prints none.
+target_compile_definitions(sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
+                           GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
+target_compile_options(sentencepiece PRIVATE -w)
+set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
+set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
+                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
+target_include_directories(spm SYSTEM PRIVATE ${package}/src)
+target_compile_definitions(spm PRIVATE FERRY_OWN_SENTENCEPIECE)
+
+set(spm_notices ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/NOTICES)
+file(WRITE ${spm_notices} "The libraries of Ferry contain parts of the following projects. What they contain of GCC's "
+     "runtime libraries (libstdc++, libgcc) is covered by the GCC Runtime Library Exception.\n")
+foreach(license LICENSE third_party/protobuf-lite/LICENSE third_party/darts_clone/LICENSE third_party/absl/LICENSE)
+    file(READ ${package}/${license} text)
+    file(APPEND ${spm_notices} "\n======== sentencepiece/${license} ========\n\n${text}")
+endforeach()
+
+if(FERRY_SANITIZE OR FERRY_FUZZ)
+    # Instrumented, and with the C++ runtime that the sanitizers know.
+    set(spm_objects $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>)
+    return()
+endif()
+
+set(spm_hidden ON)
+target_compile_options(sentencepiece PRIVATE -ffunction-sections -fdata-sections)
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.h kept REGEX "^[a-z].* \\*?ferry_spm_[a-z_]*\\(")
+list(TRANSFORM kept REPLACE ".*(ferry_spm_[a-z_]*)\\(.*" "-Wl,--undefined=\\1")
+set(runtime)
+foreach(archive libstdc++.a libgcc_eh.a)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${archive} OUTPUT_VARIABLE path
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    list(APPEND runtime ${path})
+endforeach()
+set(spm_objects ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/private.o)
+add_custom_command(
+    OUTPUT ${spm_objects}
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:spm>
+            $<TARGET_OBJECTS:sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
+    # Only global and weak symbols become local: C++'s unique ones have to be weak first. What is left of references to
+    # nothing (_ITM_*) would turn the same weak ones of another C++ runtime into errors: --strip-unneeded.
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${spm_objects}.all
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ferry_spm_* --strip-unneeded ${spm_objects}.all
+            ${spm_objects}
+    COMMAND ${CMAKE_COMMAND} -E rm ${spm_objects}.all
+    DEPENDS spm sentencepiece $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>
+    COMMENT "Hiding SentencePiece and the C++ runtime in one object"
+    COMMAND_EXPAND_LISTS VERBATIM)
