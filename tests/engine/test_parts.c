@@ -177,17 +177,8 @@ static char *repeated(const char *unit, size_t bytes)
 TEST(test_a_megabyte)
 {
     enum { MEGABYTE = 1000000 };
-    static const char *const units[] = {"Tom is reading a book in the garden.  ",
-                                        "a",
-                                        "Ｔｏｍｒｅａｄｓａｂｏｏｋ。",
-                                        "\xEF\xBD\x81",
-                                        "e\xCC\x81",
-                                        "\xCC\x81",
-                                        "\xE2\x80\x8B",
-                                        "x                                         ",
-                                        "\xEF\xBF\xBD ",
-                                        ")",
-                                        "."};
+    static const char *const units[] = {"Tom is reading a book in the garden.  ", "a", "Ｔｏｍｒｅａｄｓ。",
+                                        "e\xCC\x81", "x                                         "};
     ferry_model *model = convert_data("models/marian-separate", NULL);
     ferry_translator *translator = create(model, 0);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
