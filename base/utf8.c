@@ -70,7 +70,7 @@ size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced)
     return size;
 }
 
-static bool is_white_space(uint32_t c)
+bool ferry_utf8_is_space(uint32_t c)
 {
     return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
@@ -82,7 +82,7 @@ ferry_view ferry_utf8_trim(ferry_view text)
     uint32_t code_point;
     for (size_t at = 0; at < text.size;) {
         size_t start = at;
-        if (ferry_utf8_next(text, &at, &code_point) && is_white_space(code_point)) continue;
+        if (ferry_utf8_next(text, &at, &code_point) && ferry_utf8_is_space(code_point)) continue;
         if (begin == text.size) begin = start;
         end = at;
     }

@@ -9,14 +9,15 @@
 bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point);
 
 bool ferry_utf8_is_valid(ferry_view text);
+/* Unicode's property White_Space. */
+bool ferry_utf8_is_space(uint32_t code_point);
 
 /* Copies `text`, each maximal ill-formed subpart replaced by U+FFFD (The Unicode Standard 15.0, section 3.9, "U+FFFD
  * Substitution of Maximal Subparts"). `output` [3 × text.size] does not overlap `text`. Returns
  * the bytes written; *replaced says whether anything was ill-formed. */
 size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced);
 
-/* The part of `text` between leading and trailing white space (Unicode property White_Space). Ill-formed bytes are not
- * white space. */
+/* The part of `text` between leading and trailing white space. Ill-formed bytes are not white space. */
 ferry_view ferry_utf8_trim(ferry_view text);
 
 /* Nothing but white space, or empty. */

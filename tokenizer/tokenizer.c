@@ -201,19 +201,25 @@ static ferry_status clean_and_segment(const ferry_tokenizer *tokenizer, ferry_vi
     return status;
 }
 
+ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
+                                           ferry_ids *ids, ferry_error *error)
+{
+    ids->count = 0;
+    FERRY_TRY(append_ids(ids, tokenizer->config.prefix_ids, tokenizer->config.prefix_count, error));
+    if (tag.size > 0) {
+        int32_t id = find_or_unknown(tokenizer, tag);
+        FERRY_TRY(append_ids(ids, &id, 1, error));
+    }
+    FERRY_TRY((tokenizer->config.opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
+    return append_ids(ids, tokenizer->config.suffix_ids, tokenizer->config.suffix_count, error);
+}
+
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error)
 {
     const size_t tag = ferry_tokenizer_tag_size(tokenizer, text);
-    ids->count = 0;
-    FERRY_TRY(append_ids(ids, tokenizer->config.prefix_ids, tokenizer->config.prefix_count, error));
-    if (tag > 0) {
-        int32_t id = find_or_unknown(tokenizer, (ferry_view){text.data, tag});
-        FERRY_TRY(append_ids(ids, &id, 1, error));
-        text = (ferry_view){text.data + tag, text.size - tag};
-    }
-    FERRY_TRY((tokenizer->config.opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
-    return append_ids(ids, tokenizer->config.suffix_ids, tokenizer->config.suffix_count, error);
+    const ferry_view rest = tag > 0 ? (ferry_view){text.data + tag, text.size - tag} : text;
+    return ferry_tokenizer_encode_tagged(tokenizer, (ferry_view){text.data, tag}, rest, ids, error);
 }
 
 /* ---- ids → text ---- */

@@ -67,6 +67,9 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);
+/* The same of a text whose leading tag has been split off; empty: none. */
+ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
+                                           ferry_ids *ids, ferry_error *error);
 
 /* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
  * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */

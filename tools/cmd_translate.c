@@ -1,8 +1,10 @@
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/system.h"
 #include "engine/ferry_inspect.h"
+#include "interrupt.h"
 #include "line_reader.h"
 #include "output_file.h"
 #include "translator_session.h"
@@ -11,6 +13,8 @@
  * long as they take little time, since the translator batches sentences of similar length. */
 enum { MOST_BATCHES = 16 };
 static const double patience = 0.5; /* seconds */
+/* Lines whose warnings are shown. */
+enum { MOST_WARNINGS = 10 };
 
 typedef struct job {
     const ferry_call *call;
@@ -18,8 +22,9 @@ typedef struct job {
     ferry_lines lines;
     FILE *out;
     const char *out_name;
-    bool warned;
-    bool failed; /* some line was not translated */
+    int warnings;
+    bool failed;     /* some line was not translated */
+    int interrupted; /* by this signal, or 0 */
 } job;
 
 /* ---- output ---- */
@@ -58,18 +63,18 @@ static void write_failure(job *j, size_t i)
     write_entry(j, i, &(entry){{"", 0}, -INFINITY, -INFINITY});
 }
 
-static void warn_once(job *j, size_t i, const char *warning)
+static void warn(job *j, size_t i, const char *warning)
 {
-    if (warning == NULL || j->warned || ferry_is_given(j->call, FERRY_OPTION_QUIET)) return;
-    ferry_complain("line %zu: %s (reported once)", j->lines.first + i + 1, warning);
-    j->warned = true;
+    if (warning == NULL || j->warnings == MOST_WARNINGS || ferry_is_given(j->call, FERRY_OPTION_QUIET)) return;
+    const bool last = ++j->warnings == MOST_WARNINGS;
+    ferry_complain("line %zu: %s%s", j->lines.first + i + 1, warning, last ? " (further warnings are not shown)" : "");
 }
 
 static void write_line(job *j, size_t i, const ferry_result *result)
 {
     const size_t hypotheses = ferry_result_hypotheses(result, i);
     const char *reason = ferry_result_error(result, i);
-    warn_once(j, i, ferry_result_warning(result, i));
+    warn(j, i, ferry_result_warning(result, i));
     if (hypotheses == 0) write_failure(j, i);
     if (reason != NULL) ferry_complain("line %zu: %s", j->lines.first + i + 1, reason);
     for (size_t h = 0; h < hypotheses; h++) {
@@ -80,20 +85,32 @@ static void write_line(job *j, size_t i, const ferry_result *result)
 
 /* ---- the loop ---- */
 
+/* How many lines there are up to the last one that is finished: after an interruption, output ends there. */
+static size_t lines_to_write(const job *j, const ferry_result *result)
+{
+    size_t count = j->lines.count;
+    while (count > 0 && j->interrupted != 0 && ferry_result_status(result, count - 1) == FERRY_ERROR_CANCELLED) count--;
+    return count;
+}
+
 static bool translate_lines(job *j)
 {
     ferry_error error;
     ferry_result *result;
-    const ferry_status status = ferry_translate(j->session.translator, j->lines.texts, j->lines.count, &result, &error);
+    ferry_translator *translator = j->session.translator;
+    ferry_interrupt_begin(translator);
+    const ferry_status status = ferry_translate(translator, j->lines.texts, j->lines.count, &result, &error);
+    j->interrupted = ferry_interrupt_end();
     const size_t first = j->lines.first + 1, last = j->lines.first + j->lines.count;
     if (status != FERRY_OK) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
-    for (size_t i = 0; i < j->lines.count; i++)
-        if (status == FERRY_OK)
+    const size_t count = result != NULL ? lines_to_write(j, result) : j->lines.count;
+    for (size_t i = 0; i < count; i++)
+        if (result != NULL)
             write_line(j, i, result);
         else
             write_failure(j, i);
     ferry_result_destroy(result);
-    return fflush(j->out) == 0 && !ferror(j->out); /* the message: ferry_output_close */
+    return fflush(j->out) == 0 && !ferror(j->out) && j->interrupted == 0; /* the message: ferry_output_close */
 }
 
 static bool translate_all(job *j)
@@ -143,6 +160,7 @@ static int run(const ferry_call *call)
     if (!ferry_output_close(j.out, j.out_name)) done = false;
     ferry_session_close(&j.session);
     ferry_lines_close(&j.lines);
+    if (j.interrupted != 0) raise(j.interrupted);
     return done && !j.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
 
@@ -153,7 +171,8 @@ const ferry_command ferry_command_translate = {
     .details =
         "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
-        "with its number, and exit status 1. Search options default to what the model's authors chose.\n"
+        "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
+        "Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
                     FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),

@@ -12,35 +12,52 @@ enum { BATCH_TOKENS = 512 };
 
 /* ---- what workers share ---- */
 
-static bool failed(ferry_job *job)
+/* After a failure, and when the call is cancelled. */
+static bool stopped(ferry_job *job)
 {
-    return atomic_load(&job->status) != FERRY_OK;
+    return atomic_load(&job->translator->cancelled);
 }
 
+/* The other workers stop, too. */
 static void fail(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
+    ferry_translator_cancel(job->translator);
 }
 
 /* The first failure. */
 static ferry_status take_status(ferry_job *job, ferry_error *error)
 {
-    if (failed(job) && error != NULL) *error = job->error;
-    return (ferry_status)atomic_load(&job->status);
+    const ferry_status status = (ferry_status)atomic_load(&job->status);
+    if (status != FERRY_OK && error != NULL) *error = job->error;
+    return status;
 }
 
 static void report_progress(ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    if (options->progress == NULL || failed(job)) return;
-    if (options->progress(options->user, atomic_load(&job->done), job->count) == 0) return;
-    ferry_error error;
-    ferry_fail(&error, FERRY_ERROR_CANCELLED, "cancelled by the progress callback");
-    fail(job, &error);
+    if (options->progress == NULL || stopped(job)) return;
+    if (options->progress(options->user, atomic_load(&job->done), job->count) != 0)
+        ferry_translator_cancel(job->translator);
 }
 
-/* ---- a line becomes ids ---- */
+/* ---- results ---- */
+
+static void finish_line(ferry_job *job, size_t line)
+{
+    job->lines[line].finished = true;
+    atomic_fetch_add(&job->done, 1);
+}
+
+/* The last part to be translated finishes its line. */
+static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
+{
+    if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
+    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, &job->result->lines[line], error));
+    finish_line(job, line);
+    return FERRY_OK;
+}
 
 static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text, ferry_error *error)
 {
@@ -54,35 +71,47 @@ static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text,
     return FERRY_OK;
 }
 
-static ferry_status prepare_valid(ferry_job *job, ferry_job_source *source, ferry_view text, ferry_error *error)
+/* ---- a line becomes ids ---- */
+
+/* Those without ids are finished. */
+static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *error)
 {
-    const ferry_model *model = job->translator->model;
-    ferry_result_line *line = &job->result->lines[source->line];
-    if (ferry_utf8_is_blank(text)) return answer_with_itself(line, text, error);
-    const ferry_status status =
-        ferry_languages_encode(&model->languages, model->tokenizer, job->translator->pair, text, &source->ids, error);
-    const size_t limit = (size_t)model->file.transformer.encoder.position.limit, count = source->ids.count;
-    const bool too_long = status == FERRY_OK && limit > 0 && count > limit;
-    if (!too_long && status != FERRY_ERROR_LIMIT) return status;
-    if (too_long)
-        ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %zu tokens: the model's positions end at %zu", count,
-                   limit);
-    source->ids.count = 0;
-    return ferry_result_line_fail(line, FERRY_ERROR_LIMIT, error->message, error);
+    const ferry_parts *parts = &job->lines[line].parts;
+    atomic_store(&job->lines[line].left, parts->count);
+    for (size_t i = 0; i < parts->count; i++) {
+        ferry_part *part = &parts->parts[i];
+        if (part->ids.count > 0) continue;
+        FERRY_TRY(answer_with_itself(&part->result, part->text, error));
+        FERRY_TRY(finish_part(job, line, error));
+    }
+    return FERRY_OK;
 }
 
-static ferry_status prepare(ferry_job *job, ferry_job_source *source, ferry_error *error)
+static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, ferry_error *error)
 {
-    const ferry_view text = {job->lines[source->line].data, job->lines[source->line].size};
-    if (ferry_utf8_is_valid(text)) return prepare_valid(job, source, text, error);
+    ferry_result_line *result = &job->result->lines[line];
+    ferry_parts *parts = &job->lines[line].parts;
+    ferry_status status = ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, parts, error);
+    if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
+    if (status == FERRY_OK)
+        status = answer_with_itself(result, text, error);
+    else if (status == FERRY_ERROR_LIMIT)
+        status = ferry_result_line_fail(result, FERRY_ERROR_LIMIT, error->message, error);
+    ferry_parts_destroy(parts);
+    if (status == FERRY_OK) finish_line(job, line);
+    return status;
+}
+
+static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
+{
+    const ferry_view text = {job->texts[line].data, job->texts[line].size};
+    if (ferry_utf8_is_valid(text)) return prepare_valid(job, line, text, error);
     bool replaced;
     char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
     if (repaired == NULL) return ferry_fail_memory(error, "a line", text.size);
-    const ferry_view valid = {repaired, ferry_utf8_repair(text, repaired, &replaced)};
-    job->result->lines[source->line].warning = "invalid UTF-8 was read as U+FFFD";
-    const ferry_status status = prepare_valid(job, source, valid, error);
-    free(repaired);
-    return status;
+    job->lines[line].repaired = repaired;
+    FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD"));
+    return prepare_valid(job, line, (ferry_view){repaired, ferry_utf8_repair(text, repaired, &replaced)}, error);
 }
 
 static void prepare_item(void *user, int32_t worker, size_t item)
@@ -91,26 +120,36 @@ static void prepare_item(void *user, int32_t worker, size_t item)
     ferry_error error;
     ferry_profile *profile = ferry_translator_profile(job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!failed(job) && prepare(job, &job->sources[item], &error) != FERRY_OK) fail(job, &error);
+    if (!stopped(job) && prepare(job, item, &error) != FERRY_OK) fail(job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
 /* ---- the queue ---- */
 
 /* Longest first: what takes longest starts first, and scratch memory has its final size early. */
-static int compare_sources(const void *a, const void *b)
+static int compare_sentences(const void *a, const void *b)
 {
-    const ferry_job_source *x = a, *y = b;
-    if (x->ids.count != y->ids.count) return x->ids.count > y->ids.count ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
+    const ferry_job_sentence *x = a, *y = b;
+    if (x->part->ids.count != y->part->ids.count) return x->part->ids.count > y->part->ids.count ? -1 : 1;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static void sort_sources(ferry_job *job)
+static ferry_status make_queue(ferry_job *job, ferry_error *error)
 {
-    qsort(job->sources, job->count, sizeof *job->sources, compare_sources);
-    while (job->sentences < job->count && job->sources[job->sentences].ids.count > 0)
-        job->translator->source_tokens += job->sources[job->sentences++].ids.count;
-    atomic_store(&job->done, job->count - job->sentences);
+    size_t most = 0;
+    for (size_t i = 0; i < job->count; i++) most += job->lines[i].parts.count;
+    job->sentences = calloc(most + 1, sizeof *job->sentences);
+    if (job->sentences == NULL) return ferry_fail_memory(error, "sentences", most * sizeof *job->sentences);
+    for (size_t i = 0; i < job->count; i++)
+        for (size_t p = 0; p < job->lines[i].parts.count; p++) {
+            ferry_part *part = &job->lines[i].parts.parts[p];
+            if (part->ids.count == 0) continue;
+            job->sentences[job->sentence_count++] = (ferry_job_sentence){i, part};
+            job->translator->source_tokens += part->ids.count;
+        }
+    qsort(job->sentences, job->sentence_count, sizeof *job->sentences, compare_sentences);
+    return FERRY_OK;
 }
 
 /* One worker's view of the job. */
@@ -123,19 +162,19 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
     ferry_job *job = ((const worker_share *)user)->job;
     const ferry_generation *generation = &job->translator->model->file.generation;
-    const size_t index = failed(job) ? job->sentences : atomic_fetch_add(&job->taken, 1);
-    if (index >= job->sentences) return false;
-    const ferry_job_source *source = &job->sources[index];
+    const size_t index = stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
+    if (index >= job->sentence_count) return false;
+    const ferry_ids *ids = &job->sentences[index].part->ids;
     *sentence = (ferry_generate_sentence){
-        .ids = source->ids.ids,
-        .length = (int32_t)source->ids.count,
+        .ids = ids->ids,
+        .length = (int32_t)ids->count,
         .rules = {.options = job->translator->options,
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
                   .start_id = generation->start_id},
-        .tag = source->line,
+        .tag = index,
     };
-    sentence->rules.options.max_length = ferry_translator_target_length(job->translator, source->ids.count);
+    sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
     return true;
 }
 
@@ -149,27 +188,47 @@ static ferry_status write_text(const ferry_model *model, ferry_result_hypothesis
     return status;
 }
 
-static ferry_status finish_sentence(void *user, size_t line_number, const ferry_search *search, ferry_error *error)
+/* Whether the hypothesis ended because it may not be longer. */
+static bool ended_at_limit(const ferry_translator *translator, const ferry_hypothesis *hypothesis, int32_t limit)
+{
+    const ferry_generation *generation = &translator->model->file.generation;
+    if (hypothesis->length < limit) return false;
+    for (int32_t i = 0; translator->options.forced_last_id < 0 && i < generation->eos_count; i++)
+        if (generation->eos_ids[i] == hypothesis->ids[limit - 1]) return false;
+    return true;
+}
+
+static ferry_status take_hypotheses(ferry_job *job, ferry_profile *profile, ferry_part *part,
+                                    const ferry_search *search, ferry_error *error)
+{
+    const ferry_translator *translator = job->translator;
+    const int32_t count = ferry_search_count(search),
+                  limit = ferry_translator_target_length(translator, part->ids.count);
+    FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
+    for (int32_t i = 0; i < count; i++) {
+        ferry_result_hypothesis *to = &part->result.hypotheses[i];
+        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
+        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, error));
+        if (ended_at_limit(translator, &hypothesis, limit)) part->ended_at = limit;
+        if (translator->options.scores == 0) to->score = 0;
+        if (job->texts == NULL) continue;
+        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+        FERRY_TRY(write_text(translator->model, to, error));
+        ferry_profile_leave(profile, around);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status finish_sentence(void *user, size_t index, const ferry_search *search, ferry_error *error)
 {
     const worker_share *share = user;
     ferry_job *job = share->job;
-    ferry_result_line *line = &job->result->lines[line_number];
+    const ferry_job_sentence *sentence = &job->sentences[index];
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
-    const int32_t count = ferry_search_count(search);
-    FERRY_TRY(ferry_result_line_begin(line, (size_t)count, error));
-    for (int32_t i = 0; i < count; i++) {
-        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
-        FERRY_TRY(ferry_result_hypothesis_copy(&line->hypotheses[i], &hypothesis, error));
-        if (job->translator->options.scores == 0) line->hypotheses[i].score = 0;
-        if (job->lines == NULL) continue;
-        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-        FERRY_TRY(write_text(job->translator->model, &line->hypotheses[i], error));
-        ferry_profile_leave(profile, around);
-    }
-    atomic_fetch_add(&job->done, 1);
+    FERRY_TRY(take_hypotheses(job, profile, sentence->part, search, error));
+    FERRY_TRY(finish_part(job, sentence->line, error));
     if (share->worker == 0) report_progress(job);
-    /* Another worker's failure, or a cancellation, ends this one's work, too. */
-    return failed(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
 static void translate_item(void *user, int32_t worker, size_t item)
@@ -181,13 +240,14 @@ static void translate_item(void *user, int32_t worker, size_t item)
     ferry_translator *translator = job->translator;
     const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
-    const size_t even = (job->sentences + threads - 1) / threads; /* so that no worker takes what another could begin */
-    if (failed(job)) return;
+    const size_t even =
+        (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
+    if (stopped(job)) return;
     const ferry_generate_source queue = {
         .width = (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
         .beam = translator->options.beam,
-        .max_length = ferry_translator_target_length(translator, job->sources[0].ids.count),
+        .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .next = take_sentence,
@@ -204,45 +264,67 @@ static void translate_item(void *user, int32_t worker, size_t item)
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
+    atomic_store(&job->translator->cancelled, false);
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
-    job->sources = calloc(job->count + 1, sizeof *job->sources);
-    if (job->sources == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->sources);
-    for (size_t i = 0; i < job->count; i++) job->sources[i].line = i;
+    job->lines = calloc(job->count + 1, sizeof *job->lines);
+    if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->lines);
     return FERRY_OK;
 }
 
-static ferry_status translate_sources(ferry_job *job, ferry_error *error)
+static ferry_status translate(ferry_job *job, ferry_error *error)
 {
     ferry_translator *translator = job->translator;
     const ferry_model_file *file = &translator->model->file;
     const ferry_shortlist *shortlist = &file->generation.shortlist;
     const size_t threads = (size_t)translator->options.threads;
-    sort_sources(job);
+    FERRY_TRY(make_queue(job, error));
     if (translator->screen.exact == NULL)
         FERRY_TRY(ferry_output_screen(&file->transformer, translator->model->kernels, &translator->options,
                                       shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
                                       &translator->screen, error));
-    ferry_pool_run(translator->pool, translate_item, job, job->sentences < threads ? job->sentences : threads);
+    ferry_pool_run(translator->pool, translate_item, job,
+                   job->sentence_count < threads ? job->sentence_count : threads);
     report_progress(job);
     return take_status(job, error);
 }
 
+/* Lines that are not finished were cancelled. */
+static ferry_status cancel_lines(ferry_job *job, ferry_error *error)
+{
+    const size_t done = atomic_load(&job->done);
+    if (done == job->count) return FERRY_OK;
+    for (size_t i = 0; i < job->count; i++)
+        if (!job->lines[i].finished)
+            FERRY_TRY(ferry_result_line_fail(&job->result->lines[i], FERRY_ERROR_CANCELLED, "cancelled", error));
+    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", done, job->count);
+}
+
+static void destroy_lines(ferry_job *job)
+{
+    for (size_t i = 0; job->lines != NULL && i < job->count; i++) {
+        ferry_parts_destroy(&job->lines[i].parts);
+        free(job->lines[i].repaired);
+    }
+    free(job->lines);
+    free(job->sentences);
+}
+
 ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    if (status == FERRY_OK) status = translate_sources(job, error);
-    for (size_t i = 0; job->sources != NULL && i < job->count; i++) free(job->sources[i].ids.ids);
-    free(job->sources);
-    if (status != FERRY_OK)
-        ferry_result_destroy(job->result);
-    else
+    if (status == FERRY_OK) status = translate(job, error);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
+    destroy_lines(job);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
         *result = job->result;
+    else
+        ferry_result_destroy(job->result);
     return status;
 }
 
 ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
                              ferry_error *error)
 {
-    ferry_job job = {.translator = translator, .lines = lines, .count = count};
+    ferry_job job = {.translator = translator, .texts = lines, .count = count};
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);

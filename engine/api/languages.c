@@ -165,29 +165,43 @@ static ferry_status add_tag(ferry_ids *ids, ferry_tag_place place, const int32_t
     return place == FERRY_TAG_SUFFIX ? ferry_ids_insert(ids, ids->count, tags[index], error) : FERRY_OK;
 }
 
-static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view line,
-                                       ferry_ids *ids, ferry_error *error)
+/* With a prompt, a tag is text like any other. */
+static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view tag,
+                                       ferry_view part, ferry_ids *ids, ferry_error *error)
 {
-    size_t bytes;
-    if (prompt.size == 0) return ferry_tokenizer_encode(tokenizer, line, ids, error);
-    char *text = ferry_add_size(prompt.size, line.size, &bytes) ? malloc(bytes) : NULL;
-    if (text == NULL) return ferry_fail_memory(error, "a line with its prompt", line.size);
-    memcpy(text, prompt.data, prompt.size);
-    if (line.size > 0) memcpy(text + prompt.size, line.data, line.size);
-    const ferry_status status = ferry_tokenizer_encode(tokenizer, (ferry_view){text, bytes}, ids, error);
-    free(text);
+    if (prompt.size == 0) return ferry_tokenizer_encode_tagged(tokenizer, tag, part, ids, error);
+    ferry_string text = {0};
+    const ferry_view pieces[] = {prompt, tag, part};
+    ferry_status status = FERRY_OK;
+    for (size_t i = 0; status == FERRY_OK && i < sizeof pieces / sizeof *pieces; i++) {
+        status = ferry_string_reserve(&text, pieces[i].size, error);
+        if (status != FERRY_OK || pieces[i].size == 0) continue;
+        memcpy(text.data + text.size, pieces[i].data, pieces[i].size);
+        text.size += pieces[i].size;
+    }
+    if (status == FERRY_OK) status = ferry_tokenizer_encode(tokenizer, (ferry_view){text.data, text.size}, ids, error);
+    free(text.data);
     return status;
+}
+
+ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                         ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
+                                         ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
+    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, ids, error));
+    if (!own_tag) FERRY_TRY(add_tag(ids, table->target_tag, table->target_ids, pair.target, error));
+    /* After the target's: of two tags in one place the source's is the outer one. */
+    return add_tag(ids, table->source_tag, table->source_ids, pair.source, error);
 }
 
 ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                     ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
-    const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && ferry_tokenizer_tag_size(tokenizer, line) > 0;
-    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), line, ids, error));
-    if (!own_tag) FERRY_TRY(add_tag(ids, table->target_tag, table->target_ids, pair.target, error));
-    /* After the target's: of two tags in one place the source's is the outer one. */
-    return add_tag(ids, table->source_tag, table->source_ids, pair.source, error);
+    const size_t tag = ferry_tokenizer_tag_size(tokenizer, line);
+    const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
+    return ferry_languages_encode_part(languages, tokenizer, pair, (ferry_view){line.data, tag}, rest, ids, error);
 }
 
 /* ---- the public list ---- */

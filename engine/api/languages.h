@@ -39,9 +39,13 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
 
 /* The first target token of the pair where the model wants it as a tag, else -1. */
 int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair);
-/* The source ids of a line: as ferry_tokenizer_encode, of the pair's prompt and the line, with the pair's tags. A line
- * that begins with a >>tag<< of its own gets no other one for the target. */
+/* The source ids of a text: as ferry_tokenizer_encode, of the pair's prompt and the text, with the pair's tags. */
 ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                     ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error);
+/* The same of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none). A line with a tag of
+ * its own gets no other one for the target. */
+ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                         ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
+                                         ferry_error *error);
 
 #endif

@@ -1,5 +1,7 @@
 #include "result.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,42 @@ ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, c
     return FERRY_OK;
 }
 
+ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error, const char *format, ...)
+{
+    char message[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const size_t before = line->warning != NULL ? strlen(line->warning) : 0;
+    const size_t bytes = before + sizeof "; " + strlen(message);
+    char *grown = realloc(line->warning, bytes);
+    if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes);
+    line->warning = grown;
+    snprintf(grown + before, bytes - before, "%s%s", before > 0 ? "; " : "", message);
+    return FERRY_OK;
+}
+
+void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from)
+{
+    line->hypotheses = from->hypotheses;
+    line->count = from->count;
+    from->hypotheses = NULL;
+    from->count = 0;
+}
+
+void ferry_result_line_clear(ferry_result_line *line)
+{
+    for (size_t h = 0; h < line->count; h++) {
+        free(line->hypotheses[h].text);
+        free(line->hypotheses[h].ids);
+        free(line->hypotheses[h].token_scores);
+    }
+    free(line->hypotheses);
+    free(line->error);
+    free(line->warning);
+}
+
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error)
 {
@@ -56,16 +94,7 @@ ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, c
 void ferry_result_destroy(ferry_result *result)
 {
     if (result == NULL) return;
-    for (size_t i = 0; i < result->count; i++) {
-        ferry_result_line *line = &result->lines[i];
-        for (size_t h = 0; h < line->count; h++) {
-            free(line->hypotheses[h].text);
-            free(line->hypotheses[h].ids);
-            free(line->hypotheses[h].token_scores);
-        }
-        free(line->hypotheses);
-        free(line->error);
-    }
+    for (size_t i = 0; i < result->count; i++) ferry_result_line_clear(&result->lines[i]);
     free(result);
 }
 

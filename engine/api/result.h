@@ -19,8 +19,8 @@ typedef struct ferry_result_line {
     ferry_result_hypothesis *hypotheses; /* [count] */
     size_t count;
     ferry_status status;
-    char *error;         /* NULL if there is none */
-    const char *warning; /* static; NULL if there is none */
+    char *error;   /* NULL if there is none */
+    char *warning; /* NULL if there is none */
 } ferry_result_line;
 
 struct ferry_result {
@@ -34,6 +34,13 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error);
 /* Marks the line as failed, with the reason. */
 ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error);
+/* Adds a warning, after "; " if there is one. */
+ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Gives `line` the hypotheses of `from`, which loses them. */
+void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from);
+/* Releases what the line holds. */
+void ferry_result_line_clear(ferry_result_line *line);
 /* Copies ids and scores of `from`. */
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
                                           ferry_error *error);

@@ -5,6 +5,9 @@
 
 #include "options.h"
 
+/* The limit on source tokens where neither the user nor the model has one. */
+enum { USUAL_SOURCE = 512 };
+
 /* All options but threads. */
 static ferry_status take_options(ferry_translator *translator, const ferry_options *options, ferry_error *error)
 {
@@ -72,6 +75,19 @@ void ferry_translator_destroy(ferry_translator *translator)
     ferry_screen_destroy(&translator->screen);
     free(translator->suppressed_ids);
     free(translator);
+}
+
+void ferry_translator_cancel(ferry_translator *translator)
+{
+    if (translator != NULL) atomic_store(&translator->cancelled, true);
+}
+
+int32_t ferry_translator_source_limit(const ferry_translator *translator)
+{
+    const int32_t limit = translator->model->file.transformer.encoder.position.limit;
+    const int32_t wanted = translator->options.max_source;
+    if (wanted > 0 && (limit == 0 || wanted < limit)) return wanted;
+    return limit > 0 ? limit : USUAL_SOURCE;
 }
 
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length)

@@ -2,6 +2,8 @@
 #ifndef FERRY_API_TRANSLATOR_H
 #define FERRY_API_TRANSLATOR_H
 
+#include <stdatomic.h>
+
 #include "base/pool.h"
 #include "engine/search/generate.h"
 #include "model.h"
@@ -15,6 +17,7 @@ struct ferry_translator {
     ferry_generator *generators; /* [options.threads] */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
+    atomic_bool cancelled;       /* the call that is in progress; false when one begins */
 };
 
 static inline ferry_profile *ferry_translator_profile(const ferry_translator *translator, int32_t worker)
@@ -22,6 +25,8 @@ static inline ferry_profile *ferry_translator_profile(const ferry_translator *tr
     return &translator->generators[worker].state.profile;
 }
 
+/* The most source tokens of a sentence (ferry_options.max_source). */
+int32_t ferry_translator_source_limit(const ferry_translator *translator);
 /* The most target tokens of a sentence. */
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length);
 

@@ -156,6 +156,8 @@ static const ferry_key decoding_keys[] = {
      .help = "subtracted from the sum for each token; 0 is off"},
     {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_options, early_stopping), .choices = ferry_early_stopping_names,
      .help = "when beam search ends (as in Hugging Face's `generate`)"},
+    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, max_source), .most = FERRY_MAX_SIZE,
+     .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
     {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = FERRY_MAX_SIZE,
      .help = "at most N target tokens; 0: depends on the source length"},
     {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024, .optional = true, .usual = 3},

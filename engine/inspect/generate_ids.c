@@ -6,23 +6,26 @@
 #include "engine/api/job.h"
 #include "engine/ferry_inspect.h"
 
-/* Copies one sentence of ids, checked. */
-static ferry_status take_ids(ferry_job *job, ferry_job_source *to, const int32_t *ids, int32_t length,
-                             ferry_error *error)
+/* Copies sentence number `line`, checked. */
+static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, int32_t length, ferry_error *error)
 {
     const ferry_stack *encoder = &job->translator->model->file.transformer.encoder;
-    if (length < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: expected at least one id", to->line);
+    const size_t bytes = (size_t)length * sizeof *ids;
+    ferry_part *part;
+    if (length < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: expected at least one id", line);
     if (encoder->position.limit > 0 && length > encoder->position.limit)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %d tokens: the model's positions end at %d",
                           (int)length, (int)encoder->position.limit);
     for (int32_t i = 0; i < length; i++)
         if (ids[i] < 0 || ids[i] >= encoder->vocab_size)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: id %d is not below the vocabulary's %d",
-                              to->line, (int)ids[i], (int)encoder->vocab_size);
-    to->ids.ids = malloc((size_t)length * sizeof *ids);
-    if (to->ids.ids == NULL) return ferry_fail_memory(error, "ids", (size_t)length * sizeof *ids);
-    memcpy(to->ids.ids, ids, (size_t)length * sizeof *ids);
-    to->ids.count = (size_t)length;
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: id %d is not below the vocabulary's %d", line,
+                              (int)ids[i], (int)encoder->vocab_size);
+    FERRY_TRY(ferry_parts_add(&job->lines[line].parts, &part, error));
+    part->ids.ids = malloc(bytes);
+    if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes);
+    memcpy(part->ids.ids, ids, bytes);
+    part->ids.count = (size_t)length;
+    atomic_store(&job->lines[line].left, 1);
     return FERRY_OK;
 }
 
@@ -38,7 +41,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
-        status = take_ids(&job, &job.sources[s], ids + offsets[s], offsets[s + 1] - offsets[s], error);
+        status = take_ids(&job, (size_t)s, ids + offsets[s], offsets[s + 1] - offsets[s], error);
     return ferry_job_finish(&job, status, result, error);
 }
 

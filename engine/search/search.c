@@ -100,11 +100,15 @@ static bool ends(const ferry_search *search, int32_t id)
     return false;
 }
 
-static float final_score(const ferry_search *search, float sum, int32_t n)
+float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
-    const ferry_options *options = &search->rules.options;
     if (n == 0) return 0;
     return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
+}
+
+static float final_score(const ferry_search *search, float sum, int32_t n)
+{
+    return ferry_decoding_score(&search->rules.options, sum, n);
 }
 
 /* Whether the penalty applies to log-probabilities, which only a whole row gives: that of beam search, unless it is

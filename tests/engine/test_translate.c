@@ -281,8 +281,9 @@ static void test_progress_can_cancel(void **state)
     options.user = &calls;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     REFUSE(ferry_translate(translator, texts, LINES, &result, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(result);
+    assert_int_equal(ferry_result_count(result), LINES); /* test_parts.c has what is in it */
     assert_true(calls >= 1 && calls < LINES);
+    ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
 

@@ -75,7 +75,8 @@ test_invalid_utf8()
 {
     expect_success_with 'Hello, world!\nHow\377 are you?\nHow \376are you?\n' translate
     expect_lines out 3
-    expect_message 'line 2: invalid UTF-8'
+    expect_message 'line 2: invalid UTF-8' 2
+    expect_message 'line 3: invalid UTF-8' 2
     iconv -f UTF-8 -t UTF-8 out > /dev/null || fail "the output is not UTF-8"
     expect_success_with 'Hello, world!\nHow\377 are you?\n' translate --quiet
     expect_silence
@@ -117,7 +118,8 @@ test_a_thousand_lines()
         fail "a line lost its place"
     awk '(NR - 1) % 7 == 1 && $0 != "" { print NR ": " $0; bad = 1 } END { exit bad }' out ||
         fail "an empty line did not stay empty"
-    expect_message 'line 3: invalid UTF-8'
+    expect_message 'line 3: invalid UTF-8' 10
+    [ "$(grep -c 'further warnings are not shown' err)" -eq 1 ] || fail "messages: $(cat err)"
 }
 
 # The translation of a line comes before the next line is sent.
@@ -175,15 +177,52 @@ test_output_onto_the_input()
     [ "$(cat letter)" = 'How are you?' ] || fail "the input was overwritten"
 }
 
+# A line with too many source tokens is translated in parts, and says so; what is between them stays.
+test_line_in_parts()
+{
+    printf 'How are you?\nHello, world! \t How are you?\302\240 Hello, world!\n' > in
+    expect_success translate --max-source 7 < in
+    expect_out 'Wie geht es dir?\nHallo, die Welt! \t Wie geht es dir?\302\240 Hallo, die Welt!\n'
+    expect_message 'line 2: split into 3 parts: 19 source tokens, max_source is 7'
+    run translate --max-source 7 --quiet < in
+    expect_silence
+    expect_success translate --max-source 7 --nbest 2 < in
+    expect_lines out 4
+    expect_match '^1 \|\|\| Hallo, die Welt! .* Wie geht es dir\?.* Hallo, die Welt! \|\|\| F0= -[0-9.]+ \|\|\| -[0-9.]+$'
+}
+
+# A translation that ends at the limit says so.
+test_translation_at_the_limit()
+{
+    expect_success translate --max-length 3 'How are you?'
+    expect_message 'line 1: the translation ended at max_length 3'
+}
+
 # A line that cannot be translated gives an empty line and a message with its number; the other lines are translated.
 test_failed_line()
 {
-    { echo 'How are you?'; head -c 67200000 /dev/zero | tr '\0' a; echo; echo 'Hello, world!'; } > in
-    run translate --beam 4 < in
-    rm in
+    run_with 'a\n日\na\n' translate --max-source 2 --max-length 4 --quiet
     expect_status 1
-    expect_out 'Wie geht es dir?\n\nHallo, die Welt!\n'
-    expect_message 'line 2: '
+    expect_lines out 3
+    [ -n "$(sed -n 1p out)" ] && [ -z "$(sed -n 2p out)" ] && [ -n "$(sed -n 3p out)" ] || fail "found: $(cat out)"
+    expect_message 'line 2: one character has 3 source tokens, with those that the model adds; max_source is 2'
+}
+
+# What is finished when a signal comes is written: here two blank lines, with an empty line between them for the
+# other one. A signal before or while the lines are read and tokenized would come too early for that.
+test_interruption()
+{
+    local seconds
+    { echo ' '; head -c 200000 /dev/zero | tr '\0' a; echo; echo '  '; echo 'How are you?'; } > in
+    for seconds in 1 2 4 8 16 32; do
+        status=0
+        timeout --preserve-status --signal INT "$seconds" "$ferry" translate --max-length 20 < in > out 2> err || status=$?
+        [ "$(wc -l < out)" -lt 3 ] || break
+    done
+    expect_status 130
+    expect_out ' \n\n  \n'
+    expect_message 'lines 1 to 4: cancelled: 2 of 4 lines are finished' 2
+    expect_message 'line 2: cancelled' 2
 }
 
 # The same when the model cannot translate at all.

@@ -22,37 +22,6 @@ typedef struct work {
 
 /* ---- translating ---- */
 
-static ferry_status translate(work *w, ferry_error *error)
-{
-    const ferry_options options = ferry_comparison_options(w->comparison, w->model, w->comparison->threads);
-    const ferry_compared_text *text = &w->comparison->text;
-    FERRY_TRY(ferry_translator_create(w->model, &options, &w->translator, error));
-    return ferry_translate(w->translator, text->sources, text->count, &w->result, error);
-}
-
-/* Translations and failures move into the comparison. */
-static ferry_status keep_translations(const work *w, ferry_error *error)
-{
-    const size_t count = w->comparison->text.count;
-    ferry_arena *arena = &w->comparison->arena;
-    bool failed = false;
-    ferry_text *texts = ferry_arena_take(arena, count, sizeof *texts, &failed);
-    const char **failures = ferry_arena_take(arena, count, sizeof *failures, &failed);
-    for (size_t i = 0; !failed && i < count; i++) {
-        const ferry_text text = ferry_result_text(w->result, i, 0);
-        const char *failure = ferry_result_error(w->result, i);
-        char *copy = ferry_arena_text(arena, (ferry_view){text.data, text.size});
-        texts[i] = (ferry_text){copy, text.size};
-        failures[i] = failure != NULL ? ferry_arena_text(arena, ferry_text_view(failure)) : NULL;
-        failed = copy == NULL || (failure != NULL && failures[i] == NULL);
-    }
-    w->compared->translations = texts;
-    w->compared->failures = failures;
-    return failed ? ferry_fail_memory(error, "translations", count) : FERRY_OK;
-}
-
-/* ---- likelihoods ---- */
-
 static ferry_status tokenize_sources(work *w, ferry_error *error)
 {
     const ferry_compared_text *text = &w->comparison->text;
@@ -76,13 +45,54 @@ static ferry_status tokenize_sources(work *w, ferry_error *error)
     return FERRY_OK;
 }
 
+static ferry_status translate(work *w, ferry_error *error)
+{
+    const ferry_options options = ferry_comparison_options(w->comparison, w->model, w->comparison->threads);
+    const ferry_compared_text *text = &w->comparison->text;
+    FERRY_TRY(ferry_translator_create(w->model, &options, &w->translator, error));
+    return ferry_translate(w->translator, text->sources, text->count, &w->result, error);
+}
+
+/* Why the model cannot translate the line as one sentence, as the comparison wants it; NULL if it can. */
+static const char *failure_of(const work *w, size_t line, ferry_name *message)
+{
+    const int32_t tokens = w->source_offsets[line + 1] - w->source_offsets[line],
+                  limit = ferry_inspect_get_scheme(w->model, FERRY_INSPECT_ENCODER).limit;
+    if (limit == 0 || tokens <= limit) return ferry_result_error(w->result, line);
+    *message = ferry_name_format("a sentence of %d tokens: the model's positions end at %d", (int)tokens, (int)limit);
+    return message->text;
+}
+
+/* Translations and failures move into the comparison. */
+static ferry_status keep_translations(const work *w, ferry_error *error)
+{
+    const size_t count = w->comparison->text.count;
+    ferry_arena *arena = &w->comparison->arena;
+    bool failed = false;
+    ferry_text *texts = ferry_arena_take(arena, count, sizeof *texts, &failed);
+    const char **failures = ferry_arena_take(arena, count, sizeof *failures, &failed);
+    for (size_t i = 0; !failed && i < count; i++) {
+        ferry_name message;
+        const char *failure = failure_of(w, i, &message);
+        const ferry_text text = failure == NULL ? ferry_result_text(w->result, i, 0) : (ferry_text){"", 0};
+        char *copy = ferry_arena_text(arena, (ferry_view){text.data, text.size});
+        texts[i] = (ferry_text){copy, text.size};
+        failures[i] = failure != NULL ? ferry_arena_text(arena, ferry_text_view(failure)) : NULL;
+        failed = copy == NULL || (failure != NULL && failures[i] == NULL);
+    }
+    w->compared->translations = texts;
+    w->compared->failures = failures;
+    return failed ? ferry_fail_memory(error, "translations", count) : FERRY_OK;
+}
+
+/* ---- likelihoods ---- */
+
 static ferry_status find_likelihoods(work *w, ferry_error *error)
 {
     const ferry_compared_text *text = &w->comparison->text;
     const int32_t count = (int32_t)text->count;
     FERRY_TRY(
         ferry_inspect_targets(w->model, text->references, count, &w->targets, &w->target_offsets, &w->lead, error));
-    FERRY_TRY(tokenize_sources(w, error));
     w->nats = ferry_arena_alloc(&w->arena, (size_t)w->target_offsets[count], sizeof *w->nats);
     if (w->nats == NULL) return ferry_fail_memory(error, "likelihoods", (size_t)w->target_offsets[count]);
     return ferry_likelihoods(w->model, w->sources, w->source_offsets, w->targets, w->target_offsets, count,
@@ -144,6 +154,7 @@ static ferry_status count_line(work *w, size_t line, ferry_error *error)
 static ferry_status measure(work *w, double *scores, ferry_error *error)
 {
     FERRY_TRY(make_columns(w, error));
+    FERRY_TRY(tokenize_sources(w, error));
     FERRY_TRY(translate(w, error));
     FERRY_TRY(keep_translations(w, error));
     FERRY_TRY(find_likelihoods(w, error));

@@ -297,5 +297,6 @@ ferry_options ferry_comparison_options(const ferry_comparison *comparison, const
     options.threads = threads;
     options.batch = comparison->batch;
     options.scores = 0;
+    options.max_source = 1 << 20; /* the most: lines are compared whole */
     return options;
 }

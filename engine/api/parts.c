@@ -1,0 +1,262 @@
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cuts.h"
+
+enum {
+    MOST_BYTES = 64, /* of text for a source token: a line with more is too long, whatever it contains */
+    FEW_BYTES = 4,   /* of text for a source token, as a first guess */
+    GUESSES = 3      /* of a part's end, before its place is found by halving */
+};
+
+void ferry_parts_destroy(ferry_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        free(parts->parts[i].ids.ids);
+        ferry_result_line_clear(&parts->parts[i].result);
+    }
+    free(parts->parts);
+    memset(parts, 0, sizeof *parts);
+}
+
+ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error)
+{
+    *part = NULL;
+    /* Nearly every line has one. */
+    const size_t count = parts->count + 1;
+    ferry_part *grown =
+        count == 1 ? malloc(sizeof *grown) : ferry_array_grow(parts->parts, &parts->capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count * sizeof *grown);
+    parts->parts = grown;
+    *part = &grown[parts->count++];
+    memset(*part, 0, sizeof **part);
+    return FERRY_OK;
+}
+
+/* ---- splitting ---- */
+
+typedef struct splitter {
+    ferry_translator *translator;
+    ferry_parts *parts;
+    ferry_view tag;  /* of the line, for each part */
+    ferry_view rest; /* of the line, after the parts */
+    size_t limit;    /* source tokens */
+    size_t guess;    /* bytes of the next part */
+    ferry_ids trial; /* ids of the last text that was tried */
+} splitter;
+
+/* Whether the rest's first bytes are short enough for a part. */
+static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
+{
+    const ferry_translator *translator = s->translator;
+    FERRY_TRY(ferry_languages_encode_part(&translator->model->languages, translator->model->tokenizer, translator->pair,
+                                          s->tag, (ferry_view){s->rest.data, bytes}, &s->trial, error));
+    *fits = s->trial.count <= s->limit;
+    return FERRY_OK;
+}
+
+/* Finds the longest part that ends at a cut of this kind before *high; of 0 bytes, if none is short enough. Lowers
+ * *high to where the first one is not. */
+static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_ids *ids, ferry_error *error)
+{
+    size_t guess = s->guess;
+    for (int tries = 0;; tries++) {
+        bool fits;
+        if (tries >= GUESSES || guess <= *size || guess >= *high) guess = *size + (*high - *size) / 2;
+        const size_t at = ferry_cut_near(s->rest, *size, *high, guess, cut);
+        if (at == *size) return FERRY_OK;
+        FERRY_TRY(try_part(s, at, &fits, error));
+        guess = at * s->limit / (s->trial.count + 1);
+        if (!fits) {
+            *high = at;
+            continue;
+        }
+        const ferry_ids other = *ids;
+        *ids = s->trial;
+        s->trial = other;
+        *size = at;
+    }
+}
+
+/* Finds the part with which the rest begins. */
+static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_error *error)
+{
+    size_t window = s->limit * MOST_BYTES, probe = 2 * s->guess;
+    bool fits;
+    if (window > s->rest.size) window = s->rest.size;
+    if (probe > window) probe = window;
+    while (!ferry_cut_is_at(s->rest, probe, FERRY_CUT_CHARACTER)) probe++;
+    FERRY_TRY(try_part(s, probe, &fits, error));
+    /* Where a word is cut, its pieces are more than those of the whole word; so not every probe is a bound. */
+    size_t high = s->trial.count > s->limit + MOST_BYTES ? probe : window + 1;
+    s->guess = probe * s->limit / (s->trial.count + 1);
+    if (s->guess > window) s->guess = window;
+    *size = 0;
+    for (int cut = 0; *size == 0 && cut < FERRY_CUTS; cut++)
+        FERRY_TRY(find_cut(s, (ferry_cut)cut, &high, size, ids, error));
+    s->guess = *size;
+    if (*size > 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "one character has %zu source tokens, with those that the model adds; max_source is %zu",
+                      s->trial.count, s->limit);
+}
+
+/* The rest loses its first bytes. */
+static ferry_view take(splitter *s, size_t bytes)
+{
+    const ferry_view taken = {s->rest.data, bytes};
+    s->rest = (ferry_view){s->rest.data + bytes, s->rest.size - bytes};
+    return taken;
+}
+
+static ferry_view take_space(splitter *s)
+{
+    size_t end = 0;
+    uint32_t c;
+    for (size_t at = 0; at < s->rest.size && ferry_utf8_next(s->rest, &at, &c) && ferry_utf8_is_space(c);) end = at;
+    return take(s, end);
+}
+
+static ferry_status split(splitter *s, ferry_error *error)
+{
+    ferry_part *part;
+    take_space(s);
+    for (ferry_view gap = {s->rest.data, 0}; s->rest.size > 0; gap = take_space(s)) {
+        size_t size;
+        if (atomic_load(&s->translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+        FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+        part->gap = gap;
+        FERRY_TRY(find_part(s, &size, &part->ids, error));
+        part->text = take(s, size);
+    }
+    return FERRY_OK;
+}
+
+/* As one part, if it is short enough. */
+static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
+{
+    ferry_part *part;
+    *fits = false;
+    if (s->rest.size / MOST_BYTES > s->limit) return FERRY_OK;
+    FERRY_TRY(try_part(s, s->rest.size, fits, error));
+    if (!*fits) return FERRY_OK;
+    FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+    part->text = s->rest;
+    part->ids = s->trial;
+    s->trial = (ferry_ids){0};
+    return FERRY_OK;
+}
+
+ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error)
+{
+    const size_t limit = (size_t)ferry_translator_source_limit(translator);
+    const size_t tag = ferry_tokenizer_tag_size(translator->model->tokenizer, line);
+    splitter s = {.translator = translator, .parts = parts, .rest = line, .limit = limit, .guess = FEW_BYTES * limit};
+    bool whole;
+    s.tag = take(&s, tag);
+    ferry_status status = take_whole(&s, &whole, error);
+    if (tag > MOST_BYTES) { /* no word of the model: not worth repeating */
+        s.tag.size = 0;
+        s.rest = line;
+    }
+    if (status == FERRY_OK && !whole) status = split(&s, error);
+    free(s.trial.ids);
+    return status;
+}
+
+/* ---- joining ---- */
+
+static const ferry_result_hypothesis *hypothesis_of(const ferry_part *part, size_t k)
+{
+    return &part->result.hypotheses[k < part->result.count ? k : part->result.count - 1];
+}
+
+static ferry_status allocate(const ferry_parts *parts, size_t k, ferry_result_hypothesis *joined, ferry_error *error)
+{
+    size_t text = 1, tokens = 1; /* as malloc(0) may return NULL */
+    for (size_t i = 0; i < parts->count; i++) {
+        const ferry_result_hypothesis *hypothesis = hypothesis_of(&parts->parts[i], k);
+        text += parts->parts[i].gap.size + hypothesis->size;
+        tokens += (size_t)hypothesis->length;
+    }
+    if (tokens > INT32_MAX) return ferry_fail_memory(error, "the tokens of a line", tokens * sizeof *joined->ids);
+    joined->text = malloc(text);
+    joined->ids = malloc(tokens * sizeof *joined->ids);
+    joined->token_scores = malloc(tokens * sizeof *joined->token_scores);
+    if (joined->text != NULL && joined->ids != NULL && joined->token_scores != NULL) return FERRY_OK;
+    return ferry_fail_memory(error, "a line in parts", text + tokens * (sizeof(int32_t) + sizeof(float)));
+}
+
+static void append_text(ferry_result_hypothesis *joined, const char *data, size_t size)
+{
+    if (size > 0) memcpy(joined->text + joined->size, data, size);
+    joined->size += size;
+}
+
+static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_options *options, size_t k,
+                                    ferry_result_hypothesis *joined, ferry_error *error)
+{
+    double sum = 0;
+    FERRY_TRY(allocate(parts, k, joined, error));
+    for (size_t i = 0; i < parts->count; i++) {
+        const ferry_part *part = &parts->parts[i];
+        const ferry_result_hypothesis *from = hypothesis_of(part, k);
+        append_text(joined, part->gap.data, part->gap.size);
+        append_text(joined, from->text, from->size);
+        for (int32_t t = 0; t < from->length; t++) {
+            sum += (double)from->token_scores[t];
+            joined->ids[joined->length] = from->ids[t];
+            joined->token_scores[joined->length++] = from->token_scores[t];
+        }
+    }
+    if (options->scores != 0) joined->score = ferry_decoding_score(options, (float)sum, joined->length);
+    return FERRY_OK;
+}
+
+/* The first of the line's parts that failed, or NULL. */
+static const ferry_part *failed_part(const ferry_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->parts[i].result.error != NULL) return &parts->parts[i];
+    return NULL;
+}
+
+static ferry_status warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
+                         ferry_error *error)
+{
+    size_t tokens = 0, ended = 0, first = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        tokens += parts->parts[i].ids.count;
+        if (parts->parts[i].ended_at > 0 && ended++ == 0) first = i;
+    }
+    if (parts->count > 1)
+        FERRY_TRY(ferry_result_line_warn(line, error, "split into %zu parts: %zu source tokens, max_source is %d",
+                                         parts->count, tokens, (int)ferry_translator_source_limit(translator)));
+    if (ended == 0) return FERRY_OK;
+    const int limit = parts->parts[first].ended_at;
+    if (parts->count == 1) return ferry_result_line_warn(line, error, "the translation ended at max_length %d", limit);
+    return ferry_result_line_warn(line, error, "the translation of part %zu ended at max_length %d (of all parts: %zu)",
+                                  first + 1, limit, ended);
+}
+
+ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
+                              ferry_error *error)
+{
+    const ferry_part *failed = failed_part(parts);
+    if (failed != NULL) return ferry_result_line_fail(line, failed->result.status, failed->result.error, error);
+    FERRY_TRY(warn(parts, translator, line, error));
+    if (parts->count == 1) {
+        ferry_result_line_move(line, &parts->parts[0].result);
+        return FERRY_OK;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->parts[i].result.count > count) count = parts->parts[i].result.count;
+    FERRY_TRY(ferry_result_line_begin(line, count, error));
+    for (size_t k = 0; k < count; k++)
+        FERRY_TRY(join_hypotheses(parts, &translator->options, k, &line->hypotheses[k], error));
+    return FERRY_OK;
+}

@@ -1,0 +1,38 @@
+/* A line as one sentence or, if it is too long for that, as several: how it is split, and how the translations of its
+ * parts become its own. */
+#ifndef FERRY_API_PARTS_H
+#define FERRY_API_PARTS_H
+
+#include "result.h"
+#include "translator.h"
+
+/* What is translated as one sentence. */
+typedef struct ferry_part {
+    ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
+    ferry_ids ids;        /* empty: nothing is left of the text; its translation is the text itself */
+    ferry_result_line result;
+    int32_t ended_at; /* max_length, if a hypothesis ended there, else 0 */
+} ferry_part;
+
+/* The parts of a line; empty when zeroed. */
+typedef struct ferry_parts {
+    ferry_part *parts; /* [count] */
+    size_t count, capacity;
+} ferry_parts;
+
+void ferry_parts_destroy(ferry_parts *parts);
+/* Adds a zeroed part. Errors: MEMORY. */
+ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error);
+
+/* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
+ * (ferry_translator_source_limit): usually one; none if there is nothing but white space. Each part ends at the last
+ * cut (cuts.h) of the best kind that there is. The parts point into the line. Time is linear in the line's size, and
+ * text is tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED, MEMORY. */
+ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error);
+
+/* Makes the line's result out of those of its parts, which it takes over: its hypothesis k joins their hypotheses k (of
+ * a part that has fewer, the last one). If a part failed, the line fails. */
+ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
+                              ferry_error *error);
+
+#endif

@@ -1,0 +1,607 @@
+/* Lines that are too long for the model: where they are cut, that the parts are translated like lines of their own and
+ * joined without losing a byte between them, and what the result says about it. */
+#include "tests/support/small_model.h"
+
+#include "base/utf8.h"
+#include "engine/api/cuts.h"
+#include "engine/api/parts.h"
+
+enum { MOST = 12 }; /* max_source of most tests */
+
+static ferry_text text_of(const char *text)
+{
+    return (ferry_text){text, strlen(text)};
+}
+
+static ferry_view view_of(ferry_text text)
+{
+    return (ferry_view){text.data, text.size};
+}
+
+/* ---- where a text may be cut ---- */
+
+/* `marked` has a '|' at each cut of the kind, except at its end. */
+static void check_cuts(ferry_cut cut, const char *marked)
+{
+    char text[256], found[512];
+    size_t size = 0, at = 0;
+    for (const char *c = marked; *c != '\0'; c++)
+        if (*c != '|') text[size++] = *c;
+    const ferry_view view = {text, size};
+    for (size_t i = 0; i < size; i++) {
+        if (i > 0 && ferry_cut_is_at(view, i, cut)) found[at++] = '|';
+        found[at++] = text[i];
+    }
+    found[at] = '\0';
+    assert_true(ferry_cut_is_at(view, size, cut));
+    assert_string_equal(found, marked);
+}
+
+TEST(test_ends_of_sentences)
+{
+    check_cuts(FERRY_CUT_SENTENCE, "One.| Two!| Three?|  \t Four…| Five");
+    check_cuts(FERRY_CUT_SENTENCE, "3.5 is not the end, e.g.| a.b and x!y");
+    check_cuts(FERRY_CUT_SENTENCE, "He said: \"Go!\"| (And left.)| She said: “Stop.”| »Halt!«| \"'No.'\"| x");
+    check_cuts(FERRY_CUT_SENTENCE, "What?!?|\xC2\xA0Yes...| no");
+    check_cuts(FERRY_CUT_SENTENCE, "你好。|他说：「走吧！」|真的？！|是的｡|x");
+    check_cuts(FERRY_CUT_SENTENCE, "यह है।|क्या॥| ok؟|نعم۔| fin");
+    check_cuts(FERRY_CUT_SENTENCE, "x.\"\"\"\"\"\"\"\"| x.\"\"\"\"\"\"\"\"\" x");
+    check_cuts(FERRY_CUT_SENTENCE, ".");
+}
+
+TEST(test_blanks_and_characters)
+{
+    check_cuts(FERRY_CUT_BLANK, "a|  b|\xE3\x80\x80"
+                                "c|\t\n d");
+    check_cuts(FERRY_CUT_BLANK, "  a");
+    check_cuts(FERRY_CUT_CLUSTER, "a|b|é|e\xCC\x81\xCC\xA3|x");
+    check_cuts(FERRY_CUT_CLUSTER, "a|\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x94\xAC|\xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD|b");
+    check_cuts(FERRY_CUT_CLUSTER, "हि|न्|दी");
+    check_cuts(FERRY_CUT_CHARACTER, "a|\xCC\x81|é|漢|\xF0\x9F\x91\xA9|b");
+}
+
+/* ---- splitting ---- */
+
+static ferry_translator *create(const ferry_model *model, int32_t max_source)
+{
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = max_source;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    return translator;
+}
+
+static size_t tokens_of(const ferry_model *model, ferry_view text)
+{
+    int32_t *ids;
+    size_t count;
+    CHECK(ferry_inspect_tokenize(model, (ferry_text){text.data, text.size}, NULL, NULL, &ids, &count, &error));
+    ferry_inspect_free(ids);
+    return count;
+}
+
+/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none could go on
+ * to the next cut of the kind where it ends, or end at a cut of a better kind. */
+static void check_parts(const ferry_model *model, ferry_view line, const ferry_parts *parts, size_t most)
+{
+    const char *at = parts->parts[0].text.data;
+    assert_true(parts->count > 1);
+    assert_true(ferry_utf8_is_blank((ferry_view){line.data, (size_t)(at - line.data)}));
+    for (size_t i = 0; i < parts->count; i++) {
+        const ferry_part *part = &parts->parts[i];
+        assert_ptr_equal(part->gap.data, at);
+        assert_true(ferry_utf8_is_blank(part->gap) && (i > 0 || part->gap.size == 0));
+        assert_ptr_equal(part->text.data, at + part->gap.size);
+        assert_true(part->text.size > 0 && part->ids.count <= most);
+        assert_int_equal(tokens_of(model, part->text), part->ids.count);
+        at = part->text.data + part->text.size;
+        if (i + 1 == parts->count) continue;
+        const ferry_view rest = {part->text.data, (size_t)(line.data + line.size - part->text.data)};
+        int cut = FERRY_CUT_SENTENCE;
+        while (!ferry_cut_is_at(rest, part->text.size, (ferry_cut)cut)) cut++;
+        size_t next = part->text.size + 1;
+        while (!ferry_cut_is_at(rest, next, (ferry_cut)cut)) next++;
+        assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
+        for (int better = FERRY_CUT_SENTENCE; better < cut; better++) {
+            for (next = 1; !ferry_cut_is_at(rest, next, (ferry_cut)better);) next++;
+            assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
+        }
+    }
+    assert_true(ferry_utf8_is_blank((ferry_view){at, (size_t)(line.data + line.size - at)}));
+}
+
+static const char *const long_lines[] = {
+    "Hello, world! How are you?  I am fine.\tTom is reading a book. Where were you yesterday? I don't know. No.",
+    "  The early bird gets the worm, but the second mouse gets the cheese,\xE2\x80\x83 and nobody asks the worm at all "
+    " ",
+    "Pneumonoultramicroscopicsilicovolcanoconiosis-Pneumonoultramicroscopicsilicovolcanoconiosis. Yes! Is it?",
+    "cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe\u0301cafe"
+    "\u0301cafe\u0301cafe\u0301",
+    "Ｔｏｍ　ｒｅａｄｓ。Ｔｏｍ　ｒｕｎｓ。Ｔｏｍ　ｅａｔｓ．Ｈｏｗａｒｅｙｏｕｔｏｄａｙｍｙｆｒｉｅｎｄ？Ｙｅｓ！",
+};
+enum { LONG_LINES = sizeof long_lines / sizeof long_lines[0] };
+
+TEST(test_parts_of_a_line)
+{
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    for (int32_t most = 5; most <= MOST; most++) {
+        ferry_translator *translator = create(model, most);
+        for (size_t i = 0; i < LONG_LINES; i++) {
+            ferry_parts parts = {0};
+            const ferry_view line = ferry_text_view(long_lines[i]);
+            CHECK(ferry_parts_split(translator, line, &parts, &error));
+            check_parts(model, line, &parts, (size_t)most);
+            ferry_parts_destroy(&parts);
+        }
+        ferry_translator_destroy(translator);
+    }
+    ferry_model_close(model);
+}
+
+/* A line is split only from its first token too many on; until then its ids are those of the whole text. */
+TEST(test_lines_that_fit)
+{
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    for (size_t i = 0; i < LONG_LINES; i++) {
+        const ferry_text line = text_of(long_lines[i]);
+        int32_t *ids;
+        size_t count;
+        CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+        for (int32_t less = 0; less <= 1; less++) {
+            ferry_translator *translator = create(model, (int32_t)count - less);
+            ferry_parts parts = {0};
+            CHECK(ferry_parts_split(translator, view_of(line), &parts, &error));
+            assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
+            if (less == 0) {
+                assert_int_equal(parts.parts[0].ids.count, count);
+                assert_memory_equal(parts.parts[0].ids.ids, ids, count * sizeof *ids);
+            }
+            ferry_parts_destroy(&parts);
+            ferry_translator_destroy(translator);
+        }
+        ferry_inspect_free(ids);
+    }
+    ferry_model_close(model);
+}
+
+static char *repeated(const char *unit, size_t bytes)
+{
+    const size_t size = strlen(unit);
+    char *text = kept_memory(bytes + 1);
+    for (size_t at = 0; at + size <= bytes; at += size) memcpy(text + at, unit, size);
+    return text;
+}
+
+/* A megabyte of each kind, in time that is linear (the test would not end otherwise). */
+TEST(test_a_megabyte)
+{
+    enum { MEGABYTE = 1000000 };
+    static const char *const units[] = {"Tom is reading a book in the garden.  ", "a", "Ｔｏｍｒｅａｄｓ。",
+                                        "e\xCC\x81", "x                                         "};
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    ferry_translator *translator = create(model, 0);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        ferry_parts parts = {0};
+        const ferry_view line = ferry_text_view(repeated(units[i], MEGABYTE));
+        CHECK(ferry_parts_split(translator, line, &parts, &error));
+        size_t bytes = 0;
+        for (size_t p = 0; p < parts.count; p++) {
+            assert_in_range(parts.parts[p].ids.count, 1, 512);
+            bytes += parts.parts[p].gap.size + parts.parts[p].text.size;
+        }
+        assert_true(parts.count > 1 && bytes <= line.size && bytes + 64 > line.size);
+        ferry_parts_destroy(&parts);
+    }
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+}
+
+/* ---- translating ---- */
+
+static void append(ferry_string *text, const char *data, size_t size)
+{
+    CHECK(ferry_string_reserve(text, size, &error));
+    if (size > 0) memcpy(text->data + text->size, data, size);
+    text->size += size;
+}
+
+/* Against each part translated as a line: text, gaps, tokens, ids, and the score by the formula of ferry.h. */
+static void check_joined(const ferry_result *whole, size_t k, const ferry_result *single, const ferry_parts *parts,
+                         const ferry_options *options)
+{
+    ferry_string text = {0};
+    double sum = 0;
+    size_t tokens = 0;
+    const int32_t *ids = ferry_inspect_result_ids(whole, 0, k);
+    for (size_t p = 0; p < parts->count; p++) {
+        const size_t count = ferry_result_hypotheses(single, p), h = k < count ? k : count - 1;
+        const ferry_text one = ferry_result_text(single, p, h);
+        const size_t more = ferry_result_tokens(single, p, h);
+        append(&text, parts->parts[p].gap.data, parts->parts[p].gap.size);
+        append(&text, one.data, one.size);
+        for (size_t t = 0; t < more; t++) sum += (double)ferry_inspect_result_token_scores(single, p, h)[t];
+        assert_memory_equal(ids + tokens, ferry_inspect_result_ids(single, p, h), more * sizeof *ids);
+        assert_memory_equal(ferry_inspect_result_token_scores(whole, 0, k) + tokens,
+                            ferry_inspect_result_token_scores(single, p, h), more * sizeof(float));
+        tokens += more;
+    }
+    const ferry_text joined = ferry_result_text(whole, 0, k);
+    assert_int_equal(joined.size, text.size);
+    assert_memory_equal(joined.data, text.data, text.size);
+    assert_int_equal(ferry_result_tokens(whole, 0, k), tokens);
+    const double n = (double)tokens,
+                 score = (sum - (double)options->word_penalty * n) / pow(n, (double)options->length_penalty);
+    const double found = (double)ferry_result_score(whole, 0, k);
+    if (options->scores == 0 ? found != 0 : !(fabs(found - score) <= 1e-5 * fabs(score)))
+        fail_msg("score %.8g, expected %.8g", found, score);
+    free(text.data);
+}
+
+static void check_translation(const ferry_model *model, const ferry_options *options, const char *line)
+{
+    ferry_text texts[64];
+    ferry_parts parts = {0};
+    ferry_translator *translator;
+    const ferry_text whole = text_of(line);
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_parts_split(translator, view_of(whole), &parts, &error));
+    ferry_translator_destroy(translator);
+    assert_in_range(parts.count, 2, 64);
+    for (size_t p = 0; p < parts.count; p++)
+        texts[p] = (ferry_text){parts.parts[p].text.data, parts.parts[p].text.size};
+    ferry_result *joined = translated(model, options, &whole, 1),
+                 *single = translated(model, options, texts, parts.count);
+    size_t most = 0;
+    for (size_t p = 0; p < parts.count; p++)
+        if (ferry_result_hypotheses(single, p) > most) most = ferry_result_hypotheses(single, p);
+    assert_int_equal(ferry_result_hypotheses(joined, 0), most);
+    for (size_t k = 0; k < most; k++) check_joined(joined, k, single, &parts, options);
+    ferry_result_destroy(joined);
+    ferry_result_destroy(single);
+    ferry_parts_destroy(&parts);
+}
+
+static ferry_model *open_shipped(void)
+{
+    ferry_model *model;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return model;
+}
+
+TEST(test_joined_translations)
+{
+    ferry_model *model = open_shipped();
+    ferry_options options;
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = MOST;
+    for (options.beam = 1; options.beam <= 3; options.beam += 2)
+        for (options.scores = 0; options.scores <= 1; options.scores++)
+            for (size_t i = 0; i < LONG_LINES; i++) {
+                options.nbest = options.beam;
+                options.length_penalty = i % 2 == 0 ? 1 : 0.6f;
+                options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
+                check_translation(model, &options, long_lines[i]);
+            }
+    /* A beam of 40 with few words left: the parts have different numbers of hypotheses. */
+    options.scores = 1;
+    options.beam = options.nbest = 40;
+    options.max_length = 2;
+    options.min_length = 2;
+    check_translation(model, &options, long_lines[0]);
+    ferry_model_close(model);
+}
+
+TEST(test_known_translations)
+{
+    ferry_model *model = open_shipped();
+    ferry_options options;
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = 7;
+    const ferry_text line = text_of(" Hello, world! \t\xC2\xA0 How are you?\n\nHello, world!  ");
+    ferry_result *result = translated(model, &options, &line, 1);
+    const ferry_text text = ferry_result_text(result, 0, 0);
+    static const char expected[] = "Hallo, die Welt! \t\xC2\xA0 Wie geht es dir?\n\nHallo, die Welt!";
+    assert_int_equal(text.size, sizeof expected - 1);
+    assert_memory_equal(text.data, expected, text.size);
+    assert_string_equal(ferry_result_warning(result, 0), "split into 3 parts: 19 source tokens, max_source is 7");
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+static void check_same(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
+{
+    assert_int_equal(ferry_result_hypotheses(a, line_a), ferry_result_hypotheses(b, line_b));
+    assert_int_equal(ferry_result_status(a, line_a), ferry_result_status(b, line_b));
+    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++) {
+        const ferry_text x = ferry_result_text(a, line_a, h), y = ferry_result_text(b, line_b, h);
+        const float score_x = ferry_result_score(a, line_a, h), score_y = ferry_result_score(b, line_b, h);
+        assert_int_equal(x.size, y.size);
+        assert_memory_equal(x.data, y.data, x.size);
+        assert_memory_equal(&score_x, &score_y, sizeof score_x);
+    }
+    const char *p = ferry_result_warning(a, line_a), *q = ferry_result_warning(b, line_b);
+    assert_true((p == NULL) == (q == NULL));
+    if (p != NULL) assert_string_equal(p, q);
+}
+
+/* Long lines among short, blank, broken and impossible ones: the same bytes alone, in any batch, with any threads. */
+TEST(test_same_bytes_in_any_batch_and_with_any_threads)
+{
+    static const char *const others[] = {"Hello.",       "",
+                                         "  ",           "caf\xE9 au lait \xFF and a good deal more text, my friend.",
+                                         "\xE2\x80\x8B", "No. Yes. No. Yes. No. Yes. No. Yes. No. Yes. No. Yes."};
+    enum { LINES = LONG_LINES + sizeof others / sizeof others[0] };
+    ferry_text texts[LINES];
+    ferry_result *alone[LINES];
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = MOST;
+    options.max_length = 30;
+    options.beam = options.nbest = 2;
+    for (size_t i = 0; i < LINES; i++) {
+        texts[i] = text_of(i < LONG_LINES ? long_lines[i] : others[i - LONG_LINES]);
+        alone[i] = translated(model, &options, &texts[i], 1);
+    }
+    for (options.threads = 1; options.threads <= 4; options.threads += 3)
+        for (options.batch = 1; options.batch <= 7; options.batch += 3) {
+            ferry_result *result = translated(model, &options, texts, LINES);
+            assert_int_equal(ferry_result_count(result), LINES);
+            for (size_t i = 0; i < LINES; i++) check_same(result, i, alone[i], 0);
+            ferry_result_destroy(result);
+        }
+    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+    ferry_model_close(model);
+}
+
+/* 100 kB of each kind, translated; NUL and ill-formed bytes among them. */
+TEST(test_long_lines_of_every_kind)
+{
+    enum { SIZE = 100000 };
+    static const char *const units[] = {"Tom is reading a book. ", "a",     " ", "Ｔｏｍｒｅａｄｓ。",
+                                        "caf\xE9 \xFF ",           "\x01x "};
+    ferry_text texts[8];
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    ferry_options_default(model, &options, sizeof options);
+    options.max_length = 2;
+    options.threads = 2;
+    for (size_t i = 0; i < 6; i++) texts[i] = text_of(repeated(units[i], SIZE));
+    char *nul = repeated("a b\x01 ", SIZE), *apart = repeated(" ", SIZE);
+    for (size_t at = 0; at < SIZE; at++)
+        if (nul[at] == '\x01') nul[at] = '\0';
+    apart[0] = apart[SIZE - 1] = 'x';
+    texts[6] = (ferry_text){nul, SIZE};
+    texts[7] = (ferry_text){apart, SIZE};
+    ferry_result *result = translated(model, &options, texts, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(ferry_result_status(result, i), FERRY_OK);
+        assert_int_equal(ferry_result_hypotheses(result, i), 1);
+        const bool blank = i == 2;
+        assert_true(blank == (ferry_result_warning(result, i) == NULL));
+        if (!blank) assert_non_null(strstr(ferry_result_warning(result, i), "split into "));
+    }
+    assert_int_equal(ferry_result_text(result, 2, 0).size, SIZE);
+    assert_true(ferry_result_text(result, 7, 0).size >= SIZE - 2);
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+/* ---- tags and limits ---- */
+
+static const char *const pieces[] = {"</s>", "<unk>", "<pad>", ">>deu<<", "a", "b", "c", "d", "e", ">>x", "y<<"};
+enum { PIECES = sizeof pieces / sizeof pieces[0], TAG = 3, UNKNOWN = 1 };
+
+static ferry_model *open_tagged(void)
+{
+    const char *table[21] = {NULL};
+    for (size_t i = 0; i < PIECES; i++) table[i] = pieces[i];
+    const small_model small = {.vocab = 21, .tokenizer = "pieces", .pieces = table, .leading_tag = true};
+    return open_small_model(&small, NULL);
+}
+
+/* The tag of a line goes to each part; what looks like one in the middle of a line is none, nor is one that is longer
+ * than any. */
+TEST(test_leading_tags)
+{
+    static const struct {
+        const char *line;
+        int32_t max_source;
+        size_t parts;
+        int32_t ids[4][4];
+    } rows[] = {
+        {">>deu<< a b c d", 4, 2, {{TAG, 4, 5, 0}, {TAG, 6, 7, 0}}},
+        {">>deu<<   a b c", 3, 3, {{TAG, 4, 0}, {TAG, 5, 0}, {TAG, 6, 0}}},
+        {"a b >>x y<< c", 3, 3, {{4, 5, 0}, {9, 10, 0}, {6, 0}}},
+        {">>nonsense<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
+        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
+         3,
+         2,
+         {{UNKNOWN, 4, 0}, {5, 6, 0}}},
+    };
+    ferry_model *model = open_tagged();
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        ferry_translator *translator = create(model, rows[r].max_source);
+        ferry_parts parts = {0};
+        CHECK(ferry_parts_split(translator, ferry_text_view(rows[r].line), &parts, &error));
+        assert_int_equal(parts.count, rows[r].parts);
+        for (size_t p = 0; p < parts.count; p++) {
+            const ferry_ids *ids = &parts.parts[p].ids;
+            assert_int_equal(ids->ids[ids->count - 1], 0);
+            assert_memory_equal(ids->ids, rows[r].ids[p], ids->count * sizeof(int32_t));
+        }
+        ferry_parts_destroy(&parts);
+        ferry_translator_destroy(translator);
+    }
+    ferry_model_close(model);
+}
+
+/* Where not even a character has room, the line fails; its neighbors do not. */
+TEST(test_no_room)
+{
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    const ferry_text texts[] = {text_of("Hello"), text_of(" "), text_of("Hello, world!")};
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = 1;
+    ferry_result *result = translated(model, &options, texts, 3);
+    for (size_t i = 0; i < 3; i += 2) {
+        assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_LIMIT);
+        assert_int_equal(ferry_result_hypotheses(result, i), 0);
+        assert_non_null(strstr(ferry_result_error(result, i), "max_source is 1"));
+    }
+    assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
+    assert_int_equal(ferry_result_hypotheses(result, 1), 1);
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+/* The model's own limit, or 512; a larger wish does not exceed the former. */
+TEST(test_limits)
+{
+    static const struct {
+        int32_t wish, limit;
+    } rows[] = {{0, 512}, {9, 9}, {4000, 4000}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        const small_model small = {.vocab = 21};
+        ferry_model *model = open_small_model(&small, NULL);
+        ferry_translator *translator = create(model, rows[r].wish);
+        assert_int_equal(ferry_translator_source_limit(translator), rows[r].limit);
+        ferry_translator_destroy(translator);
+        ferry_model_close(model);
+    }
+    ferry_model *learned = convert_data("positions/learned-pre", NULL);
+    const int32_t limit = ferry_inspect_get_scheme(learned, FERRY_INSPECT_ENCODER).limit;
+    assert_in_range(limit, 1, 511);
+    for (int32_t wish = 0; wish <= 2 * limit; wish += limit / 2) {
+        ferry_translator *translator = create(learned, wish);
+        assert_int_equal(ferry_translator_source_limit(translator), wish == 0 || wish > limit ? limit : wish);
+        ferry_translator_destroy(translator);
+    }
+    ferry_model_close(learned);
+}
+
+/* ---- warnings ---- */
+
+TEST(test_warnings)
+{
+    ferry_options options;
+    ferry_model *model = open_shipped();
+    ferry_options_default(model, &options, sizeof options);
+    const ferry_text texts[] = {text_of("How are you?"), text_of("How\xFF are you? How are you? How are you?"),
+                                text_of("\xFF How are you?")};
+    static const struct {
+        int32_t max_source, max_length;
+        bool forced;
+        const char *warnings[3];
+    } rows[] = {
+        {0, 0, false, {NULL, "invalid UTF-8 was read as U+FFFD", "invalid UTF-8 was read as U+FFFD"}},
+        {0,
+         3,
+         false,
+         {"the translation ended at max_length 3",
+          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3",
+          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+        {7,
+         3,
+         false,
+         {"the translation ended at max_length 3",
+          "invalid UTF-8 was read as U+FFFD; split into 3 parts: 15 source tokens, max_source is 7; the translation of "
+          "part 1 ended at max_length 3 (of all parts: 3)",
+          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+        {0, 6, false, {NULL, NULL, NULL}},
+        {0, 6, true, {"the translation ended at max_length 6", NULL, NULL}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        options.max_source = rows[r].max_source;
+        options.max_length = rows[r].max_length;
+        options.forced_last_id = rows[r].forced ? 0 : -1;
+        ferry_result *result = translated(model, &options, texts, r < 3 ? 3 : 1);
+        for (size_t i = 0; i < ferry_result_count(result); i++) {
+            const char *found = ferry_result_warning(result, i), *expected = rows[r].warnings[i];
+            if (found == NULL || expected == NULL) {
+                if (found != expected) fail_msg("row %zu, line %zu: found '%s'", r, i, found ? found : "none");
+                continue;
+            }
+            assert_string_equal(found, expected);
+        }
+        ferry_result_destroy(result);
+    }
+    ferry_model_close(model);
+}
+
+/* ---- cancelling ---- */
+
+typedef struct watch {
+    ferry_translator *translator; /* NULL: the callback's answer cancels */
+    size_t enough, total, last;
+} watch;
+
+static int cancel_when_enough(void *user, size_t done, size_t total)
+{
+    watch *w = user;
+    w->total = total;
+    w->last = done;
+    if (done < w->enough) return 0;
+    if (w->translator == NULL) return 1;
+    ferry_translator_cancel(w->translator);
+    return 0;
+}
+
+/* Either way of cancelling keeps the lines that are finished, and leaves the translator usable. A line in parts is
+ * finished with its last part. */
+TEST(test_cancelled_calls_keep_finished_lines)
+{
+    enum { LINES = 4 };
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    const ferry_text texts[LINES] = {text_of("Hello, world!"), text_of(" "), text_of(long_lines[0]),
+                                     text_of("Where were you yesterday at ten?")};
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = MOST;
+    options.max_length = 30;
+    options.batch = 1;
+    ferry_result *whole = translated(model, &options, texts, LINES);
+    for (size_t enough = 2; enough <= LINES; enough++)
+        for (int by_answer = 0; by_answer <= 1; by_answer++) {
+            ferry_error stopped = {0};
+            ferry_result *result;
+            ferry_translator *translator;
+            watch w = {.enough = enough};
+            options.progress = cancel_when_enough;
+            options.user = &w;
+            CHECK(ferry_translator_create(model, &options, &translator, &error));
+            if (!by_answer) w.translator = translator;
+            const ferry_status status = ferry_translate(translator, texts, LINES, &result, &stopped);
+            assert_int_equal(w.total, LINES);
+            assert_int_equal(status, enough == LINES ? FERRY_OK : FERRY_ERROR_CANCELLED);
+            assert_non_null(result);
+            size_t finished = 0;
+            for (size_t i = 0; i < LINES; i++) {
+                if (ferry_result_status(result, i) == FERRY_OK) {
+                    finished++;
+                    check_same(result, i, whole, i);
+                    continue;
+                }
+                assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_CANCELLED);
+                assert_string_equal(ferry_result_error(result, i), "cancelled");
+                assert_int_equal(ferry_result_hypotheses(result, i), 0);
+                assert_int_equal(ferry_result_text(result, i, 0).size, 0);
+            }
+            assert_int_equal(finished, enough);
+            assert_int_equal(w.last, finished);
+            assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
+            if (enough < LINES)
+                assert_string_equal(stopped.message, enough == 2 ? "cancelled: 2 of 4 lines are finished"
+                                                                 : "cancelled: 3 of 4 lines are finished");
+            ferry_result_destroy(result);
+            w.enough = SIZE_MAX;
+            CHECK(ferry_translate(translator, texts, LINES, &result, &error));
+            for (size_t i = 0; i < LINES; i++) check_same(result, i, whole, i);
+            ferry_result_destroy(result);
+            ferry_translator_destroy(translator);
+        }
+    ferry_result_destroy(whole);
+    ferry_model_close(model);
+}
