@@ -116,15 +116,29 @@ static void sort_sources(ferry_job *job)
 typedef struct worker_share {
     ferry_job *job;
     int32_t worker;
+    const ferry_job_source *alone; /* the one sentence to translate; NULL: those of the queue */
 } worker_share;
+
+/* NULL if there is none. */
+static const ferry_job_source *take_source(worker_share *share)
+{
+    ferry_job *job = share->job;
+    const ferry_job_source *alone = share->alone;
+    if (alone != NULL) {
+        share->alone = &job->sources[job->count]; /* nothing follows */
+        return alone < share->alone ? alone : NULL;
+    }
+    const size_t index = failed(job) ? job->sentences : atomic_fetch_add(&job->taken, 1);
+    return index < job->sentences ? &job->sources[index] : NULL;
+}
 
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
-    ferry_job *job = ((const worker_share *)user)->job;
+    worker_share *share = user;
+    ferry_job *job = share->job;
     const ferry_generation *generation = &job->translator->model->file.generation;
-    const size_t index = failed(job) ? job->sentences : atomic_fetch_add(&job->taken, 1);
-    if (index >= job->sentences) return false;
-    const ferry_job_source *source = &job->sources[index];
+    const ferry_job_source *source = take_source(share);
+    if (source == NULL) return false;
     *sentence = (ferry_generate_sentence){
         .ids = source->ids.ids,
         .length = (int32_t)source->ids.count,
@@ -132,7 +146,7 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
                   .start_id = generation->start_id},
-        .tag = source->line,
+        .tag = (size_t)(source - job->sources),
     };
     sentence->rules.options.max_length = ferry_translator_target_length(job->translator, source->ids.count);
     return true;
@@ -148,11 +162,11 @@ static ferry_status write_text(const ferry_model *model, ferry_result_hypothesis
     return status;
 }
 
-static ferry_status finish_sentence(void *user, size_t line_number, const ferry_search *search, ferry_error *error)
+static ferry_status finish_sentence(void *user, size_t index, const ferry_search *search, ferry_error *error)
 {
     const worker_share *share = user;
     ferry_job *job = share->job;
-    ferry_result_line *line = &job->result->lines[line_number];
+    ferry_result_line *line = &job->result->lines[job->sources[index].line];
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
     const int32_t count = ferry_search_count(search);
     FERRY_TRY(ferry_result_line_begin(line, (size_t)count, error));
@@ -171,19 +185,32 @@ static ferry_status finish_sentence(void *user, size_t line_number, const ferry_
     return failed(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
-static void translate_item(void *user, int32_t worker, size_t item)
+/* A line fails, unless memory may suffice for it without its neighbors. */
+static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
 {
-    (void)item;
-    ferry_job *job = user;
+    const worker_share *share = user;
+    ferry_job *job = share->job;
+    ferry_job_source *source = &job->sources[index];
+    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
+        source->alone = true;
+        return FERRY_OK;
+    }
+    atomic_fetch_add(&job->done, 1);
+    return ferry_result_line_fail(&job->result->lines[source->line], why->status, why->message, error);
+}
+
+/* Translates the queue, or one sentence alone. */
+static void translate_share(worker_share *share)
+{
+    ferry_job *job = share->job;
     ferry_error error;
-    worker_share share = {job, worker};
     ferry_translator *translator = job->translator;
     const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
     const size_t even = (job->sentences + threads - 1) / threads; /* so that no worker takes what another could begin */
     if (failed(job)) return;
     const ferry_generate_source queue = {
-        .width = (int32_t)(even < batch ? even : batch),
+        .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
         .beam = translator->options.beam,
         .max_length = ferry_translator_target_length(translator, job->sources[0].ids.count),
@@ -191,12 +218,31 @@ static void translate_item(void *user, int32_t worker, size_t item)
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .next = take_sentence,
         .finished = finish_sentence,
-        .user = &share,
+        .failed = fail_sentence,
+        .user = share,
     };
-    ferry_profile *profile = ferry_translator_profile(translator, worker);
+    ferry_profile *profile = ferry_translator_profile(translator, share->worker);
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    if (ferry_generate(&translator->generators[worker], &queue, &error) != FERRY_OK) fail(job, &error);
+    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) fail(job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
+}
+
+static void translate_item(void *user, int32_t worker, size_t item)
+{
+    (void)item;
+    translate_share(&(worker_share){.job = user, .worker = worker});
+}
+
+/* Sentences that ran into the memory limit, one after the other, each with all the memory. */
+static void translate_alone(ferry_job *job)
+{
+    ferry_translator *translator = job->translator;
+    for (size_t i = 0; i < job->sentences; i++) {
+        if (!job->sources[i].alone) continue;
+        ferry_screen_destroy(&translator->screen);
+        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
+        translate_share(&(worker_share){.job = job, .alone = &job->sources[i]});
+    }
 }
 
 /* ---- the call ---- */
@@ -218,10 +264,11 @@ static ferry_status translate_sources(ferry_job *job, ferry_error *error)
     const size_t threads = (size_t)translator->options.threads;
     sort_sources(job);
     if (translator->screen.exact == NULL)
-        FERRY_TRY(ferry_output_screen(&file->transformer, translator->model->kernels, &translator->options,
+        FERRY_TRY(ferry_output_screen(&translator->generators[0].state, &translator->options,
                                       shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
                                       &translator->screen, error));
     ferry_pool_run(translator->pool, translate_item, job, job->sentences < threads ? job->sentences : threads);
+    translate_alone(job);
     report_progress(job);
     return take_status(job, error);
 }
@@ -243,6 +290,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
 {
     ferry_job job = {.translator = translator, .lines = lines, .count = count};
     *result = NULL;
+    atomic_store(&translator->cancelled, false);
     if (translator->model->tokenizer == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "the model has no tokenizer: it came without one and speaks in ids only");

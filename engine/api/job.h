@@ -12,6 +12,7 @@
 typedef struct ferry_job_source {
     size_t line;
     ferry_ids ids; /* empty: the line is answered without the model */
+    bool alone;    /* memory did not suffice for it and its neighbors */
 } ferry_job_source;
 
 typedef struct ferry_job {

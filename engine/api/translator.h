@@ -2,6 +2,9 @@
 #ifndef FERRY_API_TRANSLATOR_H
 #define FERRY_API_TRANSLATOR_H
 
+#include <stdatomic.h>
+
+#include "base/memory.h"
 #include "base/pool.h"
 #include "engine/search/generate.h"
 #include "model.h"
@@ -15,6 +18,8 @@ struct ferry_translator {
     ferry_generator *generators; /* [options.threads] */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
+    ferry_memory memory;         /* of the generators and the screen */
+    atomic_bool cancelled;       /* the call in progress */
 };
 
 static inline ferry_profile *ferry_translator_profile(const ferry_translator *translator, int32_t worker)

@@ -30,6 +30,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
 {
     ferry_job job = {.translator = translator, .count = (size_t)count};
     *result = NULL;
+    atomic_store(&translator->cancelled, false);
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
         status = take_ids(&job, &job.sources[s], ids + offsets[s], offsets[s + 1] - offsets[s], error);
