@@ -39,9 +39,11 @@ static size_t chunk_bytes(size_t size)
 static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t least)
 {
     if (size > SIZE_MAX / 2) return NULL;
+    const size_t needed = arena->account != NULL ? arena->account->needed : 0;
     if (!ferry_account_take(arena->account, chunk_bytes(size))) {
         size = least;
         if (!ferry_account_take(arena->account, chunk_bytes(size))) return NULL;
+        arena->account->needed = needed;
     }
     ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
     if (chunk == NULL) {

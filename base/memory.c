@@ -16,7 +16,6 @@ bool ferry_account_take(ferry_account *account, size_t bytes)
     } while (!atomic_compare_exchange_weak(&memory->held, &held, held + bytes));
     size_t peak = atomic_load(&memory->peak);
     while (peak < held + bytes && !atomic_compare_exchange_weak(&memory->peak, &peak, held + bytes)) continue;
-    account->needed = 0;
     return true;
 }
 

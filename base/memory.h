@@ -16,7 +16,7 @@ typedef struct ferry_memory {
 /* One thread's access to it. */
 typedef struct ferry_account {
     ferry_memory *memory; /* NULL: nothing is counted */
-    size_t needed;        /* what would have been held if the last request had not been refused; 0: it was not */
+    size_t needed;        /* what would have been held with the last request that was refused; its user sets it to 0 */
 } ferry_account;
 
 /* False, and nothing is taken, if so many bytes more would exceed the limit. An account of NULL counts nothing. */

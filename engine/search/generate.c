@@ -352,6 +352,7 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
     ferry_status status = FERRY_OK;
     fetch(&g);
     while (status == FERRY_OK && (g.living_count > 0 || !g.exhausted)) {
+        g.state->account.needed = 0;
         status = advance(&g, error);
         if (status == FERRY_ERROR_MEMORY && g.state->account.needed > 0) status = give_up(&g, error);
     }

@@ -186,6 +186,7 @@ ferry_status ferry_output_screen(ferry_state *state, const ferry_options *option
     const bool faster = matrix->codes == NULL && matrix->K <= FERRY_CODES_MAX_K && state->context.kernels->fast_i8;
     *screen = (ferry_screen){0};
     if (tokens < SCREEN_TOKENS || !shared || !faster || !ferry_search_needs_largest_only(options)) return FERRY_OK;
+    state->account.needed = 0;
     const ferry_status status = ferry_screen_create(matrix, &state->context, screen, error);
     return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
 }
