@@ -29,12 +29,27 @@ struct ferry_arena_chunk {
     _Alignas(FERRY_ARENA_ALIGNMENT) unsigned char data[];
 };
 
-static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size)
+/* Of a chunk whose data has `size` bytes. */
+static size_t chunk_bytes(size_t size)
 {
-    size_t total;
-    if (!ferry_add_size(size, sizeof(ferry_arena_chunk), &total)) return NULL;
-    ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, ferry_round_up(total, FERRY_ARENA_ALIGNMENT));
-    if (chunk == NULL) return NULL;
+    return ferry_round_up(size + sizeof(ferry_arena_chunk), FERRY_ARENA_ALIGNMENT);
+}
+
+/* A chunk of `size` bytes, or of `least` if the account refuses more. */
+static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t least)
+{
+    if (size > SIZE_MAX / 2) return NULL;
+    const size_t needed = arena->account != NULL ? arena->account->needed : 0;
+    if (!ferry_account_take(arena->account, chunk_bytes(size))) {
+        size = least;
+        if (!ferry_account_take(arena->account, chunk_bytes(size))) return NULL;
+        arena->account->needed = needed;
+    }
+    ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
+    if (chunk == NULL) {
+        ferry_account_give(arena->account, chunk_bytes(size));
+        return NULL;
+    }
     chunk->previous = arena->last;
     chunk->size = size;
     chunk->used = 0;
@@ -51,6 +66,7 @@ static void drop_last_chunk(ferry_arena *arena)
     arena->last = chunk->previous;
     arena->reserved -= chunk->size;
     UNPOISON(chunk->data, chunk->size);
+    ferry_account_give(arena->account, chunk_bytes(chunk->size));
     free(chunk);
 }
 
@@ -63,7 +79,7 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     if (chunk == NULL || chunk->size - chunk->used < bytes) {
         /* At least as much as all chunks have: their number stays logarithmic. */
         size_t wanted = bytes > arena->reserved ? bytes : arena->reserved;
-        chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK);
+        chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK, bytes);
         if (chunk == NULL) return NULL;
     }
     unsigned char *block = chunk->data + chunk->used;
@@ -101,7 +117,7 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
     if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
         size_t total = arena->reserved;
         while (arena->last != NULL) drop_last_chunk(arena);
-        add_chunk(arena, total); /* if this fails, the next allocation tries again */
+        add_chunk(arena, total, total); /* if this fails, the next allocation tries again */
         return;
     }
     /* Chunks added since the mark stay until everything is released; only their contents are dropped. */

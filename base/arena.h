@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "bytes.h"
+#include "memory.h"
 
 #define FERRY_ARENA_ALIGNMENT 64
 
@@ -22,6 +23,7 @@ typedef struct ferry_arena {
     size_t used;             /* bytes handed out, in all chunks */
     size_t reserved;         /* bytes held from the system */
     size_t allocations;      /* requests to the system, in total (tests count them) */
+    ferry_account *account;  /* where chunks are counted; NULL: nowhere */
 } ferry_arena;
 
 typedef struct ferry_arena_mark {
@@ -31,7 +33,8 @@ typedef struct ferry_arena_mark {
 } ferry_arena_mark;
 
 /* A zeroed ferry_arena is empty and ready. */
-/* `count` × `size` bytes, uninitialized, or NULL if the product overflows or the system is out of memory. */
+/* `count` × `size` bytes, uninitialized, or NULL if the product overflows, the system is out of
+ * memory, or the account refuses. */
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
 /* The same for several blocks in a row: the first NULL sets *failed, after which no more memory is requested. */
 void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed);
@@ -40,6 +43,7 @@ char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);
+/* Releases all memory; the arena can be used again. */
 void ferry_arena_destroy(ferry_arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
+#define _DEFAULT_SOURCE /* pthread_sigmask, _SC_THREAD_STACK_MIN */
 #include "pool.h"
 
 #include <pthread.h>
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bytes.h"
 #include "system.h"
@@ -16,6 +17,9 @@
 #define SPIN_SECONDS 1e-4
 /* Spins between two calls of sched_yield: the thread that this one waits for may have no processor. */
 enum { SPINS = 64 };
+/* Threads need less than half of it (the compiler refuses frames above 16 kB); besides, glibc keeps the program's
+ * thread-local variables there. */
+enum { STACK_BYTES = 256 << 10 };
 /* Keeps what one thread writes often off the cache lines that others read often. */
 #define OWN_LINE _Alignas(64)
 
@@ -54,6 +58,7 @@ struct ferry_pool {
     atomic_int helpers;          /* threads that have no more items */
     atomic_bool asleep;          /* some of them wait for `help` */
     shared_job job;
+    pid_t process;   /* that has the threads: a child of fork() has none of them */
     int32_t threads; /* without the caller */
     worker workers[];
 };
@@ -207,6 +212,30 @@ static void *serve(void *argument)
 
 /* ---- the pool ---- */
 
+/* Whether this is a child process, which has none of the threads; one of them may have held the mutex. */
+static bool is_forked(const ferry_pool *pool)
+{
+    return pool->process != getpid();
+}
+
+static int start_thread(worker *new_worker, size_t stack_bytes)
+{
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure != 0) return failure;
+    failure = pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (failure == 0) failure = pthread_create(&new_worker->thread, &attributes, serve, new_worker);
+    pthread_attr_destroy(&attributes);
+    return failure;
+}
+
+/* Of a thread; more where the system requires more. */
+static size_t stack_bytes(void)
+{
+    const long least = sysconf(_SC_THREAD_STACK_MIN);
+    return least > STACK_BYTES / 2 ? (size_t)least + STACK_BYTES : STACK_BYTES;
+}
+
 ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *error)
 {
     const size_t bytes = sizeof(ferry_pool) + (size_t)(threads - 1) * sizeof(worker);
@@ -215,6 +244,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     if (created == NULL) return ferry_fail_memory(error, "threads", bytes);
     memset(created, 0, bytes);
     atomic_flag_clear(&created->job.owned);
+    created->process = getpid();
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->wake, NULL);
     pthread_cond_init(&created->help, NULL);
@@ -226,7 +256,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     for (int32_t i = 0; i < threads - 1 && failure == 0; i++) {
         worker *new_worker = &created->workers[i];
         *new_worker = (worker){.pool = created, .index = i + 1};
-        failure = pthread_create(&new_worker->thread, NULL, serve, new_worker);
+        failure = start_thread(new_worker, stack_bytes());
         if (failure == 0) created->threads++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -243,6 +273,10 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
 void ferry_pool_destroy(ferry_pool *pool)
 {
     if (pool == NULL) return;
+    if (is_forked(pool)) {
+        free(pool);
+        return;
+    }
     pthread_mutex_lock(&pool->mutex);
     pool->stop = true;
     pthread_cond_broadcast(&pool->wake);
@@ -256,6 +290,10 @@ void ferry_pool_destroy(ferry_pool *pool)
 
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count)
 {
+    if (is_forked(pool)) {
+        for (size_t item = 0; item < count; item++) work(user, 0, item);
+        return;
+    }
     pthread_mutex_lock(&pool->mutex);
     const uint64_t run = ++pool->run;
     pool->work = work;

@@ -13,7 +13,8 @@ void ferry_pool_destroy(ferry_pool *pool);
 
 /* Calls work(user, worker, item) for every item < count and returns when all are done. Items are taken in ascending
  * order; `worker` < threads says whose scratch to use, 0 being the caller. One run at a time. Workers that find no
- * item left help those that share theirs until the run ends. */
+ * item left help those that share theirs until the run ends. In a child of fork(), which may not happen during a run,
+ * the caller does all items. */
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count);
 
 /* Workers without an item of the current run, which can help now. 0 for a pool of NULL. */

@@ -133,15 +133,24 @@ void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, siz
 
 /* ---- memory ---- */
 
-void *ferry_large_alloc(size_t *size)
+static size_t large_alignment(size_t size)
 {
-    const size_t alignment = *size >= LARGE_PAGE ? LARGE_PAGE : CACHE_LINE;
+    return size >= LARGE_PAGE ? LARGE_PAGE : CACHE_LINE;
+}
+
+size_t ferry_large_size(size_t size)
+{
+    const size_t alignment = large_alignment(size);
     size_t padded;
-    if (!ferry_add_size(*size, alignment - 1, &padded)) return NULL;
-    *size = padded / alignment * alignment;
-    void *memory = aligned_alloc(alignment, *size);
+    return ferry_add_size(size, alignment - 1, &padded) ? padded / alignment * alignment : 0;
+}
+
+void *ferry_large_alloc(size_t size)
+{
+    const size_t alignment = large_alignment(size);
+    void *memory = size > 0 ? aligned_alloc(alignment, size) : NULL;
 #ifdef MADV_HUGEPAGE
-    if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, *size, MADV_HUGEPAGE); /* may be refused */
+    if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* may be refused */
 #endif
     return memory;
 }

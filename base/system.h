@@ -32,10 +32,12 @@ void ferry_mapped_file_close(ferry_mapped_file *file);
 /* Tells the system that a range of the bytes will hardly be read again: mapped pages need not stay resident. */
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
-/* At least *size bytes for tables and caches, uninitialized; *size becomes the actual size. From the size of a huge
- * page on, in huge pages where the system grants them: data that every step reads nearly whole then cause fewer TLB
- * misses. Aligned to at least 64 bytes. NULL if out of memory; release it with free(). */
-void *ferry_large_alloc(size_t *size);
+/* The size that ferry_large_alloc takes for at least `size` bytes; 0 if there is none. */
+size_t ferry_large_size(size_t size);
+/* `size` bytes, from ferry_large_size, for tables and caches, uninitialized. From the size of a huge page on, in huge
+ * pages where the system grants them: data that every step reads nearly whole then cause fewer TLB misses. Aligned to
+ * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with free(). */
+void *ferry_large_alloc(size_t size);
 
 /* A function of the shared library `library` ("libm.so.6"), which is loaded if necessary and stays. NULL if there is
  * none; the caller converts it to its type. */

@@ -145,7 +145,7 @@ static ferry_status make_queue(ferry_job *job, ferry_error *error)
         for (size_t p = 0; p < job->lines[i].parts.count; p++) {
             ferry_part *part = &job->lines[i].parts.parts[p];
             if (part->ids.count == 0) continue;
-            job->sentences[job->sentence_count++] = (ferry_job_sentence){i, part};
+            job->sentences[job->sentence_count++] = (ferry_job_sentence){.line = i, .part = part};
             job->translator->source_tokens += part->ids.count;
         }
     qsort(job->sentences, job->sentence_count, sizeof *job->sentences, compare_sentences);
@@ -156,15 +156,30 @@ static ferry_status make_queue(ferry_job *job, ferry_error *error)
 typedef struct worker_share {
     ferry_job *job;
     int32_t worker;
+    const ferry_job_sentence *alone; /* the one sentence to translate; NULL: those of the queue */
 } worker_share;
+
+/* NULL if there is none. */
+static const ferry_job_sentence *take_next(worker_share *share)
+{
+    ferry_job *job = share->job;
+    const ferry_job_sentence *alone = share->alone, *end = &job->sentences[job->sentence_count];
+    if (alone != NULL) {
+        share->alone = end; /* nothing follows */
+        return alone < end ? alone : NULL;
+    }
+    const size_t index = stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
+    return index < job->sentence_count ? &job->sentences[index] : NULL;
+}
 
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
-    ferry_job *job = ((const worker_share *)user)->job;
+    worker_share *share = user;
+    ferry_job *job = share->job;
     const ferry_generation *generation = &job->translator->model->file.generation;
-    const size_t index = stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
-    if (index >= job->sentence_count) return false;
-    const ferry_ids *ids = &job->sentences[index].part->ids;
+    const ferry_job_sentence *next = take_next(share);
+    if (next == NULL) return false;
+    const ferry_ids *ids = &next->part->ids;
     *sentence = (ferry_generate_sentence){
         .ids = ids->ids,
         .length = (int32_t)ids->count,
@@ -172,7 +187,7 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
                   .start_id = generation->start_id},
-        .tag = index,
+        .tag = (size_t)(next - job->sentences),
     };
     sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
     return true;
@@ -231,12 +246,25 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_search
     return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
-static void translate_item(void *user, int32_t worker, size_t item)
+/* A line fails, unless memory may suffice for it without its neighbors. */
+static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
 {
-    (void)item;
-    ferry_job *job = user;
+    const worker_share *share = user;
+    ferry_job *job = share->job;
+    ferry_job_sentence *sentence = &job->sentences[index];
+    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
+        sentence->alone = true;
+        return FERRY_OK;
+    }
+    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
+    return finish_part(job, sentence->line, error);
+}
+
+/* Translates the queue, or one sentence alone. */
+static void translate_share(worker_share *share)
+{
+    ferry_job *job = share->job;
     ferry_error error;
-    worker_share share = {job, worker};
     ferry_translator *translator = job->translator;
     const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
@@ -244,7 +272,7 @@ static void translate_item(void *user, int32_t worker, size_t item)
         (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
     if (stopped(job)) return;
     const ferry_generate_source queue = {
-        .width = (int32_t)(even < batch ? even : batch),
+        .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
         .beam = translator->options.beam,
         .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
@@ -252,12 +280,31 @@ static void translate_item(void *user, int32_t worker, size_t item)
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .next = take_sentence,
         .finished = finish_sentence,
-        .user = &share,
+        .failed = fail_sentence,
+        .user = share,
     };
-    ferry_profile *profile = ferry_translator_profile(translator, worker);
+    ferry_profile *profile = ferry_translator_profile(translator, share->worker);
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    if (ferry_generate(&translator->generators[worker], &queue, &error) != FERRY_OK) fail(job, &error);
+    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) fail(job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
+}
+
+static void translate_item(void *user, int32_t worker, size_t item)
+{
+    (void)item;
+    translate_share(&(worker_share){.job = user, .worker = worker});
+}
+
+/* Sentences that ran into the memory limit, one after the other, each with all the memory. */
+static void translate_alone(ferry_job *job)
+{
+    ferry_translator *translator = job->translator;
+    for (size_t i = 0; i < job->sentence_count && !stopped(job); i++) {
+        if (!job->sentences[i].alone) continue;
+        ferry_screen_destroy(&translator->screen);
+        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
+        translate_share(&(worker_share){.job = job, .alone = &job->sentences[i]});
+    }
 }
 
 /* ---- the call ---- */
@@ -279,11 +326,12 @@ static ferry_status translate(ferry_job *job, ferry_error *error)
     const size_t threads = (size_t)translator->options.threads;
     FERRY_TRY(make_queue(job, error));
     if (translator->screen.exact == NULL)
-        FERRY_TRY(ferry_output_screen(&file->transformer, translator->model->kernels, &translator->options,
+        FERRY_TRY(ferry_output_screen(&translator->generators[0].state, &translator->options,
                                       shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
                                       &translator->screen, error));
     ferry_pool_run(translator->pool, translate_item, job,
                    job->sentence_count < threads ? job->sentence_count : threads);
+    translate_alone(job);
     report_progress(job);
     return take_status(job, error);
 }

@@ -20,6 +20,7 @@ typedef struct ferry_job_line {
 typedef struct ferry_job_sentence {
     size_t line;
     ferry_part *part; /* with ids */
+    bool alone;       /* memory did not suffice for it and its neighbors */
 } ferry_job_sentence;
 
 typedef struct ferry_job {

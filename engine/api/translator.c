@@ -38,7 +38,10 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
     FERRY_TRY(ferry_pool_create(threads, &translator->pool, error));
     for (int32_t i = 0; i < threads; i++) {
         ferry_generator_init(&translator->generators[i], &model->file.transformer, model->kernels);
-        translator->generators[i].state.context.pool = translator->pool;
+        ferry_state *state = &translator->generators[i].state;
+        state->context.pool = translator->pool;
+        state->context.stop = &translator->cancelled;
+        state->account.memory = &translator->memory;
     }
     return FERRY_OK;
 }
@@ -55,6 +58,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = model;
+    created->memory.limit = complete.memory_limit;
     ferry_status status = take_options(created, &complete, error);
     if (status == FERRY_OK) status = create_threads(created, error);
     if (status != FERRY_OK) {
@@ -68,11 +72,11 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
 void ferry_translator_destroy(ferry_translator *translator)
 {
     if (translator == NULL) return;
+    ferry_screen_destroy(&translator->screen);
     ferry_pool_destroy(translator->pool);
     for (int32_t i = 0; translator->generators != NULL && i < translator->options.threads; i++)
         ferry_generator_destroy(&translator->generators[i]);
     free(translator->generators);
-    ferry_screen_destroy(&translator->screen);
     free(translator->suppressed_ids);
     free(translator);
 }
@@ -80,6 +84,12 @@ void ferry_translator_destroy(ferry_translator *translator)
 void ferry_translator_cancel(ferry_translator *translator)
 {
     if (translator != NULL) atomic_store(&translator->cancelled, true);
+}
+
+size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)
+{
+    if (peak != NULL) *peak = translator != NULL ? atomic_load(&translator->memory.peak) : 0;
+    return translator != NULL ? atomic_load(&translator->memory.held) : 0;
 }
 
 int32_t ferry_translator_source_limit(const ferry_translator *translator)

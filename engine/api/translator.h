@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/memory.h"
 #include "base/pool.h"
 #include "engine/search/generate.h"
 #include "model.h"
@@ -17,6 +18,7 @@ struct ferry_translator {
     ferry_generator *generators; /* [options.threads] */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
+    ferry_memory memory;         /* of the generators and the screen */
     atomic_bool cancelled;       /* the call that is in progress; false when one begins */
 };
 

@@ -125,8 +125,7 @@ static ferry_status read_origin(ferry_model_file *file, const ferry_schema_value
 
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error)
 {
-    size_t size = bytes;
-    file->widened = ferry_large_alloc(&size);
+    file->widened = ferry_large_alloc(ferry_large_size(bytes));
     if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes);
     file->widened_bytes = bytes;
     return FERRY_OK;

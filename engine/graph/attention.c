@@ -163,6 +163,7 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
         if (s + 1 < call->attended->span_count) prefetch_span(call, span + 1);
         for (int32_t done = 0; done < span->rows; done += TILE_ROWS) {
             const size_t start = (size_t)(span->row + done) * width;
+            FERRY_TRY(ferry_context_check(context, error));
             ferry_position_tile tile = {
                 .layer = call->layer,
                 .first = span->first + done,

@@ -16,6 +16,7 @@ struct ferry_cache_block {
 
 struct ferry_cache_slab {
     ferry_cache_slab *previous;
+    size_t bytes;
     _Alignas(64) unsigned char data[];
 };
 
@@ -50,24 +51,41 @@ void ferry_cache_destroy(ferry_cache *cache)
     while (cache->slabs != NULL) {
         ferry_cache_slab *slab = cache->slabs;
         cache->slabs = slab->previous;
+        ferry_account_give(cache->account, slab->bytes);
         free(slab);
     }
-    memset(cache, 0, sizeof *cache);
+    cache->free = NULL;
+    cache->blocks = cache->reserved = 0;
+}
+
+static size_t block_bytes_of(const ferry_cache *cache)
+{
+    return sizeof(ferry_cache_block) + (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+}
+
+size_t ferry_cache_token_bytes(const ferry_cache *cache)
+{
+    return block_bytes_of(cache) / (size_t)cache->layout.positions;
 }
 
 /* A slab is an eighth of all slabs before it: their number stays logarithmic, and little memory is unused. */
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
-    const size_t block_bytes =
-        sizeof(ferry_cache_block) + (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+    const size_t block_bytes = block_bytes_of(cache);
     const size_t fit = SLAB_BYTES / block_bytes;
     size_t count = cache->blocks / 8 > fit ? cache->blocks / 8 : fit;
     if (count == 0) count = 1;
     size_t bytes;
     if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
         return ferry_fail_memory(error, "keys and values", SIZE_MAX);
-    ferry_cache_slab *slab = ferry_large_alloc(&bytes);
-    if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes);
+    bytes = ferry_large_size(bytes);
+    if (!ferry_account_take(cache->account, bytes)) return ferry_fail_memory(error, "keys and values", bytes);
+    ferry_cache_slab *slab = ferry_large_alloc(bytes);
+    if (slab == NULL) {
+        ferry_account_give(cache->account, bytes);
+        return ferry_fail_memory(error, "keys and values", bytes);
+    }
+    slab->bytes = bytes;
     count = (bytes - sizeof *slab) / block_bytes; /* fills the last large page */
     memset(slab->data, 0, count * block_bytes);   /* empty slots are read, too: they must be finite */
     slab->previous = cache->slabs;
@@ -78,6 +96,7 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
         cache->free = block;
     }
     cache->blocks += count;
+    cache->reserved += bytes;
     cache->allocations++;
     return FERRY_OK;
 }

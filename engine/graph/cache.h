@@ -18,6 +18,7 @@
 #define FERRY_GRAPH_CACHE_H
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "engine/kernels/kernels.h"
 
@@ -34,13 +35,15 @@ typedef struct ferry_cache_layout {
 typedef struct ferry_cache_block ferry_cache_block;
 typedef struct ferry_cache_slab ferry_cache_slab;
 
-/* Blocks of one layout, owned by one thread. It grows when no block is free, and does not shrink. */
+/* Blocks of one layout, owned by one thread. It grows when no block is free. */
 typedef struct ferry_cache {
     ferry_cache_layout layout;
     ferry_cache_slab *slabs;
     ferry_cache_block *free;
-    size_t blocks;      /* in all slabs */
-    size_t allocations; /* requests to the system, in total (tests count them) */
+    size_t blocks;          /* in all slabs */
+    size_t reserved;        /* bytes of all slabs */
+    size_t allocations;     /* requests to the system, in total (tests count them) */
+    ferry_account *account; /* where slabs are counted; NULL: nowhere */
 } ferry_cache;
 
 /* One sequence. Zeroed: empty. The list lives in an arena, see ferry_sequence_begin. */
@@ -53,6 +56,7 @@ typedef struct ferry_sequence {
 void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t head_width);
 /* Blocks of states [width], one for each layer. */
 void ferry_cache_init_states(ferry_cache *cache, int32_t layers, int32_t width);
+/* Releases all memory; no sequence may hold a block. The cache can be used again. */
 void ferry_cache_destroy(ferry_cache *cache);
 
 /* The keys (values) at positions 0 … count - 1 of `heads` heads of a layer, from `head` on. */
@@ -66,6 +70,9 @@ static inline float *ferry_cache_state(const ferry_cache *cache, const ferry_seq
 {
     return sequence->blocks[0] + (size_t)layer * cache->layout.layer_floats;
 }
+
+/* Bytes of one position, all layers. */
+size_t ferry_cache_token_bytes(const ferry_cache *cache);
 
 /* An empty sequence whose list, from `arena`, can hold `positions`. */
 ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error);

@@ -14,6 +14,7 @@ typedef struct ferry_hidden_probe {
 
 typedef struct ferry_state {
     const ferry_transformer *model;
+    ferry_account account; /* of the memory of all that follows */
     ferry_context context;
     ferry_position_state encoder_positions;
     ferry_position_state decoder_positions;
@@ -25,9 +26,14 @@ typedef struct ferry_state {
     ferry_profile profile;
 } ferry_state;
 
-/* `model` and `kernels` must outlive the state. No memory is taken before the first use. */
+/* `model` and `kernels` must outlive the state. No memory is taken before the first use. The
+ * state may not be moved. */
 void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
+/* Releases all memory; the state can be used again. */
 void ferry_state_destroy(ferry_state *state);
+/* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
+ * hold a block. */
+void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
 /* Where the past of hypotheses is. (Keys and values of cross-attention are always in decoder_cache.) */
 static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
 {

@@ -112,10 +112,10 @@ typedef struct ferry_kernels {
                      int32_t n);
     /* x[0..n) = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one element is finite. */
     void (*softmax)(float *x, int32_t n);
-    /* Adds x[0..n) to a sum initialized with FERRY_LOG_SUM_ZERO. A row may be added in parts: the same parts give the
-     * same bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
+    /* Adds x[0..n) to a sum initialized with FERRY_LOG_SUM_ZERO; a NaN makes it a NaN. A row may be added in parts: the
+     * same parts give the same bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
     void (*add_exp)(ferry_log_sum *total, const float *x, int32_t n);
-    /* Index of the largest element, the lowest index among equals; n ≥ 1. */
+    /* Index of the largest element, the lowest index among equals; n ≥ 1. -1 if one is a NaN. */
     int32_t (*argmax)(const float *x, int32_t n);
     /* Adds x[0..n), whose indices are first, first + 1, …, all above those added before. -INFINITY is an element like
      * any other. */

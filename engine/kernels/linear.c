@@ -10,6 +10,16 @@
  * worth taking one by one, and tiles have up to four panels. Several for each thread, so that none waits long for the
  * last. */
 enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FERRY_LANES, THREAD_PIECES = 2 };
+/* What a piece costs at most, in multiply-adds of int8, four of which count as one of floats: milliseconds, after which
+ * a product can be stopped. */
+#define PIECE_COST ((int64_t)1 << 29)
+/* Rows of floats that are copied: as many, with a stride of such a multiple. */
+enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
+
+ferry_status ferry_context_check(const ferry_context *context, ferry_error *error)
+{
+    return ferry_context_stopped(context) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+}
 
 /* ---- products ---- */
 
@@ -21,12 +31,11 @@ static void quantize(const ferry_kernels *kernels, const ferry_rows_i8 *inputs, 
     const size_t K = (size_t)inputs->K;
     for (int32_t row = 0, group = 0; row < rows->count; group++) {
         const int32_t end = rows->group_ends != NULL ? rows->group_ends[group] : row + 1;
+        const float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
         float factor = matrix->input_multiplier;
         assert(end <= rows->count);
-        if (factor == 0.0f) {
-            float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
-            factor = largest == 0.0f ? 1.0f : 127.0f / largest;
-        }
+        if (factor == 0.0f) factor = largest == 0.0f ? 1.0f : 127.0f / largest;
+        if (isnan(largest)) factor = NAN; /* codes cannot say it, but so the product does */
         for (; row < end; row++) {
             inputs->factors[row] = factor;
             kernels->quantize(inputs, rows->x + (size_t)row * K, row);
@@ -34,12 +43,28 @@ static void quantize(const ferry_kernels *kernels, const ferry_rows_i8 *inputs, 
     }
 }
 
+/* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
+static ferry_status spread(ferry_context *context, const ferry_rows *rows, size_t K, ferry_inputs *inputs,
+                           ferry_error *error)
+{
+    const size_t count = (size_t)rows->count;
+    inputs->x = rows->x;
+    inputs->ldx = K;
+    if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
+    inputs->ldx = K + FERRY_LANES;
+    float *x = ferry_arena_alloc(&context->arena, count, inputs->ldx * sizeof *x);
+    if (x == NULL) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
+    for (size_t row = 0; row < count; row++) memcpy(x + row * inputs->ldx, rows->x + row * K, K * sizeof *x);
+    inputs->x = x;
+    return FERRY_OK;
+}
+
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
                                   ferry_inputs *inputs, ferry_error *error)
 {
     ferry_rows_i8 *quantized = &inputs->quantized;
-    *inputs = (ferry_inputs){.rows = *rows};
-    if (matrix->codes == NULL) return FERRY_OK;
+    *inputs = (ferry_inputs){.rows = rows->count};
+    if (matrix->codes == NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
     const size_t K = ferry_round_up((size_t)matrix->K, 64), count = (size_t)rows->count;
     bool failed = false;
     quantized->rows = rows->count;
@@ -58,9 +83,10 @@ static size_t weights_size(const ferry_matrix *matrix)
                                  : ferry_panels_count(matrix->N, matrix->K) * sizeof *matrix->panels;
 }
 
-/* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them. */
+/* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them, and
+ * between which they can be stopped. */
 typedef struct products {
-    const ferry_kernels *kernels;
+    const ferry_context *context;
     float *const *y;
     const ferry_inputs *inputs;
     const ferry_matrix *const *matrices;
@@ -76,11 +102,11 @@ static void multiply_columns(const products *p, int32_t m, int32_t first, int32_
     float *y = p->y[m] + first;
     const size_t ldy = (size_t)p->matrices[m]->N;
     if (columns.codes != NULL)
-        p->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales, columns.multiplier,
-                               columns.bias);
+        p->context->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales,
+                                        columns.multiplier, columns.bias);
     else
-        p->kernels->product(y, ldy, inputs->rows.x, (size_t)columns.K, inputs->rows.count, columns.panels, columns.K,
-                            count, columns.bias);
+        p->context->kernels->product(y, ldy, inputs->x, inputs->ldx, inputs->rows, columns.panels, columns.K, count,
+                                     columns.bias);
 }
 
 static int32_t count_pieces(const products *p, int32_t m)
@@ -92,42 +118,48 @@ static void multiply_piece(void *user, size_t piece)
 {
     const products *p = user;
     int32_t m = 0, left = (int32_t)piece;
+    if (ferry_context_stopped(p->context)) return;
     for (; left >= count_pieces(p, m); m++) left -= count_pieces(p, m);
     const int32_t first = left * p->columns[m], rest = p->matrices[m]->N - first;
     multiply_columns(p, m, first, rest < p->columns[m] ? rest : p->columns[m]);
 }
 
-/* The number of pieces that so many bytes of weights are divided into. */
-static size_t wanted_pieces(const ferry_pool *pool, size_t bytes)
+/* The number of pieces by which threads share so many bytes of weights. */
+static size_t shared_pieces(const ferry_pool *pool, size_t bytes)
 {
     const size_t threads = 1 + (size_t)ferry_pool_helpers(pool), most = threads * THREAD_PIECES;
     if (threads == 1 || bytes < SHARED_BYTES) return 1;
     return bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
 }
 
-static void multiply(ferry_context *context, products *p)
+static ferry_status multiply(ferry_context *context, products *p, ferry_error *error)
 {
     size_t bytes = 0, pieces = 0;
+    int64_t cost = 0;
     for (int32_t m = 0; m < p->count; m++) {
         const ferry_matrix *matrix = p->matrices[m];
-        *(matrix->codes != NULL ? &context->work.int8_products : &context->work.float_products) +=
-            (int64_t)p->inputs->rows.count * matrix->K * matrix->N;
+        const int64_t work = (int64_t)p->inputs->rows * matrix->K * matrix->N;
+        *(matrix->codes != NULL ? &context->work.int8_products : &context->work.float_products) += work;
+        cost += matrix->codes != NULL ? work : 4 * work;
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
-    const size_t wanted = wanted_pieces(context->pool, bytes);
+    const size_t shared = shared_pieces(context->pool, bytes), least = (size_t)(cost / PIECE_COST);
+    const size_t wanted = shared > least ? shared : least;
     for (int32_t m = 0; m < p->count; m++) {
         const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
         pieces += (size_t)count_pieces(p, m);
     }
-    ferry_pool_share(wanted > 1 ? context->pool : NULL, multiply_piece, p, pieces);
+    ferry_pool_share(shared > 1 ? context->pool : NULL, multiply_piece, p, pieces);
+    return ferry_context_check(context, error);
 }
 
-void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix)
+ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
+                                   const ferry_matrix *matrix, ferry_error *error)
 {
-    products p = {.kernels = context->kernels, .y = &y, .inputs = inputs, .matrices = &matrix, .count = 1};
-    multiply(context, &p);
+    products p = {.context = context, .y = &y, .inputs = inputs, .matrices = &matrix, .count = 1};
+    return multiply(context, &p, error);
 }
 
 ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *rows, const ferry_matrix *matrix,
@@ -151,8 +183,8 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
         ferry_inputs inputs;
         FERRY_TRY(ferry_inputs_prepare(context, rows, matrices[first], &inputs, error));
         while (last < count && same_inputs(matrices[first], matrices[last])) last++;
-        products p = {context->kernels, y + first, &inputs, matrices + first, last - first, {0}};
-        multiply(context, &p);
+        products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
+        FERRY_TRY(multiply(context, &p, error));
     }
     ferry_arena_end(&context->arena, mark);
     return FERRY_OK;

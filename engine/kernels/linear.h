@@ -4,7 +4,8 @@
  * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
  * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized
  * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
- * (1 when all are 0) over the row, or over the rows of its group (ferry_rows). Sums are exact in int32:
+ * (1 when all are 0) over the row, or over the rows of its group (ferry_rows); a row or group with a NaN gives NaNs.
+ * Sums are exact in int32:
  *
  *     scales:      y[n] = Σ_k x̂[k]·q[n, k] · (1/a · scales[n]) + bias[n]
  *     multiplier:  y[n] = Σ_k x̂[k]·q[n, k] / (a·multiplier) + bias[n]          (a division, rounded once)
@@ -12,6 +13,8 @@
  * in float32, with the same bits on every ISA. */
 #ifndef FERRY_KERNELS_LINEAR_H
 #define FERRY_KERNELS_LINEAR_H
+
+#include <stdatomic.h>
 
 #include "base/arena.h"
 #include "base/pool.h"
@@ -43,9 +46,17 @@ typedef struct ferry_work {
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
-    ferry_pool *pool; /* whose idle threads share large products; NULL: this thread computes alone */
-    ferry_work work;  /* of this context's products; reset by the caller */
+    ferry_pool *pool;        /* whose idle threads share large products; NULL: this thread computes alone */
+    const atomic_bool *stop; /* set: what is computed ends soon (CANCELLED); NULL: it does not */
+    ferry_work work;         /* of this context's products; reset by the caller */
 } ferry_context;
+
+static inline bool ferry_context_stopped(const ferry_context *context)
+{
+    return context->stop != NULL && atomic_load_explicit(context->stop, memory_order_relaxed);
+}
+/* CANCELLED if it is stopped. */
+ferry_status ferry_context_check(const ferry_context *context, ferry_error *error);
 
 /* The inputs of a product. */
 typedef struct ferry_rows {
@@ -57,22 +68,26 @@ typedef struct ferry_rows {
 } ferry_rows;
 
 /* y [rows, N] = x·Wᵀ + b. A row's bytes depend on the row alone, or on the rows of its group. Scratch comes from the
- * context's arena and is released. Errors: MEMORY. */
+ * context's arena and is released. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
-/* Inputs that are ready for several products, such as parts of the columns of one matrix: quantized if the matrix is.
- * They live in the context's arena, and no longer than x. */
+/* Inputs that are ready for several products, such as parts of the columns of one matrix: quantized if the matrix is,
+ * else with a stride that spreads the rows over the cache's sets. They live in the context's arena, and no longer than
+ * x. */
 typedef struct ferry_inputs {
-    ferry_rows rows;
+    int32_t rows;
+    const float *x; /* [rows, K] for a matrix of floats */
+    size_t ldx;
     ferry_rows_i8 quantized; /* codes: NULL for a matrix of floats */
 } ferry_inputs;
 
 /* For `matrix`, or any columns of it. Errors: MEMORY. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
                                   ferry_inputs *inputs, ferry_error *error);
-/* y [rows, N] = x·Wᵀ + b. */
-void ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs, const ferry_matrix *matrix);
+/* y [rows, N] = x·Wᵀ + b. Errors: CANCELLED. */
+ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
+                                   const ferry_matrix *matrix, ferry_error *error);
 
 /* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantized once if they can be. */
 enum { FERRY_LINEAR_MAX = 4 };

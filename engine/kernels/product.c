@@ -9,10 +9,9 @@
  *     row i    acc acc    acc acc        for each k: acc[i, n] += x[i, k]·W[n, k]
  *     row i+1  acc acc    acc acc
  *
- * The loops around it, from the outside: blocks of rows; pieces of them along k, copied to the stack with a stride that
- * spreads the rows over the cache's sets; groups of panels, streamed from memory once per block; tiles of rows, which
- * share the group in the cache and prefetch the next one. Between two pieces the chains are stored in y, which is
- * exact. */
+ * The loops around it, from the outside: blocks of rows; pieces of them along k, which stay in the cache; groups of
+ * panels, streamed from memory once per block; tiles of rows, which share the group in the cache and prefetch the next
+ * one. Between two pieces the chains are stored in y, which is exact. */
 #include "isa.h"
 
 #include <string.h>
@@ -36,8 +35,7 @@
 #endif
 #define MAX_PANELS 4
 #define BLOCK_ROWS (TILE_ROWS * (56 / TILE_ROWS))
-#define PIECE 512 /* steps along k: 56 rows of a piece are about 116 KiB of stack */
-#define PIECE_STRIDE (PIECE + FERRY_LANES)
+#define PIECE 512 /* steps along k: 56 rows of a piece are 112 KiB */
 
 /* What the tiles of one group prefetch: line k of a panel of the next group, and of the panel `step` floats after it.
  */
@@ -65,6 +63,8 @@ INLINE vec multiply_add(float x, vec w, vec acc)
 INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ldx, const float *const *w, size_t K,
                        int requests, ahead next)
 {
+    const float *quads[(TILE_ROWS + 3) / 4]; /* four rows have one pointer: more would not fit in the registers */
+    UNROLL for (int q = 0; q < (rows + 3) / 4; q++) quads[q] = x + (size_t)q * 4 * ldx;
     for (size_t k = 0; k < K; k++) {
         UNROLL for (int p = 0; p < requests; p++)
         {
@@ -77,7 +77,7 @@ INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ld
         }
         UNROLL for (int r = 0; r < rows; r++)
         {
-            float factor = x[(size_t)r * ldx + k];
+            float factor = quads[r / 4][(size_t)(r % 4) * ldx + k];
             UNROLL for (int v = 0; v < panels * PARTS; v++)
             {
                 acc[r * panels * PARTS + v] = multiply_add(factor, weights[v], acc[r * panels * PARTS + v]);
@@ -130,7 +130,8 @@ static __attribute__((noinline)) void copy_columns(float *to, size_t ld_to, cons
 typedef struct piece {
     float *y; /* [rows, N] */
     size_t ldy;
-    const float *x; /* [rows, K] at PIECE_STRIDE */
+    const float *x; /* [rows, K] */
+    size_t ldx;
     const float *w; /* the first panel at the piece's first k */
     size_t panel;   /* floats from panel to panel */
     size_t K;       /* steps of the piece */
@@ -157,8 +158,7 @@ INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead nex
         load_tile(acc, rows, panels, target, ld);
     }
     /* Over more than two panels the hardware's own prefetching keeps up, and requests would slow the loop down. */
-    accumulate(acc, rows, panels, job->x + (size_t)row * PIECE_STRIDE, PIECE_STRIDE, w, job->K,
-               panels <= 2 ? panels : 0, next);
+    accumulate(acc, rows, panels, job->x + (size_t)row * job->ldx, job->ldx, w, job->K, panels <= 2 ? panels : 0, next);
     if (job->bias != NULL) {
         if (!whole) copy_columns(edge_bias, ld, job->bias + column, 0, 1, columns);
         add_bias(acc, rows, panels, whole ? job->bias + column : edge_bias);
@@ -210,18 +210,16 @@ static void product_piece(const piece *job, int32_t rows)
 void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int32_t rows, const float *panels,
                            int32_t K, int32_t N, const float *bias)
 {
-    float copy[BLOCK_ROWS * PIECE_STRIDE];
     int32_t blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     for (int32_t block = 0, row = 0; block < blocks; block++) {
         int32_t size = (rows - row) / (blocks - block);
         for (int32_t k = 0; k < K; k += PIECE) {
             int32_t steps = K - k < PIECE ? K - k : PIECE;
-            for (int32_t r = 0; r < size; r++)
-                memcpy(copy + r * PIECE_STRIDE, x + (size_t)(row + r) * ldx + k, (size_t)steps * sizeof *copy);
             piece job = {
                 .y = y + (size_t)row * ldy,
                 .ldy = ldy,
-                .x = copy,
+                .x = x + (size_t)row * ldx + k,
+                .ldx = ldx,
                 .w = panels + (size_t)k * FERRY_LANES,
                 .panel = (size_t)K * FERRY_LANES,
                 .K = (size_t)steps,

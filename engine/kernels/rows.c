@@ -392,6 +392,17 @@ void FERRY_KERNEL(softmax)(float *x, int32_t n)
     }
 }
 
+/* Whether a block holds a NaN; it is in the cache. */
+INLINE bool has_nan(const float *x, size_t n)
+{
+    bits nan = {0};
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        const lanes values = lanes_load(x + i, n - i, 0.0f);
+        EACH_PART nan |= (bits)(values.part[p] != values.part[p]);
+    }
+    return any(nan);
+}
+
 void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
 {
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LOG_SUM_BLOCK) {
@@ -401,7 +412,10 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
             total->sum *= exp((double)total->largest - (double)max);
             total->largest = max;
         }
-        if (total->largest > -INFINITY) total->sum += (double)sum_exp(NULL, x + i, block, total->largest);
+        if (total->largest > -INFINITY)
+            total->sum += (double)sum_exp(NULL, x + i, block, total->largest);
+        else if (has_nan(x + i, block))
+            total->sum = NAN;
     }
 }
 
@@ -414,7 +428,9 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     float max = -INFINITY;
     size_t i = 0;
     for (size_t block = 0; block < count; block += ARGMAX_BLOCK) {
-        float value = largest(x + block, count - block < ARGMAX_BLOCK ? count - block : ARGMAX_BLOCK);
+        const size_t size = count - block < ARGMAX_BLOCK ? count - block : ARGMAX_BLOCK;
+        const float value = largest(x + block, size);
+        if (has_nan(x + block, size)) return -1;
         if (!(value > max)) continue;
         max = value;
         i = block;

@@ -108,12 +108,20 @@ static ferry_status reserve(ferry_position_state *state, int32_t count, size_t w
         !ferry_mul_size(floats, sizeof(float), &bytes))
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions of %zu numbers are more than memory can hold",
                           (int)count, width);
-    float *rows = bytes <= SIZE_MAX - 63 ? aligned_alloc(64, ferry_round_up(bytes, 64)) : NULL;
-    if (rows == NULL) return ferry_fail_memory(error, "rows by position", bytes);
+    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "rows by position", bytes);
+    bytes = ferry_round_up(bytes, 64);
+    if (!ferry_account_take(state->account, bytes)) return ferry_fail_memory(error, "rows by position", bytes);
+    float *rows = aligned_alloc(64, bytes);
+    if (rows == NULL) {
+        ferry_account_give(state->account, bytes);
+        return ferry_fail_memory(error, "rows by position", bytes);
+    }
     if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
     free(state->rows);
+    ferry_account_give(state->account, state->bytes);
     state->rows = rows;
     state->capacity = (int32_t)capacity;
+    state->bytes = bytes;
     return FERRY_OK;
 }
 
@@ -159,5 +167,6 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
 void ferry_position_state_destroy(ferry_position_state *state)
 {
     free(state->rows);
-    memset(state, 0, sizeof *state);
+    ferry_account_give(state->account, state->bytes);
+    *state = (ferry_position_state){.account = state->account};
 }

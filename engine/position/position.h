@@ -12,6 +12,7 @@
 #define FERRY_POSITION_POSITION_H
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "engine/kernels/kernels.h"
 
@@ -110,6 +111,8 @@ typedef struct ferry_position_state {
     float *rows;      /* [count, row] */
     int32_t count;    /* computed */
     int32_t capacity; /* allocated */
+    size_t bytes;
+    ferry_account *account; /* where they are counted; NULL: nowhere */
 } ferry_position_state;
 
 /* One sentence or hypothesis, one layer, one head. Queries at positions first … first + queries - 1, keys 0 … keys - 1.
@@ -191,6 +194,7 @@ ferry_status ferry_position_extend(const ferry_position *position, ferry_positio
                                    const ferry_kernels *kernels, int32_t count, ferry_error *error);
 /* scheme->scratch, if any. */
 size_t ferry_position_scratch(const ferry_position *position, int32_t queries, int32_t keys);
+/* Releases all memory; the state can be used again. */
 void ferry_position_state_destroy(ferry_position_state *state);
 
 /* For a scheme's bind: position->derived becomes `head` bytes, zeroed, and *tables, rows·width floats, 64-byte

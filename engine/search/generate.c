@@ -13,6 +13,9 @@ enum { ENCODER_TOKENS = 384 };
 /* New sentences enter when 1/4 of the places and of the tokens is free: they are encoded together, which reads the
  * weights once. */
 enum { REFILL_PART = 4 };
+/* What an arena, a cache or a table of rows may keep after a call; a cache of keys and values also those of
+ * KEPT_TOKENS for the source and each hypothesis. The usual batch needs less. */
+enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
 
 /* A place for a living sentence. */
 struct ferry_generate_slot {
@@ -23,8 +26,11 @@ struct ferry_generate_slot {
 
 /* One call. Arrays of living sentences are in the order in which they entered; so are their rows. */
 typedef struct generation {
+    ferry_generator *generator;
     ferry_state *state;
     const ferry_generate_source *source;
+    ferry_arena_mark mark;           /* where the arrays below begin in the arena */
+    int32_t width, most_tokens;      /* of the source, or less where memory does not suffice */
     ferry_generate_sentence waiting; /* the next one, if there is one */
     bool exhausted;                  /* the source has no more */
     ferry_generate_slot *slots;      /* [width] the first living_count hold living sentences */
@@ -46,11 +52,18 @@ void ferry_generator_init(ferry_generator *generator, const ferry_transformer *m
     ferry_state_init(&generator->state, model, kernels);
 }
 
-void ferry_generator_destroy(ferry_generator *generator)
+void ferry_generator_release(ferry_generator *generator)
 {
     for (int32_t i = 0; i < generator->slot_count; i++) ferry_arena_destroy(&generator->slots[i].arena);
     free(generator->slots);
+    generator->slots = NULL;
+    generator->slot_count = 0;
     ferry_state_destroy(&generator->state);
+}
+
+void ferry_generator_destroy(ferry_generator *generator)
+{
+    ferry_generator_release(generator);
     memset(generator, 0, sizeof *generator);
 }
 
@@ -66,19 +79,23 @@ static ferry_status reserve_slots(ferry_generator *generator, int32_t width, fer
     if (width <= generator->slot_count) return FERRY_OK;
     ferry_generate_slot *slots = realloc(generator->slots, (size_t)width * sizeof *slots);
     if (slots == NULL) return ferry_fail_memory(error, "sentences", (size_t)width * sizeof *slots);
-    memset(slots + generator->slot_count, 0, (size_t)(width - generator->slot_count) * sizeof *slots);
+    for (int32_t i = generator->slot_count; i < width; i++)
+        slots[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
     generator->slots = slots;
     generator->slot_count = width;
     return FERRY_OK;
 }
 
+/* Memory for `width` sentences. */
 static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const size_t D = (size_t)g->state->model->d_model;
     ferry_arena *arena = &g->state->context.arena;
-    const size_t width = (size_t)source->width, capacity = width * (size_t)source->beam;
+    const size_t width = (size_t)g->width, capacity = width * (size_t)source->beam;
     bool failed = false;
+    FERRY_TRY(reserve_slots(g->generator, g->width, error));
+    g->slots = g->generator->slots;
     g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
     g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
@@ -106,8 +123,8 @@ static void fetch(generation *g)
 /* Whether the waiting sentence can enter. */
 static bool has_room(const generation *g)
 {
-    if (g->exhausted || g->living_count == g->source->width) return false;
-    return g->living_count == 0 || g->tokens + g->waiting.length <= g->source->tokens;
+    if (g->exhausted || g->living_count == g->width) return false;
+    return g->living_count == 0 || g->tokens + g->waiting.length <= g->most_tokens;
 }
 
 /* Gives the waiting sentence a place and one row, the start token; then the next one waits. */
@@ -150,8 +167,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     int32_t count = 0;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
-    int32_t *offsets =
-        ferry_arena_take(arena, (size_t)(g->source->width - g->living_count) + 1, sizeof *offsets, &failed);
+    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->width - g->living_count) + 1, sizeof *offsets, &failed);
     if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
@@ -165,7 +181,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 /* Lets in as many sentences as there are places and tokens for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
-    const int64_t places = g->source->width, tokens = g->source->tokens, vacant = places - g->living_count;
+    const int64_t places = g->width, tokens = g->most_tokens, vacant = places - g->living_count;
     const bool worth = vacant * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
     if (g->living_count > 0 && !worth) return FERRY_OK;
     while (has_room(g)) {
@@ -232,6 +248,18 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
+/* Passes on what became of living sentence i. */
+static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
+{
+    const ferry_generate_source *source = g->source;
+    const ferry_search *search = g->outputs[i].search;
+    ferry_error why;
+    if (!ferry_search_is_damaged(search)) return source->finished(source->user, g->slots[i].tag, search, error);
+    ferry_fail(&why, FERRY_ERROR_FORMAT,
+               "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)");
+    return source->failed(source->user, g->slots[i].tag, &why, error);
+}
+
 /* Finished sentences leave. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
@@ -246,7 +274,7 @@ static ferry_status leave(generation *g, ferry_error *error)
             g->outputs[kept++] = g->outputs[i];
             continue;
         }
-        if (status == FERRY_OK) status = g->source->finished(g->source->user, slot.tag, g->outputs[i].search, error);
+        if (status == FERRY_OK) status = deliver(g, i, error);
         release(g, i);
         g->tokens -= slot.length;
     }
@@ -254,31 +282,81 @@ static ferry_status leave(generation *g, ferry_error *error)
     return status;
 }
 
-static ferry_status generate(generation *g, ferry_error *error)
+/* ---- the call ---- */
+
+/* Releases what the living sentences and their hypotheses hold; after an error, these may be in any state. */
+static void clear(generation *g)
 {
-    FERRY_TRY(allocate(g, error));
-    fetch(g);
-    FERRY_TRY(refill(g, error));
-    while (g->living_count > 0) {
-        FERRY_TRY(decode(g, error));
-        FERRY_TRY(choose(g, error));
-        FERRY_TRY(leave(g, error));
-        FERRY_TRY(refill(g, error));
+    for (int32_t i = 0; i < g->living_count; i++) release(g, i);
+    for (int32_t r = 0; r < g->capacity; r++)
+        ferry_sequence_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[r]);
+    ferry_arena_end(&g->state->context.arena, g->mark);
+    g->living_count = g->rows = g->capacity = 0;
+    g->tokens = 0;
+}
+
+/* The account has refused memory: the living sentences fail, or if there are none the waiting one, and fewer will be
+ * in progress together. */
+static ferry_status give_up(generation *g, ferry_error *error)
+{
+    const ferry_generate_source *source = g->source;
+    const ferry_account *account = &g->state->account;
+    ferry_status status = FERRY_OK;
+    ferry_error why;
+    ferry_fail(&why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+               account->memory->limit, account->needed);
+    for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
+        status = source->failed(source->user, g->slots[i].tag, &why, error);
+    if (g->living_count == 0 && g->width == 1) {
+        status = source->failed(source->user, g->waiting.tag, &why, error);
+        fetch(g);
     }
-    return FERRY_OK;
+    clear(g);
+    ferry_generator_release(g->generator);
+    g->mark = ferry_arena_begin(&g->state->context.arena);
+    ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
+    g->width = g->width > 1 ? g->width / 2 : 1;
+    g->most_tokens /= 2;
+    return status;
+}
+
+/* Lets sentences in, and takes those that live one token further. */
+static ferry_status advance(generation *g, ferry_error *error)
+{
+    if (g->capacity == 0) FERRY_TRY(allocate(g, error));
+    FERRY_TRY(refill(g, error));
+    FERRY_TRY(decode(g, error));
+    FERRY_TRY(choose(g, error));
+    return leave(g, error);
+}
+
+/* Releases what holds more than the usual batch needs: a long sentence's memory. */
+static void trim(const generation *g)
+{
+    ferry_state *state = g->state;
+    for (int32_t i = 0; i < g->generator->slot_count; i++)
+        if (g->generator->slots[i].arena.reserved > KEPT_BYTES) ferry_arena_destroy(&g->generator->slots[i].arena);
+    ferry_state_trim(state, KEPT_BYTES, (size_t)KEPT_TOKENS * (1 + (size_t)g->source->beam));
 }
 
 ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error)
 {
-    FERRY_TRY(reserve_slots(generator, source->width, error));
-    generation g = {.state = &generator->state, .source = source, .slots = generator->slots};
-    ferry_arena *arena = &generator->state.context.arena;
-    const ferry_arena_mark mark = ferry_arena_begin(arena);
-    const ferry_status status = generate(&g, error);
-    /* After an error some blocks are still held. */
-    for (int32_t i = 0; i < g.living_count; i++) release(&g, i);
-    for (int32_t r = 0; r < g.capacity; r++)
-        ferry_sequence_release(ferry_state_hypothesis_cache(&generator->state), &g.hypotheses[r]);
-    ferry_arena_end(arena, mark);
+    generation g = {
+        .generator = generator,
+        .state = &generator->state,
+        .source = source,
+        .mark = ferry_arena_begin(&generator->state.context.arena),
+        .width = source->width,
+        .most_tokens = source->tokens,
+    };
+    ferry_status status = FERRY_OK;
+    fetch(&g);
+    while (status == FERRY_OK && (g.living_count > 0 || !g.exhausted)) {
+        g.state->account.needed = 0;
+        status = advance(&g, error);
+        if (status == FERRY_ERROR_MEMORY && g.state->account.needed > 0) status = give_up(&g, error);
+    }
+    clear(&g);
+    trim(&g);
     return status;
 }

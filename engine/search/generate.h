@@ -25,15 +25,20 @@ typedef struct ferry_generate_source {
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
     /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
-    /* Called once for each sentence, in the order in which they finish; `search` lives until it returns. An error that
-     * it returns (and has described in `error`) ends the call. */
+    /* One of these two is called once for each sentence, in the order in which they finish. An error that it returns
+     * (and has described in `error`) ends the call. */
+    /* `search` lives until it returns. */
     ferry_status (*finished)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
+    /* A sentence could not be translated: FORMAT (a logit was not finite), or LIMIT (the state's account refused the
+     * memory that the sentences in progress needed together). */
+    ferry_status (*failed)(void *user, size_t tag, const ferry_error *why, ferry_error *error);
     void *user;
 } ferry_generate_source;
 
 typedef struct ferry_generate_slot ferry_generate_slot;
 
-/* What one thread needs to generate. It keeps its memory from call to call. */
+/* What one thread needs to generate. It keeps its memory from call to call, up to what is usual (generate.c). It may
+ * not be moved. */
 typedef struct ferry_generator {
     ferry_state state;
     ferry_generate_slot *slots; /* [slot_count] places of living sentences */
@@ -44,12 +49,14 @@ typedef struct ferry_generator {
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Allowed on a zeroed object. */
 void ferry_generator_destroy(ferry_generator *generator);
+/* Releases all memory; between calls. */
+void ferry_generator_release(ferry_generator *generator);
 /* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 
 /* A sentence's hypotheses depend on the sentence and its rules alone. A sentence longer than the encoder's positions,
- * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT, and
- * those of `finished`. */
+ * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT,
+ * CANCELLED (the state's context was stopped), and those of `finished` and `failed`. */
 ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error);
 
 #endif

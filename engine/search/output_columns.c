@@ -156,7 +156,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
     for (int32_t first = 0; first < N; first += width) {
         const int32_t count = N - first < width ? N - first : width;
         const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);
-        ferry_inputs_multiply(context, values, &g->inputs, &matrix);
+        FERRY_TRY(ferry_inputs_multiply(context, values, &g->inputs, &matrix, error));
         const ferry_logits part = {.values = values, .ld = (size_t)count, .count = count, .first = first};
         const ferry_phase outer = ferry_profile_enter(profile, FERRY_PHASE_SEARCH);
         FERRY_TRY(show_part(columns, g, &part, error));
@@ -178,14 +178,15 @@ ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error
     return FERRY_OK;
 }
 
-ferry_status ferry_output_screen(const ferry_transformer *model, const ferry_kernels *kernels,
-                                 const ferry_options *options, const ferry_shortlist *shortlist, size_t tokens,
-                                 ferry_screen *screen, ferry_error *error)
+ferry_status ferry_output_screen(ferry_state *state, const ferry_options *options, const ferry_shortlist *shortlist,
+                                 size_t tokens, ferry_screen *screen, ferry_error *error)
 {
-    const ferry_matrix *matrix = &model->output;
+    const ferry_matrix *matrix = &state->model->output;
     const bool shared = shortlist == NULL || !options->shortlist;
-    const bool faster = matrix->codes == NULL && matrix->K <= FERRY_CODES_MAX_K && kernels->fast_i8;
+    const bool faster = matrix->codes == NULL && matrix->K <= FERRY_CODES_MAX_K && state->context.kernels->fast_i8;
     *screen = (ferry_screen){0};
     if (tokens < SCREEN_TOKENS || !shared || !faster || !ferry_search_needs_largest_only(options)) return FERRY_OK;
-    return ferry_screen_create(matrix, screen, error);
+    state->account.needed = 0;
+    const ferry_status status = ferry_screen_create(matrix, &state->context, screen, error);
+    return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
 }

@@ -43,10 +43,9 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error);
 
 /* Makes a screen of the model's output matrix if searches with these options can use it, its products are faster, and
- * `tokens`, the source tokens to translate so far, pay for the time that it takes; else leaves *screen zeroed.
- * `shortlist`: the model's, or NULL. Errors: MEMORY. */
-ferry_status ferry_output_screen(const ferry_transformer *model, const ferry_kernels *kernels,
-                                 const ferry_options *options, const ferry_shortlist *shortlist, size_t tokens,
-                                 ferry_screen *screen, ferry_error *error);
+ * `tokens`, the source tokens to translate so far, pay for the time that it takes, and the state's account does not
+ * refuse its memory; else leaves *screen zeroed. `shortlist`: the model's, or NULL. Errors: MEMORY, CANCELLED. */
+ferry_status ferry_output_screen(ferry_state *state, const ferry_options *options, const ferry_shortlist *shortlist,
+                                 size_t tokens, ferry_screen *screen, ferry_error *error);
 
 #endif

@@ -78,19 +78,42 @@ static void quantize_panel(ferry_screen *screen, const float *panel, int8_t *cod
     quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
 }
 
-ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen, ferry_error *error)
+/* All panels; between some of them, it can be stopped. */
+static ferry_status quantize(ferry_screen *screen, const ferry_context *context, int8_t *codes, float *scales,
+                             ferry_error *error)
 {
-    const size_t N = (size_t)exact->N, K = (size_t)exact->K, panels = (N + FERRY_LANES - 1) / FERRY_LANES;
-    const size_t size = ferry_codes_size(FERRY_LANES, exact->K), scales_size = panels * FERRY_LANES * sizeof(float);
-    int8_t *codes = aligned_alloc(64, panels * size + scales_size);
+    enum { TOGETHER = 64 };
+    const ferry_matrix *exact = screen->exact;
+    const size_t panels = ((size_t)exact->N + FERRY_LANES - 1) / FERRY_LANES;
+    for (size_t p = 0; p < panels; p++) {
+        if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
+        quantize_panel(screen, exact->panels + p * (size_t)exact->K * FERRY_LANES,
+                       codes + p * ferry_codes_size(FERRY_LANES, exact->K), scales + p * FERRY_LANES);
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
+                                 ferry_error *error)
+{
+    const size_t N = (size_t)exact->N, size = ferry_codes_size(exact->N, exact->K);
+    const size_t bytes = size + ferry_round_up(N, FERRY_LANES) * sizeof(float);
     *screen = (ferry_screen){0};
-    if (codes == NULL) return ferry_fail_memory(error, "a coarse output matrix", panels * size + scales_size);
-    float *scales = (float *)(void *)(codes + panels * size);
+    if (!ferry_account_take(context->arena.account, bytes))
+        return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    int8_t *codes = aligned_alloc(64, bytes);
+    screen->account = context->arena.account;
+    screen->bytes = bytes;
     screen->exact = exact;
+    float *scales = codes != NULL ? (float *)(void *)(codes + size) : NULL;
     screen->coarse =
         (ferry_matrix){.N = exact->N, .K = exact->K, .codes = codes, .scales = scales, .bias = exact->bias};
-    for (size_t p = 0; p < panels; p++)
-        quantize_panel(screen, exact->panels + p * K * FERRY_LANES, codes + p * size, scales + p * FERRY_LANES);
+    const ferry_status status = codes != NULL ? quantize(screen, context, codes, scales, error)
+                                              : ferry_fail_memory(error, "a coarse output matrix", bytes);
+    if (status != FERRY_OK) {
+        ferry_screen_destroy(screen);
+        return status;
+    }
     for (size_t n = 0; exact->bias != NULL && n < N; n++)
         screen->bias = larger(screen->bias, fabs((double)exact->bias[n]));
     return FERRY_OK;
@@ -99,6 +122,7 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen
 void ferry_screen_destroy(ferry_screen *screen)
 {
     free((void *)(uintptr_t)screen->coarse.codes);
+    ferry_account_give(screen->account, screen->bytes);
     memset(screen, 0, sizeof *screen);
 }
 

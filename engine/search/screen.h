@@ -20,13 +20,17 @@ typedef struct ferry_screen {
     const ferry_matrix *exact; /* W, of floats */
     ferry_matrix coarse;       /* Ŵ, with W's bias */
     double scale, norm, bias;  /* the largest scale, |W_n| and |bias| */
+    ferry_account *account;    /* where its bytes are counted; NULL: nowhere */
+    size_t bytes;
 } ferry_screen;
 
 /* How many columns with the largest coarse logits ferry_screen_resolve needs. */
 enum { FERRY_SCREENED = 16 };
 
-/* `exact` is a matrix of floats, and must outlive the screen. Errors: MEMORY. */
-ferry_status ferry_screen_create(const ferry_matrix *exact, ferry_screen *screen, ferry_error *error);
+/* `exact` is a matrix of floats, and must outlive the screen, as must the account of the context's arena. Errors:
+ * MEMORY, CANCELLED. */
+ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
+                                 ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_screen_destroy(ferry_screen *screen);
 

@@ -58,6 +58,7 @@ struct ferry_search {
     int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
     int32_t candidate_factor; /* C = places × this */
     bool best_ended;          /* the best candidate of some step was one that ended */
+    bool damaged;             /* a logit was not finite */
     ferry_candidate *candidates; /* [C] */
     ferry_seen *seen;            /* [k], by row */
     float *before_penalty;       /* [1 + max_length] */
@@ -224,10 +225,18 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
                       search->rows[row].ids, 1 + search->generated);
 }
 
-static void log_softmax(const ferry_kernels *kernels, float *values, int32_t count)
+/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
+ * never chosen. */
+static bool is_damaged(const ferry_log_sum *total)
+{
+    return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
+}
+
+static void log_softmax(ferry_search *search, const ferry_kernels *kernels, float *values, int32_t count)
 {
     ferry_log_sum total = FERRY_LOG_SUM_ZERO;
     kernels->add_exp(&total, values, count);
+    search->damaged = search->damaged || is_damaged(&total);
     const float log_sum = ferry_log_of_sum(&total);
     for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
 }
@@ -246,8 +255,9 @@ static void keep_largest(ferry_search *search, const ferry_kernels *kernels, con
 {
     ferry_best *best = &search->seen[0].best;
     const int32_t place = kernels->argmax(part->values, part->count);
-    const float value = part->values[place];
-    if (!(value > best->value)) return;
+    const float value = place >= 0 ? part->values[place] : INFINITY;
+    if (value == INFINITY) search->damaged = true;
+    if (search->damaged || !(value > best->value)) return;
     const int32_t id = ferry_logits_id(part, part->first + place);
     const bool penalized = search->rules.options.repetition_penalty != 1;
     *best = (ferry_best){value, id, penalized ? value_before_penalty(search, id, value) : value};
@@ -264,7 +274,7 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
     ferry_seen *seen = &search->seen[row];
     float *values = part->values + (size_t)row * part->ld;
     if (penalizes_probabilities(options))
-        log_softmax(kernels, values, part->count);
+        log_softmax(search, kernels, values, part->count);
     else if (scored && !options->renormalize)
         kernels->add_exp(&seen->log_sum, values, part->count);
     if (options->repetition_penalty != 1)
@@ -272,6 +282,7 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
                               search->before_penalty);
     mask(search, part, values, row);
     if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
+    search->damaged = search->damaged || is_damaged(&seen->log_sum);
     if (greedy)
         keep_largest(search, kernels, part);
     else
@@ -281,7 +292,7 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     assert(search->live > 0);
-    if (forced_id(search) >= 0) return;
+    if (forced_id(search) >= 0 || search->damaged) return;
     for (int32_t row = 0; row < search->live; row++) see_row(search, kernels, part, row);
 }
 
@@ -430,6 +441,10 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
                           int32_t *parents)
 {
     ferry_search_see(search, kernels, logits);
+    if (search->damaged) {
+        search->live = 0;
+        return 0;
+    }
     const int32_t count = collect(search, logits->ids);
     if (count > 0) {
         advance(search, count, ids, parents);
@@ -445,6 +460,11 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 }
 
 /* ---- the result ---- */
+
+bool ferry_search_is_damaged(const ferry_search *search)
+{
+    return search->damaged;
+}
 
 int32_t ferry_search_count(const ferry_search *search)
 {

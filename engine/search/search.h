@@ -96,8 +96,10 @@ const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);
 
-/* Of a finished search: how many hypotheses there are, best first: nbest, or fewer (at least 1) when the rules admit no
- * more. The ids and token scores live as long as the search. */
+/* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
+bool ferry_search_is_damaged(const ferry_search *search);
+/* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)
+ * when the rules admit no more. The ids and token scores live as long as the search. */
 int32_t ferry_search_count(const ferry_search *search);
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index);
 

@@ -62,7 +62,7 @@ static ferry_screen make_screen(const ferry_model *model)
 {
     ferry_screen screen = {0};
     if (model->file.transformer.output.codes == NULL)
-        CHECK(ferry_screen_create(&model->file.transformer.output, &screen, &error));
+        CHECK(ferry_screen_create(&model->file.transformer.output, &(ferry_context){0}, &screen, &error));
     return screen;
 }
 

@@ -96,16 +96,14 @@ TEST(test_large_memory)
                 {PAGE, PAGE, PAGE},
                 {PAGE + 1, 2 * PAGE, PAGE}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        size_t size = rows[i].size;
-        char *memory = ferry_large_alloc(&size);
+        const size_t size = ferry_large_size(rows[i].size);
+        char *memory = ferry_large_alloc(size);
         assert_non_null(memory);
         assert_int_equal(size, rows[i].expected);
         assert_int_equal((uintptr_t)memory % rows[i].alignment, 0);
         memory[0] = memory[size - 1] = 1;
         free(memory);
     }
-    for (size_t less = 0; less < 3; less++) {
-        size_t size = SIZE_MAX - less;
-        assert_null(ferry_large_alloc(&size));
-    }
+    for (size_t less = 0; less < 3; less++) assert_int_equal(ferry_large_size(SIZE_MAX - less), 0);
+    assert_null(ferry_large_alloc(0));
 }

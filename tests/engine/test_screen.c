@@ -57,7 +57,7 @@ static answer ask(const ferry_kernels *k, const world *w, ferry_context *context
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
         const ferry_matrix part = ferry_matrix_columns(&screen->coarse, first, count);
-        ferry_inputs_multiply(context, logits, &inputs, &part);
+        CHECK(ferry_inputs_multiply(context, logits, &inputs, &part, &error));
         for (int32_t n = 0; n < count; n++)
             if (w->masked[first + n]) logits[n] = -INFINITY;
         k->add_top(&top, logits, count, first);
@@ -90,7 +90,7 @@ static bool check(const world *w)
     {
         ferry_screen screen;
         ferry_context context = {.kernels = *k};
-        CHECK(ferry_screen_create(&w->matrix, &screen, &error));
+        CHECK(ferry_screen_create(&w->matrix, &context, &screen, &error));
         const answer said = ask(*k, w, &context, &screen), true_one = know(*k, w);
         told = told && said.told;
         if (said.told) {

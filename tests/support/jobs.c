@@ -48,6 +48,12 @@ static ferry_status keep(void *user, size_t tag, const ferry_search *search, fer
     return FERRY_OK;
 }
 
+static ferry_status refuse(void *user, size_t tag, const ferry_error *why, ferry_error *error)
+{
+    (void)user;
+    return ferry_fail(error, why->status, "sentence %zu: %s", tag, why->message);
+}
+
 typedef struct call {
     ferry_generator *generator;
     ferry_generate_source source;
@@ -73,6 +79,7 @@ void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t las
         .tokens = tokens,
         .next = next_sentence,
         .finished = keep,
+        .failed = refuse,
         .user = j,
     };
     for (int32_t s = 0; s < j->count; s++) {

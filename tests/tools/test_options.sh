@@ -38,7 +38,7 @@ test_wrong_usage()
     expect_usage_error "inspect: expected FILE, found 0 arguments" inspect
     expect_usage_error "inspect: expected FILE, found 2 arguments" inspect a b
     expect_usage_error "verify: expected MODEL [GOLDEN.safetensors], found 3 arguments" verify a b c
-    expect_usage_error "bench: expected 'translate' or 'encodings', found 'juggling'" bench juggling
+    expect_usage_error "bench: expected 'translate', 'cancel' or 'encodings', found 'juggling'" bench juggling
 }
 
 test_bad_values()

@@ -27,6 +27,7 @@ typedef struct bench {
     float *weights; /* COLD_BYTES; any bytes will do as int8 codes */
     float *x;
     float *y;
+    ferry_arena *arena;
 } bench;
 
 typedef struct contender {
@@ -65,7 +66,10 @@ static double peak_i8(const char *isa)
 static void multiply(const bench *b, const contender *c, shape s, const float *weights)
 {
     if (c->kernels != NULL) {
-        c->kernels->product(b->y, (size_t)s.N, b->x, (size_t)s.K, s.rows, weights, s.K, s.N, NULL);
+        ferry_context context = {.kernels = c->kernels, .arena = *b->arena};
+        const ferry_matrix matrix = {.N = s.N, .K = s.K, .panels = weights};
+        if (ferry_linear(&context, b->y, &(ferry_rows){b->x, s.rows, NULL}, &matrix, NULL) != FERRY_OK) exit(1);
+        *b->arena = context.arena;
     } else {
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, s.rows, s.N, s.K, 1.0f, b->x, s.K, weights, s.K, 0.0f,
                     b->y, s.N);
@@ -233,7 +237,8 @@ static void print_table_i8(const bench *b)
 
 int main(int argc, char **argv)
 {
-    bench b = {.seconds = argc > 1 ? atof(argv[1]) : 0.01};
+    ferry_arena arena = {0};
+    bench b = {.seconds = argc > 1 ? atof(argv[1]) : 0.01, .arena = &arena};
     contender contenders[MAX_CONTENDERS];
     int count = 0;
     b.weights = aligned_alloc(64, COLD_BYTES);
@@ -251,6 +256,7 @@ int main(int argc, char **argv)
     printf("OpenBLAS's core: %s%s\n", ferry_openblas_core(), ferry_openblas_matches_cpu() ? "" : " (below this CPU)");
     print_table(&b, contenders, count);
     print_table_i8(&b);
+    ferry_arena_destroy(&arena);
     free(b.weights);
     free(b.x);
     free(b.y);

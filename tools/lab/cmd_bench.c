@@ -6,6 +6,7 @@
     (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) |             \
      FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) | FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
 #define TRANSLATE_SEARCH "beam threads batch"
+#define CANCEL_OPTIONS (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT))
 #define ENCODINGS_OPTIONS                                                                                              \
     (FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(JSON) | FERRY_TAKES(CSV) | FERRY_TAKES(REPORT) |        \
      FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(QUIET))
@@ -21,6 +22,7 @@ typedef struct subject {
 
 static const subject subjects[] = {
     {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH}, 0, ferry_bench_translate},
+    {"cancel", {CANCEL_OPTIONS, TRANSLATE_SEARCH}, 0, ferry_bench_cancel},
     {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH}, SIZE_MAX - 1, ferry_bench_encodings},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
@@ -31,7 +33,7 @@ static int run(const ferry_call *call)
     size_t s = 0;
     while (s < SUBJECT_COUNT && strcmp(name, subjects[s].name) != 0) s++;
     if (s == SUBJECT_COUNT) {
-        ferry_complain("bench: expected 'translate' or 'encodings', found '%s'", name);
+        ferry_complain("bench: expected 'translate', 'cancel' or 'encodings', found '%s'", name);
         return FERRY_EXIT_USAGE;
     }
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
@@ -48,8 +50,8 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate|encodings [MODEL…]",
-    .summary = "measure the speed of translation, or compare positional encodings",
+    .synopsis = "translate|cancel|encodings [MODEL…]",
+    .summary = "measure the speed of translation or of cancelling, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
         "--json: load_s first_s translate_s lines target_tokens peak_rss_mb; with --single mean_ms p50_ms p95_ms;\n"
@@ -59,6 +61,10 @@ const ferry_command ferry_command_bench = {
         "--limits: the work of all products with weights, and its share of what the machine can multiply and read.\n"
         "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile,\n"
         "--limits, --json.\n"
+        "cancel: the milliseconds until a call that is cancelled at a random moment returns: median and maximum, for "
+        "the\n"
+        "first 32 lines of the text, and for 20 kB and 100 kB of it as one line. Options: --model, --from, --to,\n"
+        "--input, --beam, --threads, --batch.\n"
         "encodings: compares trained models on a text with its translation. Default: the models that ship, which "
         "differ\n"
         "only by their positional encoding, with their text; then the cost of all encodings, as --untrained. BLEU and\n"

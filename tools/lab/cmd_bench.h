@@ -6,6 +6,8 @@
 
 /* Translating a file. */
 int ferry_bench_translate(const ferry_call *call);
+/* How soon a call that is cancelled returns. */
+int ferry_bench_cancel(const ferry_call *call);
 /* Trained models on a text, and what positional encodings cost. */
 int ferry_bench_encodings(const ferry_call *call);
 

@@ -1,0 +1,245 @@
+/* Cancelling: what is in progress ends, nothing stays behind, and the next call computes as if nothing had happened. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#include "tests/support/jobs.h"
+#include "tests/support/small_model.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "engine/api/model.h"
+#include "engine/graph/encoder.h"
+#include "tests/support/random.h"
+
+enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 30, MANY = 4000 };
+
+static ferry_model *open_model(bool ssru, ferry_type type)
+{
+    return open_small_model(&(small_model){.vocab = VOCAB, .ssru = ssru, .type = type}, NULL);
+}
+
+/* ---- a generator, stopped at its callbacks and at any other time ---- */
+
+static job *make_job(const ferry_model *model)
+{
+    job *j = new_job(&model->file.generation, SENTENCES);
+    for (int32_t s = 0; s < SENTENCES; s++) {
+        job_sentence *sentence = &j->sentences[s];
+        sentence->length = 1 + s * 7 % LONGEST;
+        for (int32_t i = 0; i < LONGEST; i++) sentence->ids[i] = (s * 577 + i * 131) % VOCAB;
+        sentence->options.max_length = 10 + s % 25;
+        sentence->options.beam = 1 + s % 3;
+        sentence->options.nbest = 1;
+    }
+    return j;
+}
+
+typedef struct stopping {
+    job *job;
+    atomic_bool stop;
+    int32_t taken, finished;
+    int32_t stop_at_taken, stop_at_finished; /* -1: never */
+} stopping;
+
+static bool next(void *user, ferry_generate_sentence *sentence)
+{
+    stopping *s = user;
+    if (s->taken == SENTENCES) return false;
+    const job_sentence *from = &s->job->sentences[s->taken];
+    const ferry_generation *generation = s->job->generation;
+    *sentence = (ferry_generate_sentence){
+        .ids = from->ids,
+        .length = from->length,
+        .rules = {from->options, generation->eos_ids, generation->eos_count, generation->start_id},
+    };
+    if (s->taken++ == s->stop_at_taken) atomic_store(&s->stop, true);
+    return true;
+}
+
+static ferry_status finished(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+{
+    (void)tag, (void)search, (void)error;
+    stopping *s = user;
+    if (s->finished++ == s->stop_at_finished) atomic_store(&s->stop, true);
+    return FERRY_OK;
+}
+
+static ferry_status generate(ferry_generator *generator, stopping *s, ferry_error *error)
+{
+    const ferry_generate_source source = {
+        .width = 16, .tokens = 200, .beam = 3, .max_length = 40, .next = next, .finished = finished, .user = s};
+    generator->state.context.stop = &s->stop;
+    const ferry_status status = ferry_generate(generator, &source, error);
+    generator->state.context.stop = NULL;
+    return status;
+}
+
+/* The stopped generator is as good as a new one: it holds nothing, and its results and requests are the same. */
+static void check_usable(ferry_generator *generator, const job *expected)
+{
+    job *j = kept_memory(sizeof *j);
+    *j = *expected;
+    assert_int_equal(generator->state.context.arena.used, 0);
+    generate_job(generator, j, 0, SENTENCES, 16, 200);
+    for (int32_t i = 0; i < SENTENCES; i++)
+        assert_memory_equal(&j->sentences[i].found[0], &expected->sentences[i].found[0], sizeof(job_hypothesis));
+}
+
+static void stop_at_callbacks(const ferry_model *model)
+{
+    ferry_generator generator;
+    job *expected = make_job(model);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generate_job(&generator, expected, 0, SENTENCES, 16, 200);
+    for (int32_t at = 0; at < SENTENCES - 1; at += 3) {
+        for (int32_t which = 0; which < 2; which++) {
+            stopping s = {expected, .stop_at_taken = which == 0 ? at : -1, .stop_at_finished = which == 1 ? at : -1};
+            REFUSE_SAYING(generate(&generator, &s, &error), FERRY_ERROR_CANCELLED, "cancelled");
+            assert_in_range(s.finished, which == 1 ? at + 1 : 0, SENTENCES - 1);
+        }
+        check_usable(&generator, expected);
+    }
+    ferry_generator_destroy(&generator);
+}
+
+TEST(test_stopping_at_callbacks)
+{
+    for (int i = 0; i < 4; i++) {
+        ferry_model *model = open_model(i % 2 == 1, i < 2 ? FERRY_F32 : FERRY_I8);
+        stop_at_callbacks(model);
+        ferry_model_close(model);
+    }
+}
+
+static void *stop_later(void *user)
+{
+    stopping *s = user;
+    nanosleep(&(struct timespec){.tv_nsec = s->stop_at_taken * 20000L}, NULL);
+    atomic_store(&s->stop, true);
+    return NULL;
+}
+
+/* All blocks of keys and values are free again: more calls need no more of them. */
+TEST(test_stopping_at_any_time)
+{
+    ferry_model *model = open_model(false, FERRY_F32);
+    ferry_generator generator;
+    job *expected = make_job(model);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    for (int i = 0; i < 3; i++) generate_job(&generator, expected, 0, SENTENCES, 16, 200);
+    const size_t before = ferry_generator_allocations(&generator);
+    int32_t cancelled = 0;
+    for (int32_t round = 0; round < 100; round++) {
+        pthread_t thread;
+        stopping s = {expected, .stop_at_taken = 1000 + round, .stop_at_finished = -1};
+        assert_int_equal(pthread_create(&thread, NULL, stop_later, &s), 0);
+        ferry_status status = FERRY_OK;
+        while (status == FERRY_OK) {
+            s.taken = s.finished = 0;
+            status = generate(&generator, &s, NULL);
+        }
+        cancelled += status == FERRY_ERROR_CANCELLED;
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(cancelled, 100);
+    check_usable(&generator, expected);
+    assert_int_equal(ferry_generator_allocations(&generator), before);
+    ferry_generator_destroy(&generator);
+    ferry_model_close(model);
+}
+
+/* ---- a computation that is stopped before it begins does not begin ---- */
+
+TEST(test_each_computation_ends)
+{
+    static float x[8 * 64], y[8 * VOCAB];
+    static const int32_t ids[] = {1, 2, 3}, offsets[] = {0, 3};
+    ferry_model *model = open_model(false, FERRY_F32);
+    const ferry_matrix *output = &model->file.transformer.output;
+    const atomic_bool stop = true;
+    ferry_state s;
+    ferry_screen screen;
+    ferry_state_init(&s, &model->file.transformer, model->kernels);
+    s.context.stop = &stop;
+    y[0] = 123;
+    REFUSE(ferry_linear(&s.context, y, &(ferry_rows){x, 8, NULL}, output, &error), FERRY_ERROR_CANCELLED, "");
+    assert_true(y[0] == 123);
+    ferry_arena_destroy(&s.context.arena);
+    REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
+    REFUSE(ferry_screen_create(output, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(screen.coarse.codes);
+    ferry_state_destroy(&s);
+    ferry_model_close(model);
+}
+
+/* ---- a translator ---- */
+
+typedef struct canceller {
+    ferry_translator *translator;
+    atomic_bool done;
+} canceller;
+
+/* Again and again: a request before the call begins has no effect. */
+static void *cancel_until_done(void *user)
+{
+    canceller *c = user;
+    while (!atomic_load(&c->done)) {
+        ferry_translator_cancel(c->translator);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return NULL;
+}
+
+static ferry_result *generate_some(ferry_translator *translator, const int32_t *ids, const int32_t *offsets)
+{
+    ferry_result *result;
+    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
+    return result;
+}
+
+static void check_same(const ferry_result *a, const ferry_result *b)
+{
+    for (size_t i = 0; i < SENTENCES; i++) {
+        assert_int_equal(ferry_result_tokens(a, i, 0), ferry_result_tokens(b, i, 0));
+        assert_memory_equal(ferry_inspect_result_ids(a, i, 0), ferry_inspect_result_ids(b, i, 0),
+                            ferry_result_tokens(a, i, 0) * sizeof(int32_t));
+    }
+}
+
+static void cancel_and_go_on(const ferry_model *model, int32_t threads)
+{
+    int32_t *ids = kept_memory(MANY * LONGEST * sizeof *ids), *offsets = kept_memory((MANY + 1) * sizeof *offsets);
+    for (int32_t i = 0; i < MANY * LONGEST; i++) ids[i] = i * 131 % VOCAB;
+    for (int32_t s = 0; s <= MANY; s++) offsets[s] = s * LONGEST;
+    ferry_options options;
+    canceller c = {NULL, false};
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.threads = threads;
+    options.beam = 2;
+    options.max_length = 40;
+    CHECK(ferry_translator_create(model, &options, &c.translator, &error));
+    ferry_result *before = generate_some(c.translator, ids, offsets), *unfinished;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_until_done, &c), 0);
+    for (int round = 0; round < 5; round++) {
+        ferry_error error;
+        assert_int_equal(ferry_inspect_generate(c.translator, ids, offsets, MANY, &unfinished, &error),
+                         FERRY_ERROR_CANCELLED);
+        ferry_result_destroy(unfinished);
+    }
+    atomic_store(&c.done, true);
+    pthread_join(thread, NULL);
+    ferry_result *after = generate_some(c.translator, ids, offsets);
+    check_same(before, after);
+    ferry_result_destroy(before);
+    ferry_result_destroy(after);
+    ferry_translator_destroy(c.translator);
+}
+
+TEST(test_cancelling_a_translator)
+{
+    ferry_model *model = open_model(false, FERRY_F32);
+    for (int32_t threads = 1; threads <= 3; threads += 2) cancel_and_go_on(model, threads);
+    ferry_translator_cancel(NULL);
+    ferry_model_close(model);
+}

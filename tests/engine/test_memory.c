@@ -1,0 +1,177 @@
+/* A translator's memory: it is counted, does not exceed its limit, and is given back; a limit loses the lines for which
+ * it does not suffice, and no others. */
+#include "tests/support/small_model.h"
+#include "tests/support/support.h"
+
+#include "base/arena.h"
+#include "base/memory.h"
+
+enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 200, MEGABYTE = 1 << 20 };
+
+static int32_t ids[SENTENCES * LONGEST], offsets[SENTENCES + 1];
+
+static ferry_model *open_model(int32_t ffn_width)
+{
+    for (int32_t s = 0, at = 0; s < SENTENCES; s++) {
+        const int32_t length = s == 11 ? LONGEST : 1 + s * 11 % 30;
+        for (int32_t i = 0; i < length; i++) ids[at++] = (s * 577 + i * 131) % VOCAB;
+        offsets[s + 1] = at;
+    }
+    return open_small_model(
+        &(small_model){
+            .vocab = VOCAB, .layers = 2, .d_model = 64, .heads = 4, .head_width = 16, .ffn_width = ffn_width},
+        NULL);
+}
+
+static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, size_t limit)
+{
+    ferry_options options;
+    ferry_translator *translator;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = beam;
+    options.threads = threads;
+    options.memory_limit = limit;
+    options.length_factor = 1;
+    options.length_extra = 5;
+    options.max_source = 8192;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    return translator;
+}
+
+static ferry_result *generate(ferry_translator *translator)
+{
+    ferry_result *result;
+    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
+    return result;
+}
+
+static void check_equal(const ferry_result *a, const ferry_result *b, size_t line)
+{
+    const size_t tokens = ferry_result_tokens(a, line, 0);
+    const float scores[] = {ferry_result_score(a, line, 0), ferry_result_score(b, line, 0)};
+    assert_int_equal(tokens, ferry_result_tokens(b, line, 0));
+    assert_memory_equal(ferry_inspect_result_ids(a, line, 0), ferry_inspect_result_ids(b, line, 0),
+                        tokens * sizeof(int32_t));
+    assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+}
+
+/* Lines that fail under the limit; the others are as expected. */
+static int32_t failures_under(const ferry_model *model, int32_t beam, int32_t threads, size_t limit,
+                              const ferry_result *expected)
+{
+    int32_t failures = 0;
+    size_t peak;
+    ferry_translator *translator = make_translator(model, beam, threads, limit);
+    for (int round = 0; round < 2; round++) {
+        ferry_result *result = generate(translator);
+        failures = 0;
+        for (size_t i = 0; i < SENTENCES; i++) {
+            const char *message = ferry_result_error(result, i);
+            if (message == NULL) {
+                check_equal(result, expected, i);
+                continue;
+            }
+            char text[64];
+            snprintf(text, sizeof text, "option memory_limit: %zu bytes do not suffice", limit);
+            assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_LIMIT);
+            assert_non_null(strstr(message, text));
+            failures++;
+        }
+        assert_in_range(ferry_translator_memory(translator, &peak), 0, limit);
+        assert_in_range(peak, 1, limit);
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+    return failures;
+}
+
+static void check_limits(const ferry_model *model, int32_t beam, int32_t threads)
+{
+    size_t peak, before = 0, some = 0;
+    ferry_translator *translator = make_translator(model, beam, threads, 0);
+    assert_int_equal(ferry_translator_memory(translator, NULL), 0);
+    ferry_result *expected = generate(translator);
+    const size_t held = ferry_translator_memory(translator, &peak);
+    assert_in_range(held, 1, peak);
+    ferry_translator_destroy(translator);
+    assert_int_equal(failures_under(model, beam, threads, peak + MEGABYTE, expected), 0);
+    assert_int_equal(failures_under(model, beam, threads, 10000, expected), SENTENCES);
+    for (size_t part = 1; part <= 16; part++) {
+        const size_t failures = (size_t)failures_under(model, beam, threads, peak * part / 16, expected);
+        if (part > 1) assert_in_range(failures, 0, before);
+        some += failures > 0 && failures < SENTENCES;
+        before = failures;
+    }
+    assert_true(some > 0); /* the long line alone */
+    ferry_result_destroy(expected);
+}
+
+TEST(test_limits_lose_only_what_does_not_fit)
+{
+    ferry_model *model = open_model(512);
+    check_limits(model, 1, 1);
+    check_limits(model, 3, 1);
+    check_limits(model, 2, 3);
+    ferry_model_close(model);
+}
+
+/* The feed-forward's inner rows of 1,000 tokens are 32 MB. */
+TEST(test_the_memory_of_a_long_line_is_given_back)
+{
+    enum { LONG = 1100 };
+    int32_t *line = kept_memory(LONG * sizeof *line), ends[] = {0, LONG};
+    ferry_model *model = open_model(8192);
+    ferry_translator *translator = make_translator(model, 1, 1, 0);
+    ferry_result *expected = generate(translator), *result;
+    const size_t usual = ferry_translator_memory(translator, NULL);
+    size_t peak;
+    for (int32_t i = 0; i < LONG; i++) line[i] = i * 131 % VOCAB;
+    CHECK(ferry_inspect_generate(translator, line, ends, 1, &result, &error));
+    ferry_result_destroy(result);
+    const size_t held = ferry_translator_memory(translator, &peak);
+    assert_in_range(peak, usual + 32 * MEGABYTE, SIZE_MAX);
+    assert_in_range(held, 0, usual + 4 * MEGABYTE);
+    result = generate(translator);
+    for (size_t i = 0; i < SENTENCES; i++) check_equal(result, expected, i);
+    ferry_result_destroy(result);
+    ferry_result_destroy(expected);
+    ferry_translator_destroy(translator);
+    assert_int_equal(ferry_translator_memory(NULL, &peak), 0);
+    assert_int_equal(peak, 0);
+    ferry_model_close(model);
+}
+
+TEST(test_accounts)
+{
+    ferry_memory memory = {.limit = 1000};
+    ferry_account a = {.memory = &memory}, b = {.memory = &memory}, none = {0};
+    assert_true(ferry_account_take(&a, 600));
+    assert_false(ferry_account_take(&b, 401));
+    assert_int_equal(b.needed, 1001);
+    assert_int_equal(a.needed, 0);
+    assert_false(ferry_account_take(&b, SIZE_MAX));
+    assert_int_equal(b.needed, SIZE_MAX);
+    assert_true(ferry_account_take(&b, 400));
+    assert_int_equal(b.needed, SIZE_MAX);
+    ferry_account_give(&a, 600);
+    assert_int_equal(memory.held, 400);
+    assert_int_equal(memory.peak, 1000);
+    assert_true(ferry_account_take(&none, SIZE_MAX));
+    assert_true(ferry_account_take(NULL, SIZE_MAX));
+}
+
+/* Chunks double where they can, and are as small as they must be where not. */
+TEST(test_an_arena_with_an_account)
+{
+    ferry_memory memory = {.limit = 300000};
+    ferry_account account = {.memory = &memory};
+    ferry_arena arena = {.account = &account};
+    assert_non_null(ferry_arena_alloc(&arena, 1, 150000));
+    assert_non_null(ferry_arena_alloc(&arena, 1, 100000));
+    assert_null(ferry_arena_alloc(&arena, 1, 100000));
+    assert_true(account.needed > memory.limit);
+    ferry_arena_end(&arena, (ferry_arena_mark){0});
+    assert_non_null(ferry_arena_alloc(&arena, 1, 240000));
+    ferry_arena_destroy(&arena);
+    assert_int_equal(memory.held, 0);
+}
