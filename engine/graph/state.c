@@ -23,8 +23,8 @@ void ferry_state_destroy(ferry_state *state)
 
 static void trim_cache(ferry_cache *cache, size_t bytes, size_t tokens)
 {
-    const size_t kept = tokens * ferry_cache_token_bytes(cache);
-    if (cache->reserved > (kept > bytes ? kept : bytes)) ferry_cache_destroy(cache);
+    if (cache->reserved > bytes && cache->reserved > tokens * ferry_cache_token_bytes(cache))
+        ferry_cache_destroy(cache);
 }
 
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)

@@ -26,10 +26,9 @@ typedef struct ferry_state {
     ferry_profile profile;
 } ferry_state;
 
-/* `model` and `kernels` must outlive the state. No memory is taken before the first use. The
- * state may not be moved. */
+/* `model` and `kernels` must outlive the state. No memory is taken before the first use. The state may not be moved. */
 void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
-/* Releases all memory; the state can be used again. */
+/* Releases all memory; the state can be used again. Allowed on a zeroed object. */
 void ferry_state_destroy(ferry_state *state);
 /* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
  * hold a block. */
