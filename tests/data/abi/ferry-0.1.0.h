@@ -214,7 +214,7 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * function for a translator that is in use: from any thread, or from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
- * results. */
+ * results, and the ids and texts of the lines of a call. */
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
 
 /* Translates `count` lines, each as one sentence (ferry_options.max_source). A line's result does not depend on the
