@@ -41,15 +41,26 @@ ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **ker
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
 }
 
+ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error)
+{
+    ferry_model *model = calloc(1, sizeof *model);
+    if (model == NULL) {
+        ferry_fail_memory(error, "a model", sizeof *model);
+        return NULL;
+    }
+    pthread_mutex_init(&model->mutex, NULL);
+    model->kernels = kernels;
+    return model;
+}
+
 ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                 ferry_model **model, ferry_error *error)
 {
-    ferry_model *created = calloc(1, sizeof *created);
+    ferry_model *created = ferry_model_allocate(kernels, error);
     if (created == NULL) {
         ferry_mapped_file_close(&map);
-        return ferry_fail_memory(error, "a model", sizeof *created);
+        return FERRY_ERROR_MEMORY;
     }
-    created->kernels = kernels;
     ferry_status status = ferry_model_file_open(map, name, kernels, &created->file, error);
     if (status == FERRY_OK) status = create_tokenizer(created, error);
     if (status == FERRY_OK)
@@ -62,6 +73,15 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
     }
     *model = created;
     return FERRY_OK;
+}
+
+void ferry_model_widen(const ferry_model *model)
+{
+    ferry_model *own = (ferry_model *)(uintptr_t)model; /* constant for its users */
+    pthread_mutex_lock(&own->mutex);
+    if (!own->widened) ferry_model_file_widen(&own->file, own->kernels);
+    own->widened = true;
+    pthread_mutex_unlock(&own->mutex);
 }
 
 /* ---- opening ---- */
@@ -139,5 +159,6 @@ void ferry_model_close(ferry_model *model)
     if (model == NULL) return;
     ferry_tokenizer_destroy(model->tokenizer);
     ferry_model_file_close(&model->file);
+    pthread_mutex_destroy(&model->mutex);
     free(model);
 }

@@ -36,6 +36,7 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
     if (translator->generators == NULL)
         return ferry_fail_memory(error, "threads", (size_t)threads * sizeof *translator->generators);
     FERRY_TRY(ferry_pool_create(threads, &translator->pool, error));
+    ferry_model_widen(model);
     for (int32_t i = 0; i < threads; i++) {
         ferry_generator_init(&translator->generators[i], &model->file.transformer, model->kernels);
         ferry_state *state = &translator->generators[i].state;

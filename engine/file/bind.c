@@ -248,19 +248,17 @@ static ferry_status bind_everything(ferry_binder *binder, const ferry_schema_val
 }
 
 ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
-                              ferry_widening **widenings, size_t *count, ferry_error *error)
+                              ferry_error *error)
 {
     const size_t tensors = file->gguf.tensor_count;
     ferry_binder binder = {.file = file, .gguf = &file->gguf, .kernels = kernels};
     ferry_status status;
     binder.used = calloc(tensors + 1, sizeof *binder.used);
-    binder.widenings = calloc(tensors + 1, sizeof *binder.widenings);
-    if (binder.used == NULL || binder.widenings == NULL)
+    file->widenings = calloc(tensors + 1, sizeof *file->widenings);
+    if (binder.used == NULL || file->widenings == NULL)
         status = ferry_fail_memory(error, "the tensors of a model file", tensors);
     else
         status = bind_everything(&binder, values, error);
     free(binder.used);
-    *widenings = binder.widenings;
-    *count = binder.widening_count;
     return status;
 }

@@ -5,18 +5,12 @@
 #include "model_file.h"
 #include "schema.h"
 
-/* A matrix that has to be widened: `*panels` will point to it as float32. */
-typedef struct ferry_widening {
-    const ferry_tensor *tensor;
-    const float **panels;
-} ferry_widening;
-
 /* Fills *values (of `file`), parameters and type from file->gguf, checking every key, shape and id, and that no tensor
- * is left over. Float32 and int8 matrices point into the mapping; those of f16 are listed in *widenings, [*count], in
- * the order of their use, which belongs to the caller even after a failure. Tied output: ferry_model_tie. */
+ * is left over. Float32 and int8 matrices point into the mapping; those of f16 are listed in file->widenings, in the
+ * order of their use, also after a failure. Tied output: ferry_model_tie. */
 ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
-                              ferry_widening **widenings, size_t *count, ferry_error *error);
-/* After all matrices are loaded: gives tied ones their second use. */
+                              ferry_error *error);
+/* After all matrices have their place: gives tied ones their second use. */
 void ferry_model_tie(ferry_model_file *file);
 
 #endif

@@ -139,7 +139,7 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
     switch (tensor->type) {
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
     case FERRY_F16:
-        binder->widenings[binder->widening_count++] = (ferry_widening){tensor, &matrix->panels};
+        binder->file->widenings[binder->file->widening_count++] = (ferry_widening){tensor, &matrix->panels};
         return FERRY_OK;
     case FERRY_I8:
         if (K > FERRY_CODES_MAX_K) {

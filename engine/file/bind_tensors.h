@@ -9,9 +9,7 @@ typedef struct ferry_binder {
     ferry_model_file *file;
     const ferry_gguf *gguf;
     const ferry_kernels *kernels;
-    bool *used; /* [gguf->tensor_count] */
-    ferry_widening *widenings;
-    size_t widening_count;
+    bool *used;           /* [gguf->tensor_count] */
     size_t type_bytes[3]; /* of matrices so far: f32, f16, i8 */
 } ferry_binder;
 

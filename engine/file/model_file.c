@@ -131,15 +131,23 @@ ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferr
     return FERRY_OK;
 }
 
-static ferry_status allocate_widened(ferry_model_file *file, const ferry_widening *widenings, size_t count,
-                                     ferry_error *error)
+/* Twice the bytes of an f16 tensor in the file: cannot overflow. */
+static size_t widened_bytes(const ferry_widening *widening)
+{
+    return ferry_round_up(2 * widening->tensor->bytes, FERRY_ARENA_ALIGNMENT);
+}
+
+static ferry_status place_widened(ferry_model_file *file, ferry_error *error)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        /* Twice the bytes of an f16 tensor in the file: cannot overflow. */
-        bytes += ferry_round_up(2 * widenings[i].tensor->bytes, FERRY_ARENA_ALIGNMENT);
+    for (size_t i = 0; i < file->widening_count; i++) bytes += widened_bytes(&file->widenings[i]);
+    if (bytes > 0) FERRY_TRY(ferry_model_file_reserve(file, bytes, error));
+    const float *place = file->widened;
+    for (size_t i = 0; i < file->widening_count; i++) {
+        *file->widenings[i].panels = place;
+        place += widened_bytes(&file->widenings[i]) / sizeof *place;
     }
-    return bytes > 0 ? ferry_model_file_reserve(file, bytes, error) : FERRY_OK;
+    return FERRY_OK;
 }
 
 /* Releases mapped pages on the way, so that a matrix is not resident twice. */
@@ -156,24 +164,22 @@ static void widen(const ferry_model_file *file, const ferry_kernels *kernels, co
     }
 }
 
-static ferry_status load_weights(ferry_model_file *file, const ferry_schema_values *values,
+void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels)
+{
+    float *out = file->widened;
+    for (size_t i = 0; i < file->widening_count; i++) {
+        widen(file, kernels, file->widenings[i].tensor, out);
+        out += widened_bytes(&file->widenings[i]) / sizeof *out;
+    }
+}
+
+static ferry_status bind_weights(ferry_model_file *file, const ferry_schema_values *values,
                                  const ferry_kernels *kernels, ferry_error *error)
 {
-    ferry_widening *widenings = NULL;
-    size_t count = 0;
-    ferry_status status = ferry_model_bind(file, values, kernels, &widenings, &count, error);
-    if (status == FERRY_OK) status = allocate_widened(file, widenings, count, error);
-    if (status == FERRY_OK) {
-        float *out = file->widened;
-        for (size_t i = 0; i < count; i++) {
-            widen(file, kernels, widenings[i].tensor, out);
-            *widenings[i].panels = out;
-            out += ferry_round_up(2 * widenings[i].tensor->bytes, FERRY_ARENA_ALIGNMENT) / sizeof *out;
-        }
-        ferry_model_tie(file);
-    }
-    free(widenings);
-    return status;
+    FERRY_TRY(ferry_model_bind(file, values, kernels, error));
+    FERRY_TRY(place_widened(file, error));
+    ferry_model_tie(file);
+    return FERRY_OK;
 }
 
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
@@ -190,7 +196,7 @@ ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, cons
     };
     ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
-    if (status == FERRY_OK) status = load_weights(file, &values, kernels, error);
+    if (status == FERRY_OK) status = bind_weights(file, &values, kernels, error);
     if (status == FERRY_OK) status = read_tokenizer(file, &values, error);
     if (status == FERRY_OK) status = read_languages(file, &values, error);
     if (status == FERRY_OK) status = read_origin(file, &values, error);
@@ -223,6 +229,7 @@ void ferry_model_file_close(ferry_model_file *file)
     ferry_position_unbind(&file->transformer.encoder.position);
     ferry_position_unbind(&file->transformer.decoder.position);
     free(file->widened);
+    free(file->widenings);
     ferry_arena_destroy(&file->arena);
     ferry_gguf_close(&file->gguf);
     ferry_mapped_file_close(&file->map);

@@ -110,6 +110,7 @@ typedef struct probes {
 
 static void begin_state(ferry_state *state, const ferry_model *model, probes asked)
 {
+    ferry_model_widen(model);
     ferry_state_init(state, &model->file.transformer, model->kernels);
     state->probe = asked.attention;
     state->hidden = asked.hidden;

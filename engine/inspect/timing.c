@@ -88,6 +88,7 @@ ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source
     if (created == NULL) return ferry_fail_memory(error, "a measurement", sizeof *created);
     created->source_tokens = source_tokens;
     created->target_tokens = target_tokens;
+    ferry_model_widen(model);
     ferry_state_init(&created->state, &model->file.transformer, model->kernels);
     const ferry_status status = prepare(created, error);
     if (status != FERRY_OK) {

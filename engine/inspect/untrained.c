@@ -248,9 +248,8 @@ ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_s
     FERRY_TRY(check_shape(shape, error));
     const ferry_kernels *kernels;
     FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
-    ferry_model *made = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a model", sizeof *made);
-    made->kernels = kernels;
+    ferry_model *made = ferry_model_allocate(kernels, error);
+    if (made == NULL) return FERRY_ERROR_MEMORY;
     maker m = {.file = &made->file, .kernels = kernels, .random = 1};
     ferry_status status = make_model(&m, encoding, shape, error);
     if (status == FERRY_OK) status = ferry_model_info_create(made, error);

@@ -137,6 +137,9 @@ static void test_kind(const small_model *small)
         expected[kind] = translated(model, &options, lines, LINES);
         assert_true(ferry_result_text(expected[kind], 0, 0).size > 0);
     }
+    ferry_model_close(opened);
+    CHECK(ferry_model_open(path, 0, &opened, &error)); /* now several threads are the first to need its weights */
+    model = opened;
     run_threads(1);
     run_threads(2);
     for (int kind = 0; kind < 2; kind++) ferry_result_destroy(expected[kind]);
@@ -151,4 +154,9 @@ TEST(test_floats)
 TEST(test_codes)
 {
     test_kind(&(small_model){.layers = 1, .tokenizer = "pieces", .type = FERRY_I8, .ssru = true});
+}
+
+TEST(test_halves)
+{
+    test_kind(&(small_model){.layers = 1, .tokenizer = "pieces", .type = FERRY_F16});
 }

@@ -17,8 +17,10 @@ ferry_view mapped_bytes(const char *path)
 ferry_status open_model_file(const char *path, ferry_model_file *file, ferry_error *error)
 {
     ferry_mapped_file map;
-    const ferry_status status = ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error);
-    return status == FERRY_OK ? ferry_model_file_open(map, path, ferry_kernels_find(NULL), file, error) : status;
+    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error));
+    FERRY_TRY(ferry_model_file_open(map, path, ferry_kernels_find(NULL), file, error));
+    ferry_model_file_widen(file, ferry_kernels_find(NULL));
+    return FERRY_OK;
 }
 
 made_file file_copy(const char *path)
