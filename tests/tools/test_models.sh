@@ -59,6 +59,8 @@ test_verify_content()
     printf '\1' | dd of=model.gguf bs=1 seek=$(($(wc -c < model.gguf) - 64)) conv=notrunc status=none
     expect_quiet_success inspect model.gguf
     expect_failure 'model.gguf: damaged: its content hash is ' verify model.gguf
+    local shipped
+    for shipped in "$source_dir"/models/{pretrained,encodings}/*.gguf; do expect_quiet_success verify "$shipped"; done
 }
 
 # The recorded activations are those of another model of the same sizes.
