@@ -204,7 +204,8 @@ typedef struct ferry_text {
     size_t size; /* bytes */
 } ferry_text;
 
-/* `options` NULL: the model's defaults. Errors: ARGUMENT (an option out of range, by name; a language that the model
+/* `options` NULL: the model's defaults. The first translator of a model with 16-bit matrices widens them, which takes
+ * longer than all that follow. Errors: ARGUMENT (an option out of range, by name; a language that the model
  * lacks, or needs and was not given; a field other than 0 that this version does not know), MEMORY. */
 FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                                ferry_translator **translator, ferry_error *error);
