@@ -81,12 +81,35 @@ static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *s
     }
 }
 
-/* Finds the part with which the rest begins. */
+/* The text that is tokenized at once. */
+static size_t window_of(const splitter *s)
+{
+    const size_t most = s->limit * MOST_BYTES;
+    return most < s->rest.size ? most : s->rest.size;
+}
+
+/* Takes the rest's first sentence if it is short enough; else *end is where it ends, or where the window does. */
+static ferry_status find_sentence(splitter *s, size_t *end, bool *fits, ferry_error *error)
+{
+    const size_t window = window_of(s);
+    for (*end = 1; *end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);) ++*end;
+    *fits = false;
+    if (!ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) return FERRY_OK;
+    return try_part(s, *end, fits, error);
+}
+
+/* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
 static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_error *error)
 {
-    size_t window = s->limit * MOST_BYTES, probe = 2 * s->guess;
+    size_t window, probe = 2 * s->guess;
     bool fits;
-    if (window > s->rest.size) window = s->rest.size;
+    FERRY_TRY(find_sentence(s, &window, &fits, error));
+    if (fits) {
+        *size = window;
+        *ids = s->trial;
+        s->trial = (ferry_ids){0};
+        return FERRY_OK;
+    }
     if (probe > window) probe = window;
     while (!ferry_cut_is_at(s->rest, probe, FERRY_CUT_CHARACTER)) probe++;
     FERRY_TRY(try_part(s, probe, &fits, error));
@@ -95,7 +118,7 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_e
     s->guess = probe * s->limit / (s->trial.count + 1);
     if (s->guess > window) s->guess = window;
     *size = 0;
-    for (int cut = 0; *size == 0 && cut < FERRY_CUTS; cut++)
+    for (int cut = FERRY_CUT_BLANK; *size == 0 && cut < FERRY_CUTS; cut++)
         FERRY_TRY(find_cut(s, (ferry_cut)cut, &high, size, ids, error));
     s->guess = *size;
     if (*size > 0) return FERRY_OK;

@@ -81,8 +81,8 @@ static size_t tokens_of(const ferry_model *model, ferry_view text)
     return count;
 }
 
-/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none could go on
- * to the next cut of the kind where it ends, or end at a cut of a better kind. */
+/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none contains the
+ * end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a better kind. */
 static void check_parts(const ferry_model *model, ferry_view line, const ferry_parts *parts, size_t most)
 {
     const char *at = parts->parts[0].text.data;
@@ -102,7 +102,9 @@ static void check_parts(const ferry_model *model, ferry_view line, const ferry_p
         while (!ferry_cut_is_at(rest, part->text.size, (ferry_cut)cut)) cut++;
         size_t next = part->text.size + 1;
         while (!ferry_cut_is_at(rest, next, (ferry_cut)cut)) next++;
-        assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
+        for (size_t inside = 1; inside < part->text.size; inside++)
+            assert_false(ferry_cut_is_at(rest, inside, FERRY_CUT_SENTENCE));
+        assert_true(cut == FERRY_CUT_SENTENCE || tokens_of(model, (ferry_view){rest.data, next}) > most);
         for (int better = FERRY_CUT_SENTENCE; better < cut; better++) {
             for (next = 1; !ferry_cut_is_at(rest, next, (ferry_cut)better);) next++;
             assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
