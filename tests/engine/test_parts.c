@@ -81,8 +81,9 @@ static size_t tokens_of(const ferry_model *model, ferry_view text)
     return count;
 }
 
-/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none contains the
- * end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a better kind. */
+/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none contains
+ * the end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a better kind.
+ */
 static void check_parts(const ferry_model *model, ferry_view line, const ferry_parts *parts, size_t most)
 {
     const char *at = parts->parts[0].text.data;
