@@ -22,15 +22,12 @@ if(NOT count LESS 60)
     message(FATAL_ERROR "docs/adding-an-encoding.md promises fewer than 60 lines, and has ${count}")
 endif()
 
-# insert SOURCE ANCHOR TEXT: a copy of SOURCE with TEXT after ANCHOR.
+include(${CMAKE_CURRENT_LIST_DIR}/replace.cmake)
+
+# A copy of SOURCE with TEXT after ANCHOR.
 function(insert source anchor text)
-    file(READ ${SOURCE_DIR}/${source} old)
-    string(REPLACE "${anchor}" "${anchor}${text}" new "${old}")
-    if(new STREQUAL old)
-        message(FATAL_ERROR "${source}: '${anchor}' is no longer there")
-    endif()
     cmake_path(GET source FILENAME name)
-    file(WRITE ${DIRECTORY}/${name} "${new}")
+    replace(${SOURCE_DIR}/${source} ${DIRECTORY}/${name} "${anchor}" "${anchor}${text}")
 endfunction()
 
 file(WRITE ${DIRECTORY}/sandwich.c "${scheme}")

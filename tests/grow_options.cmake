@@ -4,14 +4,11 @@ foreach(folder base engine tokenizer)
     file(COPY ${SOURCE_DIR}/${folder} DESTINATION ${DIRECTORY} FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.cc")
 endforeach()
 
-# insert FILE ANCHOR TEXT: TEXT before ANCHOR.
+include(${CMAKE_CURRENT_LIST_DIR}/replace.cmake)
+
+# TEXT before ANCHOR.
 function(insert file anchor text)
-    file(READ ${DIRECTORY}/${file} old)
-    string(REPLACE "${anchor}" "${text}${anchor}" new "${old}")
-    if(new STREQUAL old)
-        message(FATAL_ERROR "${file}: '${anchor}' is no longer there")
-    endif()
-    file(WRITE ${DIRECTORY}/${file} "${new}")
+    replace(${DIRECTORY}/${file} ${DIRECTORY}/${file} "${anchor}" "${text}${anchor}")
 endfunction()
 
 insert(engine/ferry.h "} ferry_options;" "    int32_t grown[2]; /* the first: 1 to 9, by default 7 */\n")

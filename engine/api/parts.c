@@ -81,17 +81,18 @@ static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *s
     }
 }
 
-/* The text that is tokenized at once. */
-static size_t window_of(const splitter *s)
+/* The ids of the last trial, which the splitter loses. */
+static ferry_ids take_trial(splitter *s)
 {
-    const size_t most = s->limit * MOST_BYTES;
-    return most < s->rest.size ? most : s->rest.size;
+    const ferry_ids ids = s->trial;
+    s->trial = (ferry_ids){0};
+    return ids;
 }
 
-/* Takes the rest's first sentence if it is short enough; else *end is where it ends, or where the window does. */
-static ferry_status find_sentence(splitter *s, size_t *end, bool *fits, ferry_error *error)
+/* Tries the rest's first sentence. *end is where it ends, or where the text does that is tokenized at once. */
+static ferry_status try_sentence(splitter *s, size_t *end, bool *fits, ferry_error *error)
 {
-    const size_t window = window_of(s);
+    const size_t most = s->limit * MOST_BYTES, window = most < s->rest.size ? most : s->rest.size;
     for (*end = 1; *end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);) ++*end;
     *fits = false;
     if (!ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) return FERRY_OK;
@@ -103,11 +104,10 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_e
 {
     size_t window, probe = 2 * s->guess;
     bool fits;
-    FERRY_TRY(find_sentence(s, &window, &fits, error));
+    FERRY_TRY(try_sentence(s, &window, &fits, error));
     if (fits) {
         *size = window;
-        *ids = s->trial;
-        s->trial = (ferry_ids){0};
+        *ids = take_trial(s);
         return FERRY_OK;
     }
     if (probe > window) probe = window;
@@ -168,8 +168,7 @@ static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
     if (!*fits) return FERRY_OK;
     FERRY_TRY(ferry_parts_add(s->parts, &part, error));
     part->text = s->rest;
-    part->ids = s->trial;
-    s->trial = (ferry_ids){0};
+    part->ids = take_trial(s);
     return FERRY_OK;
 }
 

@@ -2,6 +2,7 @@
  * within bounds; where only the file's form was damaged, it must be the same model. */
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/support/failing_memory.h"
+#include "tests/support/limited_options.h"
 #include "tests/support/model_variants.h"
 
 #include <sys/mman.h>
@@ -67,12 +68,7 @@ static void translate(const ferry_model *model, char *text)
     if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) return;
     options.max_length = 5;
     options.nbest = 1;
-    if (options.beam > 3) options.beam = 3;
-    const size_t languages = ferry_model_language_count(model);
-    if (languages > 0) {
-        options.from = ferry_model_language_tag(model, 0);
-        options.to = ferry_model_language_tag(model, languages - 1);
-    }
+    limit_options(model, &options);
     if (ferry_translator_create(model, &options, &translator, NULL) != FERRY_OK) return;
     if (ferry_inspect_generate(translator, ids, offsets, 2, &result, NULL) == FERRY_OK) {
         write_result(result, text);
@@ -147,23 +143,10 @@ static size_t try_variants(const char *name, const sample *intact, const char *p
 
 static void put_text_keys(ferry_gguf_writer *writer)
 {
-    static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}}, prompt = {"to German: ", 11};
     static const ferry_view file = {"weights.bin", 11};
     static const ferry_view hash = {"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", 64};
-    static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20}, source = -1, target = 1;
     static const uint64_t size = 42;
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", source_ids, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", target_ids, 2);
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "suffix");
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "first");
-    ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &source, 1);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &target, 1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", 0);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", 1);
-    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
+    put_small_languages(writer);
     ferry_gguf_put_string(writer, "ferry.origin.kind", "a test");
     ferry_gguf_put_texts(writer, "ferry.origin.files", &file, 1);
     ferry_gguf_put_array(writer, "ferry.origin.sizes", FERRY_GGUF_U64, &size, 1);

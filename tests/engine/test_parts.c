@@ -8,11 +8,6 @@
 
 enum { MOST = 12 }; /* max_source of most tests */
 
-static ferry_text text_of(const char *text)
-{
-    return (ferry_text){text, strlen(text)};
-}
-
 static ferry_view view_of(ferry_text text)
 {
     return (ferry_view){text.data, text.size};
@@ -147,7 +142,7 @@ TEST(test_lines_that_fit)
 {
     ferry_model *model = convert_data("models/marian-separate", NULL);
     for (size_t i = 0; i < LONG_LINES; i++) {
-        const ferry_text line = text_of(long_lines[i]);
+        const ferry_text line = as_text(long_lines[i]);
         int32_t *ids;
         size_t count;
         CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
@@ -251,7 +246,7 @@ static void check_translation(const ferry_model *model, const ferry_options *opt
     ferry_text texts[64];
     ferry_parts parts = {0};
     ferry_translator *translator;
-    const ferry_text whole = text_of(line);
+    const ferry_text whole = as_text(line);
     CHECK(ferry_translator_create(model, options, &translator, &error));
     CHECK(ferry_parts_split(translator, view_of(whole), &parts, &error));
     ferry_translator_destroy(translator);
@@ -306,7 +301,7 @@ TEST(test_known_translations)
     ferry_options options;
     ferry_options_default(model, &options, sizeof options);
     options.max_source = 7;
-    const ferry_text line = text_of(" Hello, world! \t\xC2\xA0 How are you?\n\nHello, world!  ");
+    const ferry_text line = as_text(" Hello, world! \t\xC2\xA0 How are you?\n\nHello, world!  ");
     ferry_result *result = translated(model, &options, &line, 1);
     const ferry_text text = ferry_result_text(result, 0, 0);
     static const char expected[] = "Hallo, die Welt! \t\xC2\xA0 Wie geht es dir?\n\nHallo, die Welt!";
@@ -315,22 +310,6 @@ TEST(test_known_translations)
     assert_string_equal(ferry_result_warning(result, 0), "split into 3 parts: 19 source tokens, max_source is 7");
     ferry_result_destroy(result);
     ferry_model_close(model);
-}
-
-static void check_same(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
-{
-    assert_int_equal(ferry_result_hypotheses(a, line_a), ferry_result_hypotheses(b, line_b));
-    assert_int_equal(ferry_result_status(a, line_a), ferry_result_status(b, line_b));
-    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++) {
-        const ferry_text x = ferry_result_text(a, line_a, h), y = ferry_result_text(b, line_b, h);
-        const float score_x = ferry_result_score(a, line_a, h), score_y = ferry_result_score(b, line_b, h);
-        assert_int_equal(x.size, y.size);
-        assert_memory_equal(x.data, y.data, x.size);
-        assert_memory_equal(&score_x, &score_y, sizeof score_x);
-    }
-    const char *p = ferry_result_warning(a, line_a), *q = ferry_result_warning(b, line_b);
-    assert_true((p == NULL) == (q == NULL));
-    if (p != NULL) assert_string_equal(p, q);
 }
 
 /* Long lines among short, blank, broken and impossible ones: the same bytes alone, in any batch, with any threads. */
@@ -349,14 +328,14 @@ TEST(test_same_bytes_in_any_batch_and_with_any_threads)
     options.max_length = 30;
     options.beam = options.nbest = 2;
     for (size_t i = 0; i < LINES; i++) {
-        texts[i] = text_of(i < LONG_LINES ? long_lines[i] : others[i - LONG_LINES]);
+        texts[i] = as_text(i < LONG_LINES ? long_lines[i] : others[i - LONG_LINES]);
         alone[i] = translated(model, &options, &texts[i], 1);
     }
     for (options.threads = 1; options.threads <= 4; options.threads += 3)
         for (options.batch = 1; options.batch <= 7; options.batch += 3) {
             ferry_result *result = translated(model, &options, texts, LINES);
             assert_int_equal(ferry_result_count(result), LINES);
-            for (size_t i = 0; i < LINES; i++) check_same(result, i, alone[i], 0);
+            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, alone[i], 0);
             ferry_result_destroy(result);
         }
     for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
@@ -375,7 +354,7 @@ TEST(test_long_lines_of_every_kind)
     ferry_options_default(model, &options, sizeof options);
     options.max_length = 2;
     options.threads = 2;
-    for (size_t i = 0; i < 6; i++) texts[i] = text_of(repeated(units[i], SIZE));
+    for (size_t i = 0; i < 6; i++) texts[i] = as_text(repeated(units[i], SIZE));
     char *nul = repeated("a b\x01 ", SIZE), *apart = repeated(" ", SIZE);
     for (size_t at = 0; at < SIZE; at++)
         if (nul[at] == '\x01') nul[at] = '\0';
@@ -450,7 +429,7 @@ TEST(test_no_room)
 {
     ferry_options options;
     ferry_model *model = convert_data("models/marian-separate", NULL);
-    const ferry_text texts[] = {text_of("Hello"), text_of(" "), text_of("Hello, world!")};
+    const ferry_text texts[] = {as_text("Hello"), as_text(" "), as_text("Hello, world!")};
     ferry_options_default(model, &options, sizeof options);
     options.max_source = 1;
     ferry_result *result = translated(model, &options, texts, 3);
@@ -497,8 +476,8 @@ TEST(test_warnings)
     ferry_options options;
     ferry_model *model = open_shipped();
     ferry_options_default(model, &options, sizeof options);
-    const ferry_text texts[] = {text_of("How are you?"), text_of("How\xFF are you? How are you? How are you?"),
-                                text_of("\xFF How are you?")};
+    const ferry_text texts[] = {as_text("How are you?"), as_text("How\xFF are you? How are you? How are you?"),
+                                as_text("\xFF How are you?")};
     static const struct {
         int32_t max_source, max_length;
         bool forced;
@@ -564,8 +543,8 @@ TEST(test_cancelled_calls_keep_finished_lines)
     enum { LINES = 4 };
     ferry_options options;
     ferry_model *model = convert_data("models/marian-separate", NULL);
-    const ferry_text texts[LINES] = {text_of("Hello, world!"), text_of(" "), text_of(long_lines[0]),
-                                     text_of("Where were you yesterday at ten?")};
+    const ferry_text texts[LINES] = {as_text("Hello, world!"), as_text(" "), as_text(long_lines[0]),
+                                     as_text("Where were you yesterday at ten?")};
     ferry_options_default(model, &options, sizeof options);
     options.max_source = MOST;
     options.max_length = 30;
@@ -589,7 +568,7 @@ TEST(test_cancelled_calls_keep_finished_lines)
             for (size_t i = 0; i < LINES; i++) {
                 if (ferry_result_status(result, i) == FERRY_OK) {
                     finished++;
-                    check_same(result, i, whole, i);
+                    assert_same_line(result, i, whole, i);
                     continue;
                 }
                 assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_CANCELLED);
@@ -606,7 +585,7 @@ TEST(test_cancelled_calls_keep_finished_lines)
             ferry_result_destroy(result);
             w.enough = SIZE_MAX;
             CHECK(ferry_translate(translator, texts, LINES, &result, &error));
-            for (size_t i = 0; i < LINES; i++) check_same(result, i, whole, i);
+            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, whole, i);
             ferry_result_destroy(result);
             ferry_translator_destroy(translator);
         }

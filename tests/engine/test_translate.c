@@ -40,27 +40,9 @@ static int close_model(void **state)
     return 0;
 }
 
-static ferry_text text_of(const char *line)
-{
-    return (ferry_text){line, strlen(line)};
-}
-
 static ferry_result *translate(const ferry_options *options, const ferry_text *texts, size_t count)
 {
     return translated(model, options, texts, count);
-}
-
-static void assert_same(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
-{
-    assert_int_equal(ferry_result_hypotheses(a, line_a), ferry_result_hypotheses(b, line_b));
-    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++) {
-        const ferry_text x = ferry_result_text(a, line_a, h), y = ferry_result_text(b, line_b, h);
-        const float score_x = ferry_result_score(a, line_a, h), score_y = ferry_result_score(b, line_b, h);
-        assert_int_equal(x.size, y.size);
-        assert_memory_equal(x.data, y.data, x.size);
-        assert_memory_equal(&score_x, &score_y, sizeof score_x);
-        assert_int_equal(ferry_result_tokens(a, line_a, h), ferry_result_tokens(b, line_b, h));
-    }
 }
 
 /* Random selections of lines, batch sizes and thread counts against each line alone: text, tokens and the bits of the
@@ -77,7 +59,7 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
         options.beam = options.nbest = beam;
         options.threads = options.batch = 1;
         for (int i = 0; i < LINES; i++) {
-            const ferry_text text = text_of(lines[i]);
+            const ferry_text text = as_text(lines[i]);
             alone[i] = translate(&options, &text, 1);
         }
         for (int round = 0; round < 12; round++) {
@@ -88,10 +70,10 @@ static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
             options.batch = 1 + (int32_t)(next_random(&random) % 20);
             for (size_t i = 0; i < count; i++) {
                 which[i] = (int)(next_random(&random) % LINES);
-                texts[i] = text_of(lines[which[i]]);
+                texts[i] = as_text(lines[which[i]]);
             }
             ferry_result *result = translate(&options, texts, count);
-            for (size_t i = 0; i < count; i++) assert_same(result, i, alone[which[i]], 0);
+            for (size_t i = 0; i < count; i++) assert_same_line(result, i, alone[which[i]], 0);
             ferry_result_destroy(result);
         }
         for (int i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
@@ -190,7 +172,7 @@ static void test_length_by_the_source(void **state)
     size_t count;
     ferry_options_default(model, &options, sizeof options);
     assert_true(options.length_factor == 3.0f && options.length_extra == 50);
-    const ferry_text text = text_of("I");
+    const ferry_text text = as_text("I");
     CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &ids, &count, &error));
     options.max_length = 0;
     options.min_length = 8;
@@ -211,7 +193,7 @@ static void test_token_scores(void **state)
 {
     (void)state;
     ferry_options options;
-    const ferry_text texts[] = {text_of(lines[1]), text_of("")};
+    const ferry_text texts[] = {as_text(lines[1]), as_text("")};
     ferry_options_default(model, &options, sizeof options);
     for (int32_t policy = FERRY_POLICY_HUGGINGFACE; policy <= FERRY_POLICY_CTRANSLATE2; policy++)
         for (int32_t beam = 1; beam <= 3; beam += 2) {
@@ -242,7 +224,7 @@ static void test_without_scores(void **state)
 {
     (void)state;
     ferry_options options;
-    const ferry_text text = text_of(lines[4]);
+    const ferry_text text = as_text(lines[4]);
     ferry_options_default(model, &options, sizeof options);
     for (options.beam = 1; options.beam <= 3; options.beam += 2) {
         options.scores = 1;
@@ -274,7 +256,7 @@ static void test_progress_can_cancel(void **state)
     ferry_result *result;
     ferry_text texts[LINES];
     int calls = 0;
-    for (int i = 0; i < LINES; i++) texts[i] = text_of(lines[i]);
+    for (int i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
     ferry_options_default(model, &options, sizeof options);
     options.batch = 1;
     options.progress = cancel_after_two;
@@ -293,7 +275,7 @@ static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
     ferry_translator *translator;
     ferry_result *result;
     ferry_model *silent = convert_data("positions/none-pre", NULL);
-    const ferry_text text = text_of("Hello");
+    const ferry_text text = as_text("Hello");
     CHECK(ferry_translator_create(silent, NULL, &translator, &error));
     REFUSE(ferry_translate(translator, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "tokenizer");
     assert_null(result);

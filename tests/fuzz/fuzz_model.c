@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "engine/ferry_inspect.h"
+#include "tests/support/limited_options.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -42,12 +43,7 @@ static void use(const ferry_model *model)
     inspect(model);
     ferry_options_default(model, &options, sizeof options);
     options.max_length = 4;
-    if (options.beam > 3) options.beam = 3;
-    const size_t languages = ferry_model_language_count(model);
-    if (languages > 0) {
-        options.from = ferry_model_language_tag(model, 0);
-        options.to = ferry_model_language_tag(model, languages - 1);
-    }
+    limit_options(model, &options);
     if (ferry_translator_create(model, &options, &translator, &error) != FERRY_OK) return;
     if (ferry_inspect_generate(translator, ids, offsets, 1, &result, &error) == FERRY_OK) ferry_result_destroy(result);
     if (ferry_translate(translator, &line, 1, &result, &error) == FERRY_OK) ferry_result_destroy(result);

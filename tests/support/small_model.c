@@ -305,6 +305,24 @@ static void set_sizes(small_model *model)
     if (model->source_vocab == 0) model->source_vocab = model->vocab;
 }
 
+void put_small_languages(ferry_gguf_writer *writer)
+{
+    static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}}, prompt = {"to German: ", 11};
+    static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20}, source = -1, target = 1;
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", source_ids, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", target_ids, 2);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "suffix");
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "first");
+    ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &source, 1);
+    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &target, 1);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", 0);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", 1);
+    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
+}
+
 void write_small_model(const char *path, const small_model *model)
 {
     const char *word = model->feature != NULL ? model->feature : "";

@@ -44,6 +44,8 @@ typedef struct small_model {
     void (*keys)(ferry_gguf_writer *writer); /* NULL, or writes more keys */
 } small_model;
 
+/* For `keys`: two languages with tags of both kinds, a prompt, and OPUS-MT's punctuation. */
+void put_small_languages(ferry_gguf_writer *writer);
 /* Writes `model` to `path`; equal models have equal bytes. */
 void write_small_model(const char *path, const small_model *model);
 /* The same, opened on the kernels `isa` (NULL: the best). */

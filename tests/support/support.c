@@ -179,6 +179,29 @@ ferry_result *translated(const ferry_model *model, const ferry_options *options,
     return result;
 }
 
+void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
+{
+    assert_int_equal(ferry_result_status(a, line_a), ferry_result_status(b, line_b));
+    assert_int_equal(ferry_result_hypotheses(a, line_a), ferry_result_hypotheses(b, line_b));
+    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++) {
+        const ferry_text text_a = ferry_result_text(a, line_a, h), text_b = ferry_result_text(b, line_b, h);
+        const float score_a = ferry_result_score(a, line_a, h), score_b = ferry_result_score(b, line_b, h);
+        const size_t tokens = ferry_result_tokens(a, line_a, h);
+        assert_int_equal(text_a.size, text_b.size);
+        assert_memory_equal(text_a.data, text_b.data, text_a.size);
+        assert_memory_equal(&score_a, &score_b, sizeof score_a);
+        assert_int_equal(tokens, ferry_result_tokens(b, line_b, h));
+        if (tokens == 0) continue; /* a blank line */
+        assert_memory_equal(ferry_inspect_result_ids(a, line_a, h), ferry_inspect_result_ids(b, line_b, h),
+                            tokens * sizeof(int32_t));
+    }
+}
+
+ferry_text as_text(const char *text)
+{
+    return (ferry_text){text, strlen(text)};
+}
+
 json_t *load_json(const char *path)
 {
     json_error_t problem;

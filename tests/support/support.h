@@ -72,6 +72,11 @@ double largest_difference(const float *a, const float *b, size_t n);
 ferry_result *generated(const ferry_model *model, const ferry_options *options, const int32_t *ids,
                         const int32_t *offsets, int32_t count);
 ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count);
+/* Line `line_a` of `a` and `line_b` of `b` have the same status, and hypotheses of the same bytes: text, ids, score. */
+void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b);
+
+/* Without its NUL. */
+ferry_text as_text(const char *text);
 
 /* A JSON file whose root is an object, kept. */
 json_t *load_json(const char *path);

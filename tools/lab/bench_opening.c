@@ -2,10 +2,10 @@
  * 51, as time of day and as processor time. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "engine/ferry.h"
+#include "statistics.h"
 
 enum { RUNS = 51 };
 
@@ -16,17 +16,10 @@ static double milliseconds(clockid_t clock)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print(const char *what, double *times)
 {
-    const double first = times[0];
-    qsort(times, RUNS, sizeof *times, compare);
-    printf("  %-9s first %6.2f  median %6.2f  best %6.2f ms\n", what, first, times[RUNS / 2], times[0]);
+    const double first = times[0], median = ferry_median(times, RUNS); /* sorts */
+    printf("  %-9s first %6.2f  median %6.2f  best %6.2f ms\n", what, first, median, times[0]);
 }
 
 int main(int argc, char **argv)
