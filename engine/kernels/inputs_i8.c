@@ -54,28 +54,37 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
     return result;
 }
 
+/* Of the inputs of a row so far, lane by lane. */
+typedef struct row_lanes {
+    int_vec sums; /* of codes */
+    int_vec nans; /* not 0: there was a NaN */
+} row_lanes;
+
 /* 16 codes of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low bits. */
-INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, int_vec *sums)
+INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
 {
     typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
     const float shift = 0x1.8p23f;
     const int_vec shift_bits = (int_vec)((vec){0} + shift);
     UNROLL for (int v = 0; v < PARTS; v++)
     {
-        int_vec integers = (int_vec)(clamp(load(x + v * WIDTH) * factor) + shift) - shift_bits;
-        *sums += integers;
+        const vec values = load(x + v * WIDTH);
+        int_vec integers = (int_vec)(clamp(values * factor) + shift) - shift_bits;
+        row->sums += integers;
+        row->nans |= values != values;
         *(bytes *)(codes + v * WIDTH) = __builtin_convertvector(integers, bytes);
     }
 }
 
-/* The last 16 codes, from `count` inputs and padded with zeros; returns their sum. */
-static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor)
+/* The last 16 codes, from `count` inputs and padded with zeros; returns their sum, which `row` does not have. */
+static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor, row_lanes *row)
 {
     float edge[FERRY_LANES] = {0};
-    int_vec unused = {0};
+    const int_vec before = row->sums;
     int32_t sum = 0;
     memcpy(edge, x, (size_t)count * sizeof *edge);
-    quantize_lanes(codes, edge, factor, &unused);
+    quantize_lanes(codes, edge, factor, row);
+    row->sums = before;
     for (int32_t l = 0; l < FERRY_LANES; l++) {
         codes[l] = l < count ? codes[l] : 0; /* 0·factor is a NaN if the factor is infinite */
         sum += codes[l];
@@ -91,34 +100,36 @@ INLINE int32_t add_lanes(int_vec sums)
 }
 
 /* Row x [K] of a block of several, whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
 {
-    int_vec sums = {0};
+    row_lanes row = {{0}, {0}};
     int32_t k = 0, sum = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
-        quantize_lanes(lanes, x + k, factor, &sums);
+        quantize_lanes(lanes, x + k, factor, &row);
         for (int l = 0; l < FERRY_LANES; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
-        sum = quantize_edge(lanes, x + k, K - k, factor);
+        sum = quantize_edge(lanes, x + k, K - k, factor, &row);
         for (int l = 0; l < K - k; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
-    return sum + add_lanes(sums);
+    *nan = add_lanes(row.nans) != 0;
+    return sum + add_lanes(row.sums);
 }
 
 /* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. Bytes past K may be anything: the codes that they are
  * multiplied by are 0. */
-static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor)
+static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
 {
-    int_vec sums = {0};
+    row_lanes row = {{0}, {0}};
     int32_t k = 0, sum = 0;
     for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride)
-        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, &sums);
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, &sums);
-    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor);
-    return sum + add_lanes(sums);
+        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, &row);
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, &row);
+    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor, &row);
+    *nan = add_lanes(row.nans) != 0;
+    return sum + add_lanes(row.sums);
 }
 
 void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
@@ -130,14 +141,16 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
 #else
     const bool pieces = false;
 #endif
+    bool nan;
     int32_t sum;
     if (pieces || rows == 1) {
-        sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor);
+        sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, &nan);
     } else {
         const block part = block_of_row(rows, row);
         const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
         int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
-        sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor);
+        sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &nan);
     }
     inputs->sums[row] = sum;
+    if (nan) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
 }

@@ -88,7 +88,7 @@ typedef struct ferry_kernels {
 
     /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
-    /* Fills in the sum and the codes of one row from x [K] and the row's factor. */
+    /* Fills in the sum and the codes of one row from x [K] and the row's factor, which a NaN in x makes a NaN. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */

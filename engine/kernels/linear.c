@@ -31,11 +31,12 @@ static void quantize(const ferry_kernels *kernels, const ferry_rows_i8 *inputs, 
     const size_t K = (size_t)inputs->K;
     for (int32_t row = 0, group = 0; row < rows->count; group++) {
         const int32_t end = rows->group_ends != NULL ? rows->group_ends[group] : row + 1;
-        const float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
         float factor = matrix->input_multiplier;
         assert(end <= rows->count);
-        if (factor == 0.0f) factor = largest == 0.0f ? 1.0f : 127.0f / largest;
-        if (isnan(largest)) factor = NAN; /* codes cannot say it, but so the product does */
+        if (factor == 0.0f) {
+            const float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
+            factor = largest == 0.0f ? 1.0f : 127.0f / largest;
+        }
         for (; row < end; row++) {
             inputs->factors[row] = factor;
             kernels->quantize(inputs, rows->x + (size_t)row * K, row);

@@ -4,8 +4,8 @@
  * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
  * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized
  * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
- * (1 when all are 0) over the row, or over the rows of its group (ferry_rows); a row or group with a NaN gives NaNs.
- * Sums are exact in int32:
+ * (1 when all are 0) over the row, or over the rows of its group (ferry_rows); a row with a NaN, or whose a comes from
+ * one, gives NaNs. Sums are exact in int32:
  *
  *     scales:      y[n] = Σ_k x̂[k]·q[n, k] · (1/a · scales[n]) + bias[n]
  *     multiplier:  y[n] = Σ_k x̂[k]·q[n, k] / (a·multiplier) + bias[n]          (a division, rounded once)
