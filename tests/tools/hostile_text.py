@@ -1,7 +1,5 @@
-"""hostile_text.py FERRY SOURCE_DIR: names and texts that would take over a terminal, in every place where the program meets
-them, and every character of Unicode in one. Runs in the current folder, and prints what reaches the output all the same.
-
-What a stranger wrote is read by nobody but this test: what is harmless follows from Python's own Unicode data."""
+"""hostile_text.py FERRY SOURCE_DIR: runs every command with names and texts that would take over a terminal, in the current
+folder, and prints what reaches an output unchanged. Which characters are harmless follows from Python's Unicode data."""
 import csv
 import io
 import json
@@ -21,8 +19,8 @@ U32, I32, TEXT, ARRAY, U64, ALIGNMENT = 4, 5, 8, 9, 10, 64
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # bytes of GGUF's numbers
 
 # Retitle the terminal, forge a line, clear the screen, read backwards; and letters that have to stay.
-SPOKEN = "\x1b]0;owned\a\nforged: 1\x9b2J\u202e\u2028\u2067\u061c\u200f\ufeff\ufffe\U000e0041\x7f\r\t\bé漢😀\u200d\u200c"
-BYTES = SPOKEN.encode().replace(b"2J", b"2J\x9b\xe2\x80")  # ends of nothing
+HOSTILE = "\x1b]0;owned\a\nforged: 1\x9b2J\u202e\u2028\u2067\u061c\u200f\ufeff\ufffe\U000e0041\x7f\r\t\bé漢😀\u200d\u200c"
+BYTES = HOSTILE.encode().replace(b"2J", b"2J\x9b\xe2\x80")  # ends of nothing
 SHOWN = (r"\x1b]0;owned\x07\nforged: 1\u009b2J%s\u202e\u2028\u2067\u061c\u200f\ufeff\ufffe\U000e0041\x7f\r\t\x08é漢😀"
          "\u200d\u200c")
 SHOWN_TEXT, SHOWN_BYTES = SHOWN % "", SHOWN % r"\x9b\xe2\x80"
@@ -251,7 +249,7 @@ def check_model_files():
         "feature": {"keys": {"ferry.features": texts("encoder-decoder", BYTES)}},
         "key": {"more": [(BYTES, integer(1)), (BYTES, integer(1))]},
         "hash": {"keys": {"ferry.hash": text(BYTES)}},
-        "language": {"keys": languages(SPOKEN)},
+        "language": {"keys": languages(HOSTILE)},
         "tensor": {"tensors": {"enc.blk.0.attn_q.weight": BYTES[:60], "enc.blk.0.attn_k.weight": BYTES[:60]}},
     }.items():
         write_model(f"{name}.gguf", **change)
@@ -284,17 +282,17 @@ def check_conversions():
     run("convert", folder, "--type", "int8", "-o", b"int8-" + BYTES, expect=[SHOWN_BYTES + ": ", "rms error"])
     run("verify", b"int8-" + BYTES, expect=SHOWN_BYTES + ": intact")
     run("inspect", folder, expect=[f"{SHOWN_BYTES}: converted to ", f"/cache-{SHOWN_BYTES}/ferry/model-{SHOWN_BYTES}"], lines=1)
-    write_export("position", lambda config: config["position"].update(type=SPOKEN))
+    write_export("position", lambda config: config["position"].update(type=HOSTILE))
     refuse("convert", "position", "-o", "x.gguf")
-    write_export("parameter", lambda config: config["position"].update({SPOKEN: 1}))
+    write_export("parameter", lambda config: config["position"].update({HOSTILE: 1}))
     refuse("convert", "parameter", "-o", "x.gguf")
-    write_files("kind", config__json=json.dumps({"model_type": SPOKEN}).encode())
-    write_files("syntax", config__json=b'{"model_type": "a" ' + SPOKEN.encode() + b"}")
+    write_files("kind", config__json=json.dumps({"model_type": HOSTILE}).encode())
+    write_files("syntax", config__json=b'{"model_type": "a" ' + HOSTILE.encode() + b"}")
     write_files("pickle", config__json=b'{"model_type": "m2m_100"}')
-    write_zip("pickle/pytorch_model.bin", **{"a/data.pkl": b"\x80\x02c" + SPOKEN.replace("\n", "\x1b").encode() + b"\nname\n."})
+    write_zip("pickle/pytorch_model.bin", **{"a/data.pkl": b"\x80\x02c" + HOSTILE.replace("\n", "\x1b").encode() + b"\nname\n."})
     write_files("tensor", config__json=b'{"model_type": "m2m_100"}')
-    write_safetensors("tensor/model.safetensors", {SPOKEN: {"dtype": SPOKEN, "shape": [1], "data_offsets": [0, 4]}})
-    write_zip("members.zip", **{SPOKEN + ".npz": b"", "model.npz": b""})
+    write_safetensors("tensor/model.safetensors", {HOSTILE: {"dtype": HOSTILE, "shape": [1], "data_offsets": [0, 4]}})
+    write_zip("members.zip", **{HOSTILE + ".npz": b"", "model.npz": b""})
     for source in ("kind", "syntax", "pickle", "tensor", "members.zip"):
         refuse("convert", source, "-o", "x.gguf", expect=r"\x1b")
 
