@@ -30,8 +30,8 @@ FERRY_API const char *ferry_inspect_encoding(size_t index);
 /* The kernels that the model runs on, static. */
 FERRY_API const char *ferry_inspect_isa(const ferry_model *model);
 
-/* A description of the model: sizes, encoding, vocabulary, memory, decoding defaults, origin. The caller releases
- * text->data with ferry_inspect_free. */
+/* A description of the model: sizes, encoding, vocabulary, memory, decoding defaults, origin; fit for a terminal. The
+ * caller releases text->data with ferry_inspect_free. */
 FERRY_API ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error);
 FERRY_API void ferry_inspect_free(const void *data);
 

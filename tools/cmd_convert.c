@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/printable.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "output_file.h"
@@ -44,7 +45,10 @@ static int run(const ferry_call *call)
         return FERRY_EXIT_FAILED;
     }
     if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
-    if (!quiet && stat(output, &written) == 0) printf("%s: %.1f MB\n", output, (double)written.st_size / 1e6);
+    if (!quiet && stat(output, &written) == 0) {
+        ferry_printable_write(stdout, ferry_text_view(output));
+        printf(": %.1f MB\n", (double)written.st_size / 1e6);
+    }
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/printable.h"
 #include "open_model.h"
 
 static void print_role(int roles, ferry_language_role role, ferry_language_role by_default, const char *name)
@@ -11,7 +12,10 @@ static void print_language(const ferry_model *model, size_t index)
 {
     const int roles = ferry_model_language_roles(model, index);
     const int both = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
-    printf("%s\t%s\t", ferry_model_language_tag(model, index), ferry_model_language_names(model, index));
+    ferry_printable_write(stdout, ferry_text_view(ferry_model_language_tag(model, index)));
+    putchar('\t');
+    ferry_printable_write(stdout, ferry_text_view(ferry_model_language_names(model, index)));
+    putchar('\t');
     print_role(roles, FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_DEFAULT_SOURCE, "from");
     if ((roles & both) == both) putchar(' ');
     print_role(roles, FERRY_LANGUAGE_TARGET, FERRY_LANGUAGE_DEFAULT_TARGET, "to");

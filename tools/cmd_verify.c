@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "golden_activations.h"
 #include "open_model.h"
 
@@ -232,9 +233,11 @@ static int verify_content(const ferry_call *call)
     ferry_model *model = ferry_open_model(call, path);
     if (model == NULL) return FERRY_EXIT_FAILED;
     const bool intact = ferry_succeeded(ferry_model_verify(model, &error), &error);
-    if (intact)
-        printf("%s: intact: %s bytes, content hash %s\n", path, ferry_model_info(model, "bytes"),
+    if (intact) {
+        ferry_printable_write(stdout, ferry_text_view(path));
+        printf(": intact: %s bytes, content hash %s\n", ferry_model_info(model, "bytes"),
                ferry_model_info(model, "hash"));
+    }
     ferry_model_close(model);
     return ferry_finish_output(intact ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }

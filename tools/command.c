@@ -1,9 +1,12 @@
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "command.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "output_file.h"
 
 bool ferry_is_given(const ferry_call *call, ferry_option option)
@@ -18,12 +21,14 @@ const char *ferry_option_text(const ferry_call *call, ferry_option option)
 
 void ferry_complain(const char *format, ...)
 {
+    char message[2 * PATH_MAX + 1024];
     va_list arguments;
     va_start(arguments, format);
-    fputs("ferry: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    const int size = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    fputs("ferry: ", stderr);
+    ferry_printable_write(stderr, ferry_text_view(message));
+    fputs(size < (int)sizeof message ? "\n" : "...\n", stderr);
 }
 
 bool ferry_succeeded(ferry_status status, const ferry_error *error)

@@ -32,7 +32,8 @@ bool ferry_is_given(const ferry_call *call, ferry_option option);
 /* The option's value as it was written; NULL if it was not given. */
 const char *ferry_option_text(const ferry_call *call, ferry_option option);
 
-/* Prints "ferry: ", the message and a newline. */
+/* Prints "ferry: ", the message and a newline. Names from files and arguments may be in the message as they are: it is
+ * shown on one line, as ferry_printable_write does. */
 void ferry_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether a call of the library succeeded; prints its message if not. */
 bool ferry_succeeded(ferry_status status, const ferry_error *error);

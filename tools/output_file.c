@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/printable.h"
 #include "command.h"
 
 bool ferry_output_is_input(const char *path, const char *input, const char *role)
@@ -32,12 +34,25 @@ bool ferry_output_close(FILE *out, const char *path)
     return false;
 }
 
+/* Leaves errno alone, which may still have to explain a failed write. */
+static bool is_terminal(FILE *out)
+{
+    const int before = errno;
+    const bool terminal = isatty(fileno(out)) == 1;
+    errno = before;
+    return terminal;
+}
+
 void ferry_output_text(FILE *out, ferry_text text)
 {
+    const bool terminal = is_terminal(out);
     while (text.size > 0) {
         const char *newline = memchr(text.data, '\n', text.size);
         const size_t part = newline != NULL ? (size_t)(newline - text.data) : text.size;
-        fwrite(text.data, 1, part, out);
+        if (terminal)
+            ferry_printable_write(out, (ferry_view){text.data, part});
+        else
+            fwrite(text.data, 1, part, out);
         if (newline == NULL) return;
         fputc(' ', out);
         text.data += part + 1;

@@ -16,7 +16,8 @@ FILE *ferry_output_open(const char *path);
  * lost. `out` NULL: nothing to do. */
 bool ferry_output_close(FILE *out, const char *path);
 
-/* Writes a translation. A '\n' inside it (some vocabularies have that character) becomes a blank: a line stays one. */
+/* Writes a translation. A '\n' inside it (some vocabularies have that character) becomes a blank: a line stays one. Its
+ * other bytes stay as they are, unless `out` is a terminal: see ferry_printable_write. */
 void ferry_output_text(FILE *out, ferry_text text);
 
 #endif

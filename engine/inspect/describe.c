@@ -5,15 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
 #include "engine/graph/state.h"
 #include "engine/api/model.h"
-
-static int printable(ferry_view text)
-{
-    return text.size > 200 ? 200 : (int)text.size;
-}
 
 static double megabytes(size_t bytes)
 {
@@ -213,8 +209,9 @@ static ferry_view tag_of(ferry_view names)
 static void print_default(FILE *out, const ferry_model_languages *languages, const char *name, int32_t index)
 {
     if (index < 0) return;
-    const ferry_view tag = tag_of(languages->names[index]);
-    fprintf(out, "; %s %.*s by default", name, printable(tag), tag.data);
+    fprintf(out, "; %s ", name);
+    ferry_printable_write(out, tag_of(languages->names[index]));
+    fputs(" by default", out);
 }
 
 static void print_languages(FILE *out, const ferry_model_languages *languages)
@@ -236,21 +233,38 @@ static void print_languages(FILE *out, const ferry_model_languages *languages)
 static void print_origin(FILE *out, const ferry_model_origin *origin)
 {
     if (origin->kind.size == 0) return;
-    fprintf(out, "origin: %.*s", printable(origin->kind), origin->kind.data);
-    if (origin->name.size > 0) fprintf(out, " '%.*s'", printable(origin->name), origin->name.data);
-    for (size_t i = 0; i < origin->file_count; i++)
-        fprintf(out, "%s%.*s", i == 0 ? ": " : ", ", printable(origin->files[i]), origin->files[i].data);
+    fputs("origin: ", out);
+    ferry_printable_write(out, origin->kind);
+    if (origin->name.size > 0) {
+        fputs(" '", out);
+        ferry_printable_write(out, origin->name);
+        fputc('\'', out);
+    }
+    for (size_t i = 0; i < origin->file_count; i++) {
+        fputs(i == 0 ? ": " : ", ", out);
+        ferry_printable_write(out, origin->files[i]);
+    }
     fputc('\n', out);
-    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
-        fprintf(out, "  SHA-256 %.*s  %.*s\n", printable(origin->hashes[i]), origin->hashes[i].data,
-                printable(origin->files[i]), origin->files[i].data);
+    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
+        fprintf(out, "  SHA-256 %.*s  ", (int)origin->hashes[i].size, origin->hashes[i].data); /* digits: checked */
+        ferry_printable_write(out, origin->files[i]);
+        fputc('\n', out);
+    }
 }
 
-/* A line of what the file records, if it does. */
+/* What the file records, if it does. Further lines of it are indented: no line of a license looks like one of ours. */
 static void print_info(FILE *out, const ferry_model *model, const char *before, const char *key, const char *after)
 {
-    const char *value = ferry_model_info(model, key);
-    if (value[0] != '\0') fprintf(out, "%s%s%s\n", before, value, after);
+    const char *rest = ferry_model_info(model, key);
+    if (rest[0] == '\0') return;
+    fputs(before, out);
+    while (*rest != '\0') {
+        const size_t size = strcspn(rest, "\n");
+        ferry_printable_write(out, (ferry_view){rest, size});
+        rest += size + strspn(rest + size, "\n");
+        if (*rest != '\0') fputs("\n    ", out);
+    }
+    fprintf(out, "%s\n", after);
 }
 
 static void print_model(FILE *out, const ferry_model *model)
@@ -258,8 +272,9 @@ static void print_model(FILE *out, const ferry_model *model)
     const ferry_model_file *file = &model->file;
     const ferry_transformer *transformer = &file->transformer;
     const ferry_generation *generation = &file->generation;
-    fprintf(out, "%.*s: encoder-decoder Transformer, %.2f million parameters as %s\n", printable(file->name),
-            file->name.data, (double)file->parameters / 1e6, ferry_type_name(file->type));
+    ferry_printable_write(out, file->name);
+    fprintf(out, ": encoder-decoder Transformer, %.2f million parameters as %s\n", (double)file->parameters / 1e6,
+            ferry_type_name(file->type));
     fprintf(out, "d_model %d; embeddings × %g; vocabulary %d → %d%s%s", (int)transformer->d_model,
             (double)transformer->embedding_scale, (int)transformer->encoder.vocab_size,
             (int)transformer->decoder.vocab_size,

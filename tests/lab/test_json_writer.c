@@ -1,12 +1,15 @@
 /* JSON that another parser reads back. */
+#define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "tests/support/files.h"
 #include "tests/support/support.h"
 
 #include "tools/lab/json_writer.h"
 
-static const char hostile[] = "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xFF\xC3";
+static const char hostile[] =
+    "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xFF\xC3";
 /* As Ferry reads it. */
-static const char expected[] = "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xEF\xBF\xBD\xEF\xBF\xBD";
+static const char expected[] =
+    "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xEF\xBF\xBD\xEF\xBF\xBD";
 
 static void write_sample(FILE *out)
 {
@@ -49,4 +52,16 @@ TEST(test_round_trip)
     assert_int_equal(json_array_size(json_object_get(root, "list")), 4);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(root, "list"), 2)), 2);
     json_decref(root);
+}
+
+/* A terminal may show the file: what JSON permits but a terminal obeys is escaped. */
+TEST(test_escapes)
+{
+    char text[512] = "";
+    FILE *out = fmemopen(text, sizeof text, "wb");
+    assert_non_null(out);
+    write_sample(out);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(
+        strstr(text, "\\u0001\\u001f\\u007f é \xF0\x9F\x98\x80 \\u009b\\u202e\\udb40\\udc41 \\ufffd\\ufffd"));
 }

@@ -172,6 +172,18 @@ TEST(test_text_and_legend)
     free(p.text);
 }
 
+/* What XML does not permit, or a reader does not see, is replaced. */
+TEST(test_escapes)
+{
+    picture p;
+    begin(&p);
+    ferry_svg_escape(p.out,
+                     ferry_svg_literal("<\x1B\n\x7F\xC2\x9B|\xE2\x80\xAE\xEF\xBF\xBE|\xFF\xE2\x80|&\"\xE2\x80\x8C>"));
+    end(&p);
+    assert_string_equal(p.text, "&lt;\uFFFD\uFFFD\uFFFD\uFFFD|\uFFFD\uFFFD|\uFFFD\uFFFD|&amp;&quot;\u200C&gt;");
+    free(p.text);
+}
+
 /* A page has the style sheet once; a file of its own contains it. */
 TEST(test_pages)
 {

@@ -2,16 +2,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "print_comparison.h"
 
 /* In quotes where RFC 4180 wants them. */
 static void put_text(const char *text)
 {
-    const bool plain = strpbrk(text, "\",\r\n") == NULL;
+    const ferry_view view = ferry_text_view(text);
+    const bool plain = strpbrk(text, "\",") == NULL;
+    char shown[FERRY_SHOWN_SIZE];
     if (!plain) putchar('"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
+    for (size_t at = 0; at < view.size;) {
+        ferry_printable_next(view, &at, shown);
+        if (shown[0] == '"') putchar('"');
+        fputs(shown, stdout);
     }
     if (!plain) putchar('"');
 }

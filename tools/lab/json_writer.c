@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 static void begin_element(ferry_json_writer *json, const char *key)
@@ -34,6 +35,14 @@ void ferry_put_number(ferry_json_writer *json, const char *key, double value)
         fputs("null", json->out);
 }
 
+static void put_escape(FILE *out, uint32_t c)
+{
+    if (c <= 0xFFFF)
+        fprintf(out, "\\u%04x", c);
+    else
+        fprintf(out, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10), 0xDC00 + (c & 0x3FF));
+}
+
 void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};
@@ -46,8 +55,8 @@ void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text)
             fputs("\\ufffd", json->out);
         else if (c == '"' || c == '\\')
             fprintf(json->out, "\\%c", (char)c);
-        else if (c < 0x20 || c == 0x7F)
-            fprintf(json->out, "\\u%04x", c);
+        else if (!ferry_is_printable(c))
+            put_escape(json->out, c);
         else
             fwrite(view.data + start, 1, at - start, json->out);
     }

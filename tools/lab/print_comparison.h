@@ -6,6 +6,10 @@
 #include "comparison.h"
 #include "json_writer.h"
 
+/* The name of a model, and blanks up to the width of its column. */
+enum { FERRY_NAME_COLUMN = 20 };
+void ferry_print_name(const char *name);
+
 /* Tables, in this order: the text and the head of the table of all lines; a row of it for each model as it is measured;
  * what needs all models; their speed and memory; the cost of encodings, case by case; the memory that they need. */
 void ferry_print_head(const ferry_comparison *comparison);

@@ -25,7 +25,8 @@ static void print_row(const ferry_compared_model *m)
     for (int stack = 0; stack < 2; stack++)
         for (int32_t layer = 0; layer <= p->stacks[stack].layers; layer++) {
             const ferry_probe_position *position = &p->stacks[stack].positions[layer];
-            printf("%-20s %s %-3d", layer == 0 && stack == 0 ? m->name : "", stacks[stack], (int)layer);
+            ferry_print_name(layer == 0 && stack == 0 ? m->name : "");
+            printf(" %s %-3d", stacks[stack], (int)layer);
             print_number(position->seen);
             print_number(position->beyond);
             print_number(position->beyond_refit);

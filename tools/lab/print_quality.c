@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "print_comparison.h"
 
-enum { NAME_WIDTH = 20, CELL_WIDTH = 11 };
+enum { CELL_WIDTH = 11 };
 
 /* Metrics for which models are compared. */
 static const ferry_metric compared[] = {FERRY_METRIC_BLEU, FERRY_METRIC_CHRF, FERRY_METRIC_LIKELIHOOD};
@@ -15,12 +16,10 @@ static const ferry_metric others[] = {FERRY_METRIC_END, FERRY_METRIC_LENGTH_RATI
                                       FERRY_METRIC_REPETITION};
 enum { OTHERS = sizeof others / sizeof *others };
 
-/* A name of this width at least; UTF-8 is counted by characters. */
-static void print_name(const char *name)
+void ferry_print_name(const char *name)
 {
-    int width = 0;
-    for (const char *c = name; *c != '\0'; c++) width += ((unsigned char)*c & 0xC0) != 0x80;
-    printf("%s%*s", name, width < NAME_WIDTH ? NAME_WIDTH - width : 1, "");
+    const int width = (int)ferry_printable_write(stdout, ferry_text_view(name));
+    printf("%*s", width < FERRY_NAME_COLUMN ? FERRY_NAME_COLUMN - width : 1, "");
 }
 
 static void print_right(const char *text, int width)
@@ -52,9 +51,12 @@ void ferry_print_head(const ferry_comparison *c)
 {
     static const char *const titles[] = {"BLEU", "p", "chrF", "p", "nats", "p", "end", "length", "early", "repeated"};
     static const int widths[] = {CELL_WIDTH, 5, CELL_WIDTH, 5, CELL_WIDTH, 5, 6, 6, 6, 8};
-    printf("%s, %s: %zu lines; beam %d; kernels %s; ± and p: %d resamples of the lines, 95 %%\n\n", c->text.source_name,
-           c->text.reference_name, c->text.count, (int)c->beam, c->isa, (int)c->resamples);
-    print_name("all lines");
+    ferry_printable_write(stdout, ferry_text_view(c->text.source_name));
+    fputs(", ", stdout);
+    ferry_printable_write(stdout, ferry_text_view(c->text.reference_name));
+    printf(": %zu lines; beam %d; kernels %s; ± and p: %d resamples of the lines, 95 %%\n\n", c->text.count,
+           (int)c->beam, c->isa, (int)c->resamples);
+    ferry_print_name("all lines");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) print_right(titles[i], widths[i]);
     putchar('\n');
     fflush(stdout);
@@ -73,7 +75,7 @@ void ferry_print_model(const ferry_comparison *c, size_t index)
 {
     const ferry_compared_model *m = &c->models[index];
     const ferry_compared_cell *all = &m->cells[0];
-    print_name(m->name);
+    ferry_print_name(m->name);
     for (size_t i = 0; i < COMPARED; i++) {
         print_interval(&all->metrics[compared[i]], ferry_metrics[compared[i]].decimals, "", CELL_WIDTH);
         print_p(c, index, compared[i]);
@@ -83,7 +85,9 @@ void ferry_print_model(const ferry_comparison *c, size_t index)
     putchar('\n');
     for (size_t line = 0; all->failed > 0 && line < c->text.count; line++) {
         if (m->failures[line] == NULL) continue;
-        printf("  %zu lines not translated, the first is %zu: %s\n", all->failed, line + 1, m->failures[line]);
+        printf("  %zu lines not translated, the first is %zu: ", all->failed, line + 1);
+        ferry_printable_write(stdout, ferry_text_view(m->failures[line]));
+        putchar('\n');
         break;
     }
     if (all->unscored > 0) printf("  %zu lines too long for a likelihood\n", all->unscored);
@@ -104,7 +108,7 @@ static const char *mark_of(const ferry_comparison *c, size_t cell, ferry_metric 
 static void print_cell_names(const ferry_comparison *c, const char *title)
 {
     putchar('\n');
-    printf("%-*s", NAME_WIDTH, title);
+    printf("%-*s", FERRY_NAME_COLUMN, title);
     for (size_t cell = 0; cell < FERRY_CELLS; cell++)
         if (c->text.lines[cell] > 0) print_right(ferry_cell_name(cell), CELL_WIDTH);
     putchar('\n');
@@ -114,7 +118,7 @@ static void print_metric(const ferry_comparison *c, ferry_metric metric)
 {
     print_cell_names(c, ferry_metrics[metric].title);
     for (size_t i = 0; i < c->count; i++) {
-        print_name(c->models[i].name);
+        ferry_print_name(c->models[i].name);
         for (size_t cell = 0; cell < FERRY_CELLS; cell++) {
             const ferry_compared_cell *found = &c->models[i].cells[cell];
             const bool partial = metric >= FERRY_METRIC_LENGTH_RATIO || metric < FERRY_METRIC_LIKELIHOOD
@@ -133,7 +137,7 @@ static void print_curves(const ferry_comparison *c)
 {
     static const size_t points[] = {0, 1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 36, 44, 60};
     const size_t count = sizeof points / sizeof *points;
-    printf("\n%-*s", NAME_WIDTH, "nats at positions");
+    printf("\n%-*s", FERRY_NAME_COLUMN, "nats at positions");
     for (size_t p = 0; p < count && points[p] < c->text.curve_count; p++) {
         char name[32];
         const size_t first = points[p] * FERRY_CURVE_WIDTH;
@@ -142,7 +146,7 @@ static void print_curves(const ferry_comparison *c)
     }
     putchar('\n');
     for (size_t i = 0; i < c->count; i++) {
-        print_name(c->models[i].name);
+        ferry_print_name(c->models[i].name);
         for (size_t p = 0; p < count && points[p] < c->text.curve_count; p++)
             print_number(c->models[i].cells[0].curve[points[p]].nats.value, 2, 7);
         putchar('\n');
@@ -160,7 +164,7 @@ void ferry_print_buckets(const ferry_comparison *c)
     if (c->text.trained_pieces > 0)
         printf("The models were trained on examples of up to %d pieces.\n", (int)c->text.trained_pieces);
     print_cell_names(c, "");
-    printf("%-*s", NAME_WIDTH, "lines");
+    printf("%-*s", FERRY_NAME_COLUMN, "lines");
     for (size_t cell = 0; cell < FERRY_CELLS; cell++)
         if (c->text.lines[cell] > 0) print_number((double)c->text.lines[cell], 0, CELL_WIDTH);
     putchar('\n');
@@ -184,15 +188,15 @@ void ferry_print_speed(const ferry_comparison *c)
     static const int widths[] = {12, 13, 12, 12, 7, 8, 6, 6, 7};
     const size_t count = sizeof titles / sizeof *titles;
     putchar('\n');
-    print_name("");
+    ferry_print_name("");
     for (size_t i = 0; i < count; i++) print_right(titles[i], widths[i]);
     putchar('\n');
-    print_name("");
+    ferry_print_name("");
     for (size_t i = 0; i < count; i++) print_right(units[i], widths[i]);
     putchar('\n');
     for (size_t i = 0; i < c->count; i++) {
         const ferry_compared_model *m = &c->models[i];
-        print_name(m->name);
+        ferry_print_name(m->name);
         print_interval(&m->speed.line_ms, 2, "", widths[0]);
         print_interval(&m->speed.token_ms, 3, "", widths[1]);
         print_interval(&m->speed.token_ratio, 2, i > 0 ? noise_mark(&m->speed.token_ratio) : "", widths[2]);

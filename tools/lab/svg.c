@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "svg_parts.h"
 
@@ -136,13 +137,7 @@ static const struct {
              [FERRY_SVG_BODY] = {13, false},
              [FERRY_SVG_LABEL] = {11, false}};
 
-/* Code points that UTF-8 can encode but XML does not permit. (Tabs and newlines are not wanted either.) */
-static bool is_excluded(uint32_t code)
-{
-    return code < 0x20 || code == 0xFFFE || code == 0xFFFF;
-}
-
-/* Each byte that is not part of a valid character becomes U+FFFD. */
+/* What is not printable becomes U+FFFD: among it all that XML does not permit, and what is not UTF-8. */
 void ferry_svg_escape(FILE *out, ferry_text escaped)
 {
     const ferry_view text = {escaped.data, escaped.size};
@@ -150,8 +145,8 @@ void ferry_svg_escape(FILE *out, ferry_text escaped)
     while (at < text.size) {
         uint32_t code;
         const size_t start = at;
-        if (!ferry_utf8_next(text, &at, &code) || is_excluded(code)) {
-            for (size_t i = start; i < at; i++) fputs("\xEF\xBF\xBD", out);
+        if (!ferry_utf8_next(text, &at, &code) || !ferry_is_printable(code)) {
+            fputs("\xEF\xBF\xBD", out);
             continue;
         }
         switch (code) {
@@ -184,7 +179,7 @@ static double text_width(ferry_svg_font font, ferry_view text)
     double width = 0;
     for (size_t at = 0; at < text.size;) {
         uint32_t code;
-        width += ferry_utf8_next(text, &at, &code) ? character_width(code) : 1;
+        width += ferry_utf8_next(text, &at, &code) && ferry_is_printable(code) ? character_width(code) : 1;
     }
     return width * fonts[font].size * (fonts[font].bold ? 1.1 : 1);
 }

@@ -44,8 +44,8 @@ double ferry_svg_text_width(ferry_svg_font font, ferry_text text);
 
 /* The part of a text that is placed at its coordinates. */
 typedef enum ferry_svg_anchor { FERRY_SVG_START, FERRY_SVG_MIDDLE, FERRY_SVG_END } ferry_svg_anchor;
-/* One line, its baseline at y; turned by `angle` degrees, clockwise around (x, y). The text may be any bytes: what XML
- * does not permit becomes U+FFFD. */
+/* One line, its baseline at y; turned by `angle` degrees, clockwise around (x, y). The text may be any bytes: what is
+ * not printable (base/printable.h) becomes U+FFFD. */
 void ferry_svg_text(FILE *out, double x, double y, ferry_svg_font font, ferry_svg_anchor anchor, double angle,
                     ferry_text text);
 /* The lines that fit into `width`, the first baseline at y. Returns the baseline that would follow. `out` NULL:
