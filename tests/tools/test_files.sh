@@ -100,6 +100,11 @@ test_output_is_no_file()
             expect_message "${row% *}: expected a regular file, found a ${row#* }"
         done
     done
+    # A link that leads to no name.
+    status=0
+    "$ferry" convert --quiet "$positions/none-post" -o /dev/stdout 2> err | cat > out || status=$?
+    expect_status 1
+    expect_message '/dev/stdout: expected a regular file, found a pipe'
     find . -name '*.svg' -ls | cmp - before || fail "changed: $(ls -l)"
     expect_nothing_left
 }

@@ -21,6 +21,7 @@ static struct {
     int number; /* the signal, or errno */
     int at;     /* the call, from 1; 0: each */
     int calls;
+    bool guessed; /* the random name is ferry-1111111111111111.part */
 } plan;
 
 /* Whether the call fails. */
@@ -38,9 +39,11 @@ int __wrap_openat(int directory, const char *path, int flags, mode_t mode);
 ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset);
 int __wrap_fsync(int descriptor);
 int __wrap_renameat(int a, const char *from, int b, const char *to);
+int __wrap_getentropy(void *data, size_t size);
 int __real_openat(int directory, const char *path, int flags, mode_t mode);
 ssize_t __real_pwrite(int descriptor, const void *data, size_t size, off_t offset);
 int __real_renameat(int a, const char *from, int b, const char *to);
+int __real_getentropy(void *data, size_t size);
 
 int __wrap_openat(int directory, const char *path, int flags, mode_t mode)
 {
@@ -62,6 +65,13 @@ int __wrap_fsync(int descriptor)
 int __wrap_renameat(int a, const char *from, int b, const char *to)
 {
     return troubled() ? -1 : __real_renameat(a, from, b, to);
+}
+
+int __wrap_getentropy(void *data, size_t size)
+{
+    if (!plan.guessed) return __real_getentropy(data, size);
+    memset(data, 0x11, size);
+    return 0;
 }
 
 /* ---- two ways of the program to make a file ---- */
@@ -196,6 +206,29 @@ TEST(test_failures)
             if (!ferry_view_contains(said, rows[at % 2].what) || !ferry_view_contains(said, j.path))
                 fail_msg("call %d of %d: %.*s", at, j.calls, (int)said.size, said.data);
         }
+    }
+}
+
+/* Even what has the temporary file's name stays: a link and its target, a file. */
+TEST(test_guessed_name)
+{
+    static const char name[] = "ferry-1111111111111111.part";
+    for (size_t i = 0; i < COUNT(makers); i++) {
+        char *folder = scratch_directory(i == 0 ? "guessed-model" : "guessed-picture");
+        char *victim = in_directory(folder, "victim"), *path = in_directory(folder, "file");
+        write_text(folder, "victim", "precious");
+        link_file("victim", folder, name);
+        memset(&plan, 0, sizeof plan);
+        plan.guessed = true;
+        assert_false(makers[i](path));
+        assert_true(has_text(mapped_bytes(victim), "precious"));
+        assert_int_equal(unfinished_files(path), 1);
+        write_text(folder, name, "mine");
+        assert_false(makers[i](path));
+        assert_true(has_text(mapped_bytes(in_directory(folder, name)), "mine"));
+        assert_int_equal(unlink(in_directory(folder, name)), 0);
+        assert_true(makers[i](path));
+        assert_int_equal(unfinished_files(path), 0);
     }
 }
 
