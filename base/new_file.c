@@ -12,7 +12,11 @@
 
 #include "system.h"
 
-enum { MOST_LINKS = 40, PERMISSIONS = 0777 }; /* as many links as Linux follows */
+enum {
+    MOST_LINKS = 40, /* as Linux follows */
+    PERMISSIONS = 0777,
+    FOR_ALL = 0666, /* less the umask */
+};
 
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
 {
@@ -96,8 +100,8 @@ static ferry_status check_place(ferry_new_file *file, ferry_error *error)
     if (fstatat(file->directory, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
         FERRY_TRY(ferry_expect_regular_file(file->path, status.st_mode, error));
         if (faccessat(file->directory, file->name, W_OK, AT_EACCESS) != 0) return fail(file, "cannot replace", error);
-        file->replaces = true;
         file->mode = status.st_mode & PERMISSIONS;
+        file->owned = status.st_uid == geteuid();
     } else if (errno != ENOENT) {
         return fail(file, "cannot create", error);
     }
@@ -109,7 +113,7 @@ static ferry_status check_place(ferry_new_file *file, ferry_error *error)
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error)
 {
     struct stat status;
-    *file = (ferry_new_file){.path = path, .directory = -1, .descriptor = -1};
+    *file = (ferry_new_file){.path = path, .directory = -1, .descriptor = -1, .mode = FOR_ALL};
     /* What the system finds there may have no name of its own, as the pipe behind a name in /dev/fd. */
     if (stat(path, &status) == 0) FERRY_TRY(ferry_expect_regular_file(path, status.st_mode, error));
     const ferry_status found = find_place(file) ? check_place(file, error) : fail(file, "cannot create", error);
@@ -124,11 +128,12 @@ static ferry_status create(ferry_new_file *file, ferry_error *error)
     uint64_t random;
     if (getentropy(&random, sizeof random) != 0) return fail(file, "cannot find a random name", error);
     snprintf(file->temporary, sizeof file->temporary, "ferry-%016" PRIx64 ".part", random);
-    file->descriptor = openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                              file->replaces ? file->mode : 0666);
+    file->descriptor =
+        openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);
     if (file->descriptor < 0) return fail(file, "cannot create a file beside it", error);
-    /* The umask does not apply to a file that is replaced. Where the system refuses, less is permitted than before. */
-    if (file->replaces) fchmod(file->descriptor, file->mode);
+    /* The umask is no matter for one's own file, but in a folder for all, somebody may have made one that all may
+     * write. If the system refuses this, less is permitted than before. */
+    if (file->owned) fchmod(file->descriptor, file->mode);
     return FERRY_OK;
 }
 

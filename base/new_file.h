@@ -5,8 +5,8 @@
  *
  * A name that is a link means the file that it points to: the link stays, and its target is replaced or created.
  * Everything else that is no regular file is refused, and so is a file that may not be written. The new file has the
- * permissions of the one that it replaces, else what the umask leaves; that one's other names (hard links) keep the old
- * contents.
+ * permissions of the one that it replaces, less the umask if that belongs to somebody else, and otherwise what the
+ * umask leaves. Other names of the old file (hard links) keep its contents.
  *
  * The temporary file, ferry-RANDOM.part, is created by the first write, and is always a new one. ferry_new_file_close
  * removes it; what ends the process earlier leaves it behind. */
@@ -20,10 +20,10 @@ typedef struct ferry_new_file {
     const char *path; /* of the caller: names the file in messages, and lasts until ferry_new_file_close */
     int directory;    /* -1: nothing is open */
     int descriptor;   /* of the temporary file; -1: there is none */
-    bool replaces;
-    unsigned mode;  /* of the file that is replaced */
-    uint64_t size;  /* written so far */
-    char name[256]; /* in the folder */
+    unsigned mode;    /* of the file that is replaced, or of a new one */
+    bool owned;       /* the file that is replaced belongs to the user */
+    uint64_t size;    /* written so far */
+    char name[256];   /* in the folder */
     char temporary[sizeof "ferry-0123456789abcdef.part"];
 } ferry_new_file;
 
