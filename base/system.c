@@ -16,6 +16,16 @@ enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
 
 /* ---- files ---- */
 
+ferry_status ferry_expect_regular_file(const char *name, unsigned mode, ferry_error *error)
+{
+    if (S_ISREG(mode)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name,
+                      S_ISDIR(mode)    ? "directory"
+                      : S_ISFIFO(mode) ? "pipe"
+                      : S_ISSOCK(mode) ? "socket"
+                                       : "device");
+}
+
 static ferry_status out_of_memory(const char *name, uint64_t bytes, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: %" PRIu64 " bytes for a copy", name, bytes);
@@ -80,7 +90,7 @@ ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint6
     memset(file, 0, sizeof *file);
     if (fstat(descriptor, &information) != 0)
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot examine: %s", name, strerror(errno));
-    if (!S_ISREG(information.st_mode)) return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file", name);
+    FERRY_TRY(ferry_expect_regular_file(name, information.st_mode, error));
     FERRY_TRY(check_part(name, (uint64_t)information.st_size, offset, &length, error));
     if (length == 0) return FERRY_OK;
     if (hold == FERRY_FILE_MAPPED) return map_part(descriptor, name, offset, (size_t)length, file, error);
@@ -93,7 +103,9 @@ ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint6
 ferry_status ferry_mapped_file_open(const char *path, ferry_file_hold hold, ferry_mapped_file *file, ferry_error *error)
 {
     memset(file, 0, sizeof *file);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without waiting for a pipe's other end, and without making a terminal the process's own: both are refused next.
+     */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
     const ferry_status status = ferry_mapped_file_open_part(descriptor, path, 0, 0, hold, file, error);
     close(descriptor);

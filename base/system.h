@@ -17,7 +17,10 @@ typedef struct ferry_mapped_file {
     ferry_file_hold hold;
 } ferry_mapped_file;
 
-/* Maps or copies the regular file `path`. */
+/* IO, and the message says what `name`, whose st_mode this is, is instead. */
+ferry_status ferry_expect_regular_file(const char *name, unsigned mode, ferry_error *error);
+
+/* Maps or copies the regular file `path`; all else is refused at once. */
 ferry_status ferry_mapped_file_open(const char *path, ferry_file_hold hold, ferry_mapped_file *file,
                                     ferry_error *error);
 /* The same for `length` bytes at `offset` of an open file (0: to its end), called `name` in messages. ARGUMENT: they go

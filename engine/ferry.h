@@ -85,8 +85,9 @@ typedef enum ferry_open_flag {
                            * requests this permission where the processor has tiles; with this flag it does not */
 } ferry_open_flag;
 
-/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must not change until
- * ferry_model_close, unless it is copied. *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
+/* Opens a model file (made by `ferry convert`); IO, without waiting, if `path` is a pipe or a device. The file is
+ * mapped, not read, and must not change until ferry_model_close, unless it is copied: if a mapped file is truncated,
+ * the system ends the process (SIGBUS). *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
  * MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
 /* The same for `length` bytes at `offset` of an open file, which the caller may close afterwards (length 0: to its

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/system.h"
 #include "command.h"
 #include "convert_with_progress.h"
 
@@ -20,12 +21,12 @@ enum { DEPTH = 1 }; /* of the folders below the source that may hold files of a 
 
 static bool is_model_file(const char *path)
 {
-    char magic[4] = "";
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return true; /* opening the model will say why */
-    const size_t size = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return size == sizeof magic && memcmp(magic, "GGUF", sizeof magic) == 0;
+    ferry_mapped_file file;
+    if (ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file, NULL) != FERRY_OK)
+        return true; /* opening the model will say why */
+    const bool is = file.bytes.size >= 4 && memcmp(file.bytes.data, "GGUF", 4) == 0;
+    ferry_mapped_file_close(&file);
+    return is;
 }
 
 /* ---- the state of a source ---- */

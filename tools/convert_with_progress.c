@@ -1,18 +1,21 @@
 #define _POSIX_C_SOURCE 200809L /* isatty */
 #include "convert_with_progress.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/system.h"
 #include "command.h"
+#include "interrupt.h"
 
 /* Seconds. */
 static const double pause_between_updates = 0.1;
 
 typedef struct watch {
     bool quiet, terminal;
-    bool shown; /* the line is on the screen */
+    bool shown;   /* the line is on the screen */
+    bool writing; /* there may be a file that is not complete */
     double last;
 } watch;
 
@@ -26,6 +29,9 @@ static int show_progress(void *user, uint64_t done, uint64_t total)
 {
     watch *w = user;
     const double now = ferry_clock();
+    if (!w->writing) ferry_interrupt_begin(NULL);
+    w->writing = true;
+    if (ferry_interrupt_signal() != 0) return 1;
     if (!w->terminal || now - w->last < pause_between_updates) return 0;
     w->last = now;
     w->shown = true;
@@ -52,6 +58,8 @@ bool ferry_convert(const char *source, const char *output, const ferry_import_op
     watched.quantized = report_quantized;
     watched.user = &w;
     const ferry_status status = ferry_import(source, output, &watched, &error);
+    const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     clear_line(&w);
+    if (interrupted != 0) raise(interrupted);
     return ferry_succeeded(status, &error);
 }

@@ -1,4 +1,6 @@
 /* The program: finds the command and parses its options. */
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +73,7 @@ static int run_command(const ferry_command *command, ferry_call *call, char **ar
 int main(int argc, char **argv)
 {
     ferry_call call = {.started = ferry_clock(), .program = argc > 0 ? argv[0] : ""};
+    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds the process's limit is an error of write, which is reported */
     if (argc < 2) {
         print_overview(stderr);
         return FERRY_EXIT_USAGE;

@@ -1,13 +1,19 @@
-#define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L /* stat, open_memstream */
 #include "output_file.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "base/printable.h"
 #include "command.h"
+#include "interrupt.h"
+
+/* ---- streams ---- */
 
 bool ferry_output_is_input(const char *path, const char *input, const char *role)
 {
@@ -33,6 +39,47 @@ bool ferry_output_close(FILE *out, const char *path)
     ferry_complain("%s: cannot write: %s", path, strerror(errno));
     return false;
 }
+
+/* ---- complete files ---- */
+
+bool ferry_output_check(const char *path)
+{
+    ferry_error error;
+    ferry_new_file file;
+    const ferry_status status = ferry_new_file_open(path, &file, &error);
+    ferry_new_file_close(&file);
+    return ferry_succeeded(status, &error);
+}
+
+static bool save(const char *path, const char *data, size_t size)
+{
+    ferry_error error;
+    ferry_new_file file;
+    ferry_interrupt_begin(NULL);
+    ferry_status status = ferry_new_file_open(path, &file, &error);
+    if (status == FERRY_OK) status = ferry_new_file_write(&file, data, size, &error);
+    if (status == FERRY_OK) status = ferry_new_file_finish(&file, &error);
+    ferry_new_file_close(&file);
+    const int interrupted = ferry_interrupt_end();
+    if (interrupted != 0) raise(interrupted);
+    return ferry_succeeded(status, &error);
+}
+
+bool ferry_output_complete(const char *path, ferry_output_writer *write, const void *user)
+{
+    char *data = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&data, &size);
+    const bool written = out != NULL && write(out, user);
+    bool kept = out != NULL && !ferror(out);
+    if (out != NULL && fclose(out) != 0) kept = false;
+    if (!kept) ferry_complain("out of memory");
+    const bool saved = written && kept && save(path, data, size);
+    free(data);
+    return saved;
+}
+
+/* ---- text ---- */
 
 /* Leaves errno alone, which may still have to explain a failed write. */
 static bool is_terminal(FILE *out)

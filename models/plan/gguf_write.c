@@ -1,13 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* strdup, unlink */
 #include "gguf_write.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/new_file.h"
 #include "engine/file/content_hash.h"
 
 enum { HEADER_BYTES = 4 + 4 + 8 + 8 };
@@ -19,9 +16,7 @@ typedef struct buffer {
 } buffer;
 
 struct ferry_gguf_writer {
-    char *path;
-    char *part; /* path.part */
-    FILE *file;
+    ferry_new_file file;
     buffer keys;
     buffer table;
     buffer sizes;             /* size_t of each declared tensor */
@@ -32,18 +27,17 @@ struct ferry_gguf_writer {
     uint64_t offset;     /* of the next tensor, from the beginning of the data */
     size_t current;      /* tensor that append fills */
     size_t filled;       /* its bytes so far */
-    ferry_status status; /* the first failure */
-    int system_error;
+    ferry_error failure; /* the first one; its status is FERRY_OK so far */
 };
 
 static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
 {
-    if (writer->status != FERRY_OK) return NULL;
+    if (writer->failure.status != FERRY_OK) return NULL;
     size_t wanted;
     unsigned char *data = NULL;
     if (ferry_add_size(out->size, size, &wanted)) data = ferry_array_grow(out->data, &out->capacity, wanted, 1);
     if (data == NULL) {
-        writer->status = FERRY_ERROR_MEMORY;
+        ferry_fail_memory(&writer->failure, "the keys of a model file", out->size);
         return NULL;
     }
     out->data = data;
@@ -106,7 +100,7 @@ void ferry_gguf_put_hash(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, FERRY_HASH_KEY, FERRY_HASH_ZEROS);
     writer->hash_at = writer->keys.size - FERRY_HASH_DIGITS;
     writer->hash = ferry_content_hash_create();
-    if (writer->hash == NULL) writer->status = FERRY_ERROR_MEMORY;
+    if (writer->hash == NULL) ferry_fail_memory(&writer->failure, "the content hash of a model file", 0);
 }
 
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
@@ -129,33 +123,24 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
 
 static ferry_status report(ferry_gguf_writer *writer, ferry_error *error)
 {
-    if (writer->status == FERRY_ERROR_MEMORY)
-        return ferry_fail_memory(error, "the keys of a model file", writer->keys.size);
-    if (writer->status != FERRY_OK)
-        return ferry_fail(error, writer->status, "%s: cannot write: %s", writer->part, strerror(writer->system_error));
-    return FERRY_OK;
+    if (error != NULL && writer->failure.status != FERRY_OK) *error = writer->failure;
+    return writer->failure.status;
 }
 
 static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size)
 {
-    if (writer->status != FERRY_OK || size == 0) return;
+    if (writer->failure.status != FERRY_OK || size == 0) return;
     if (writer->hash != NULL) ferry_content_hash_add(writer->hash, data, size);
-    if (fwrite(data, 1, size, writer->file) == size) return;
-    writer->status = FERRY_ERROR_IO;
-    writer->system_error = errno;
+    ferry_new_file_write(&writer->file, data, size, &writer->failure);
 }
 
 /* In place of the zeros. */
 static void write_hash(ferry_gguf_writer *writer)
 {
     char digits[FERRY_HASH_DIGITS];
-    if (writer->status != FERRY_OK || writer->hash == NULL) return;
+    if (writer->failure.status != FERRY_OK || writer->hash == NULL) return;
     ferry_content_hash_digits(writer->hash, digits);
-    if (fseek(writer->file, (long)(HEADER_BYTES + writer->hash_at), SEEK_SET) == 0 &&
-        fwrite(digits, 1, sizeof digits, writer->file) == sizeof digits)
-        return;
-    writer->status = FERRY_ERROR_IO;
-    writer->system_error = errno;
+    ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
 }
 
 static void write_padding(ferry_gguf_writer *writer, size_t size)
@@ -166,25 +151,12 @@ static void write_padding(ferry_gguf_writer *writer, size_t size)
 
 ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error)
 {
-    size_t size = strlen(path) + sizeof ".part";
     *writer = NULL;
     ferry_gguf_writer *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a file writer", sizeof *created);
-    ferry_status status = FERRY_OK;
-    created->path = strdup(path);
-    created->part = malloc(size);
-    if (created->path == NULL || created->part == NULL) {
-        status = ferry_fail_memory(error, "a file name", size);
-    } else {
-        snprintf(created->part, size, "%s.part", path);
-        created->file = fopen(created->part, "wb");
-    }
-    if (status == FERRY_OK && created->file == NULL)
-        status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot create: %s", created->part, strerror(errno));
+    const ferry_status status = ferry_new_file_open(path, &created->file, error);
     if (status != FERRY_OK) {
-        free(created->part); /* no file of ours to remove */
-        created->part = NULL;
-        ferry_gguf_writer_destroy(created);
+        free(created);
         return status;
     }
     ferry_gguf_put_u32(created, "general.alignment", FERRY_GGUF_ALIGNMENT);
@@ -199,7 +171,7 @@ ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *err
     put_number(writer, &header, FERRY_GGUF_VERSION, 4);
     put_number(writer, &header, writer->tensor_count, 8);
     put_number(writer, &header, writer->key_count, 8);
-    assert(writer->status != FERRY_OK || header.size == HEADER_BYTES);
+    assert(writer->failure.status != FERRY_OK || header.size == HEADER_BYTES);
     write_bytes(writer, header.data, header.size);
     write_bytes(writer, writer->keys.data, writer->keys.size);
     write_bytes(writer, writer->table.data, writer->table.size);
@@ -228,30 +200,15 @@ ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *er
 {
     assert(writer->current == writer->tensor_count);
     write_hash(writer);
-    int failed = fclose(writer->file);
-    writer->file = NULL;
-    if (failed != 0 && writer->status == FERRY_OK) {
-        writer->status = FERRY_ERROR_IO;
-        writer->system_error = errno;
-    }
     FERRY_TRY(report(writer, error));
-    if (rename(writer->part, writer->path) != 0) {
-        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot rename to %s: %s", writer->part, writer->path,
-                          strerror(errno));
-    }
-    free(writer->part);
-    writer->part = NULL;
-    return FERRY_OK;
+    return ferry_new_file_finish(&writer->file, error);
 }
 
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer)
 {
     if (writer == NULL) return;
-    if (writer->file != NULL) fclose(writer->file);
-    if (writer->part != NULL) unlink(writer->part);
+    ferry_new_file_close(&writer->file);
     ferry_content_hash_destroy(writer->hash);
-    free(writer->path);
-    free(writer->part);
     free(writer->keys.data);
     free(writer->table.data);
     free(writer->sizes.data);

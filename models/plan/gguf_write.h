@@ -3,8 +3,9 @@
  *
  *     create → put… → declare… → start → for each tensor: append… → finish → destroy
  *
- * Bytes go to `path`.part, which becomes `path` in finish and disappears in destroy if that is not reached. The first
- * failure (memory, disk) is kept and reported by the next function that returns a status. */
+ * The file appears in finish (base/new_file.h), and nothing of it is on the disk before start, or after destroy if
+ * finish is not reached. The first failure (memory, disk) is kept and reported by the next function that returns a
+ * status. */
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
 
@@ -14,7 +15,7 @@
 
 typedef struct ferry_gguf_writer ferry_gguf_writer;
 
-/* Errors: IO, MEMORY. *writer is NULL on failure. */
+/* `path` lasts until destroy. Errors: IO, MEMORY. *writer is NULL on failure. */
 ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error);
 /* NULL is allowed. */
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
@@ -76,7 +77,7 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error);
 /* The next bytes of the current tensor; exactly full, it gives way to the next one. */
 ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error);
-/* Closes and renames the file; every declared tensor must be complete. Errors: IO. */
+/* Puts the file in place; every declared tensor must be complete. Errors: IO, MEMORY. */
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error);
 
 #endif

@@ -181,13 +181,18 @@ static void release_read(converter *state, const ferry_import_tensor *tensor, in
 
 /* ---- writing ---- */
 
+static ferry_status report_progress(const converter *state, ferry_error *error)
+{
+    if (state->options->progress == NULL) return FERRY_OK;
+    if (state->options->progress(state->options->user, state->done, state->total) == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_CANCELLED, "converting was cancelled");
+}
+
 static ferry_status append(converter *state, const void *data, size_t size, ferry_error *error)
 {
     FERRY_TRY(ferry_gguf_writer_append(state->writer, data, size, error));
     state->done += size;
-    if (state->options->progress == NULL) return FERRY_OK;
-    if (state->options->progress(state->options->user, state->done, state->total) == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_CANCELLED, "converting was cancelled");
+    return report_progress(state, error);
 }
 
 static ferry_status to_halves(converter *state, const ferry_import_tensor *tensor, size_t count, ferry_error *error)
@@ -336,6 +341,8 @@ ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_write
 {
     converter state = {.plan = plan, .writer = writer, .options = options};
     ferry_status status = allocate(&state, error);
+    if (status == FERRY_OK) status = report_progress(&state, error);
+    if (status == FERRY_OK) status = ferry_gguf_writer_start(writer, error);
     for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++)
         status = write_tensor(&state, &plan->tensors[i], error);
     ferry_arena_destroy(&state.arena);

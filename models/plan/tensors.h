@@ -12,7 +12,7 @@ ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const fer
  * hold). */
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error);
-/* Their numbers, in the same order. */
+/* Starts the file, and writes their numbers in the same order. */
 ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                  const ferry_import_options *options, ferry_error *error);
 

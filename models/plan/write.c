@@ -210,7 +210,6 @@ ferry_status ferry_import_write(const ferry_import_plan *plan, const char *outpu
     FERRY_TRY(ferry_gguf_writer_create(output, &writer, error));
     ferry_status status = put_head(writer, plan, options, &arena, error);
     if (status == FERRY_OK) status = ferry_import_declare(plan, writer, options, error);
-    if (status == FERRY_OK) status = ferry_gguf_writer_start(writer, error);
     if (status == FERRY_OK) status = ferry_import_append(plan, writer, options, error);
     if (status == FERRY_OK) status = ferry_gguf_writer_finish(writer, error);
     ferry_gguf_writer_destroy(writer);

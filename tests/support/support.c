@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* nftw, mkdtemp */
 #include "support.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -91,6 +92,25 @@ char *scratch_directory(const char *name)
     char *path = scratch_file(name);
     assert_int_equal(mkdir(path, 0700), 0);
     return path;
+}
+
+size_t unfinished_files(const char *path)
+{
+    size_t count = 0;
+    char folder[300];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (const struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (strncmp(entry->d_name, "ferry-", 6) == 0 && strstr(entry->d_name, ".part") != NULL) count++;
+    closedir(list);
+    return count;
+}
+
+void check_no_file(const char *path)
+{
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(unfinished_files(path), 0);
 }
 
 /* ---- models, golden data ---- */

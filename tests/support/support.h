@@ -50,6 +50,11 @@ char *scratch_file(const char *name);
 /* A new directory there. */
 char *scratch_directory(const char *name);
 
+/* How many temporary files of unfinished model files (base/new_file.h) are in the folder of `path`. */
+size_t unfinished_files(const char *path);
+/* The file `path` does not exist, and nothing unfinished lies beside it. */
+void check_no_file(const char *path);
+
 /* ---- models, golden data ---- */
 
 /* Converts `source` (a path) to a float32 model file and opens it on the kernels `isa`. */

@@ -24,7 +24,6 @@ typedef struct bench {
     ferry_comparison comparison;
     ferry_comparison_input input;
     double **scores; /* [count] of each model: ferry_measure_quality */
-    FILE *report;    /* NULL: none is wanted */
 } bench;
 
 static bool is_option(const ferry_call *call, const char *name)
@@ -113,18 +112,23 @@ static bool measure_cost(bench *b)
 /* ---- the report ---- */
 
 /* Before anything is measured: minutes later would be a bad time to learn that the file cannot be written. */
-static bool open_report(bench *b)
+static bool check_report(const ferry_call *call)
 {
-    const char *path = ferry_option_text(b->call, FERRY_OPTION_REPORT);
-    if (path != NULL) b->report = ferry_output_open(path);
-    return path == NULL || b->report != NULL;
+    return !ferry_is_given(call, FERRY_OPTION_REPORT) ||
+           ferry_output_check(ferry_option_text(call, FERRY_OPTION_REPORT));
 }
 
-static bool write_report(const bench *b)
+static bool write_report(FILE *out, const void *user)
 {
-    const bool done = b->report == NULL || ferry_report(b->report, &b->comparison);
+    const bool done = ferry_report(out, user);
     if (!done) ferry_complain("out of memory");
     return done;
+}
+
+static bool save_report(const bench *b)
+{
+    return !ferry_is_given(b->call, FERRY_OPTION_REPORT) ||
+           ferry_output_complete(ferry_option_text(b->call, FERRY_OPTION_REPORT), write_report, &b->comparison);
 }
 
 /* ---- the command ---- */
@@ -158,11 +162,10 @@ int ferry_bench_encodings(const ferry_call *call)
     const bool json = ferry_is_given(call, FERRY_OPTION_JSON), csv = ferry_is_given(call, FERRY_OPTION_CSV),
                untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED), named = call->arguments.operand_count > 1;
     bench b = {.call = call, .tables = !json && !csv, .input = {.source.descriptor = -1, .reference.descriptor = -1}};
-    bool done = open_report(&b) && (untrained || measure_models(&b));
+    bool done = check_report(call) && (untrained || measure_models(&b));
     if (b.tables && !untrained && !named && done) putchar('\n');
     if (done && !named && !csv) done = measure_cost(&b);
-    done = done && write_report(&b);
-    done = ferry_output_close(b.report, ferry_option_text(call, FERRY_OPTION_REPORT)) && done;
+    done = done && save_report(&b);
     if (done && json) ferry_print_json(&b.comparison);
     if (done && csv) ferry_print_csv(&b.comparison);
     for (size_t i = 0; b.scores != NULL && i < b.comparison.count; i++) free(b.scores[i]);

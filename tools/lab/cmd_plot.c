@@ -131,28 +131,10 @@ static bool is_input(const ferry_call *call, const char *output)
     return ferry_output_is_input(output, ferry_option_text(call, FERRY_OPTION_MODEL), "model");
 }
 
-/* Draws into memory, so that an existing file is only replaced by a complete picture. */
-static bool draw(const ferry_call *call, char **picture, size_t *size)
+static bool draw(FILE *out, const void *user)
 {
-    FILE *out = open_memstream(picture, size);
-    if (out == NULL) {
-        ferry_complain("out of memory");
-        return false;
-    }
-    const bool drawn =
-        ferry_is_given(call, FERRY_OPTION_ATTENTION) ? plot_attention(call, out) : plot_positions(call, out);
-    const bool kept = !ferror(out);
-    if (fclose(out) == 0 && kept) return drawn;
-    ferry_complain("out of memory");
-    return false;
-}
-
-static bool save(const char *path, const char *picture, size_t size)
-{
-    FILE *out = ferry_output_open(path);
-    if (out == NULL) return false;
-    fwrite(picture, 1, size, out);
-    return ferry_output_close(out, path);
+    const ferry_call *call = user;
+    return ferry_is_given(call, FERRY_OPTION_ATTENTION) ? plot_attention(call, out) : plot_positions(call, out);
 }
 
 static int run(const ferry_call *call)
@@ -163,11 +145,7 @@ static int run(const ferry_call *call)
         return FERRY_EXIT_USAGE;
     }
     if (is_input(call, output)) return FERRY_EXIT_FAILED;
-    char *picture = NULL;
-    size_t size = 0;
-    const bool done = draw(call, &picture, &size) && save(output, picture, size);
-    free(picture);
-    return done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+    return ferry_output_complete(output, draw, call) ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
 
 const ferry_command ferry_command_plot = {

@@ -1,0 +1,241 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
+# Files that the program writes and opens: links, special files, full disks, signals, two writers.
+
+# make KIND NAME: one of the files that appear complete or not at all. A name ends in .svg, for the sake of pictures.
+make()
+{
+    case $1 in
+    model) run convert --quiet "$positions/none-post" -o "$2" ;;
+    picture) run plot rope -o "$2" ;;
+    report) run bench encodings --report "$2" ;; # refused before it measures anything
+    esac
+}
+
+# expect_made KIND NAME: NAME is such a file, and there is nothing else of it.
+expect_made()
+{
+    expect_status 0
+    expect_silence
+    [ -f "$2" ] || fail "$2 is no file: $(ls -l "$2")"
+    case $1 in
+    model) expect_quiet_success inspect "$2" ;;
+    picture) grep -q '</svg>' "$2" || fail "$2 is not complete" ;;
+    esac
+    expect_nothing_left
+}
+
+expect_nothing_left()
+{
+    [ -z "$(find . -name 'ferry-*.part')" ] || fail "left behind: $(find . -name 'ferry-*.part')"
+}
+
+# From here on, a run of the program that hangs ends after a while, and with another status than a failure.
+guard()
+{
+    printf '#!/bin/sh\nexec timeout 60 "%s" "$@"\n' "$ferry" > guarded
+    chmod +x guarded
+    ferry=$PWD/guarded
+}
+
+# ---- links ----
+
+# What lies beside the output belongs to somebody else, whatever its name.
+test_files_beside_the_output()
+{
+    echo precious > victim
+    ln -s victim linked.svg.part
+    echo mine > kept.svg.part
+    make model linked.svg
+    expect_made model linked.svg
+    make model kept.svg
+    expect_made model kept.svg
+    [ "$(tr -d '\0' < victim)" = precious ] || fail "the target of a link was overwritten"
+    [ "$(tr -d '\0' < kept.svg.part)" = mine ] || fail "a file of the user was overwritten"
+}
+
+test_output_is_a_link()
+{
+    local kind
+    for kind in model picture; do
+        mkdir "$kind"
+        echo old > "$kind/target"
+        chmod 604 "$kind/target"
+        ln -s "$kind/target" "$kind-link.svg"
+        ln -s "$PWD/$kind/made" "$kind-dangling.svg"
+        ln -s "$kind-loop.svg" "$kind-loop.svg"
+        make "$kind" "$kind-link.svg"
+        expect_made "$kind" "$kind/target"
+        [ "$(stat -c %a "$kind/target")" = 604 ] || fail "permissions: $(ls -l "$kind/target")"
+        make "$kind" "$kind-dangling.svg"
+        expect_made "$kind" "$kind/made"
+        if [ ! -L "$kind-link.svg" ] || [ ! -L "$kind-dangling.svg" ]; then fail "a link was replaced: $(ls -l)"; fi
+        make "$kind" "$kind-loop.svg"
+        expect_status 1
+        expect_message "$kind-loop.svg: cannot create: Too many levels of symbolic links"
+    done
+}
+
+# ---- special files ----
+
+test_output_is_no_file()
+{
+    local kind row
+    guard
+    mkdir directory.svg
+    mkfifo pipe.svg
+    ln -s pipe.svg link.svg
+    local rows=('directory.svg directory' 'pipe.svg pipe' 'link.svg pipe')
+    # Copies: the system's own are not for experiments.
+    if mknod full.svg c 1 7 2> err && mknod null.svg c 1 3 && : > null.svg; then
+        rows+=('full.svg device' 'null.svg device')
+    else
+        echo "not run: devices as outputs, which cannot be made here: $(cat err)"
+    fi
+    find . -name '*.svg' -ls > before
+    for kind in model picture report; do
+        for row in "${rows[@]}"; do
+            make "$kind" "${row% *}"
+            expect_status 1
+            expect_message "${row% *}: expected a regular file, found a ${row#* }"
+        done
+    done
+    # A link that leads to no name.
+    status=0
+    "$ferry" convert --quiet "$positions/none-post" -o /dev/stdout 2> err | cat > out || status=$?
+    expect_status 1
+    expect_message '/dev/stdout: expected a regular file, found a pipe'
+    find . -name '*.svg' -ls | cmp - before || fail "changed: $(ls -l)"
+    expect_nothing_left
+}
+
+# Translations are written as they come, into whatever has the name.
+test_streams()
+{
+    local number
+    guard
+    mkfifo pipe
+    expect_success translate -o pipe 'How are you?' & # `run` has its files in this folder
+    [ "$(timeout 60 cat pipe)" = 'Wie geht es dir?' ] || fail "nothing came through the pipe"
+    wait
+    echo old > file
+    ln file other
+    ln -s file link
+    number=$(stat -c %i file)
+    expect_quiet_success translate -o link 'How are you?'
+    [ "$(cat other)" = 'Wie geht es dir?' ] || fail "found $(cat other)"
+    [ "$(stat -c %i file)" = "$number" ] || fail "the file was replaced"
+    # The input may be a pipe, too.
+    echo 'How are you?' > pipe &
+    expect_quiet_success translate -i pipe
+    expect_out 'Wie geht es dir?\n'
+}
+
+# A pipe is not waited for where a file is expected.
+test_input_is_no_file()
+{
+    local arguments model=$shipped
+    guard
+    mkfifo pipe
+    for arguments in 'inspect pipe' 'verify pipe' "verify $model pipe" 'translate -m pipe x' 'languages -m pipe' \
+        'plot ./pipe -o x.svg' 'plot --attention x -m pipe -o x.svg' 'bench translate -m pipe -i /dev/null' \
+        'convert pipe -o x.gguf'; do
+        # shellcheck disable=SC2086 # several arguments
+        expect_failure 'pipe: expected a regular file, found a pipe' $arguments
+    done
+    FERRY_MODEL=pipe expect_failure 'pipe: expected a regular file, found a pipe' translate x
+    expect_failure '/dev/null: expected a regular file, found a device' inspect /dev/null
+    # What is no file of a model's folder is not part of it.
+    cp -r "$positions/none-post" model
+    mkfifo model/vocab.txt
+    expect_quiet_success convert --quiet model -o model.gguf
+    rm model/config.json
+    mkfifo model/config.json
+    expect_failure 'config.json is missing' convert --quiet model -o model.gguf
+}
+
+# ---- disks ----
+
+test_names_of_outputs()
+{
+    local longest
+    longest=$(printf 'n%.0s' {1..251}).svg
+    make model "$longest"
+    expect_made model "$longest"
+    make model "n$longest"
+    expect_status 1
+    expect_message 'cannot create: File name too long'
+    make model no/where.svg
+    expect_status 1
+    expect_message 'no/where.svg: cannot create: No such file or directory'
+}
+
+# `ulimit -f`: an error, not a signal.
+test_limit_of_file_size()
+{
+    local kind
+    for kind in model picture; do
+        echo old > file.svg
+        status=0
+        (ulimit -f 1 && make "$kind" file.svg && exit "$status") || status=$?
+        expect_status 1
+        expect_message 'file.svg: cannot write: File too large'
+        [ "$(cat file.svg)" = old ] || fail "the old file is lost"
+        expect_nothing_left
+    done
+    yes '' | head -5000 > blank
+    (ulimit -f 1 && run translate -i blank -o lines && exit "$status") || status=$?
+    expect_status 1
+    expect_message 'lines: cannot write: File too large'
+}
+
+# A file system that is too small for the file, in a name space of mounts that goes with the process.
+test_disk_without_space()
+{
+    mkdir small
+    if ! unshare -rm mount -t tmpfs -o size=100k none small 2> err; then
+        echo "not run: a full disk, because none can be mounted: $(cat err)"
+        return 0
+    fi
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare -rm bash -c 'mount -t tmpfs -o size=100k none small && echo old > small/file && status=0
+        "$0" convert --quiet "$1" -o small/file 2> err || status=$?; cat small/file; ls -A small; exit $status' \
+        "$ferry" "$positions/none-post" > out
+    status=$?
+    expect_status 1
+    expect_message 'small/file: cannot write: No space left on device'
+    expect_out 'old\nfile\n'
+}
+
+# ---- several processes, signals ----
+
+# Each of them makes a complete file; the last one stays.
+test_writers_at_once()
+{
+    local number type processes=()
+    for type in f32 f16; do
+        expect_quiet_success convert --quiet "$positions/none-post" --type "$type" -o "$type.gguf"
+    done
+    for number in 1 2 3 4 5 6; do
+        type=f$((number % 2 == 0 ? 32 : 16))
+        "$ferry" convert --quiet "$positions/none-post" --type "$type" -o both.gguf 2> "err$number" &
+        processes+=($!)
+    done
+    for number in "${processes[@]}"; do
+        wait "$number" || fail "$(cat err?)"
+    done
+    cmp -s both.gguf f32.gguf || cmp -s both.gguf f16.gguf || fail "a file of two writers"
+    expect_nothing_left
+}
+
+# The conversion waits for a full pipe when the signal comes.
+test_signals_while_converting()
+{
+    local signal
+    for signal in HUP INT PIPE TERM XCPU; do
+        echo old > model.gguf
+        python3 "$source_dir/tests/tools/stop_conversion.py" "$signal" \
+            "$ferry" convert --type int8 "$positions/none-post" -o model.gguf > out || fail "$signal: $(cat out)"
+        [ "$(cat model.gguf)" = old ] || fail "$signal: the old file is lost"
+    done
+}
