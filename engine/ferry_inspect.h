@@ -14,6 +14,9 @@ extern "C" {
 /* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", …; NULL or "": the best of this machine). An
  * isa that is unknown or cannot run here is an ARGUMENT error. */
 FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
+/* The same for an open file, which the caller may close afterwards; messages call it `name`. */
+FERRY_API ferry_status ferry_inspect_open_fd(int fd, const char *name, const char *isa, ferry_model **model,
+                                             ferry_error *error);
 /* Sizes of a synthetic model. */
 typedef struct ferry_inspect_shape {
     int32_t d_model, heads, ffn_width, encoder_layers, decoder_layers, vocab;

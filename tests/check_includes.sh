@@ -62,7 +62,7 @@ may_include_foreign()
     jansson.h) [[ $1 =~ ^models/(containers/(json|safetensors)|plan/|families/) ]] ;;
     yaml.h) [ "$1" = models/containers/yaml.c ] ;;
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
-    nettle/*) [ "$1" = models/plan/source.c ] ;;
+    nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
     cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;

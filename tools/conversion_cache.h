@@ -1,13 +1,16 @@
-/* Models of other systems are converted once, into the user's cache. */
+/* Models of other systems are converted once, into the user's cache (cache_folder.h). */
 #ifndef FERRY_TOOLS_CONVERSION_CACHE_H
 #define FERRY_TOOLS_CONVERSION_CACHE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-/* Finds the model file that `path` means: `path` itself, or, if that is a directory, an archive or a file of weights,
- * its conversion in the cache. If the cache has none of the source's current state, makes one (and prints its name,
- * unless `quiet`). Prints a message and returns false on failure. A path that does not exist means itself. */
-bool ferry_find_model_file(const char *path, bool quiet, char *file, size_t size);
+#include "cache_folder.h"
+
+/* Finds the model file that `path` means. If that is a directory, an archive or a file of weights, *descriptor is its
+ * conversion in the cache, which the caller closes, and file [PATH_MAX] its name for messages; if the cache has none of
+ * the source's current state, makes one (and prints its name, unless `quiet`). Otherwise *descriptor is -1: `path` is
+ * the model file, or does not exist. Prints a message and returns false on failure: also if the source changes while it
+ * is converted, and once more while that is repeated. */
+bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[PATH_MAX]);
 
 #endif

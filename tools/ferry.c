@@ -11,7 +11,7 @@
 
 static const ferry_command *const commands[] = {
     &ferry_command_translate, &ferry_command_languages, &ferry_command_convert, &ferry_command_inspect,
-    &ferry_command_verify,    &ferry_command_bench,     &ferry_command_plot,
+    &ferry_command_verify,    &ferry_command_bench,     &ferry_command_plot,    &ferry_command_cache,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -18,11 +18,14 @@ enum { PLACES = 4 };
 static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
 {
     char file[PATH_MAX];
+    int descriptor;
     ferry_model *model;
     ferry_error error;
     const char *isa = getenv("FERRY_ISA");
-    if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), file, sizeof file)) return NULL;
-    const ferry_status status = ferry_inspect_open(file, isa, &model, &error);
+    if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), &descriptor, file)) return NULL;
+    const ferry_status status = descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
+                                                : ferry_inspect_open(path, isa, &model, &error);
+    if (descriptor >= 0) close(descriptor);
     if (status == FERRY_ERROR_ARGUMENT)
         ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)

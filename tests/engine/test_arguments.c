@@ -271,6 +271,11 @@ TEST_WITH(test_inspecting, set_up, tear_down)
     REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'",
                    ferry_inspect_open(scratch_file("small.gguf"), "sse9", &opened, error));
     REFUSED(ferry_inspect_open, model, ferry_inspect_open(scratch_file("small.gguf"), NULL, NULL, error));
+    REFUSED(ferry_inspect_open_fd, fd, ferry_inspect_open_fd(-1, "model", NULL, &opened, error));
+    REFUSED(ferry_inspect_open_fd, name, ferry_inspect_open_fd(0, NULL, NULL, &opened, error));
+    REFUSED_NAMING(ferry_inspect_open_fd, isa, "kernels 'sse9'",
+                   ferry_inspect_open_fd(0, "model", "sse9", &opened, error));
+    REFUSED(ferry_inspect_open_fd, model, ferry_inspect_open_fd(0, "model", NULL, NULL, error));
     REFUSED(ferry_inspect_untrained, encoding, ferry_inspect_untrained(NULL, &shape, NULL, &opened, error));
     REFUSED(ferry_inspect_untrained, shape, ferry_inspect_untrained("none", NULL, NULL, &opened, error));
     REFUSED_NAMING(ferry_inspect_untrained, shape,

@@ -53,6 +53,21 @@ TEST(test_tiles_are_requested_only_by_opening)
     ferry_model_close(model);
 }
 
+TEST(test_inspecting_an_open_file)
+{
+    ferry_model *model;
+    const int file = open(model_path(), O_RDONLY), pipe = open("/dev/null", O_RDONLY);
+    assert_true(file >= 0 && pipe >= 0);
+    CHECK(ferry_inspect_open_fd(file, "a name", "plain", &model, &error));
+    close(file);
+    assert_string_equal(ferry_inspect_isa(model), "plain");
+    CHECK(ferry_model_verify(model, &error));
+    ferry_model_close(model);
+    REFUSE(ferry_inspect_open_fd(pipe, "a name", NULL, &model, &error), FERRY_ERROR_IO, "a name: ");
+    close(pipe);
+    assert_null(model);
+}
+
 /* ---- three ways to the same bytes ---- */
 
 static char *translation(const ferry_model *model)

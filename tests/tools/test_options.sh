@@ -8,10 +8,10 @@ test_version_and_help()
     expect_success --version
     expect_match '^ferry [0-9]+\.[0-9]+\.[0-9]+$'
     expect_success help
-    for name in translate languages convert inspect verify bench plot; do
+    for name in translate languages convert inspect verify bench plot cache; do
         expect_match "^  $name "
     done
-    for name in translate languages convert inspect verify bench plot; do
+    for name in translate languages convert inspect verify bench plot cache; do
         expect_success help "$name"
         expect_match "^usage: ferry $name"
         mv out first

@@ -1,0 +1,252 @@
+/* The cache while a model is converted: a converter of the test's own does what other processes may do meanwhile. */
+#define _GNU_SOURCE /* and what POSIX has for files */
+#include "tests/support/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/command.h"
+#include "tools/conversion_cache.h"
+#include "tools/convert_with_progress.h"
+
+static char *source, *folder;                 /* the model's, and the cache's */
+static char messages[4096];                   /* of the current test */
+static int conversions;                       /* of the current test */
+static void (*meanwhile)(const char *output); /* NULL: nothing happens */
+
+void ferry_complain(const char *format, ...)
+{
+    const size_t size = strlen(messages);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(messages + size, sizeof messages - size, format, arguments);
+    va_end(arguments);
+}
+
+/* "Converts" a source into the contents of its configuration. */
+bool ferry_convert(const char *path, const char *output, const ferry_import_options *options, bool quiet)
+{
+    char text[64] = "", config[256];
+    assert_string_equal(path, source);
+    assert_int_equal(options->type, FERRY_F32);
+    assert_true(quiet);
+    snprintf(config, sizeof config, "%s/config.json", path);
+    FILE *file = fopen(config, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    conversions++;
+    if (meanwhile != NULL) meanwhile(output);
+    file = fopen(output, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return true;
+}
+
+/* At a time of its own: the clock of a file system may tick only every few milliseconds. */
+static void write_config(const char *text)
+{
+    static time_t now;
+    const struct timespec times[] = {{.tv_sec = now}, {.tv_sec = now}}; /* of reading and writing */
+    now++;
+    write_text(source, "config.json", text);
+    assert_int_equal(utimensat(AT_FDCWD, ferry_name_format("%s/config.json", source).text, times, 0), 0);
+}
+
+/* ---- each test has a source and a cache of its own ---- */
+
+static int set_up(void **state)
+{
+    static int number;
+    char name[32];
+    snprintf(name, sizeof name, "test%d", number++);
+    (void)state;
+    char *home = scratch_directory(name);
+    source = kept_memory(256);
+    folder = kept_memory(256);
+    snprintf(source, 256, "%s/source", home);
+    snprintf(folder, 256, "%s/ferry", home);
+    assert_int_equal(mkdir(source, 0700), 0);
+    write_config("first");
+    setenv("XDG_CACHE_HOME", home, 1);
+    messages[0] = '\0';
+    conversions = 0;
+    meanwhile = NULL;
+    return 0;
+}
+
+/* The source means this model. */
+static void expect_model(const char *text)
+{
+    char file[PATH_MAX], found[64] = "";
+    int descriptor;
+    if (!ferry_find_model_file(source, true, &descriptor, file)) fail_msg("%s", messages);
+    assert_true(read(descriptor, found, sizeof found - 1) >= 0);
+    close(descriptor);
+    assert_string_equal(found, text);
+    assert_string_equal(messages, "");
+    assert_int_equal(strncmp(file, folder, strlen(folder)), 0);
+}
+
+static void expect_refusal(const char *what)
+{
+    char file[PATH_MAX];
+    int descriptor;
+    assert_false(ferry_find_model_file(source, true, &descriptor, file));
+    assert_int_equal(descriptor, -1);
+    if (strstr(messages, what) == NULL) fail_msg("expected '%s', found '%s'", what, messages);
+}
+
+static int count_files(const char *path)
+{
+    int count = 0;
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+/* ---- the source changes ---- */
+
+static void change_once(const char *output)
+{
+    (void)output;
+    if (conversions == 1) write_config("other"); /* the size stays */
+}
+
+TEST_WITH(test_a_change_is_converted_again, set_up, NULL)
+{
+    meanwhile = change_once;
+    expect_model("other");
+    assert_int_equal(conversions, 2);
+    expect_model("other");
+    assert_int_equal(conversions, 2);
+    assert_int_equal(count_files(folder), 1);
+    write_config("first");
+    expect_model("first");
+    assert_int_equal(conversions, 3);
+}
+
+static void change_always(const char *output)
+{
+    char text[32];
+    (void)output;
+    snprintf(text, sizeof text, "number %d", conversions);
+    write_config(text);
+}
+
+TEST_WITH(test_changes_without_end, set_up, NULL)
+{
+    meanwhile = change_always;
+    expect_refusal("source: changes while it is converted; try again when its files are complete");
+    assert_int_equal(conversions, 2);
+    assert_int_equal(count_files(folder), 0);
+}
+
+static void remove_source(const char *output)
+{
+    char path[256];
+    (void)output;
+    snprintf(path, sizeof path, "%s-away", source);
+    assert_int_equal(rename(source, path), 0);
+}
+
+TEST_WITH(test_a_source_that_goes, set_up, NULL)
+{
+    meanwhile = remove_source;
+    expect_refusal("source: cannot open: No such file or directory");
+    assert_int_equal(count_files(folder), 0);
+}
+
+/* ---- the folder changes ---- */
+
+/* In its place: a folder of the same user, which the file is written to. */
+static void exchange_folder(const char *output)
+{
+    char path[256];
+    (void)output;
+    snprintf(path, sizeof path, "%s-away", folder);
+    assert_int_equal(rename(folder, path), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+}
+
+TEST_WITH(test_an_exchanged_folder, set_up, NULL)
+{
+    meanwhile = exchange_folder;
+    expect_refusal("/ferry: the folder was exchanged or emptied while ");
+    meanwhile = NULL;
+    messages[0] = '\0';
+    expect_model("first");
+}
+
+/* Others cannot open the file before its permissions are those of an entry. */
+static void check_permissions(const char *output)
+{
+    struct stat status;
+    const int file = open(output, O_CREAT | O_WRONLY, 0666);
+    assert_int_equal(fstat(file, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    close(file);
+}
+
+TEST_WITH(test_permissions, set_up, NULL)
+{
+    const mode_t mask = umask(0);
+    meanwhile = check_permissions;
+    expect_model("first");
+    assert_int_equal(umask(mask), 0);
+    assert_int_equal(conversions, 1);
+}
+
+static void open_to_others(const char *output)
+{
+    check_permissions(output);
+    assert_int_equal(chmod(output, 0666), 0);
+}
+
+TEST_WITH(test_a_file_that_others_could_write, set_up, NULL)
+{
+    meanwhile = open_to_others;
+    expect_refusal("with permissions 666");
+    assert_int_equal(count_files(folder), 0);
+}
+
+/* ---- other processes ---- */
+
+static void convert_the_same(const char *output)
+{
+    (void)output;
+    meanwhile = NULL;
+    expect_model("first");
+    assert_int_equal(conversions, 2);
+}
+
+TEST_WITH(test_two_at_once, set_up, NULL)
+{
+    meanwhile = convert_the_same;
+    expect_model("first");
+    assert_int_equal(count_files(folder), 1);
+    expect_model("first");
+    assert_int_equal(conversions, 2);
+}
+
+/* ---- what is part of the state ---- */
+
+TEST_WITH(test_every_file_counts, set_up, NULL)
+{
+    static const char *const names[] = {"a.bin", "b.bin", "vocab", "a.bin.gz"};
+    expect_model("first");
+    for (int i = 0; i < (int)COUNT(names); i++) {
+        write_text(source, names[i], "");
+        expect_model("first");
+        assert_int_equal(conversions, i + 2);
+    }
+    write_text(source, "translation", "");
+    expect_model("first");
+    assert_int_equal(conversions, 1 + (int)COUNT(names));
+}

@@ -1,0 +1,23 @@
+/* Which state of a source a conversion is of. */
+#ifndef FERRY_TOOLS_SOURCE_STATE_H
+#define FERRY_TOOLS_SOURCE_STATE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum { FERRY_STATE_DIGITS = 64 };
+
+/* `hash` is the SHA-256 of this version of Ferry, the source's real path, and of each file that may belong to the model
+ * its path, size, device, inode, and times of its last modification and change, in nanoseconds. Files are not read:
+ * what is not seen is a change of a file's contents within the same tick of the file system's clock (some milliseconds)
+ * as the one before, or after the clock was set back. */
+typedef struct ferry_source_state {
+    char path[PATH_MAX]; /* real, without links */
+    char hash[FERRY_STATE_DIGITS + 1];
+} ferry_source_state;
+
+/* Of a directory: its files and those of its subfolders; of an archive itself; of any other file: itself, and the files
+ * and subfolders beside it. Prints a message and returns false on failure. */
+bool ferry_source_state_find(const char *source, ferry_source_state *state);
+
+#endif
