@@ -137,13 +137,14 @@ bool ferry_cache_temporary(ferry_cache_name *name)
     return true;
 }
 
-size_t ferry_cache_entry_ending(const char *name)
+/* Whether the name ends in "-HASH.gguf". */
+static bool is_entry(const char *name)
 {
     const size_t length = strlen(name), size = 1 + FERRY_STATE_DIGITS + strlen(ENTRY_ENDING);
-    if (length < size || !ferry_text_ends(name, ENTRY_ENDING) || name[length - size] != '-') return 0;
+    if (length < size || !ferry_text_ends(name, ENTRY_ENDING) || name[length - size] != '-') return false;
     for (size_t i = 1; i <= FERRY_STATE_DIGITS; i++)
-        if (ferry_hex_digit(name[length - size + i]) < 0) return 0;
-    return size;
+        if (ferry_hex_digit(name[length - size + i]) < 0) return false;
+    return true;
 }
 
 static bool is_temporary(const char *name)
@@ -188,7 +189,7 @@ static bool list_names(DIR *directory, ferry_cache_file **files, size_t *count)
     while ((entry = readdir(directory)) != NULL) {
         struct stat found;
         const bool temporary = is_temporary(entry->d_name);
-        if (!temporary && ferry_cache_entry_ending(entry->d_name) == 0) continue;
+        if (!temporary && !is_entry(entry->d_name)) continue;
         if (fstatat(dirfd(directory), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) continue; /* gone */
         ferry_cache_file *grown = ferry_array_grow(*files, &capacity, *count + 1, sizeof *grown);
         if (grown == NULL) return false;

@@ -35,8 +35,6 @@ ferry_cache_name ferry_cache_entry(const char *path, const char *hash);
 /* A new name for a file that is not complete: "ferry-RANDOM.part", as the converter calls its own. Prints a message and
  * returns false on failure. */
 bool ferry_cache_temporary(ferry_cache_name *name);
-/* Bytes of "-HASH.gguf" at the end of an entry's name; 0 if it is none. */
-size_t ferry_cache_entry_ending(const char *name);
 
 /* Opens a file for reading; *descriptor is -1 if there is none. If anything else has its name, or others can write to
  * it, prints a message and returns false. */

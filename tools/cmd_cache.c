@@ -17,16 +17,21 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* The beginning is the name of a source, which may be a stranger's. */
 static void print_file(const ferry_cache_file *file)
 {
     char used[32] = "";
     const struct tm *local = localtime(&file->used);
-    const char *name = file->name.text;
-    const size_t size = strlen(name) - ferry_cache_entry_ending(name);
     if (local != NULL) strftime(used, sizeof used, "%Y-%m-%d %H:%M", local);
-    printf("%s%s\t%.1f MB\t%s\n", ferry_printable_view((ferry_view){name, size}).text, name + size,
-           megabytes(file->size), used);
+    ferry_printable_write(stdout, ferry_text_view(file->name.text)); /* it begins with the name of a source */
+    printf("\t%.1f MB\t%s\n", megabytes(file->size), used);
+}
+
+/* The end of the last line. */
+static void print_folder(const ferry_cache_folder *folder)
+{
+    fputs(", in ", stdout);
+    ferry_printable_write(stdout, ferry_text_view(folder->path));
+    putchar('\n');
 }
 
 static int list(const ferry_cache_folder *folder, const ferry_cache_file *files, size_t count)
@@ -36,7 +41,8 @@ static int list(const ferry_cache_folder *folder, const ferry_cache_file *files,
         print_file(&files[i]);
         total += files[i].size;
     }
-    printf("%zu file%s, %.1f MB, in %s\n", count, plural(count), megabytes(total), folder->path);
+    printf("%zu file%s, %.1f MB", count, plural(count), megabytes(total));
+    print_folder(folder);
     return FERRY_EXIT_OK;
 }
 
@@ -54,7 +60,8 @@ static int clear(const ferry_cache_folder *folder, const ferry_cache_file *files
             failed++;
         }
     }
-    printf("%zu file%s removed, %.1f MB freed, in %s\n", removed, plural(removed), megabytes(freed), folder->path);
+    printf("%zu file%s removed, %.1f MB freed", removed, plural(removed), megabytes(freed));
+    print_folder(folder);
     if (in_use > 0) ferry_complain("files stay: %zu, younger than a day: another process may be writing", in_use);
     return failed == 0 ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
