@@ -113,8 +113,6 @@ TEST(test_generation_refusals)
         {"{\"early_stopping\": \"maybe\"}", FERRY_ERROR_FORMAT, "'early_stopping': expected true, false or \"never\""},
         {"{\"eos_token_id\": [0" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "]}", FERRY_ERROR_UNSUPPORTED,
          "ferry.eos_ids: a model file has at most 64, found 65"},
-        {"{\"repetition_penalty\": 2000}", FERRY_ERROR_UNSUPPORTED,
-         "ferry.decoding.repetition_penalty: a model file has a number from 0.001 to 1000, found 2000"},
         {"{\"min_length\": 600}", FERRY_ERROR_FORMAT, "'min_length': expected 0 to 512, found 600"},
         {"{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "'num_beams': expected 1 to 64, found 0"},
         {"{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "'length_penalty': expected a number"},
