@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,4 +196,18 @@ double ferry_clock(void)
 double ferry_thread_clock(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- random numbers ---- */
+
+void ferry_random_bytes(void *bytes, size_t size)
+{
+    uint8_t *data = bytes;
+    if (getrandom(bytes, size, GRND_NONBLOCK) == (ssize_t)size) return;
+    /* The clock, and where the system has put the stack. */
+    uint64_t state = (uint64_t)(uintptr_t)&state ^ (uint64_t)(ferry_clock() * 1e9);
+    for (size_t i = 0; i < size; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        data[i] = (uint8_t)(state >> 56);
+    }
 }

@@ -1,4 +1,5 @@
-/* The operating system: mapped files, large allocations, clocks, libraries loaded on demand. (Threads: pool.h.) */
+/* The operating system: mapped files, large allocations, clocks, random numbers, libraries loaded
+ * on demand. (Threads: pool.h.) */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -46,6 +47,9 @@ void *ferry_large_alloc(size_t size);
  * none; the caller converts it to its type. */
 typedef void ferry_function(void);
 ferry_function *ferry_library_function(const char *library, const char *name);
+
+/* Numbers that nobody can foresee; without a source of them, ones that differ from run to run. */
+void ferry_random_bytes(void *bytes, size_t size);
 
 /* Seconds of a monotonic clock; of the calling thread's CPU time. */
 double ferry_clock(void);

@@ -25,9 +25,10 @@ const char *ferry_type_name(ferry_type type)
 
 int64_t ferry_tensor_count(const ferry_tensor *tensor)
 {
-    int64_t count = 1;
-    for (int32_t i = 0; i < tensor->dims; i++) count *= tensor->shape[i];
-    return count;
+    /* Unsigned: before a size of 0, the product of the others may overflow. */
+    uint64_t count = 1;
+    for (int32_t i = 0; i < tensor->dims; i++) count *= (uint64_t)tensor->shape[i];
+    return (int64_t)count;
 }
 
 const char *ferry_tensor_shape_text(const ferry_tensor *tensor, char *text, size_t size)

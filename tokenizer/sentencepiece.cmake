@@ -42,7 +42,6 @@ set(sources
     src/model_factory.cc
     src/model_interface.cc
     src/normalizer.cc
-    src/sentencepiece_processor.cc
     src/unigram_model.cc
     src/util.cc
     src/word_model.cc
@@ -70,15 +69,30 @@ set(sources
     third_party/protobuf-lite/zero_copy_stream_impl_lite.cc
 )
 list(TRANSFORM sources PREPEND ${package}/)
+
+# A run of unknown characters becomes one piece, which was copied for each of them.
+set(processor ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/sentencepiece_processor.cc)
+file(READ ${package}/src/sentencepiece_processor.cc text)
+foreach(field piece surface)
+    string(REGEX MATCH "sp->set_${field}\\(sp->${field}\\(\\) \\+ std::string\\(([a-z]+)\\)\\);" copying "${text}")
+    if(NOT copying)
+        message(FATAL_ERROR "sentencepiece_processor.cc has no line that extends the ${field} of unknown characters")
+    endif()
+    string(REPLACE "${copying}" "sp->mutable_${field}()->append(${CMAKE_MATCH_1}.data(), ${CMAKE_MATCH_1}.size());"
+           text "${text}")
+endforeach()
+file(CONFIGURE OUTPUT ${processor} CONTENT "${text}" @ONLY)
+list(APPEND sources ${processor})
 add_library(sentencepiece OBJECT ${sources})
 set(INSTALL_DATADIR)
 configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)
 target_include_directories(sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package} ${package}/src
-                           ${package}/src/builtin_pb ${package}/third_party/protobuf-lite)
+                           ${package}/src/builtin_pb ${package}/third_party/protobuf-lite ${CMAKE_SOURCE_DIR})
 # Above the highest level of protobuf's messages: it prints none.
 target_compile_definitions(sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
                            GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
-target_compile_options(sentencepiece PRIVATE -w)
+# Its hash map, which anyone can make slow who knows how std::hash works, is replaced.
+target_compile_options(sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
 set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
 set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
                             COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")

@@ -2,16 +2,23 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* SentencePiece's fixed-size arrays: matches at one position of a text, of normalization rules and of user-defined
  * pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
-/* SentencePiece lays out its trie by recursion, one call for each byte of the longest piece. Its trainer makes pieces
- * of at most 512 characters. */
-#define MAX_PIECE (4 * 512)
-/* Bytes of the longest text that a rule of normalization may replace; NFKC's are below 20. */
-#define MAX_RULE_BYTES 255
+/* SentencePiece lays out its trie by recursion, one call for each byte of the longest piece, and follows the trie for
+ * as many bytes from each character of a text. Pieces that its trainer makes have by default at most 16 characters. */
+#define MAX_PIECE 512
+/* All pieces together: 16 bytes for each of as many as there may be. */
+#define MAX_PIECE_BYTES (16 * (size_t)FERRY_SPM_MAX_PIECES)
+/* Bytes that a rule of normalization replaces, and that it puts in their place, for every character of a text. NFKC's
+ * longest is U+FDFA, 3 bytes, which becomes 33. */
+#define MAX_RULE_BYTES 64
+/* Bytes of what is neither pieces nor normalization: how the model was trained. SentencePiece makes an object of every
+ * 2 bytes of it. */
+#define MAX_OTHER_BYTES ((size_t)1 << 20)
 
 /* ---- protocol buffers: tag = field number << 3 | wire type ---- */
 
@@ -87,61 +94,92 @@ static size_t base_of(size_t at, uint32_t unit)
     return at ^ (size_t)((unit >> 10) << ((unit & 1u << 9) >> 6));
 }
 
-/* For any text, every step from a unit stays inside the array, and every value inside the replacements. */
-static bool steps_are_inside(const uint32_t *units, size_t count, size_t replacements)
+/* A base is what a text has reached after some bytes: unit base ^ c belongs to it if its label is c. */
+typedef struct rule_trie {
+    const uint32_t *units;  /* [count] */
+    size_t count;           /* a multiple of 256: if a base is inside, so are all of its units */
+    uint32_t *first, *next; /* [count] the units of a base, and of the next one of the same; + 1, 0: none */
+    uint8_t *height;        /* [count] of a base: bytes of the longest way on, + 1; 0: not known yet */
+    uint8_t *matches;       /* [count] the largest number of keys that end on one way on */
+    ferry_view replacements;
+    const char *name;
+} rule_trie;
+
+static ferry_status fail_long_rule(const rule_trie *trie, ferry_error *error)
 {
-    for (size_t at = 0; at < count; at++) {
-        if (at > 0 && is_value(units[at])) continue;
-        size_t base = base_of(at, units[at]);
-        if ((base | 0xFF) >= count) return false;
-        if (has_leaf(units[at]) && (units[base] & 0x7FFFFFFF) >= replacements) return false;
-    }
-    return true;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: normalization table: expected rules of at most %d bytes, found a longer one", trie->name,
+                      MAX_RULE_BYTES);
 }
 
-/* matches[b] [count], zeroed: the largest number of keys that end on one path to the units whose base is b. Relaxation
- * until nothing changes, which takes as many passes as the longest key has bytes. */
-static bool matches_are_few(const uint32_t *units, size_t count, uint8_t *matches)
+/* What a text finds that has reached unit `at`: *base, and with a leaf a value, the place of a replacement. */
+static ferry_status enter_unit(const rule_trie *trie, size_t at, size_t *base, ferry_error *error)
 {
-    bool changed = true;
-    for (int pass = 0; changed; pass++) {
-        if (pass > MAX_RULE_BYTES) return false;
-        changed = false;
-        for (size_t at = 1; at < count; at++) {
-            if (is_value(units[at])) continue;
-            uint32_t found = matches[at ^ label_of(units[at])] + has_leaf(units[at]);
-            uint8_t *next = &matches[base_of(at, units[at])];
-            if (found <= *next) continue;
-            if (found > MAX_RULES) return false;
-            *next = (uint8_t)found;
-            changed = true;
-        }
-    }
-    return true;
+    const uint32_t unit = trie->units[at];
+    const ferry_view texts = trie->replacements;
+    *base = base_of(at, unit);
+    const size_t text = *base < trie->count && has_leaf(unit) ? trie->units[*base] & 0x7FFFFFFF : 0;
+    if (*base >= trie->count || text >= texts.size)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table leads out of its %zu bytes", trie->name,
+                          trie->count * sizeof unit);
+    const size_t left = texts.size - text;
+    if (memchr(texts.data + text, '\0', left < MAX_RULE_BYTES + 1 ? left : MAX_RULE_BYTES + 1) != NULL) return FERRY_OK;
+    return fail_long_rule(trie, error);
 }
 
-static ferry_status check_trie(ferry_cursor *trie, size_t replacements, const char *name, ferry_error *error)
+/* Follows all texts that reach `base` after `depth` bytes: once for each base, as the ways from it do not depend on the
+ * way to it. A way that leads back to where it was is too long. */
+static ferry_status walk(const rule_trie *trie, size_t base, int depth, ferry_error *error)
 {
-    ferry_status status = FERRY_OK;
-    size_t count = trie->size / sizeof(uint32_t);
-    uint32_t *units = malloc(trie->size + 1);
-    uint8_t *matches = calloc(count + 1, sizeof *matches);
-    if (units == NULL || matches == NULL) {
-        status = ferry_fail_memory(error, "checking a normalization table", trie->size + count);
-        goto cleanup;
+    uint8_t height = 1;
+    if (depth + trie->height[base] > MAX_RULE_BYTES + 1) return fail_long_rule(trie, error);
+    if (trie->height[base] > 0) return FERRY_OK;
+    if (depth > MAX_RULE_BYTES) return fail_long_rule(trie, error);
+    for (uint32_t at = trie->first[base]; at > 0; at = trie->next[at - 1]) {
+        size_t to;
+        FERRY_TRY(enter_unit(trie, at - 1, &to, error));
+        FERRY_TRY(walk(trie, to, depth + 1, error));
+        const uint32_t matches = trie->matches[to] + has_leaf(trie->units[at - 1]);
+        if (matches > MAX_RULES)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: normalization table: expected at most %d rules for one place of a text, found more",
+                              trie->name, MAX_RULES);
+        if (matches > trie->matches[base]) trie->matches[base] = (uint8_t)matches;
+        if (trie->height[to] >= height) height = (uint8_t)(trie->height[to] + 1);
     }
-    for (size_t i = 0; i < count; i++) ferry_read_u32(trie, &units[i]);
-    if (count == 0 || !steps_are_inside(units, count, replacements)) {
-        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table leads out of its %zu bytes", name,
-                            trie->size);
-    } else if (!matches_are_few(units, count, matches)) {
-        status = ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                            "%s: normalization table: expected at most %d rules for one place of a text, found more",
-                            name, MAX_RULES);
+    trie->height[base] = height;
+    return FERRY_OK;
+}
+
+/* For any text, every step from the root stays inside the array, and every value inside the replacements. Units that no
+ * text reaches may hold anything. */
+static ferry_status walk_all(const rule_trie *trie, ferry_error *error)
+{
+    size_t root;
+    for (size_t at = 0; at < trie->count; at++) {
+        const uint32_t unit = trie->units[at];
+        if (is_value(unit)) continue;
+        uint32_t *first = &trie->first[at ^ label_of(unit)];
+        trie->next[at] = *first;
+        *first = (uint32_t)at + 1;
     }
-cleanup:
+    FERRY_TRY(enter_unit(trie, 0, &root, error));
+    return walk(trie, root, 0, error);
+}
+
+static ferry_status check_trie(ferry_cursor *bytes, ferry_view replacements, const char *name, ferry_error *error)
+{
+    const size_t count = bytes->size / sizeof(uint32_t), unit_bytes = 3 * sizeof(uint32_t) + 2;
+    if (count == 0 || bytes->size % (256 * sizeof(uint32_t)) != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: normalization table: expected a multiple of 1024 bytes, found %zu", name, bytes->size);
+    uint32_t *units = calloc(count, unit_bytes);
+    if (units == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes);
+    for (size_t i = 0; i < count; i++) ferry_read_u32(bytes, &units[i]);
+    uint8_t *small = (uint8_t *)(units + 3 * count);
+    const rule_trie trie = {units, count, units + count, units + 2 * count, small, small + count, replacements, name};
+    const ferry_status status = walk_all(&trie, error);
     free(units);
-    free(matches);
     return status;
 }
 
@@ -156,7 +194,8 @@ static ferry_status check_charsmap(ferry_view charsmap, const char *name, ferry_
                           charsmap.size);
     }
     ferry_cursor units = cursor_of(trie);
-    return check_trie(&units, ferry_cursor_left(&cursor), name, error);
+    const ferry_view replacements = {charsmap.data + cursor.at, ferry_cursor_left(&cursor)};
+    return check_trie(&units, replacements, name, error);
 }
 
 /* NormalizerSpec: 2 precompiled_charsmap. */
@@ -173,7 +212,7 @@ static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_er
 
 /* SentencePiece: 1 piece, 3 type (4 user-defined). A chain of more than 64 user-defined pieces, each the start of the
  * next, needs one of more than 64 bytes. */
-static ferry_status check_piece(ferry_view piece, const char *name, ferry_error *error)
+static ferry_status check_piece(ferry_view piece, const char *name, size_t *bytes, ferry_error *error)
 {
     ferry_cursor cursor = cursor_of(piece);
     bool user_defined = false;
@@ -184,16 +223,55 @@ static ferry_status check_piece(ferry_view piece, const char *name, ferry_error 
         if (field.number == 1 && field.wire == WIRE_BYTES && field.bytes.size > longest) longest = field.bytes.size;
         if (field.number == 3 && field.wire == WIRE_VARINT && (uint32_t)field.value == 4) user_defined = true;
     }
+    *bytes += longest;
     const size_t limit = user_defined ? MAX_USER_DEFINED : MAX_PIECE;
     if (longest <= limit) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %spiece: expected at most %zu bytes, found %zu", name,
                       user_defined ? "user-defined " : "", limit, longest);
 }
 
-/* ModelProto: 1 pieces, 3 normalizer_spec, 4 self_test_data. Every occurrence of a repeated field is checked, whichever
- * one SentencePiece uses. */
+/* What SentencePiece makes an object of. */
+typedef struct amounts {
+    size_t pieces, piece_bytes, other_bytes;
+} amounts;
+
+static ferry_status check_amounts(const amounts *found, const char *name, ferry_error *error)
+{
+    const struct {
+        const char *what;
+        size_t most, found;
+    } rows[] = {{"pieces", FERRY_SPM_MAX_PIECES, found->pieces},
+                {"bytes of pieces", MAX_PIECE_BYTES, found->piece_bytes},
+                {"bytes beside pieces and normalization", MAX_OTHER_BYTES, found->other_bytes}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].found > rows[i].most)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected at most %zu %s, found more", name,
+                              rows[i].most, rows[i].what);
+    return FERRY_OK;
+}
+
+enum { PROTO_PIECE = 1, PROTO_NORMALIZER = 3, PROTO_SELF_TEST = 4, PROTO_DENORMALIZER = 5 };
+
+static ferry_status check_field(const proto_field *field, size_t size, const char *name, amounts *found,
+                                ferry_error *error)
+{
+    switch (field->wire == WIRE_BYTES ? field->number : 0) {
+    case PROTO_PIECE:
+        found->pieces++;
+        FERRY_TRY(check_piece(field->bytes, name, &found->piece_bytes, error));
+        break;
+    case PROTO_NORMALIZER:
+    case PROTO_DENORMALIZER: return check_normalizer(field->bytes, name, error);
+    case PROTO_SELF_TEST: return FERRY_OK;
+    default: found->other_bytes += size; break;
+    }
+    return check_amounts(found, name, error);
+}
+
+/* Every occurrence of a repeated field is checked, whichever one SentencePiece uses. */
 ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error)
 {
+    amounts found = {0};
     *self_test = (ferry_view){proto.data, 0};
     if (proto.size > INT_MAX) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected at most %d bytes, found %zu", name, INT_MAX,
@@ -204,10 +282,8 @@ ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *sel
         const size_t begin = cursor.at;
         proto_field field;
         if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
-        if (field.wire != WIRE_BYTES) continue;
-        if (field.number == 1) FERRY_TRY(check_piece(field.bytes, name, error));
-        if (field.number == 3) FERRY_TRY(check_normalizer(field.bytes, name, error));
-        if (field.number != 4) continue;
+        FERRY_TRY(check_field(&field, cursor.at - begin, name, &found, error));
+        if (field.number != PROTO_SELF_TEST || field.wire != WIRE_BYTES) continue;
         if (self_test->size > 0)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one self test, found two", name);
         *self_test = (ferry_view){proto.data + begin, cursor.at - begin};

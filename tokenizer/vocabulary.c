@@ -3,17 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ferry_vocabulary_slot {
-    uint32_t hash;
-    uint32_t id_plus_1; /* 0: free */
-};
-
-/* FNV-1a, 64 bits folded to 32. */
-static uint32_t hash_of(ferry_view piece)
+static uint32_t hash_of(const ferry_vocabulary *vocabulary, ferry_view piece)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < piece.size; i++) hash = (hash ^ (uint8_t)piece.data[i]) * 0x100000001B3u;
-    return (uint32_t)(hash ^ hash >> 32);
+    return (uint32_t)ferry_keyed_hash(vocabulary->key, piece.data, piece.size);
 }
 
 /* The slot that holds `piece`, or the free one where it belongs. */
@@ -35,9 +27,9 @@ ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, fe
     memset(vocabulary, 0, sizeof *vocabulary);
     ferry_vocabulary_slot *slots = calloc(capacity, sizeof *slots);
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
-    *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity - 1};
+    *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity - 1, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        uint32_t hash = hash_of(pieces[id]);
+        uint32_t hash = hash_of(vocabulary, pieces[id]);
         ferry_vocabulary_slot *slot = slot_of(vocabulary, pieces[id], hash);
         if (slot->id_plus_1 == 0) *slot = (ferry_vocabulary_slot){hash, (uint32_t)id + 1};
     }
@@ -52,5 +44,5 @@ void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary)
 
 int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece)
 {
-    return (int32_t)slot_of(vocabulary, piece, hash_of(piece))->id_plus_1 - 1;
+    return (int32_t)slot_of(vocabulary, piece, hash_of(vocabulary, piece))->id_plus_1 - 1;
 }

@@ -3,15 +3,20 @@
 #define FERRY_TOKENIZER_VOCABULARY_H
 
 #include "base/bytes.h"
+#include "base/keyed_hash.h"
 #include "base/status.h"
 
-typedef struct ferry_vocabulary_slot ferry_vocabulary_slot;
+typedef struct ferry_vocabulary_slot {
+    uint32_t hash;
+    uint32_t id_plus_1; /* 0: free */
+} ferry_vocabulary_slot;
 
 typedef struct ferry_vocabulary {
     const ferry_view *pieces; /* [count], by id */
     int32_t count;
     ferry_vocabulary_slot *slots; /* [mask + 1], open addressing */
     size_t mask;
+    ferry_hash_key key; /* pieces are a stranger's: they shall not meet in one place */
 } ferry_vocabulary;
 
 /* `pieces` [count], count ≥ 0, and their bytes belong to the caller and must outlive the vocabulary. Pieces may be

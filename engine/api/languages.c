@@ -8,6 +8,8 @@
 #include "base/utf8.h"
 #include "model.h"
 
+enum { MOST_PROMPT = 1024 }; /* bytes */
+
 /* ---- names ---- */
 
 static bool is_name(ferry_view name)
@@ -34,12 +36,24 @@ static ferry_status split_names(ferry_languages *languages, int32_t index, ferry
     return ferry_fail_memory(error, "the names of languages", names.size);
 }
 
+/* A prompt is tokenized with every line. */
+static ferry_status check_prompts(const ferry_model_languages *table, ferry_error *error)
+{
+    for (int32_t i = 0; i < table->prompt_count; i++)
+        if (table->prompts[i].size > MOST_PROMPT)
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
+                              (int)MOST_PROMPT, table->prompts[i].size);
+    return FERRY_OK;
+}
+
 ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
                                     ferry_error *error)
 {
     const size_t count = (size_t)table->count;
     memset(languages, 0, sizeof *languages);
     if (count == 0) return FERRY_OK;
+    FERRY_TRY(check_prompts(table, error));
     languages->table = *table;
     languages->tags = ferry_arena_alloc(arena, count, sizeof *languages->tags);
     languages->others = ferry_arena_alloc(arena, count, sizeof *languages->others);

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "argument_checks.h"
+#include "engine/file/schema.h"
 #include "info.h"
+#include "tokenizer/sentencepiece_check.h"
+
+_Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 
 const char *ferry_version(void)
 {

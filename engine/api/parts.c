@@ -7,9 +7,10 @@
 #include "cuts.h"
 
 enum {
-    MOST_BYTES = 64, /* of text for a source token: a line with more is too long, whatever it contains */
-    FEW_BYTES = 4,   /* of text for a source token, as a first guess */
-    GUESSES = 3      /* of a part's end, before its place is found by halving */
+    MOST_BYTES = 64,     /* of text for a source token: a line with more is too long, whatever it contains */
+    MOST_TEXT = 1 << 20, /* bytes that are tokenized at once, however many tokens a part may have */
+    FEW_BYTES = 4,       /* of text for a source token, as a first guess */
+    GUESSES = 3          /* of a part's end, before its place is found by halving */
 };
 
 void ferry_parts_destroy(ferry_parts *parts)
@@ -45,13 +46,16 @@ typedef struct splitter {
     ferry_view rest; /* of the line, after the parts */
     size_t limit;    /* source tokens */
     size_t guess;    /* bytes of the next part */
+    size_t searched; /* no sentence ends before this byte of the rest */
     ferry_ids trial; /* ids of the last text that was tried */
 } splitter;
 
 /* Whether the rest's first bytes are short enough for a part. */
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
-    const ferry_translator *translator = s->translator;
+    ferry_translator *translator = s->translator;
+    *fits = false;
+    if (atomic_load(&translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
     FERRY_TRY(ferry_languages_encode_part(&translator->model->languages, translator->model->tokenizer, translator->pair,
                                           s->tag, (ferry_view){s->rest.data, bytes}, &s->trial, error));
     *fits = s->trial.count <= s->limit;
@@ -89,33 +93,51 @@ static ferry_ids take_trial(splitter *s)
     return ids;
 }
 
-/* Tries the rest's first sentence. *end is where it ends, or where the text does that is tokenized at once. */
-static ferry_status try_sentence(splitter *s, size_t *end, bool *fits, ferry_error *error)
+/* How much of the rest may be tokenized at once. */
+static size_t most_text(const splitter *s)
 {
-    const size_t most = s->limit * MOST_BYTES, window = most < s->rest.size ? most : s->rest.size;
-    for (*end = 1; *end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);) ++*end;
-    *fits = false;
-    if (!ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) return FERRY_OK;
-    return try_part(s, *end, fits, error);
+    const size_t most = s->limit < MOST_TEXT / MOST_BYTES ? s->limit * MOST_BYTES : MOST_TEXT;
+    return most < s->rest.size ? most : s->rest.size;
+}
+
+/* Finds where the rest's first sentence ends, or where the text does that is tokenized at once: then false. */
+static bool find_sentence(splitter *s, size_t *end)
+{
+    const size_t window = most_text(s);
+    *end = s->searched > 1 ? s->searched : 1;
+    while (*end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) ++*end;
+    s->searched = *end;
+    return ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);
+}
+
+/* Tries the rest's first bytes, and before, if they are many, the first of them: where those are too many tokens by
+ * far, all are. Where a word is cut, its pieces are more than those of the whole word, so that a few do not count.
+ * *probe and *tokens: the bytes that were tried first, and their tokens. */
+static ferry_status try_text(splitter *s, size_t bytes, size_t *probe, size_t *tokens, bool *fits, ferry_error *error)
+{
+    *probe = 2 * s->guess < bytes ? 2 * s->guess : bytes;
+    while (!ferry_cut_is_at(s->rest, *probe, FERRY_CUT_CHARACTER)) ++*probe;
+    FERRY_TRY(try_part(s, *probe, fits, error));
+    *tokens = s->trial.count;
+    if (*probe >= bytes || *tokens > s->limit + MOST_BYTES) return FERRY_OK;
+    return try_part(s, bytes, fits, error);
 }
 
 /* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
 static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_error *error)
 {
-    size_t window, probe = 2 * s->guess;
+    size_t window, probe, tokens;
     bool fits;
-    FERRY_TRY(try_sentence(s, &window, &fits, error));
-    if (fits) {
+    const bool sentence = find_sentence(s, &window);
+    const size_t first = sentence || window < 2 * s->guess ? window : 2 * s->guess;
+    FERRY_TRY(try_text(s, first, &probe, &tokens, &fits, error));
+    if (sentence && fits) {
         *size = window;
         *ids = take_trial(s);
         return FERRY_OK;
     }
-    if (probe > window) probe = window;
-    while (!ferry_cut_is_at(s->rest, probe, FERRY_CUT_CHARACTER)) probe++;
-    FERRY_TRY(try_part(s, probe, &fits, error));
-    /* Where a word is cut, its pieces are more than those of the whole word; so not every probe is a bound. */
-    size_t high = s->trial.count > s->limit + MOST_BYTES ? probe : window + 1;
-    s->guess = probe * s->limit / (s->trial.count + 1);
+    size_t high = tokens > s->limit + MOST_BYTES ? probe : window + 1;
+    s->guess = probe * s->limit / (tokens + 1);
     if (s->guess > window) s->guess = window;
     *size = 0;
     for (int cut = FERRY_CUT_BLANK; *size == 0 && cut < FERRY_CUTS; cut++)
@@ -132,6 +154,7 @@ static ferry_view take(splitter *s, size_t bytes)
 {
     const ferry_view taken = {s->rest.data, bytes};
     s->rest = (ferry_view){s->rest.data + bytes, s->rest.size - bytes};
+    s->searched = s->searched > bytes ? s->searched - bytes : 0;
     return taken;
 }
 
@@ -149,7 +172,6 @@ static ferry_status split(splitter *s, ferry_error *error)
     take_space(s);
     for (ferry_view gap = {s->rest.data, 0}; s->rest.size > 0; gap = take_space(s)) {
         size_t size;
-        if (atomic_load(&s->translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
         FERRY_TRY(ferry_parts_add(s->parts, &part, error));
         part->gap = gap;
         FERRY_TRY(find_part(s, &size, &part->ids, error));
@@ -162,9 +184,10 @@ static ferry_status split(splitter *s, ferry_error *error)
 static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
 {
     ferry_part *part;
+    size_t probe, tokens;
     *fits = false;
-    if (s->rest.size / MOST_BYTES > s->limit) return FERRY_OK;
-    FERRY_TRY(try_part(s, s->rest.size, fits, error));
+    if (s->rest.size / MOST_BYTES > s->limit || s->rest.size > MOST_TEXT) return FERRY_OK;
+    FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, fits, error));
     if (!*fits) return FERRY_OK;
     FERRY_TRY(ferry_parts_add(s->parts, &part, error));
     part->text = s->rest;

@@ -1,5 +1,6 @@
 #include "read_keys.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -17,7 +18,7 @@ typedef struct reader {
 static ferry_status read_real(const reader *r, float *field, ferry_error *error)
 {
     float number = 0;
-    const double most = ferry_key_most(r->key, r->values);
+    const double most = ferry_key_most_in_file(r->key, r->values);
     FERRY_TRY(ferry_gguf_get_f32(r->gguf, r->name, &number, error));
     if (!ferry_key_admits(r->key, (double)number, most))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %s, found %g", r->gguf->file, r->name,
@@ -36,10 +37,21 @@ static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *e
                       r->gguf->file, r->name, ferry_printable_view(text).text);
 }
 
+/* Before its elements are read. */
+static ferry_status check_elements(const reader *r, ferry_error *error)
+{
+    const size_t most = ferry_key_most_elements(r->key, r->values);
+    const ferry_gguf_value *value = ferry_gguf_find(r->gguf, r->name);
+    if (value == NULL || value->count <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected at most %zu %s, found %" PRIu64, r->gguf->file,
+                      r->name, most, r->key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers", value->count);
+}
+
 static ferry_status read_array(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
     size_t count = 0;
+    FERRY_TRY(check_elements(r, error));
     const void *elements = NULL; /* pointers have the same size for every element type */
     if (key->kind == FERRY_KEY_TEXTS) {
         const ferry_view *texts;
@@ -47,14 +59,14 @@ static ferry_status read_array(const reader *r, ferry_error *error)
         elements = texts;
     } else if (key->kind == FERRY_KEY_IDS) {
         FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, (int64_t)key->least,
-                                          (int64_t)ferry_key_most(key, r->values), sizeof(int32_t), r->arena, &elements,
-                                          &count, error));
+                                          (int64_t)ferry_key_most_in_file(key, r->values), sizeof(int32_t), r->arena,
+                                          &elements, &count, error));
     } else {
         FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, 0, INT64_MAX, sizeof(uint64_t), r->arena, &elements, &count,
                                           error));
     }
     const size_t expected = key->matches ? ferry_key_count(key, r->group) : count;
-    if (count != expected || count > INT32_MAX)
+    if (count != expected)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %zu %s, found %zu", r->gguf->file, r->name,
                           expected, key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers", count);
     ferry_key_set_count(key, r->group, count);
@@ -71,7 +83,7 @@ static ferry_status read_key(const reader *r, ferry_error *error)
     case FERRY_KEY_SIZE:
     case FERRY_KEY_ID:
         FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)r->key->least,
-                                         (int64_t)ferry_key_most(r->key, r->values), &number, error));
+                                         (int64_t)ferry_key_most_in_file(r->key, r->values), &number, error));
         break;
     case FERRY_KEY_BOOL:
         FERRY_TRY(ferry_gguf_get_bool(r->gguf, r->name, &truth, error));

@@ -14,6 +14,20 @@ enum {
     MAX_BATCH = 1 << 16
 };
 
+/* Whoever made a model decides how much work a line is by default: more than any published model asks for, and little
+ * enough for one that means harm. */
+enum {
+    FILE_BEAM = 64,
+    FILE_LENGTH = 4096,
+    FILE_MIN_LENGTH = 512,
+    FILE_LENGTH_FACTOR = 16,
+    FILE_NGRAM = 64,
+    FILE_EOS_IDS = 64,
+    FILE_ADDED_IDS = 64, /* to the ids of a line */
+    FILE_LANGUAGES = 4096,
+    FILE_PROMPTS = 1 << 16
+};
+
 /* ---- names ---- */
 
 const char *const ferry_policy_names[] = {[FERRY_POLICY_HUGGINGFACE] = "huggingface",
@@ -138,7 +152,7 @@ static const ferry_key generation_keys[] = {
     {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.shared)},
     {"start_id", FERRY_KEY_ID, PLACE(ferry_generation, start_id), TARGET_ID_OR_NONE},
     {"eos_ids", FERRY_KEY_IDS, PLACE(ferry_generation, eos_ids), COUNT(ferry_generation, eos_count),
-     .bound = FERRY_BOUND_TARGET_ID},
+     .bound = FERRY_BOUND_TARGET_ID, .most_count = FILE_EOS_IDS},
     {"pad_id", FERRY_KEY_ID, PLACE(ferry_generation, pad_id), TARGET_ID_OR_NONE, .usual = -1},
 };
 
@@ -146,8 +160,8 @@ static const ferry_key generation_keys[] = {
 static const ferry_key decoding_keys[] = {
     {"policy", FERRY_KEY_CHOICE, PLACE(ferry_options, policy), .choices = ferry_policy_names,
      .help = "use the search rules of this system"},
-    {"beam", FERRY_KEY_SIZE, PLACE(ferry_options, beam), .least = 1, .most = MAX_BEAM, .usual = 1,
-     .help = "hypotheses kept; 1 is greedy search"},
+    {"beam", FERRY_KEY_SIZE, PLACE(ferry_options, beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
+     .usual = 1, .help = "hypotheses kept; 1 is greedy search"},
     {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, nbest), .least = 1, .bound = FERRY_BOUND_BEAM,
      .most = MAX_BEAM, .usual = 1, .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
     {"length_penalty", FERRY_KEY_REAL, PLACE(ferry_options, length_penalty), .least = -1000, .most = 1000, .usual = 1,
@@ -158,17 +172,18 @@ static const ferry_key decoding_keys[] = {
      .help = "when beam search ends (as in Hugging Face's `generate`)"},
     {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, max_source), .most = FERRY_MAX_SIZE,
      .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
-    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = FERRY_MAX_SIZE,
+    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = FERRY_MAX_SIZE, .file_most = FILE_LENGTH,
      .help = "at most N target tokens; 0: depends on the source length"},
-    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024, .optional = true, .usual = 3},
-    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = FERRY_MAX_SIZE, .optional = true,
-     .usual = 50},
+    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024,
+     .file_most = FILE_LENGTH_FACTOR, .optional = true, .usual = 3},
+    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = FERRY_MAX_SIZE,
+     .file_most = FILE_LENGTH, .optional = true, .usual = 50},
     {"min_length", FERRY_KEY_SIZE, PLACE(ferry_options, min_length), .most = FERRY_MAX_SIZE,
-     .help = "at least N target tokens"},
+     .file_most = FILE_MIN_LENGTH, .help = "at least N target tokens"},
     {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_options, repetition_penalty), .least = 1e-3, .most = 1000,
      .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
     {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_options, no_repeat_ngram), .most = FERRY_MAX_SIZE,
-     .help = "no sequence of N tokens occurs twice; 0 is off"},
+     .file_most = FILE_NGRAM, .help = "no sequence of N tokens occurs twice; 0 is off"},
     {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_options, renormalize)},
     {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_options, forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
     {"forced_last_id", FERRY_KEY_ID, PLACE(ferry_options, forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
@@ -191,9 +206,9 @@ static const ferry_key tokenizer_keys[] = {
     {"source.leading_tag", FERRY_KEY_BOOL, PLACE(ferry_model_text, leading_tag)},
     {"source.opus_punctuation", FERRY_KEY_BOOL, PLACE(ferry_model_text, opus_punctuation), .optional = true},
     {"source.prefix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, prefix_ids), COUNT(ferry_model_text, prefix_count),
-     .bound = FERRY_BOUND_SOURCE_ID},
+     .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
     {"source.suffix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, suffix_ids), COUNT(ferry_model_text, suffix_count),
-     .bound = FERRY_BOUND_SOURCE_ID},
+     .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
     {"target.special_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, special_ids), COUNT(ferry_model_text, special_count),
      .bound = FERRY_BOUND_TARGET_ID},
     {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, PLACE(ferry_model_text, source_model)},
@@ -210,7 +225,7 @@ static const ferry_key tokenizer_keys[] = {
 
 /* All are present, or none. */
 static const ferry_key language_keys[] = {
-    {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count)},
+    {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count), .most_count = FILE_LANGUAGES},
     {"roles", FERRY_KEY_IDS, LANGUAGES(roles), FOR_EACH_LANGUAGE, .least = FERRY_LANGUAGE_SOURCE,
      .most = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
     {"source_ids", FERRY_KEY_IDS, LANGUAGES(source_ids), FOR_EACH_LANGUAGE, .least = -1,
@@ -218,7 +233,8 @@ static const ferry_key language_keys[] = {
     {"target_ids", FERRY_KEY_IDS, LANGUAGES(target_ids), FOR_EACH_LANGUAGE, .least = -1, .bound = FERRY_BOUND_TAG_ID},
     {"source_tag", FERRY_KEY_CHOICE, LANGUAGES(source_tag), .choices = ferry_tag_place_names},
     {"target_tag", FERRY_KEY_CHOICE, LANGUAGES(target_tag), .choices = ferry_tag_place_names},
-    {"prompts", FERRY_KEY_TEXTS, LANGUAGES(prompts), COUNT(ferry_model_languages, prompt_count), .optional = true},
+    {"prompts", FERRY_KEY_TEXTS, LANGUAGES(prompts), COUNT(ferry_model_languages, prompt_count), .optional = true,
+     .most_count = FILE_PROMPTS},
     {"prompt_sources", FERRY_KEY_IDS, LANGUAGES(prompt_sources), FOR_EACH_PROMPT, .least = -1,
      .bound = FERRY_BOUND_LANGUAGE},
     {"prompt_targets", FERRY_KEY_IDS, LANGUAGES(prompt_targets), FOR_EACH_PROMPT, .least = -1,
@@ -330,6 +346,17 @@ double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_BOUND_BEAM: return values->generation->decoding.beam;
     }
     return key->most;
+}
+
+double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *values)
+{
+    return key->file_most > 0 ? key->file_most : ferry_key_most(key, values);
+}
+
+size_t ferry_key_most_elements(const ferry_key *key, const ferry_schema_values *values)
+{
+    if (key->most_count > 0) return key->most_count;
+    return key->kind == FERRY_KEY_IDS && !key->matches ? (size_t)ferry_key_most(key, values) + 1 : INT32_MAX;
 }
 
 bool ferry_key_admits(const ferry_key *key, double value, double most)

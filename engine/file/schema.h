@@ -15,7 +15,7 @@
 enum { FERRY_FILE_FORMAT = 1 };
 
 /* The largest size that any key admits; of vocabularies. The product of two of them does not overflow in 64 bits. */
-enum { FERRY_MAX_SIZE = 1 << 20, FERRY_MAX_VOCABULARY = 1 << 24 };
+enum { FERRY_MAX_SIZE = 1 << 20, FERRY_MAX_VOCABULARY = 1 << 20 };
 
 /* ---- keys ---- */
 
@@ -66,7 +66,9 @@ typedef struct ferry_key {
     size_t count_size;
     bool matches; /* the count is already known: the array must match it, and may be missing if it is 0 */
     double least, most;
-    bool above; /* `least` itself is excluded */
+    double file_most;  /* what a file may ask for, where a user may ask for more; 0: the same */
+    size_t most_count; /* of an array; 0: of ids as many as there are, otherwise any number */
+    bool above;        /* `least` itself is excluded */
     ferry_key_bound bound;
     const char *const *choices; /* NULL-terminated */
     double usual;
@@ -113,8 +115,11 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
 void ferry_schema_defaults(const ferry_schema_values *values);
 /* Whether a file of these values has the key. */
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values);
-/* The largest value that the key may have. */
+/* The largest value that the key may have, as an option of the user, and in a file. */
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values);
+double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *values);
+/* The most elements of an array in a file. */
+size_t ferry_key_most_elements(const ferry_key *key, const ferry_schema_values *values);
 /* Whether least … most admits `value`; NaN is never admitted. */
 bool ferry_key_admits(const ferry_key *key, double value, double most);
 /* "a number from 0 to 1024", for messages. */

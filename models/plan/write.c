@@ -131,8 +131,24 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
     }
 }
 
+/* Refuses more work than a model file may set. */
+static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
+{
+    const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
+    float real = 0;
+    if (count > key->most_count)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has at most %zu, found %zu", name,
+                          key->most_count, count);
+    if (key->file_most == 0) return FERRY_OK;
+    if (key->kind == FERRY_KEY_REAL) memcpy(&real, (const char *)group + key->place, sizeof real);
+    const double value = key->kind == FERRY_KEY_REAL ? (double)real : (double)ferry_key_integer(key, group);
+    if (ferry_key_admits(key, value, key->file_most)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
+                      ferry_key_range(key, key->file_most).text, value);
+}
+
 /* Every group of keys in the order of the schema, which is the file's. */
-static void put_keys(ferry_gguf_writer *writer, const ferry_schema_values *values)
+static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_values *values, ferry_error *error)
 {
     for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
         const ferry_key_table table = ferry_schema_keys(group);
@@ -140,12 +156,14 @@ static void put_keys(ferry_gguf_writer *writer, const ferry_schema_values *value
                             (group == FERRY_KEYS_LANGUAGES && values->text->languages.count == 0);
         for (const ferry_key *key = table.keys; key < table.keys + table.count && !absent; key++) {
             if (!ferry_key_applies(key, values)) continue;
-            put_key(writer, ferry_name_format("%s%s", table.prefix, key->name).text, key,
-                    ferry_schema_group(values, group));
+            const ferry_name name = ferry_name_format("%s%s", table.prefix, key->name);
+            FERRY_TRY(check_work(name.text, key, ferry_schema_group(values, group), error));
+            put_key(writer, name.text, key, ferry_schema_group(values, group));
         }
         if (group == FERRY_KEYS_ENCODER) put_position(writer, table.prefix, &values->transformer->encoder.position);
         if (group == FERRY_KEYS_DECODER) put_position(writer, table.prefix, &values->transformer->decoder.position);
     }
+    return FERRY_OK;
 }
 
 /* ---- origin ---- */
@@ -198,8 +216,7 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     ferry_gguf_put_u32(writer, "ferry.format", FERRY_FILE_FORMAT);
     ferry_gguf_put_hash(writer);
     put_features(writer, plan, &values, options);
-    put_keys(writer, &values);
-    return FERRY_OK;
+    return put_keys(writer, &values, error);
 }
 
 ferry_status ferry_import_write(const ferry_import_plan *plan, const char *output, const ferry_import_options *options,

@@ -328,6 +328,27 @@ TEST(test_bad_buckets_are_refused)
     }
 }
 
+/* A table of buckets becomes one of distances for each head, which a small one must not make large. */
+TEST(test_large_tables_are_refused)
+{
+    static float table[32 * 4096];
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 2};
+    for (int buckets = 8; buckets <= 32; buckets *= 4) {
+        const fake_parameter parameters[] = {{.key = "num_buckets", .number = buckets},
+                                             {.key = "max_distance", .number = 1000},
+                                             {0}};
+        ferry_position position;
+        if (buckets == 32) {
+            CHECK(try_bind_encoding("t5", &stack, parameters, table, &position, &error));
+            ferry_position_unbind(&position);
+        } else {
+            REFUSE(try_bind_encoding("t5", &stack, parameters, table, &position, &error), FERRY_ERROR_UNSUPPORTED,
+                   "t5 positions: expected tables of at most 64 numbers for each of the 32768 in their tensors, "
+                   "found 8196096");
+        }
+    }
+}
+
 /* ---- alibi ---- */
 
 /* The function that the paper's authors published: a geometric sequence, or two of them woven. */

@@ -321,6 +321,21 @@ TEST(test_fixed_pair)
     ferry_model_close(model);
 }
 
+TEST(test_long_prompts)
+{
+    static char text[1025];
+    const ferry_view prompts[] = {{text, sizeof text}};
+    const int32_t any[] = {-1};
+    ferry_model *model;
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
+    memset(text, 'x', sizeof text);
+    languages.prompts = prompts;
+    languages.prompt_sources = languages.prompt_targets = any;
+    languages.prompt_count = 1;
+    REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT,
+           "key 'ferry.languages.prompts': expected texts of at most 1024 bytes, found one of 1025");
+}
+
 TEST(test_prompts)
 {
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};

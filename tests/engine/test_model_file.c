@@ -55,7 +55,7 @@ TEST(test_sizes_and_ids)
         {"ferry.pad_id", "97", FORMAT, "'ferry.pad_id': expected -1 to 96, found 97"},
         {"ferry.decoding.suppressed_ids", "97", FORMAT, "'ferry.decoding.suppressed_ids'"},
         {"ferry.decoding.forced_last_id", "97", FORMAT, "'ferry.decoding.forced_last_id'"},
-        {"ferry.decoding.beam", "0", FORMAT, "'ferry.decoding.beam': expected 1 to 1024, found 0"},
+        {"ferry.decoding.beam", "0", FORMAT, "'ferry.decoding.beam': expected 1 to 64, found 0"},
         {"ferry.decoding.repetition_penalty", "0", FORMAT, "expected a number from 0.001 to 1000, found 0"},
     };
     REFUSE_EACH(make_sample("positions/none-post"), rows);

@@ -114,6 +114,20 @@ TEST(test_policies)
     }
 }
 
+static void put_many_languages(ferry_gguf_writer *writer)
+{
+    static ferry_view names[4097];
+    for (size_t i = 0; i < 4097; i++) names[i] = text_view("de");
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 4097);
+}
+
+TEST(test_long_lists)
+{
+    const small_model small = {.tokenizer = "pieces", .keys = put_many_languages};
+    sample model = make_small_sample(&small);
+    refuse(&model, FORMAT, "'ferry.languages.names': expected at most 4096 texts, found 4097");
+}
+
 TEST(test_bad_choices)
 {
     const small_model small = {
@@ -128,9 +142,13 @@ TEST(test_bad_choices)
         {"ferry.start_id", "-2", FORMAT, "'ferry.start_id': expected -1 to 20, found -2"},
         {"ferry.alignment_layer", "2", FORMAT, "'ferry.alignment_layer': expected -1 to 1, found 2"},
         {"ferry.alignment_head", "3", FORMAT, "'ferry.alignment_head': expected -1 to 2, found 3"},
-        {"ferry.decoding.length_factor", "-1", FORMAT, "expected a number from 0 to 1024, found -1"},
-        {"ferry.decoding.length_factor", "2048", FORMAT, "from 0 to 1024, found 2048"},
-        {"ferry.decoding.length_extra", "2097152", FORMAT, "'ferry.decoding.length_extra': expected"},
+        {"ferry.decoding.length_factor", "-1", FORMAT, "expected a number from 0 to 16, found -1"},
+        {"ferry.decoding.length_factor", "17", FORMAT, "from 0 to 16, found 17"},
+        {"ferry.decoding.length_extra", "4097", FORMAT, "'ferry.decoding.length_extra': expected 0 to 4096"},
+        {"ferry.decoding.beam", "65", FORMAT, "'ferry.decoding.beam': expected 1 to 64, found 65"},
+        {"ferry.decoding.max_length", "4097", FORMAT, "'ferry.decoding.max_length': expected 0 to 4096"},
+        {"ferry.decoding.min_length", "513", FORMAT, "'ferry.decoding.min_length': expected 0 to 512"},
+        {"ferry.decoding.no_repeat_ngram", "65", FORMAT, "'ferry.decoding.no_repeat_ngram': expected 0 to 64"},
     };
     REFUSE_EACH(make_small_sample(&small), rows);
 }

@@ -51,7 +51,7 @@ static ferry_name choices_text(const char *const *choices)
     return text;
 }
 
-static ferry_name values_text(const ferry_key *key)
+static ferry_name range_text(const ferry_key *key)
 {
     static const char *const bounds[] = {[FERRY_BOUND_SOURCE_ID] = "source ids",
                                          [FERRY_BOUND_TARGET_ID] = "target ids",
@@ -67,7 +67,13 @@ static ferry_name values_text(const ferry_key *key)
     if (key->bound != FERRY_BOUND_FIXED) return ferry_name_format("%s%s", or_none, bounds[key->bound]);
     if (key->above && key->most == INFINITY) return ferry_name_format("above %.10g", key->least);
     if (key->most == INFINITY) return ferry_name_format("finite");
-    return ferry_name_format("%.10g … %.10g", key->least, key->most);
+    return ferry_name_format("%.10g … %.10g", key->least, key->file_most > 0 ? key->file_most : key->most);
+}
+
+static ferry_name values_text(const ferry_key *key)
+{
+    const ferry_name range = range_text(key);
+    return key->most_count > 0 ? ferry_name_format("%s, at most %zu", range.text, key->most_count) : range;
 }
 
 static ferry_name usual_text(const ferry_key *key)

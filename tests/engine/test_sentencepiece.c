@@ -7,6 +7,30 @@
 
 #include "tests/support/random.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "tokenizer/sentencepiece_check.h"
+
+/* ---- what is printed ---- */
+
+static FILE *errors;
+static int console;
+
+static void hold_stderr(void)
+{
+    errors = tmpfile();
+    console = dup(STDERR_FILENO);
+    assert_non_null(errors);
+    dup2(fileno(errors), STDERR_FILENO);
+}
+
+/* Since hold_stderr, which ends. */
+static long stderr_bytes(void)
+{
+    dup2(console, STDERR_FILENO);
+    close(console);
+    const long bytes = lseek(fileno(errors), 0, SEEK_END);
+    fclose(errors);
+    return bytes;
+}
 
 /* ---- damage ---- */
 
@@ -46,6 +70,7 @@ TEST(test_damaged_models)
     uint32_t random = 2;
     int refused = 0;
     CHECK(try_model(proto, &error));
+    hold_stderr();
     for (size_t size = 0; size < proto.size; size += 1 + size / 8)
         assert_int_not_equal(try_model((ferry_view){proto.data, size}, &(ferry_error){0}), FERRY_OK);
     for (int round = 0; round < 300; round++) {
@@ -53,6 +78,7 @@ TEST(test_damaged_models)
         for (int i = 0; i < 4; i++) damaged[next_random(&random) % proto.size] = (char)next_random(&random);
         if (try_model((ferry_view){damaged, proto.size}, &(ferry_error){0}) != FERRY_OK) refused++;
     }
+    assert_int_equal(stderr_bytes(), 0);
     assert_true(refused > 0);
 }
 
@@ -73,21 +99,41 @@ static void put_piece(made_file *writer, ferry_view piece, uint8_t type)
     put_bytes(writer, (const uint8_t[]){3 << 3, type}, 2);
 }
 
+enum { PROTO_NORMALIZER = 3, PROTO_DENORMALIZER = 5 };
+
+/* A normalization table of units [count], as the field of that number. */
+static void put_rules(made_file *proto, int field, const uint32_t *units, size_t count, ferry_view replacements)
+{
+    const uint32_t size = (uint32_t)(count * sizeof *units);
+    put_tag(proto, field, 4 + 4 + size + replacements.size);
+    put_tag(proto, 2, 4 + size + replacements.size);
+    put(proto, size, 4);
+    put_bytes(proto, units, size);
+    put_bytes(proto, replacements.data, replacements.size);
+}
+
+static void put_first_pieces(made_file *proto)
+{
+    put_piece(proto, VIEW("<unk>"), 2);
+    put_piece(proto, VIEW("a"), 1);
+}
+
+static ferry_status try_rules(int field, const uint32_t *units, size_t count, ferry_view replacements,
+                              ferry_error *error)
+{
+    made_file proto = {.size = 0};
+    put_first_pieces(&proto);
+    put_rules(&proto, field, units, count, replacements);
+    return try_model(whole(&proto), error);
+}
+
 /* A proto of <unk>, "a", `piece` of `type`, and a normalization table of units [count], replacement "b". */
 static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *units, size_t count, ferry_error *error)
 {
     made_file proto = {.size = 0};
-    uint32_t size = (uint32_t)(count * sizeof *units);
-    put_piece(&proto, VIEW("<unk>"), 2);
-    put_piece(&proto, VIEW("a"), 1);
+    put_first_pieces(&proto);
     if (piece.size > 0) put_piece(&proto, piece, type);
-    if (count > 0) {
-        put_tag(&proto, 3, 4 + 4 + size + 2);
-        put_tag(&proto, 2, 4 + size + 2);
-        put(&proto, size, 4);
-        put_bytes(&proto, units, size);
-        put_bytes(&proto, "b", 2);
-    }
+    if (count > 0) put_rules(&proto, PROTO_NORMALIZER, units, count, (ferry_view){"b", 2});
     return try_model(whole(&proto), error);
 }
 
@@ -108,9 +154,36 @@ TEST(test_odd_pieces)
 
     static char deep[1 << 20];
     memset(deep, 'a', sizeof deep);
-    CHECK(try_proto((ferry_view){deep, 2048}, NORMAL, NULL, 0, &error));
+    CHECK(try_proto((ferry_view){deep, 512}, NORMAL, NULL, 0, &error));
     REFUSE_SAYING(try_proto((ferry_view){deep, sizeof deep}, NORMAL, NULL, 0, &error), FERRY_ERROR_UNSUPPORTED,
-                  "model: piece: expected at most 2048 bytes, found 1048576");
+                  "model: piece: expected at most 512 bytes, found 1048576");
+}
+
+/* What SentencePiece makes large objects of is limited. */
+TEST(test_amounts)
+{
+    made_file proto = {.size = 0};
+    ferry_view self_test;
+    char piece[512] = "";
+    for (int32_t i = 0; i < FERRY_SPM_MAX_PIECES; i++) put_piece(&proto, VIEW("a"), 1);
+    CHECK(ferry_spm_check(whole(&proto), "model", &self_test, &error));
+    put_piece(&proto, VIEW("a"), 1);
+    REFUSE_SAYING(ferry_spm_check(whole(&proto), "model", &self_test, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: expected at most 1048576 pieces, found more");
+
+    proto.size = 0;
+    for (int i = 0; i < 1 << 15; i++) put_piece(&proto, (ferry_view){piece, sizeof piece}, 1);
+    CHECK(ferry_spm_check(whole(&proto), "model", &self_test, &error));
+    put_piece(&proto, VIEW("a"), 1);
+    REFUSE_SAYING(ferry_spm_check(whole(&proto), "model", &self_test, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: expected at most 16777216 bytes of pieces, found more");
+
+    proto.size = 0;
+    for (int i = 0; i < 1 << 18; i++) put_tag(&proto, 2, 0);
+    CHECK(ferry_spm_check(whole(&proto), "model", &self_test, &error));
+    put_tag(&proto, 7, 0);
+    REFUSE_SAYING(ferry_spm_check(whole(&proto), "model", &self_test, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: expected at most 1048576 bytes beside pieces and normalization, found more");
 }
 
 /* A self test that fails: SentencePiece would print it, and refuse the model. */
@@ -123,31 +196,25 @@ TEST(test_self_test_is_not_run)
     put_tag(&tested, 1, 4); /* a sample: 1 input, 2 expected, which is missing */
     put_bytes(&tested, "abcd", 4);
     put_bytes(&tested, proto.data, proto.size);
-    FILE *errors = tmpfile();
-    int console = dup(STDERR_FILENO);
-    assert_non_null(errors);
-    dup2(fileno(errors), STDERR_FILENO);
+    hold_stderr();
     ferry_status status = try_model(whole(&tested), &(ferry_error){0});
-    dup2(console, STDERR_FILENO);
-    close(console);
+    assert_int_equal(stderr_bytes(), 0);
     assert_int_equal(status, FERRY_OK);
-    assert_int_equal(lseek(fileno(errors), 0, SEEK_END), 0);
-    fclose(errors);
 
     put_tag(&tested, 4, 4);
     put_bytes(&tested, "\x0A\x02\x0A", 4);
     REFUSE_SAYING(try_model(whole(&tested), &error), FERRY_ERROR_FORMAT, "model: expected one self test, found two");
 }
 
-/* A table whose rules are "a", "aa", … up to `keys` letters: node k is unit 256 k + 'a', its base 256 (k + 1). */
+/* A table whose rules are "a", "aa", … up to `keys` letters: node k is unit 256 k + 'a', its base 256 (k + 1). No text
+ * gets to the other units. */
 static void chain(uint32_t *units, size_t count, uint32_t keys)
 {
-    memset(units, 0, count * sizeof *units);
+    for (size_t i = 0; i < count; i++) units[i] = 1u << 31;
     units[0] = 256u << 10;
     for (uint32_t k = 1; k <= keys; k++) {
         uint32_t at = 256 * k + 'a', base = 256 * (k + 1);
         units[at] = (at ^ base) << 10 | 1u << 8 | 'a';
-        units[base] = 1u << 31;
     }
 }
 
@@ -163,10 +230,60 @@ TEST(test_normalization_tables)
                   "model: normalization table leads out of its 36864 bytes");
 
     chain(units, COUNT, 33);
-    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "");
-    chain(units, COUNT, 1);
-    units[256 + 'a'] = (uint32_t)'a' << 10 | 1u << 8 | 'a'; /* leads to itself: endless rules */
-    units[256] = 1u << 31;
-    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "");
+    REFUSE_SAYING(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED,
+                  "model: normalization table: expected at most 32 rules for one place of a text, found more");
     REFUSE(try_proto(VIEW(""), 0, units, 1, &error), FERRY_ERROR_FORMAT, "");
+}
+
+/* Units that no text reaches may lead anywhere, and those that one reaches may not. */
+TEST(test_reachable_units)
+{
+    enum { COUNT = 256 * 4 };
+    static uint32_t units[COUNT];
+    chain(units, COUNT, 2);
+    units[COUNT - 1] = 0x1FFFFFu << 10 | 'b';
+    CHECK(try_proto(VIEW(""), 0, units, COUNT, &error));
+    units[256 + 'b'] = 0x1FFFFFu << 10 | 'b';
+    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_FORMAT, "");
+
+    /* Of 300 units, those that a text reaches by the last one's label lie past the end. */
+    for (size_t i = 0; i < 300; i++) units[i] = i < 256 ? 0 : 0x80000000;
+    units[299] = 0x400FF;
+    REFUSE_SAYING(try_proto(VIEW(""), 0, units, 300, &error), FERRY_ERROR_FORMAT,
+                  "model: normalization table: expected a multiple of 1024 bytes, found 1200");
+}
+
+/* Texts and rules cost in proportion to their length, so that a rule must be short. */
+TEST(test_long_rules)
+{
+    enum { COUNT = 256 * 68 };
+    static uint32_t units[COUNT];
+    const uint32_t leaf = 1u << 8;
+    for (uint32_t keys = 64; keys <= 65; keys++) {
+        chain(units, COUNT, keys);
+        for (uint32_t k = 1; k < keys; k++) units[256 * k + 'a'] &= ~leaf;
+        if (keys == 64)
+            CHECK(try_proto(VIEW(""), 0, units, COUNT, &error));
+        else
+            REFUSE_SAYING(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED,
+                          "model: normalization table: expected rules of at most 64 bytes, found a longer one");
+    }
+    chain(units, COUNT, 1);
+    units[256 + 'a'] = (uint32_t)'a' << 10 | 'a'; /* leads to itself, for as long as a text has letters */
+    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "rules of at most 64 bytes");
+    chain(units, COUNT, 2);
+    units[256 * 2 + 'a'] = (uint32_t)('a' ^ 256 * 3) << 10 | leaf | 'a'; /* leads back to the first one's base */
+    REFUSE(try_proto(VIEW(""), 0, units, COUNT, &error), FERRY_ERROR_UNSUPPORTED, "rules of at most 64 bytes");
+
+    char text[67];
+    memset(text, 'b', sizeof text);
+    chain(units, COUNT, 1);
+    text[64] = '\0';
+    CHECK(try_rules(PROTO_NORMALIZER, units, COUNT, (ferry_view){text, 65}, &error));
+    text[64] = 'b';
+    text[65] = '\0';
+    for (int field = PROTO_NORMALIZER; field <= PROTO_DENORMALIZER; field += PROTO_DENORMALIZER - PROTO_NORMALIZER)
+        REFUSE(try_rules(field, units, COUNT, (ferry_view){text, 66}, &error), FERRY_ERROR_UNSUPPORTED,
+               "rules of at most 64 bytes");
+    REFUSE(try_rules(PROTO_NORMALIZER, units, COUNT, (ferry_view){text, 65}, &error), FERRY_ERROR_UNSUPPORTED, "");
 }

@@ -5,7 +5,6 @@
 
 TEST(test_vocabulary)
 {
-    /* p107399 and p111895 have one hash, p077988 and p099285 another. */
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
@@ -40,4 +39,65 @@ TEST(test_large_vocabulary)
     assert_int_equal(ferry_vocabulary_create(pieces, COUNT, &vocabulary, NULL), FERRY_OK);
     for (int32_t i = 0; i < COUNT; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
     ferry_vocabulary_destroy(&vocabulary);
+}
+
+/* ---- pieces that were chosen to collide ---- */
+
+/* Slots that all pieces of a vocabulary are compared with when each is looked for. */
+static size_t comparisons(const ferry_vocabulary *vocabulary)
+{
+    size_t sum = 0;
+    for (size_t at = 0; at <= vocabulary->mask; at++) {
+        const ferry_vocabulary_slot *slot = &vocabulary->slots[at];
+        if (slot->id_plus_1 > 0) sum += 1 + ((at - slot->hash) & vocabulary->mask);
+    }
+    return sum;
+}
+
+/* FNV-1a, which has no key. */
+static uint64_t foreseen_hash(const char *text)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (; *text != '\0'; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001B3u;
+    return hash ^ hash >> 32;
+}
+
+TEST(test_colliding_pieces)
+{
+    enum { PIECES = 2000, MASK = 4095 };
+    static char names[PIECES][16];
+    static ferry_view pieces[PIECES];
+    ferry_vocabulary vocabulary, other;
+    for (int32_t i = 0, name = 0; i < PIECES; name++) {
+        const int size = snprintf(names[i], sizeof names[i], "p%d", name);
+        if ((foreseen_hash(names[i]) & MASK) == 0) pieces[i++] = (ferry_view){names[i], (size_t)size};
+    }
+    CHECK(ferry_vocabulary_create(pieces, PIECES, &vocabulary, &error));
+    CHECK(ferry_vocabulary_create(pieces, PIECES, &other, &error));
+    assert_int_equal(vocabulary.mask, MASK);
+    assert_true(comparisons(&vocabulary) < 2 * PIECES); /* in one place: 2,001,000 */
+    for (int32_t i = 0; i < PIECES; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
+    assert_memory_not_equal(&vocabulary.key, &other.key, sizeof other.key);
+    ferry_vocabulary_destroy(&vocabulary);
+    ferry_vocabulary_destroy(&other);
+}
+
+/* What CPython 3.11, whose hash is SipHash-1-3, answers with the key 0: PYTHONHASHSEED=0, hash(bytes(range(n))). */
+TEST(test_keyed_hash)
+{
+    static const struct {
+        size_t size;
+        uint64_t hash;
+    } rows[] = {{1, 0x68A914128E01E473u},
+                {7, 0x2F098AB0C751325Au},
+                {8, 0xEAD411E67EBE2EEAu},
+                {15, 0xF30EB725BB91C9EAu},
+                {63, 0x385D3E39E5F37359u}};
+    uint8_t bytes[63];
+    for (uint8_t i = 0; i < sizeof bytes; i++) bytes[i] = i;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(ferry_keyed_hash((ferry_hash_key){0}, bytes, rows[i].size) == rows[i].hash);
+        assert_true(ferry_keyed_hash((ferry_hash_key){1, 0}, bytes, rows[i].size) != rows[i].hash);
+        assert_true(ferry_keyed_hash((ferry_hash_key){0, 1}, bytes, rows[i].size) != rows[i].hash);
+    }
 }

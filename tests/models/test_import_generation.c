@@ -66,6 +66,15 @@ TEST(test_generation_config)
     assert_int_equal(decoding->min_length, 7);
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_TRUE);
 
+    file = converted_generation("{\"max_length\": 1e30, \"early_stopping\": true}"); /* no limit */
+    assert_int_equal(file->generation.decoding.max_length, 4096);
+    file = converted_generation("{\"max_length\": 4098, \"early_stopping\": true}");
+    assert_int_equal(file->generation.decoding.max_length, 4096);
+    file = converted_generation("{\"max_length\": 4096, \"max_new_tokens\": 1000000000, \"early_stopping\": true}");
+    assert_int_equal(file->generation.decoding.max_length, 4096);
+    file = converted_generation("{\"max_length\": 4096, \"early_stopping\": true}");
+    assert_int_equal(file->generation.decoding.max_length, 4095);
+
     file = converted_generation("{\"max_length\": 90, \"max_new_tokens\": 30, \"early_stopping\": false}");
     decoding = &file->generation.decoding;
     assert_int_equal(decoding->max_length, 30);
@@ -82,6 +91,8 @@ TEST(test_generation_without_its_file)
     assert_int_equal(file->generation.decoding.beam, 3);
     assert_int_equal(file->generation.decoding.forced_last_id, 0);
 }
+
+#define SIXTEEN ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
 
 TEST(test_generation_refusals)
 {
@@ -100,7 +111,10 @@ TEST(test_generation_refusals)
         {"{\"eos_token_id\": 5}", FERRY_ERROR_FORMAT,
          "target_vocab.json: '</s>' has id 0, but the configuration's eos_token_id is 5"},
         {"{\"early_stopping\": \"maybe\"}", FERRY_ERROR_FORMAT, "'early_stopping': expected true, false or \"never\""},
-        {"{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "'num_beams': expected 1 to 1024, found 0"},
+        {"{\"eos_token_id\": [0" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "]}", FERRY_ERROR_UNSUPPORTED,
+         "ferry.eos_ids: a model file has at most 64, found 65"},
+        {"{\"min_length\": 600}", FERRY_ERROR_FORMAT, "'min_length': expected 0 to 512, found 600"},
+        {"{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "'num_beams': expected 1 to 64, found 0"},
         {"{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "'length_penalty': expected a number"},
     };
     char *source = data_file("models/marian-separate");

@@ -49,6 +49,19 @@ TEST(test_reads_what_is_there)
     ferry_safetensors_close(&tensors);
 }
 
+/* Tensors without elements, whose other sizes have no product that fits. */
+TEST(test_empty_tensors_of_any_shape)
+{
+    ferry_safetensors tensors;
+    const ferry_tensor last = {.dims = 3, .shape = {INT64_C(1) << 62, 4, 0}};
+    made_file file =
+        make("{\"a\":{\"dtype\":\"F32\",\"shape\":[0,4611686018427387904,4],\"data_offsets\":[0,0]}}", "", 0);
+    CHECK(parse(whole(&file), &tensors, &error));
+    assert_int_equal(ferry_tensor_count(ferry_safetensors_find(&tensors, "a")), 0);
+    assert_int_equal(ferry_tensor_count(&last), 0);
+    ferry_safetensors_close(&tensors);
+}
+
 #define TENSOR(name, dtype, shape, offsets)                                                                            \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
 

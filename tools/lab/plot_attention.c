@@ -46,7 +46,7 @@ static bool translate(scene *s, ferry_translator *translator)
     s->inputs = ferry_allocate((size_t)s->T + 1, sizeof *s->inputs);
     if (s->inputs == NULL) return false;
     s->inputs[0] = ferry_inspect_get_sizes(s->model).start_id;
-    memcpy(s->inputs + 1, s->outputs, (size_t)s->T * sizeof *s->inputs);
+    if (s->T > 0) memcpy(s->inputs + 1, s->outputs, (size_t)s->T * sizeof *s->inputs);
     return true;
 }
 

@@ -4,10 +4,10 @@
 #include "models/plan/json_keys.h"
 #include "models/plan/plan.h"
 
-/* The largest value of a search option that is a whole number. */
+/* The largest value that a model file has of a search option that is a whole number. */
 static int32_t most(const char *option)
 {
-    return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->most;
+    return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_most;
 }
 
 /* Keys whose rules Ferry does not have. `harmless` is the value that switches the rule off. */
@@ -134,6 +134,17 @@ static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *e
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"", json.file);
 }
 
+/* A larger limit than a model file has, say 10³⁰, is meant to be none: the largest. */
+static ferry_status read_limit(ferry_json json, const char *key, int32_t least, int32_t largest, int32_t *limit,
+                               ferry_error *error)
+{
+    const json_t *value = ferry_json_get(json, key);
+    if (!json_is_number(value) || json_number_value(value) <= (double)largest)
+        return ferry_json_integer(json, key, least, largest, limit, error);
+    *limit = largest;
+    return FERRY_OK;
+}
+
 /* The library counts the start token and Ferry does not; its default of 20 is a default in both senses, and allows 20
  * new ones. Without any limit the model file says 0: a limit that follows the source. */
 static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_error *error)
@@ -143,8 +154,6 @@ static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_e
     const ferry_json_key keys[] = {
         {"num_beams", .integer = &decoding->beam, 1, most("beam")},
         {"length_penalty", .real = &decoding->length_penalty},
-        {"max_length", .integer = &max_length, 2, most("max_length")},
-        {"max_new_tokens", .integer = &max_new_tokens, 1, most("max_length")},
         {"min_length", .integer = &min_length, 0, most("min_length")},
         {"min_new_tokens", .integer = &min_new_tokens, 0, most("min_length")},
         {"repetition_penalty", .real = &decoding->repetition_penalty},
@@ -152,6 +161,8 @@ static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_e
         {"renormalize_logits", .flag = &renormalize},
     };
     FERRY_TRY(ferry_json_read(json, keys, sizeof keys / sizeof keys[0], false, error));
+    FERRY_TRY(read_limit(json, "max_length", 2, most("max_length") + 1, &max_length, error));
+    FERRY_TRY(read_limit(json, "max_new_tokens", 1, most("max_length"), &max_new_tokens, error));
     decoding->renormalize = renormalize;
     if (max_length > 0) decoding->max_length = max_length == 20 ? 20 : max_length - 1;
     if (max_new_tokens > 0) decoding->max_length = max_new_tokens;

@@ -292,7 +292,8 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
     decoding->length_penalty = marian->student ? 1 : 0;
     decoding->length_factor = marian->student ? 2 : 3;
     decoding->length_extra = 0;
-    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->beam, .least = 1, .most = 1024},
+    const int32_t widest = (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, "beam")->file_most;
+    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->beam, .least = 1, .most = widest},
                                    {"normalize", .real = &decoding->length_penalty},
                                    {"word-penalty", .real = &decoding->word_penalty},
                                    {"max-length-factor", .real = &decoding->length_factor}};
