@@ -185,7 +185,7 @@ test_plot_refuses()
     expect_failure './model.svg: is the model, too' plot model.svg -o ./model.svg
     expect_failure './model.svg: is the model, too' plot rope model.svg -o ./model.svg
     expect_failure './model.svg: is the model, too' plot --attention x -m model.svg -o ./model.svg
-    expect_failure 'nowhere/picture.svg: cannot open: No such file or directory' plot alibi -o nowhere/picture.svg
+    expect_failure 'nowhere/picture.svg: cannot create: No such file or directory' plot alibi -o nowhere/picture.svg
     [ "$(cat picture.svg)" = kept ] || fail "a failure replaced a file"
     expect_success help plot
     expect_match '^usage: ferry plot'
