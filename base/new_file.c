@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* O_PATH, getentropy */
+#define _GNU_SOURCE /* O_PATH */
 #include "new_file.h"
 
 #include <errno.h>
@@ -126,7 +126,7 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 static ferry_status create(ferry_new_file *file, ferry_error *error)
 {
     uint64_t random;
-    if (getentropy(&random, sizeof random) != 0) return fail(file, "cannot find a random name", error);
+    ferry_random_bytes(&random, sizeof random);
     snprintf(file->temporary, sizeof file->temporary, "ferry-%016" PRIx64 ".part", random);
     file->descriptor =
         openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* madvise */
+#define _GNU_SOURCE /* madvise, getentropy */
 #include "system.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -203,7 +202,7 @@ double ferry_thread_clock(void)
 void ferry_random_bytes(void *bytes, size_t size)
 {
     uint8_t *data = bytes;
-    if (getrandom(bytes, size, GRND_NONBLOCK) == (ssize_t)size) return;
+    if (getentropy(bytes, size) == 0) return;
     /* The clock, and where the system has put the stack. */
     uint64_t state = (uint64_t)(uintptr_t)&state ^ (uint64_t)(ferry_clock() * 1e9);
     for (size_t i = 0; i < size; i++) {

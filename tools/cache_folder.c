@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* getentropy; and POSIX */
+#define _XOPEN_SOURCE 700
 #include "cache_folder.h"
 
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/system.h"
 #include "command.h"
 #include "source_state.h"
 
@@ -126,15 +127,13 @@ ferry_cache_name ferry_cache_entry(const char *path, const char *hash)
     return name;
 }
 
-bool ferry_cache_temporary(ferry_cache_name *name)
+ferry_cache_name ferry_cache_temporary(void)
 {
+    ferry_cache_name name;
     uint64_t random;
-    if (getentropy(&random, sizeof random) != 0) {
-        ferry_complain("cannot find a random name for a file: %s", strerror(errno));
-        return false;
-    }
-    snprintf(name->text, sizeof name->text, TEMPORARY_START "%016" PRIx64 TEMPORARY_ENDING, random);
-    return true;
+    ferry_random_bytes(&random, sizeof random);
+    snprintf(name.text, sizeof name.text, TEMPORARY_START "%016" PRIx64 TEMPORARY_ENDING, random);
+    return name;
 }
 
 /* Whether the name ends in "-HASH.gguf". */

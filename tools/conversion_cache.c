@@ -55,7 +55,6 @@ static bool keep(const ferry_cache_folder *cache, const char *made, const char *
 static int find_entry(const ferry_cache_folder *cache, const char *path, bool quiet, ferry_cache_name *entry)
 {
     ferry_source_state before, after;
-    ferry_cache_name made;
     int descriptor;
     if (!ferry_source_state_find(path, &before)) return -1;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++, before = after) {
@@ -65,7 +64,7 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
             futimens(descriptor, NULL); /* its last use; without it, the entry only seems older */
             return descriptor;
         }
-        if (!ferry_cache_temporary(&made)) return -1;
+        const ferry_cache_name made = ferry_cache_temporary();
         descriptor = convert(cache, path, made.text, quiet);
         if (descriptor < 0) return -1;
         const bool found = ferry_source_state_find(path, &after), same = found && strcmp(before.hash, after.hash) == 0;
