@@ -16,6 +16,9 @@ typedef struct ferry_json {
     bool texts; /* all values are texts or lists of texts, and their form says whether they are numbers (YAML) */
 } ferry_json;
 
+/* Jansson's hash tables are seeded from /dev/urandom when the first is made, so that keys of a file cannot be chosen to
+ * collide. */
+
 /* What jansson holds at most while it parses `text`, and of the tree afterwards: a tree takes up to 80 times the bytes
  * of its text. */
 size_t ferry_json_cost(ferry_view text);
