@@ -35,16 +35,26 @@ static size_t chunk_bytes(size_t size)
     return ferry_round_up(size + sizeof(ferry_arena_chunk), FERRY_ARENA_ALIGNMENT);
 }
 
-/* A chunk of `size` bytes, or of `least` if the account refuses more. */
+/* Takes `size` bytes from the account or, if it refuses them, as few as a chunk has, or `least`. Returns how many; 0:
+ * none. Very small chunks would waste the system's memory, which the account does not see. */
+static size_t take_chunk(ferry_account *account, size_t size, size_t least)
+{
+    const size_t sizes[] = {size, least > MIN_CHUNK ? least : MIN_CHUNK, least};
+    const size_t needed = account != NULL ? account->needed : 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i] > size || !ferry_account_take(account, chunk_bytes(sizes[i]))) continue;
+        if (i > 0) account->needed = needed;
+        return sizes[i];
+    }
+    return 0;
+}
+
+/* A chunk of `size` bytes, or of fewer, but at least `least`, if the account refuses more. */
 static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t least)
 {
     if (size > SIZE_MAX / 2) return NULL;
-    const size_t needed = arena->account != NULL ? arena->account->needed : 0;
-    if (!ferry_account_take(arena->account, chunk_bytes(size))) {
-        size = least;
-        if (!ferry_account_take(arena->account, chunk_bytes(size))) return NULL;
-        arena->account->needed = needed;
-    }
+    size = take_chunk(arena->account, size, least);
+    if (size == 0) return NULL;
     ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
     if (chunk == NULL) {
         ferry_account_give(arena->account, chunk_bytes(size));

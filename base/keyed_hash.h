@@ -1,5 +1,5 @@
-/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a hash that nobody can foresee who does
- * not know the key. So whoever chooses the names in a table cannot make them collide. */
+/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a hash that nobody can foresee who
+ * does not know the key. So whoever chooses the names in a table cannot make them collide. */
 #ifndef FERRY_BASE_KEYED_HASH_H
 #define FERRY_BASE_KEYED_HASH_H
 

@@ -105,13 +105,13 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     }
     ferry_import_source *source;
     ferry_import_plan plan;
-    FERRY_TRY(ferry_import_source_open(source_path, &source, error));
+    FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
-    if (ferry_import_source_out_of_memory(source))
-        status = ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: not all files could be read", source_path);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
-    if (status == FERRY_OK) status = ferry_import_write(&plan, output, options, error);
+    status = ferry_import_source_check(source, NULL, status, error);
+    if (status == FERRY_OK)
+        status = ferry_import_source_check(source, output, ferry_import_write(&plan, output, options, error), error);
     ferry_import_plan_destroy(&plan);
     ferry_import_source_close(source);
     return status;

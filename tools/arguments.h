@@ -21,6 +21,7 @@ typedef enum ferry_option {
     FERRY_OPTION_SEARCH, /* the first of the search options, which the schema of the model file lists */
     FERRY_OPTION_SEARCH_END = FERRY_OPTION_SEARCH + 24,
     FERRY_OPTION_TYPE = FERRY_OPTION_SEARCH_END,
+    FERRY_OPTION_BUDGET,
     FERRY_OPTION_TOLERANCE,
     FERRY_OPTION_SINGLE,
     FERRY_OPTION_UNTRAINED,

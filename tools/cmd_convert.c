@@ -11,6 +11,8 @@
 #include "convert_with_progress.h"
 #include "output_file.h"
 
+enum { MEGABYTE = 1000000 };
+
 /* "NAME.gguf" in the current directory, where NAME is the name of the source, without the extension if it is a file. */
 static bool derive_output(const char *source, char *output, size_t size)
 {
@@ -35,7 +37,10 @@ static int run(const ferry_call *call)
     const ferry_option_value *type = &call->arguments.options[FERRY_OPTION_TYPE];
     const bool quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
     const char *source = call->arguments.operands[0], *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    const ferry_import_options options = {.type = types[type->integer], .widen = type->given};
+    const ferry_option_value *budget = &call->arguments.options[FERRY_OPTION_BUDGET];
+    const ferry_import_options options = {.type = types[type->integer],
+                                          .widen = type->given,
+                                          .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
     char derived[PATH_MAX + 8];
     struct stat written;
     if (output == NULL) {
@@ -62,8 +67,10 @@ const ferry_command ferry_command_convert = {
         "(docs/model-file.md).\n"
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
         "Without --type, matrices become float32, but int8 matrices stay int8. f32 makes those float32, too; f16\n"
-        "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n",
-    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(QUIET)},
+        "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n"
+        "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
+        "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(BUDGET) | FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,
     .run = run,

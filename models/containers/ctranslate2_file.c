@@ -257,10 +257,10 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     return FERRY_OK;
 }
 
-ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_ctranslate2_header *header,
-                                    ferry_weights *weights, ferry_error *error)
+ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_account *account,
+                                    ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error)
 {
-    memset(weights, 0, sizeof *weights);
+    *weights = (ferry_weights){.arena.account = account};
     reader r = {.in = ferry_reader_begin(bytes, file, error), .weights = weights};
     const ferry_status status = read_file(&r, header);
     if (status != FERRY_OK) ferry_weights_close(weights);

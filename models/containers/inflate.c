@@ -46,7 +46,8 @@ static bool append(int descriptor, const unsigned char *bytes, size_t size)
 
 /* Inflates into the file; *size counts the bytes, *used those of `packed`. */
 static ferry_status inflate_into(int descriptor, z_stream *stream, ferry_view packed, ferry_deflate_form form,
-                                 uint64_t most, uint64_t *size, size_t *used, ferry_error *error)
+                                 uint64_t most, ferry_account *account, uint64_t *size, size_t *used,
+                                 ferry_error *error)
 {
     unsigned char piece[OUTPUT_STEP];
     size_t fed = 0;
@@ -67,6 +68,7 @@ static ferry_status inflate_into(int descriptor, z_stream *stream, ferry_view pa
             return ferry_fail(error, FERRY_ERROR_FORMAT, "cannot be inflated: damaged or cut off");
         if (made > most - *size)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", most);
+        if (!ferry_account_take(account, made)) return ferry_fail_memory(error, "a temporary file", made);
         if (!append(descriptor, piece, made)) return no_file(error);
         *size += made;
         *used = fed - stream->avail_in;
@@ -85,8 +87,8 @@ static ferry_status map_file(int descriptor, uint64_t size, ferry_view *bytes, f
     return FERRY_OK;
 }
 
-ferry_status ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t most, ferry_view *bytes, size_t *used,
-                           ferry_error *error)
+ferry_status ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t most, ferry_account *account,
+                           ferry_view *bytes, size_t *used, ferry_error *error)
 {
     z_stream stream = {0};
     uint64_t size = 0;
@@ -95,8 +97,9 @@ ferry_status ferry_inflate(ferry_view packed, ferry_deflate_form form, uint64_t 
     if (inflateInit2(&stream, form == FERRY_DEFLATE_RAW ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK)
         return ferry_fail_memory(error, "inflating", 0);
     const int descriptor = open_temporary();
-    ferry_status result =
-        descriptor >= 0 ? inflate_into(descriptor, &stream, packed, form, most, &size, used, error) : no_file(error);
+    ferry_status result = descriptor >= 0
+                              ? inflate_into(descriptor, &stream, packed, form, most, account, &size, used, error)
+                              : no_file(error);
     if (result == FERRY_OK) result = map_file(descriptor, size, bytes, error);
     if (descriptor >= 0) close(descriptor);
     inflateEnd(&stream);

@@ -49,20 +49,71 @@ static json_t *load(ferry_view text, json_error_t *problem, bool *out_of_memory)
     return root;
 }
 
-ferry_status ferry_json_parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
+/* By what stands outside of strings. What jansson 2.14 allocates, with malloc's own bytes: 224 for an object, whose table
+ * has room for 8 members; for each member 80 and its key, and up to 48 of a larger table; 128 for an array; for each
+ * element a pointer, and up to twice that while the array grows; 80 and its bytes for a string, 32 for a number. Texts
+ * count five times: in the tree, three times in the reader's buffer while that grows, and in the copy with shorter
+ * integers. */
+size_t ferry_json_cost(ferry_view text)
+{
+    static const uint8_t costs[UINT8_MAX + 1] = {['{'] = 240, ['['] = 160, [','] = 72, ['"'] = 80};
+    size_t cost = 5 * text.size;
+    for (size_t i = 0; i < text.size; i++) {
+        cost += costs[(uint8_t)text.data[i]];
+        if (text.data[i] != '"') continue;
+        for (i++; i < text.size && text.data[i] != '"'; i++) i += text.data[i] == '\\';
+    }
+    return cost;
+}
+
+static ferry_status fail_memory(const char *file, size_t bytes, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: %zu bytes", file, bytes);
+}
+
+static ferry_status parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
 {
     json_error_t problem;
     bool out_of_memory;
     *root = load(text, &problem, &out_of_memory);
-    if (out_of_memory) return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: %zu bytes", file, text.size);
-    if (*root == NULL) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
-                          problem.text);
-    }
-    if (json_is_object(*root)) return FERRY_OK;
-    json_decref(*root);
+    if (*root != NULL) return FERRY_OK;
+    if (out_of_memory) return fail_memory(file, text.size, error);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
+                      problem.text);
+}
+
+static ferry_status parse_kind(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
+                               ferry_error *error)
+{
     *root = NULL;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON object", file);
+    if (!ferry_account_take(account, ferry_json_cost(text))) return fail_memory(file, ferry_json_cost(text), error);
+    ferry_status status = parse(text, file, root, error);
+    if (status == FERRY_OK && json_typeof(*root) != type) {
+        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON %s", file,
+                            type == JSON_OBJECT ? "object" : "array");
+    }
+    if (status == FERRY_OK) return FERRY_OK;
+    ferry_json_release(*root, text, account);
+    *root = NULL;
+    return status;
+}
+
+ferry_status ferry_json_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error)
+{
+    return parse_kind(text, file, JSON_OBJECT, account, root, error);
+}
+
+ferry_status ferry_json_parse_array(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                                    ferry_error *error)
+{
+    return parse_kind(text, file, JSON_ARRAY, account, root, error);
+}
+
+void ferry_json_release(json_t *root, ferry_view text, ferry_account *account)
+{
+    json_decref(root);
+    ferry_account_give(account, ferry_json_cost(text));
 }
 
 const json_t *ferry_json_get(ferry_json json, const char *key)

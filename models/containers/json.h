@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 /* An object and the file that it is in. `object` may be NULL: every key is absent. */
@@ -15,9 +16,22 @@ typedef struct ferry_json {
     bool texts; /* all values are texts or lists of texts, and their form says whether they are numbers (YAML) */
 } ferry_json;
 
-/* Parses text whose root must be an object; a key that occurs twice is an error. *root belongs to the caller
- * (json_decref). Errors: FORMAT, with file, line and column. */
-ferry_status ferry_json_parse(ferry_view text, const char *file, json_t **root, ferry_error *error);
+/* Jansson's hash tables are seeded from /dev/urandom when the first is made, so that keys of a file cannot be chosen to
+ * collide. */
+
+/* What jansson holds at most while it parses `text`, and of the tree afterwards: a tree takes up to 80 times the bytes
+ * of its text. */
+size_t ferry_json_cost(ferry_view text);
+/* Parses text whose root must be an object; a key that occurs twice is an error. ferry_json_cost is taken from the
+ * account (budget.h). *root belongs to the caller: ferry_json_release, or json_decref where the account need not get
+ * anything back. Errors: FORMAT, with file, line and column; MEMORY (or the account refused). */
+ferry_status ferry_json_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error);
+/* The same for a root that is an array. */
+ferry_status ferry_json_parse_array(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                                    ferry_error *error);
+/* Frees the tree of `text`, NULL too, and gives back what it had taken. */
+void ferry_json_release(json_t *root, ferry_view text, ferry_account *account);
 
 /* NULL when the key is absent or null, which mean the same. */
 const json_t *ferry_json_get(ferry_json json, const char *key);

@@ -250,10 +250,9 @@ static void fill(ferry_lexicon *lexicon, pair *pairs, size_t count, uint32_t *of
     lexicon->ids = ids;
 }
 
-ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
-                                     int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
-                                     int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
-                                     ferry_error *error)
+static ferry_status read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces, int32_t source_count,
+                              const ferry_view *target_pieces, int32_t target_count, int32_t source_unk,
+                              int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
 {
     ferry_cursor text = ferry_cursor_begin(bytes);
     const size_t lines = ferry_count_lines(bytes);
@@ -273,4 +272,19 @@ ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const f
     if (count > 0) qsort(pairs, count, sizeof *pairs, compare_pairs);
     fill(lexicon, pairs, count, offsets, ids);
     return FERRY_OK;
+}
+
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
+                                     int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
+                                     int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
+                                     ferry_error *error)
+{
+    /* qsort may sort in a copy. */
+    const size_t largest = ferry_count_lines(bytes) + (size_t)source_count + (size_t)target_count;
+    if (!ferry_account_take(arena->account, largest * sizeof(pair)))
+        return ferry_fail_memory(error, "a shortlist", largest * sizeof(pair));
+    const ferry_status status = read_text(bytes, file, source_pieces, source_count, target_pieces, target_count,
+                                          source_unk, target_unk, arena, lexicon, error);
+    ferry_account_give(arena->account, largest * sizeof(pair));
+    return status;
 }

@@ -173,7 +173,8 @@ static ferry_status read_all(ferry_reader *in, ferry_weights *weights)
     return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "expected %zu bytes, found %zu", in->cursor.at, in->cursor.size);
 }
 
-ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                                   ferry_error *error)
 {
-    return ferry_weights_read(read_all, bytes, file, weights, error);
+    return ferry_weights_read(read_all, bytes, file, account, weights, error);
 }

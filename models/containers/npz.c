@@ -131,7 +131,7 @@ static ferry_status read_member(const ferry_reader *in, ferry_zip *archive, size
 static ferry_status read_members(ferry_reader *in, ferry_weights *weights)
 {
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
-    FERRY_TRY(ferry_zip_open(bytes, in->file, &weights->archive, in->error));
+    FERRY_TRY(ferry_zip_open(bytes, in->file, weights->arena.account, &weights->archive, in->error));
     const size_t count = ferry_zip_count(weights->archive);
     FERRY_TRY(ferry_weights_reserve(weights, count, in->error));
     for (size_t i = 0; i < count; i++) FERRY_TRY(read_member(in, weights->archive, i, &weights->entries[i]));
@@ -139,7 +139,8 @@ static ferry_status read_members(ferry_reader *in, ferry_weights *weights)
     return FERRY_OK;
 }
 
-ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                            ferry_error *error)
 {
-    return ferry_weights_read(read_members, bytes, file, weights, error);
+    return ferry_weights_read(read_members, bytes, file, account, weights, error);
 }

@@ -310,7 +310,7 @@ static ferry_status read_zip_members(reader *r, ferry_zip *zip)
 static ferry_status read_zip(reader *r)
 {
     ferry_zip *zip;
-    FERRY_TRY(ferry_zip_open(r->bytes, r->in->file, &zip, r->in->error));
+    FERRY_TRY(ferry_zip_open(r->bytes, r->in->file, r->weights->arena.account, &zip, r->in->error));
     const ferry_status status = read_zip_members(r, zip);
     ferry_zip_close(zip);
     return status;
@@ -371,7 +371,8 @@ static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
     return fail(&r, "not a PyTorch file: neither a zip archive nor the legacy form");
 }
 
-ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                              ferry_error *error)
 {
-    return ferry_weights_read(read_file, bytes, file, weights, error);
+    return ferry_weights_read(read_file, bytes, file, account, weights, error);
 }

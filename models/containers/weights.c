@@ -51,10 +51,10 @@ void ferry_weights_row_major(ferry_weights_entry *entry)
 /* ---- for readers ---- */
 
 ferry_status ferry_weights_read(ferry_status (*read)(ferry_reader *in, ferry_weights *weights), ferry_view bytes,
-                                const char *file, ferry_weights *weights, ferry_error *error)
+                                const char *file, ferry_account *account, ferry_weights *weights, ferry_error *error)
 {
     ferry_reader in = ferry_reader_begin(bytes, file, error);
-    memset(weights, 0, sizeof *weights);
+    *weights = (ferry_weights){.arena.account = account};
     ferry_status status = read(&in, weights);
     if (status == FERRY_OK) status = ferry_weights_sort(weights, error);
     if (status != FERRY_OK) ferry_weights_close(weights);

@@ -8,7 +8,10 @@
 
 #include "base/printable.h"
 
-enum { MAX_ENTRIES = 4096 }; /* keys, or values of one list: Marian's configurations have some 150 keys */
+enum {
+    MAX_ENTRIES = 4096, /* keys, or values of one list: Marian's configurations have some 150 keys */
+    COST = 64 /* bytes of memory for one of text: "a," is a list's value, 48 + 32 + 2 · 8 bytes of jansson's */
+};
 
 typedef struct reader {
     const char *file;
@@ -128,11 +131,15 @@ static ferry_status read_mapping(reader *in, ferry_error *error)
     return expect(in, YAML_STREAM_END_EVENT, "expected one document", error);
 }
 
-ferry_status ferry_yaml_parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
+ferry_status ferry_yaml_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error)
 {
     static const unsigned char nothing;
-    reader in = {.file = file, .entries = json_object()};
+    size_t cost;
     *root = NULL;
+    if (!ferry_mul_size(text.size, COST, &cost) || !ferry_account_take(account, cost))
+        return ferry_fail_memory(error, "a configuration", text.size);
+    reader in = {.file = file, .entries = json_object()};
     if (in.entries == NULL || !yaml_parser_initialize(&in.parser)) {
         json_decref(in.entries);
         return ferry_fail_memory(error, "a configuration", sizeof in.parser);

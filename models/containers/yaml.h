@@ -6,9 +6,11 @@
 #include "json.h"
 
 /* Parses a configuration: one block mapping of scalars and of lists of scalars, as a tree of texts, for the getters of
- * json.h with ferry_json.texts. A key that occurs twice is an error; a value `~` counts as absent. *root belongs to the
- * caller (json_decref). Errors: FORMAT (file, line, what), UNSUPPORTED (nested mappings, anchors), MEMORY. */
-ferry_status ferry_yaml_parse(ferry_view text, const char *file, json_t **root, ferry_error *error);
+ * json.h with ferry_json.texts. A key that occurs twice is an error; a value `~` counts as absent. What it may take, 64
+ * times the text, is taken from the account (budget.h). *root belongs to the caller (json_decref). Errors: FORMAT
+ * (file, line, what), UNSUPPORTED (nested mappings, anchors), MEMORY (or the account refused). */
+ferry_status ferry_yaml_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error);
 
 /* A vocabulary: YAML `piece: id` lines in all the forms that occur (plain, single- and double-quoted with escapes, the
  * two-line form `? piece` / `: id`), or a JSON object. Keys are texts whatever they look like; only LF ends a line; a

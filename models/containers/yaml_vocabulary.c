@@ -211,7 +211,7 @@ static ferry_status read_json(reader *in, ferry_view text, ferry_error *error)
 {
     json_t *root, *value;
     const char *piece;
-    FERRY_TRY(ferry_json_parse(text, in->file, &root, error));
+    FERRY_TRY(ferry_json_parse(text, in->file, in->arena->account, &root, error));
     in->entries = ferry_arena_alloc(in->arena, json_object_size(root) + 1, sizeof *in->entries);
     ferry_status status = FERRY_OK;
     if (in->entries == NULL) status = ferry_fail_memory(error, "a vocabulary", json_object_size(root));
@@ -221,7 +221,7 @@ static ferry_status read_json(reader *in, ferry_view text, ferry_error *error)
             if (status != FERRY_OK) break;
         }
     }
-    json_decref(root);
+    ferry_json_release(root, text, in->arena->account);
     return status;
 }
 

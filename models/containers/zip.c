@@ -233,22 +233,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const member *)a)->name, ((const member *)b)->name);
 }
 
-/* Members, in the order of their places, must not overlap, nor say that they inflate to more than what a sane archive
- * holds. */
-static ferry_status check_sizes(const ferry_zip *zip, ferry_error *error)
+/* Members, in the order of their places, must not overlap. */
+static ferry_status check_places(const ferry_zip *zip, ferry_error *error)
 {
-    const uint64_t limit = (uint64_t)zip->bytes.size * 64 + ((uint64_t)64 << 20);
-    uint64_t total = 0, end = 0;
+    uint64_t end = 0;
     for (const member *m = zip->members; m < zip->members + zip->count; m++) {
         if (end > m->header) return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "overlaps another");
         end = m->data + m->stored_size;
-        if (m->method != DEFLATED) continue;
-        if (m->size > limit - total) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "%s: its members would inflate to more than %" PRIu64 " bytes, 64 times its size",
-                              zip->file, limit);
-        }
-        total += m->size;
     }
     return FERRY_OK;
 }
@@ -278,7 +269,7 @@ static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
     if (ferry_cursor_left(&cursor) > 0) return broken(zip, "its directory is longer than its members", error);
     zip->count = count;
     qsort(zip->members, zip->count, sizeof *zip->members, compare_places);
-    FERRY_TRY(check_sizes(zip, error));
+    FERRY_TRY(check_places(zip, error));
     leave_out_directories(zip);
     qsort(zip->members, zip->count, sizeof *zip->members, compare_names);
     for (size_t i = 1; i < zip->count; i++) {
@@ -288,12 +279,14 @@ static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_zip **zip, ferry_error *error)
+ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_account *account, ferry_zip **zip,
+                            ferry_error *error)
 {
     *zip = calloc(1, sizeof **zip);
     if (*zip == NULL) return ferry_fail_memory(error, "a zip archive", sizeof **zip);
     (*zip)->bytes = bytes;
     (*zip)->file = file;
+    (*zip)->arena.account = account;
     const ferry_status status = read_directory(*zip, error);
     if (status != FERRY_OK) {
         ferry_zip_close(*zip);
@@ -324,10 +317,11 @@ ptrdiff_t ferry_zip_find(const ferry_zip *zip, const char *name)
 
 static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
+    ferry_account *account = zip->arena.account;
     const ferry_view packed = {zip->bytes.data + m->data, (size_t)m->stored_size};
     ferry_error what;
     size_t used;
-    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, &m->bytes, &used, &what);
+    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, account, &m->bytes, &used, &what);
     if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
     if (m->bytes.size == m->size && used == m->stored_size) return FERRY_OK;
     return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");

@@ -7,7 +7,10 @@
 #include "base/new_file.h"
 #include "engine/file/content_hash.h"
 
-enum { HEADER_BYTES = 4 + 4 + 8 + 8 };
+enum {
+    HEADER_BYTES = 4 + 4 + 8 + 8,
+    GROWTH = 3 /* a buffer that grows is held twice, once half full */
+};
 
 typedef struct buffer {
     unsigned char *data;
@@ -17,6 +20,7 @@ typedef struct buffer {
 
 struct ferry_gguf_writer {
     ferry_new_file file;
+    ferry_account *account; /* NULL: nothing is counted */
     buffer keys;
     buffer table;
     buffer sizes;             /* size_t of each declared tensor */
@@ -35,7 +39,8 @@ static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
     if (writer->failure.status != FERRY_OK) return NULL;
     size_t wanted;
     unsigned char *data = NULL;
-    if (ferry_add_size(out->size, size, &wanted)) data = ferry_array_grow(out->data, &out->capacity, wanted, 1);
+    if (ferry_add_size(out->size, size, &wanted) && ferry_account_take(writer->account, GROWTH * size))
+        data = ferry_array_grow(out->data, &out->capacity, wanted, 1);
     if (data == NULL) {
         ferry_fail_memory(&writer->failure, "the keys of a model file", out->size);
         return NULL;
@@ -164,6 +169,11 @@ ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writ
     return FERRY_OK;
 }
 
+void ferry_gguf_writer_count(ferry_gguf_writer *writer, ferry_account *account)
+{
+    writer->account = account;
+}
+
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error)
 {
     buffer header = {0};
@@ -172,10 +182,13 @@ ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *err
     put_number(writer, &header, writer->tensor_count, 8);
     put_number(writer, &header, writer->key_count, 8);
     assert(writer->failure.status != FERRY_OK || header.size == HEADER_BYTES);
+    const size_t head = header.size + writer->keys.size + writer->table.size;
+    if (!ferry_account_take(writer->account, head + writer->offset))
+        ferry_fail_memory(&writer->failure, "a model file", head + writer->offset);
     write_bytes(writer, header.data, header.size);
     write_bytes(writer, writer->keys.data, writer->keys.size);
     write_bytes(writer, writer->table.data, writer->table.size);
-    write_padding(writer, header.size + writer->keys.size + writer->table.size);
+    write_padding(writer, head);
     free(header.data);
     return report(writer, error);
 }

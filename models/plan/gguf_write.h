@@ -9,6 +9,7 @@
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
 
+#include "base/memory.h"
 #include "engine/file/gguf.h"
 
 #define FERRY_GGUF_ALIGNMENT 64 /* of what this writer writes: a cache line, a zmm register */
@@ -17,6 +18,9 @@ typedef struct ferry_gguf_writer ferry_gguf_writer;
 
 /* `path` lasts until destroy. Errors: IO, MEMORY. *writer is NULL on failure. */
 ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error);
+/* What the writer holds is taken from the account from now on and, when it starts, the bytes of the whole file. The
+ * account must outlive it; where it refuses, the error is MEMORY. */
+void ferry_gguf_writer_count(ferry_gguf_writer *writer, ferry_account *account);
 /* NULL is allowed. */
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
 

@@ -5,10 +5,9 @@
 #include "base/printable.h"
 
 enum {
-    MAX_LANGUAGES = 2048, /* the largest models have some 500; every name is compared with every other */
-    MAX_NAMES = 16,       /* of one language, without its tag */
-    CODE_STRIDE = 6,      /* of `codes` */
-    RELATION_STRIDE = 7   /* of `relations` */
+    MAX_NAMES = 16,     /* of one language, without its tag */
+    CODE_STRIDE = 6,    /* of `codes` */
+    RELATION_STRIDE = 7 /* of `relations` */
 };
 
 /* ISO 639-1 and ISO 639-3 codes of the same language, "aa" and "aar" first. */
@@ -160,13 +159,9 @@ static void claim_all(naming *names)
 static ferry_status check_tags(const ferry_import_plan *plan, const ferry_view *tags, int32_t count, ferry_error *error)
 {
     const char *directory = ferry_import_source_path(plan->source);
-    if (count > MAX_LANGUAGES) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: %d languages; Ferry reads up to %d", directory, (int)count,
-                          (int)MAX_LANGUAGES);
-    }
     for (int32_t i = 0; i < count; i++) {
         const bool blank = tags[i].size > 0 && memchr(tags[i].data, ' ', tags[i].size) != NULL;
-        if (tags[i].size > 0 && !blank) continue;
+        if (tags[i].size > 0 && tags[i].size <= FERRY_IMPORT_MAX_TAG && !blank) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the tag of a language, found '%s'", directory,
                           ferry_printable_view(tags[i]).text);
     }

@@ -10,6 +10,7 @@ void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source
 {
     ferry_model_origin origin = {0}; /* the writer's */
     *plan = (ferry_import_plan){.source = source, .name = ferry_import_source_base(source), .prefix = ""};
+    plan->account = plan->arena.account = ferry_import_source_account(source);
     ferry_schema_defaults(&(ferry_schema_values){
         .transformer = &plan->model, .generation = &plan->generation, .text = &plan->text, .origin = &origin});
 }
@@ -53,7 +54,8 @@ static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const c
                                ferry_error *error)
 {
     json_t *tree;
-    FERRY_TRY(yaml ? ferry_yaml_parse(text, file, &tree, error) : ferry_json_parse(text, file, &tree, error));
+    FERRY_TRY(yaml ? ferry_yaml_parse(text, file, plan->account, &tree, error)
+                   : ferry_json_parse(text, file, plan->account, &tree, error));
     FERRY_TRY(ferry_import_keep_json(plan, file, tree, error));
     *json = (ferry_json){tree, file, yaml};
     return FERRY_OK;

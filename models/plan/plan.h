@@ -15,6 +15,9 @@
 enum {
     FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
     FERRY_IMPORT_MAX_SHARDS = 1024,
+    FERRY_IMPORT_MAX_LANGUAGES = 2048, /* the largest models have some 500; every name is compared with every other */
+    FERRY_IMPORT_MAX_TAG = 64,         /* bytes */
+    FERRY_IMPORT_MAX_IDS = 1 << 13,    /* of a list in which each is compared with every other: special, suppressed */
 };
 
 /* How a tensor is stored in the model file. */
@@ -43,7 +46,8 @@ typedef struct ferry_import_tensor {
 
 typedef struct ferry_import_plan {
     ferry_import_source *source;
-    const char *name; /* ferry.origin.name */
+    ferry_account *account; /* the source's: whatever the plan holds is taken from it */
+    const char *name;       /* ferry.origin.name */
     const char
         *kind; /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
 
@@ -100,8 +104,8 @@ ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
 ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error);
 /* The readers of weights.h on one file of the source, into plan->weights; `read` is one of them. */
-typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_weights *weights,
-                                          ferry_error *error);
+typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_account *account,
+                                          ferry_weights *weights, ferry_error *error);
 ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
@@ -198,6 +202,7 @@ typedef struct ferry_import_tags {
     int32_t *ids;     /* [count] */
     int32_t count;
 } ferry_import_tags;
+/* Errors: LIMIT (FERRY_IMPORT_MAX_LANGUAGES). */
 ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
                                   ferry_error *error);
 /* Tags → plan->text.languages; ids are unused where no tag has a place. Other names that users know join each: ISO
@@ -216,7 +221,7 @@ bool ferry_import_is_language(ferry_view code);
 /* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */
 bool ferry_import_has_form(ferry_view text, const char *form);
 /* Appends ids to a list that was empty (NULL, 0) or came from here, in the plan's memory; -1 and ids that the list
- * already has are left out. */
+ * already has are left out. Errors: LIMIT (FERRY_IMPORT_MAX_IDS). */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);
 /* The same for ids without text: plan->text.special_ids. */

@@ -17,12 +17,18 @@ const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char
 
 bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix)
 {
-    const size_t size = strlen(prefix);
-    for (size_t i = 0; i < plan->weights.count; i++) {
-        const ferry_view name = plan->weights.entries[i].tensor.name;
-        if (name.size > size && memcmp(name.data, prefix, size) == 0) return true;
+    const ferry_view wanted = ferry_text_view(prefix);
+    size_t first = 0, end = plan->weights.count; /* the first name after `prefix`, in the order of names */
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (ferry_view_compare(plan->weights.entries[middle].tensor.name, wanted) > 0)
+            end = middle;
+        else
+            first = middle + 1;
     }
-    return false;
+    if (first == plan->weights.count) return false;
+    const ferry_view name = plan->weights.entries[first].tensor.name;
+    return name.size > wanted.size && memcmp(name.data, wanted.data, wanted.size) == 0;
 }
 
 /* Dimensions before the first that is not 1; the last one always counts. */
@@ -168,8 +174,9 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
 static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
                                const char *name, va_list arguments)
 {
-    ferry_import_tensor *tensors =
-        ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
+    ferry_import_tensor *tensors = NULL;
+    if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
+        tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
     if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
     plan->tensors = tensors;
     ferry_import_tensor *added = &plan->tensors[plan->tensor_count];

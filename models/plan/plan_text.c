@@ -5,11 +5,15 @@
 #include "plan.h"
 #include "base/printable.h"
 
+enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
+
 /* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
     FERRY_TRY(ferry_import_map(plan, name, model, error));
     const char *file = ferry_import_source_label(plan->source, name);
+    if (!ferry_account_take(plan->account, SPM_COST * model->size))
+        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model->size);
     FERRY_TRY(ferry_spm_create(*model, file, &plan->segmenters[plan->segmenter_count], error));
     plan->segmenter_count++;
     return FERRY_OK;
@@ -118,6 +122,10 @@ static void *grow(ferry_import_plan *plan, const void *old, int32_t count, int32
 ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
                                   ferry_error *error)
 {
+    if (list->count == FERRY_IMPORT_MAX_LANGUAGES) {
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages",
+                          ferry_import_source_path(plan->source), (int)FERRY_IMPORT_MAX_LANGUAGES);
+    }
     ferry_view *tags = grow(plan, list->tags, list->count, 1, sizeof *tags);
     int32_t *ids = grow(plan, list->ids, list->count, 1, sizeof *ids);
     if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
@@ -135,7 +143,12 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
     for (int32_t i = 0; i < count; i++) {
         bool known = ids[i] < 0;
         for (int32_t j = 0; j < kept; j++) known = known || result[j] == ids[i];
-        if (!known) result[kept++] = ids[i];
+        if (known) continue;
+        if (kept == FERRY_IMPORT_MAX_IDS) {
+            return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a list of more than %d ids",
+                              ferry_import_source_path(plan->source), (int)FERRY_IMPORT_MAX_IDS);
+        }
+        result[kept++] = ids[i];
     }
     *list = result;
     *list_count = kept;

@@ -20,7 +20,7 @@ static ferry_status read_file(ferry_import_plan *plan, const char *name, ferry_w
 {
     ferry_view bytes;
     FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    return read(bytes, ferry_import_source_label(plan->source, name), weights, error);
+    return read(bytes, ferry_import_source_label(plan->source, name), plan->account, weights, error);
 }
 
 ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
@@ -35,6 +35,7 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
 static ferry_status merge_shards(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_weights *all = &plan->weights;
+    all->arena.account = plan->account;
     size_t count = 0;
     for (size_t i = 0; i < plan->shard_count; i++) count += plan->shards[i].count;
     all->entries = ferry_arena_alloc(&all->arena, count + 1, sizeof *all->entries);

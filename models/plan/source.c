@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700 /* realpath, scandir */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "source.h"
 
 #include <dirent.h>
@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/system.h"
+#include "models/containers/budget.h"
 #include "models/containers/gzip.h"
 #include "models/containers/safetensors.h"
 #include "models/containers/zip.h"
@@ -22,6 +23,7 @@ typedef struct source_file {
     const char *published; /* with it */
     const char *label;     /* NULL: not asked for yet */
     size_t member;         /* of the archive, if there is one */
+    bool counted;          /* in the budget's limit */
     bool mapped;
     ferry_mapped_file map;      /* of a file on disk */
     ferry_mapped_file inflated; /* of a temporary file */
@@ -31,6 +33,7 @@ typedef struct source_file {
 } source_file;
 
 struct ferry_import_source {
+    ferry_budget budget;
     char *path;      /* what the user named */
     char *real;      /* the same without links, "." and "/" at its end */
     char *directory; /* of files on disk, and before names in messages */
@@ -40,6 +43,7 @@ struct ferry_import_source {
     size_t count, capacity;
     source_file **read; /* [read_count] in the order of reading; room for all */
     size_t read_count;
+    const char *asked;  /* label of the file that was asked for last; at first, the path */
     bool out_of_memory; /* for a file */
     const char *selected;
     ferry_arena arena; /* names */
@@ -66,7 +70,9 @@ static ferry_view plain_name(const char *name)
 
 static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
 {
-    source_file *files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
+    source_file *files = NULL;
+    if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
+        files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
     if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
     source->files = files;
     source_file *file = &source->files[source->count];
@@ -131,19 +137,16 @@ static ferry_status list_entry(ferry_import_source *source, const char *folder, 
  * not be read holds nothing. */
 static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error)
 {
-    struct dirent **entries;
     const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
     ferry_status status = FERRY_OK;
-    const int count = scandir(path, &entries, NULL, NULL);
-    if (count < 0 && (folder == NULL || errno == ENOMEM))
+    const struct dirent *entry;
+    DIR *stream = opendir(path);
+    if (stream == NULL && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (status == FERRY_OK && entries[i]->d_name[0] != '.')
-            status = list_entry(source, folder, entries[i]->d_name, error);
-        free(entries[i]);
-    }
-    if (count >= 0) free(entries);
+    while (stream != NULL && status == FERRY_OK && (entry = readdir(stream)) != NULL)
+        if (entry->d_name[0] != '.') status = list_entry(source, folder, entry->d_name, error);
+    if (stream != NULL) closedir(stream);
     return status;
 }
 
@@ -176,13 +179,14 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
 {
     FERRY_TRY(ferry_mapped_file_open(source->path, FERRY_FILE_MAPPED, &source->map, error));
     if (ferry_is_zip(source->map.bytes))
-        FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->archive, error));
+        FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->budget.account, &source->archive, error));
     if (source->archive == NULL || holds_weights(source->archive)) {
         ferry_zip_close(source->archive);
         source->archive = NULL;
         ferry_mapped_file_close(&source->map);
         return FERRY_OK;
     }
+    ferry_budget_add_file(&source->budget, source->map.bytes.size);
     const size_t folder = top_folder(source->archive);
     for (size_t i = 0; i < ferry_zip_count(source->archive); i++)
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
@@ -215,6 +219,7 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     source->real = realpath(path, NULL);
     source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
     if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
+    source->asked = source->path;
     if (S_ISDIR(information.st_mode)) {
         source->directory = source->path;
         FERRY_TRY(list_folder(source, NULL, error));
@@ -225,12 +230,15 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     return sort_files(source, error);
 }
 
-ferry_status ferry_import_source_open(const char *path, ferry_import_source **source, ferry_error *error)
+ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
+                                      ferry_error *error)
 {
     *source = NULL;
     ferry_import_source *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return ferry_fail_memory(error, "a list of files", sizeof *opened);
-    const ferry_status status = open_source(opened, path, error);
+    ferry_budget_begin(&opened->budget, budget);
+    opened->arena.account = &opened->budget.account;
+    const ferry_status status = ferry_budget_check(&opened->budget, path, open_source(opened, path, error), error);
     if (status == FERRY_OK)
         *source = opened;
     else
@@ -306,6 +314,8 @@ static ferry_status map_original(ferry_import_source *source, source_file *file,
     const char *path = join(source, source->directory, file->published);
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
     FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
+    if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
+    file->counted = true;
     file->original = file->map.bytes;
     return FERRY_OK;
 }
@@ -317,7 +327,7 @@ static ferry_status map_file(ferry_import_source *source, source_file *file, fer
     file->bytes = file->original;
     FERRY_TRY(ferry_check_not_lfs_pointer(file->bytes, label, error));
     if (strcmp(file->name, file->published) != 0) {
-        FERRY_TRY(ferry_gzip_inflate(file->original, label, &file->inflated, error));
+        FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
     file->mapped = true;
@@ -333,7 +343,10 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: there is no such file",
                           ferry_import_source_label(source, name));
     }
-    const ferry_status status = file->mapped ? FERRY_OK : map_file(source, file, error);
+    FERRY_TRY(ferry_import_source_check(source, NULL, FERRY_OK, error));
+    source->asked = label_of(source, file);
+    ferry_status status = file->mapped ? FERRY_OK : map_file(source, file, error);
+    status = ferry_budget_check(&source->budget, source->asked, status, error);
     if (status == FERRY_OK) {
         *bytes = file->bytes;
     } else {
@@ -344,9 +357,17 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
     return status;
 }
 
-bool ferry_import_source_out_of_memory(const ferry_import_source *source)
+ferry_account *ferry_import_source_account(ferry_import_source *source)
 {
-    return source->out_of_memory;
+    return &source->budget.account;
+}
+
+ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
+                                       ferry_error *error)
+{
+    if (source->out_of_memory)
+        status = ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: not all files could be read", source->path);
+    return ferry_budget_check(&source->budget, file != NULL ? file : source->asked, status, error);
 }
 
 /* Whether the range was in this mapping, and is released. */

@@ -7,12 +7,15 @@
 #define FERRY_PLAN_SOURCE_H
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 typedef struct ferry_import_source ferry_import_source;
 
-/* Errors: IO, FORMAT, MEMORY. */
-ferry_status ferry_import_source_open(const char *path, ferry_import_source **source, ferry_error *error);
+/* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/budget.h).
+ * Errors: IO, FORMAT, MEMORY, LIMIT (the budget). */
+ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
+                                      ferry_error *error);
 /* NULL is allowed. */
 void ferry_import_source_close(ferry_import_source *source);
 
@@ -28,11 +31,16 @@ const char *ferry_import_source_name(const ferry_import_source *source, size_t i
 bool ferry_import_source_has(const ferry_import_source *source, const char *name);
 
 /* Bytes of a file; they stay until the source is closed. A file is noted as read (for the origin of the model file).
- * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY. */
+ * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY, LIMIT (the budget, from its first refusal on). */
 ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
                                      ferry_error *error);
-/* Whether memory did not suffice for a file: who only looked whether it is a model's took it for something else. */
-bool ferry_import_source_out_of_memory(const ferry_import_source *source);
+/* Where the budget's bytes are taken from; stays until the source is closed. */
+ferry_account *ferry_import_source_account(ferry_import_source *source);
+/* `status` of what was made of the source, unless memory or the budget did not suffice: MEMORY or LIMIT then, and a
+ * message that names `file`, or the file that was asked for last (NULL). Whoever only looked whether a file is a
+ * model's took it for something else. */
+ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
+                                       ferry_error *error);
 /* "path/name" for messages, as long as the source lives; the name itself when out of memory. */
 const char *ferry_import_source_label(ferry_import_source *source, const char *name);
 /* A range inside bytes that ferry_import_source_map gave was read for the last time for now. */

@@ -339,7 +339,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
 ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                  const ferry_import_options *options, ferry_error *error)
 {
-    converter state = {.plan = plan, .writer = writer, .options = options};
+    converter state = {.plan = plan, .writer = writer, .options = options, .arena.account = plan->account};
     ferry_status status = allocate(&state, error);
     if (status == FERRY_OK) status = report_progress(&state, error);
     if (status == FERRY_OK) status = ferry_gguf_writer_start(writer, error);

@@ -14,6 +14,7 @@ typedef struct ferry_import_options {
     /* With FERRY_F32: int8 matrices of the source become float32, too; otherwise they stay int8. */
     bool widen;
     const char *name; /* general.name; NULL: the name of the source */
+    uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/budget.h) */
     /* NULL, or called before the file is created, with 0 bytes done, and then as bytes are written; a result other than
      * 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
@@ -24,7 +25,7 @@ typedef struct ferry_import_options {
 } ferry_import_options;
 
 /* A file named `output` is replaced once the new one is complete (base/new_file.h). Errors: IO, UNSUPPORTED, FORMAT,
- * MEMORY, CANCELLED. */
+ * MEMORY (or the account refused), CANCELLED. */
 ferry_status ferry_import_write(const struct ferry_import_plan *plan, const char *output,
                                 const ferry_import_options *options, ferry_error *error);
 

@@ -2,14 +2,17 @@
  * reader, whose target is FUZZ_TARGET. */
 #include "fuzz.h"
 
+#include "models/containers/budget.h"
 #include "models/containers/weights.h"
 
-typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                                    ferry_error *error);
 
-static ferry_status read_ctranslate2(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+static ferry_status read_ctranslate2(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                                     ferry_error *error)
 {
     ferry_ctranslate2_header header;
-    return ferry_ctranslate2_read(bytes, file, &header, weights, error);
+    return ferry_ctranslate2_read(bytes, file, account, &header, weights, error);
 }
 
 static const struct reader {
@@ -48,8 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ferry_weights weights;
     ferry_error error;
+    ferry_budget budget;
     const struct reader *reader = find_reader();
-    if (reader->read((ferry_view){(const char *)data, size}, "input", &weights, &error) != FERRY_OK) return 0;
+    ferry_budget_begin(&budget, 0);
+    if (reader->read((ferry_view){(const char *)data, size}, "input", &budget.account, &weights, &error) != FERRY_OK)
+        return 0;
     for (size_t i = 0; i < weights.count; i++) check(&weights.entries[i], reader->windows);
     ferry_weights_close(&weights);
     return 0;

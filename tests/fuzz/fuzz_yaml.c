@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *key;
     const ferry_view *pieces;
     int32_t count;
-    if (ferry_yaml_parse(text, "input", &root, &error) == FERRY_OK) {
+    if (ferry_yaml_parse(text, "input", NULL, &root, &error) == FERRY_OK) {
         json_object_foreach (root, key, value) read_values((ferry_json){root, "input", true}, key, value);
         json_decref(root);
     }

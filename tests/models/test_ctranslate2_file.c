@@ -10,7 +10,7 @@ static model open_shared(const char *name)
 {
     model m;
     char *path = shared_file("models/%s/model.bin", name);
-    CHECK(ferry_ctranslate2_read(mapped_bytes(path), path, &m.header, &m.weights, &error));
+    CHECK(ferry_ctranslate2_read(mapped_bytes(path), path, NULL, &m.header, &m.weights, &error));
     return m;
 }
 
@@ -149,16 +149,17 @@ static made_file begin(uint32_t version, const char *specification, uint32_t rev
     return b;
 }
 
-static ferry_status read_weights(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error)
+static ferry_status read_weights(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                                 ferry_error *error)
 {
     ferry_ctranslate2_header header;
-    return ferry_ctranslate2_read(bytes, file, &header, weights, error);
+    return ferry_ctranslate2_read(bytes, file, account, &header, weights, error);
 }
 
 static ferry_weights accept(const made_file *b)
 {
     ferry_weights weights;
-    CHECK(read_weights(whole(b), "model.bin", &weights, &error));
+    CHECK(read_weights(whole(b), "model.bin", NULL, &weights, &error));
     return weights;
 }
 
@@ -230,7 +231,7 @@ TEST(test_renaming)
     for (size_t i = 0; i < 5; i++) put_variable(&b, names[i][0], 1, 2, 2, 4);
     ferry_ctranslate2_header header;
     ferry_weights weights;
-    CHECK(ferry_ctranslate2_read(whole(&b), "model.bin", &header, &weights, &error));
+    CHECK(ferry_ctranslate2_read(whole(&b), "model.bin", NULL, &header, &weights, &error));
     assert_int_equal(header.revision, 1);
     for (size_t i = 0; i < 5; i++) assert_true(find_weights(&weights, names[i][1])->multiplier == 1000);
     ferry_weights_close(&weights);

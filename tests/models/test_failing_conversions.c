@@ -130,7 +130,7 @@ TEST(test_archives)
 static ferry_status read_npz(void *user, ferry_error *error)
 {
     ferry_weights weights;
-    FERRY_TRY(ferry_npz_read(*(ferry_view *)user, "one.npz", &weights, error));
+    FERRY_TRY(ferry_npz_read(*(ferry_view *)user, "one.npz", NULL, &weights, error));
     ferry_weights_close(&weights);
     return FERRY_OK;
 }
@@ -138,7 +138,7 @@ static ferry_status read_npz(void *user, ferry_error *error)
 static ferry_status read_gzip(void *user, ferry_error *error)
 {
     ferry_mapped_file file;
-    FERRY_TRY(ferry_gzip_inflate(*(ferry_view *)user, "two_streams.gz", &file, error));
+    FERRY_TRY(ferry_gzip_inflate(*(ferry_view *)user, "two_streams.gz", NULL, &file, error));
     ferry_mapped_file_close(&file);
     return FERRY_OK;
 }

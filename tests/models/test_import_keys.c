@@ -13,7 +13,7 @@ static int set_up(void **state)
     (void)state;
     static const int32_t eos[] = {0, 3};
     char *path = data_file("positions/none-post");
-    CHECK(ferry_import_source_open(path, &source, &error));
+    CHECK(ferry_import_source_open(path, 0, &source, &error));
     ferry_import_plan_init(&plan, source);
     plan.kind = "test";
     for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);

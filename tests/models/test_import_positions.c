@@ -35,7 +35,7 @@ typedef struct bench {
 static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
 {
     char *path = data_file("positions/none-post");
-    CHECK(ferry_import_source_open(path, &b->source, &error));
+    CHECK(ferry_import_source_open(path, 0, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.model.d_model = D;
     CHECK(ferry_import_position_table(&b->plan, true, entry, first_row, &error));

@@ -40,7 +40,7 @@ static void write_part(const char *name, const char *names, float first)
 
 static ferry_status open_weights(const char *path, ferry_error *error)
 {
-    if (ferry_import_source_open(path, &source, error) != FERRY_OK) fail_msg("%s", error->message);
+    if (ferry_import_source_open(path, 0, &source, error) != FERRY_OK) fail_msg("%s", error->message);
     ferry_import_plan_init(&plan, source);
     return ferry_import_open_weights(&plan, error);
 }

@@ -18,7 +18,7 @@ static void set_up(bench *b)
     static const int32_t eos[] = {0};
     char *path = data_file("positions/none-post");
     memset(b, 0, sizeof *b);
-    CHECK(ferry_import_source_open(path, &b->source, &error));
+    CHECK(ferry_import_source_open(path, 0, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.kind = "test";
     for (int i = 0; i < 2; i++) ferry_import_set_position(&b->plan, i == 1, "none", 0, 0, 0);

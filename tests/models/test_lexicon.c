@@ -153,6 +153,23 @@ TEST(test_text)
     ferry_arena_destroy(&arena);
 }
 
+/* Sorting may take as much again as the lines do, for as long as it lasts. */
+TEST(test_account)
+{
+    ferry_memory memory = {.limit = 1 << 20};
+    ferry_account account = {.memory = &memory};
+    ferry_arena arena = {.account = &account};
+    ferry_lexicon lexicon;
+    CHECK(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error));
+    const size_t held = atomic_load(&memory.held);
+    assert_true(atomic_load(&memory.peak) > held);
+    memory.limit = held + 100;
+    REFUSE(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error), FERRY_ERROR_MEMORY, "a shortlist");
+    assert_true(account.needed > memory.limit);
+    assert_int_equal(atomic_load(&memory.held), held);
+    ferry_arena_destroy(&arena);
+}
+
 enum { MANY = 104 };
 
 /* Of more than 100 candidates the 100 most probable; of equal ones the higher id. */

@@ -51,7 +51,7 @@ TEST(test_layout)
     const ferry_view view = whole(&file);
     assert_int_equal(file.size, 512);
     assert_int_equal(file.data[58], 190);
-    CHECK(ferry_marian_bin_read(view, "layout.bin", &weights, &error));
+    CHECK(ferry_marian_bin_read(view, "layout.bin", NULL, &weights, &error));
     const ferry_weights_entry *entry = find_weights(&weights, "b");
     assert_ptr_equal(entry->tensor.data, view.data + 256);
     assert_int_equal(entry->tensor.bytes, 8);
@@ -71,7 +71,7 @@ static void check_intgemm8(uint64_t type)
     ferry_weights weights;
     const given tensors[] = {{"x_Wq", type, 2, 3, data, 12}, {"decoder_Wemb", type, 2, 3, data, 12}};
     const made_file file = make(tensors, 2);
-    CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", &weights, &error));
+    CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", NULL, &weights, &error));
     const ferry_weights_entry *weight = find_weights(&weights, "x_Wq"), *table = find_weights(&weights, "decoder_Wemb");
     assert_int_equal(weight->tensor.type, FERRY_I8);
     assert_int_equal(weight->tensor.bytes, 6);
@@ -92,7 +92,7 @@ TEST(test_intgemm)
     check_intgemm8(0x10001);
     for (int i = 0; i < 2; i++) {
         const made_file file = make_one("x_W", codes[i], wide, 256);
-        CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", &weights, &error));
+        CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", NULL, &weights, &error));
         const ferry_weights_entry *entry = find_weights(&weights, "x_W");
         assert_int_equal(entry->tensor.type, FERRY_I16);
         assert_int_equal(entry->tensor.bytes, 4);
@@ -168,7 +168,7 @@ TEST(test_truncation)
     const made_file file = make(tensors, 2);
     for (size_t size = 0; size < file.size; size++)
         refuse_weights(ferry_marian_bin_read, cut_to(&file, size), FERRY_ERROR_FORMAT, "");
-    CHECK(ferry_marian_bin_read(whole(&file), "whole.bin", &weights, &error));
+    CHECK(ferry_marian_bin_read(whole(&file), "whole.bin", NULL, &weights, &error));
     ferry_weights_close(&weights);
 }
 
@@ -178,7 +178,7 @@ static ferry_weights open_student(const char *name)
 {
     ferry_weights weights;
     char *path = shared_file("models/bergamot-en-de/%s", name);
-    CHECK(ferry_marian_bin_read(mapped_bytes(path), path, &weights, &error));
+    CHECK(ferry_marian_bin_read(mapped_bytes(path), path, NULL, &weights, &error));
     return weights;
 }
 

@@ -51,7 +51,7 @@ TEST(test_arrays)
     };
     zip_part files[5];
     for (size_t i = 0; i < 5; i++) files[i] = (zip_part){rows[i].name, rows[i].npy.data, rows[i].npy.size};
-    CHECK(ferry_npz_read(make_zip(files, 5), "arrays.npz", &weights, &error));
+    CHECK(ferry_npz_read(make_zip(files, 5), "arrays.npz", NULL, &weights, &error));
     assert_int_equal(weights.count, 5);
     check_entry(&weights, "b", FERRY_F32, 2, 2, 3, numbers);
     check_entry(&weights, "a", FERRY_F64, 1, 3, 1, numbers);
@@ -118,7 +118,7 @@ TEST(test_cut_header)
     const ferry_view npy = make_npy(1, HEADER("<f4", "False", "(0,)"), NULL, 0);
     for (size_t size = 0; size < npy.size; size++)
         refuse_weights(ferry_npz_read, archive_of("a.npy", (ferry_view){npy.data, size}), FERRY_ERROR_FORMAT, "");
-    CHECK(ferry_npz_read(archive_of("a.npy", npy), "whole.npz", &weights, &error));
+    CHECK(ferry_npz_read(archive_of("a.npy", npy), "whole.npz", NULL, &weights, &error));
     ferry_weights_close(&weights);
 }
 
@@ -128,8 +128,8 @@ TEST(test_equals_bin)
     ferry_weights npz, bin;
     char *npz_path = shared_file("models/bergamot-en-de/model.ende.npz");
     char *bin_path = shared_file("models/bergamot-en-de/model.ende.bin");
-    CHECK(ferry_npz_read(mapped_bytes(npz_path), npz_path, &npz, &error));
-    CHECK(ferry_marian_bin_read(mapped_bytes(bin_path), bin_path, &bin, &error));
+    CHECK(ferry_npz_read(mapped_bytes(npz_path), npz_path, NULL, &npz, &error));
+    CHECK(ferry_marian_bin_read(mapped_bytes(bin_path), bin_path, NULL, &bin, &error));
     assert_int_equal(npz.count, 93);
     assert_int_equal(bin.count, 93);
     for (size_t i = 0; i < npz.count; i++) {

@@ -15,7 +15,7 @@ static made_file make(const char *header, const void *data, size_t size)
 static ferry_status parse(ferry_view bytes, ferry_safetensors *tensors, ferry_error *error)
 {
     memset(tensors, 0, sizeof *tensors);
-    return ferry_safetensors_read(bytes, "liar.safetensors", &tensors->weights, error);
+    return ferry_safetensors_read(bytes, "liar.safetensors", NULL, &tensors->weights, error);
 }
 
 static void refuse(ferry_view bytes, ferry_status status, const char *what)
@@ -137,7 +137,7 @@ TEST(test_entries)
     ferry_weights weights;
     made_file file = make("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", data,
                           sizeof data);
-    CHECK(ferry_safetensors_read(whole(&file), "w", &weights, &error));
+    CHECK(ferry_safetensors_read(whole(&file), "w", NULL, &weights, &error));
     assert_int_equal(weights.count, 2);
     const ferry_weights_entry *m = find_weights(&weights, "m"), *a = find_weights(&weights, "a");
     assert_int_equal(m->tensor.type, FERRY_I8);

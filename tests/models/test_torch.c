@@ -24,7 +24,7 @@ static void check_against_safetensors(const char *name)
     ferry_weights weights;
     ferry_safetensors golden;
     char *path = shared_file("models/huggingface-small/%s/pytorch_model.bin", name);
-    CHECK(ferry_torch_read(mapped_bytes(path), path, &weights, &error));
+    CHECK(ferry_torch_read(mapped_bytes(path), path, NULL, &weights, &error));
     CHECK(ferry_safetensors_open(shared_file("models/huggingface-small/m2m100/model.safetensors"), &golden, &error));
     size_t found = 0;
     for (size_t i = 0; i < golden.weights.count; i++) {
@@ -123,7 +123,7 @@ static ferry_view pickled(const void *pickle, size_t size, const void *storage, 
 static ferry_weights accept(ferry_view file)
 {
     ferry_weights weights;
-    CHECK(ferry_torch_read(file, "model.bin", &weights, &error));
+    CHECK(ferry_torch_read(file, "model.bin", NULL, &weights, &error));
     return weights;
 }
 

@@ -28,7 +28,7 @@ static const char configuration[] = "# a comment\n"
 TEST(test_configuration)
 {
     json_t *root;
-    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", &root, &error));
+    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
     const ferry_json yaml = {root, "a.yml", true};
     const json_t *types = ferry_json_get(yaml, "input-types");
     assert_true(json_is_array(types) && ferry_json_text_count(types) == 0);
@@ -59,7 +59,7 @@ TEST(test_values)
     float real = 9;
     bool yes = false;
     const char *text = "default";
-    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", &root, &error));
+    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
     const ferry_json yaml = {root, "a.yml", true};
     CHECK(ferry_json_integer(yaml, "enc-depth", 0, 10, &number, &error));
     assert_int_equal(number, 7);
@@ -92,7 +92,7 @@ static void refuse(const char *text, ferry_status status, const char *what)
 {
     ferry_error error = {0};
     json_t *root;
-    check_refusal(ferry_yaml_parse(text_view(text), "liar.yml", &root, &error), &error, status, what);
+    check_refusal(ferry_yaml_parse(text_view(text), "liar.yml", NULL, &root, &error), &error, status, what);
     assert_non_null(strstr(error.message, "liar.yml: line "));
     assert_null(root);
 }

@@ -113,7 +113,7 @@ void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status,
 {
     ferry_error error = {0};
     ferry_weights weights;
-    check_refusal(read(bytes, "damaged.bin", &weights, &error), &error, status, what);
+    check_refusal(read(bytes, "damaged.bin", NULL, &weights, &error), &error, status, what);
     if (strstr(error.message, "damaged.bin: ") == NULL) fail_msg("no file in '%s'", error.message);
     assert_int_equal(weights.count, 0);
     assert_null(weights.entries);

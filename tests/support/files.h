@@ -46,7 +46,8 @@ made_file with_byte(const made_file *file, size_t at, unsigned char byte);
 
 /* ---- refusals ---- */
 
-typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_weights *weights, ferry_error *error);
+typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
+                                    ferry_error *error);
 
 /* Read as the file "damaged.bin": refused by that name, and without tensors. */
 void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status, const char *what);

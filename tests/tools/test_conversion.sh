@@ -131,6 +131,16 @@ test_types()
     cmp plain.gguf f32.gguf || fail "the default is not f32"
 }
 
+# A source that would take more than its budget leaves no file.
+test_budget()
+{
+    expect_failure 'plain.gguf: would need ' convert "$positions/sinusoidal-post" --budget 1 -o plain.gguf
+    expect_message '; the budget of this source is 1000000 bytes'
+    ! compgen -G 'plain.gguf*' || fail 'a file is left'
+    expect_usage_error "--budget: expected a whole number from 1 to" convert "$positions/sinusoidal-post" --budget 0
+    expect_success convert "$positions/sinusoidal-post" --budget 10 -o plain.gguf
+}
+
 test_convert_a_file()
 {
     cp -r "$positions/sinusoidal-post" v1.5

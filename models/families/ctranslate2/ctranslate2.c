@@ -307,7 +307,7 @@ static ferry_status open_model(ferry_ctranslate2 *model, ferry_error *error)
     model->file = ferry_import_source_label(plan->source, name.text);
     FERRY_TRY(ferry_import_map(plan, name.text, &bytes, error));
     ferry_weights_close(&plan->weights);
-    FERRY_TRY(ferry_ctranslate2_read(bytes, model->file, &model->header, &plan->weights, error));
+    FERRY_TRY(ferry_ctranslate2_read(bytes, model->file, plan->account, &model->header, &plan->weights, error));
     FERRY_TRY(ferry_import_weights_ready(plan, error));
     FERRY_TRY(check_header(model, error));
     FERRY_TRY(check_config(model, error));

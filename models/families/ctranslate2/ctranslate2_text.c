@@ -31,13 +31,9 @@ static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry
 static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, ferry_ctranslate2_vocabulary *vocabulary,
                                      ferry_error *error)
 {
-    json_error_t problem;
     size_t i;
-    json_t *array = json_loadb(text.data, text.size, 0, &problem), *token;
-    if (array == NULL) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", vocabulary->file, problem.line,
-                          problem.column, ferry_printable_view(ferry_text_view(problem.text)).text);
-    }
+    json_t *array, *token;
+    FERRY_TRY(ferry_json_parse_array(text, vocabulary->file, plan->account, &array, error));
     FERRY_TRY(ferry_import_keep_json(plan, vocabulary->file, array, error));
     FERRY_TRY(allocate_tokens(plan, json_array_size(array), vocabulary, error));
     json_array_foreach (array, i, token) {

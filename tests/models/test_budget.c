@@ -1,0 +1,379 @@
+/* What a source may take: small files that ask for much, in one layer or in several, are refused by name before memory,
+ * temporary files and model file take more than the budget. Memory and written bytes are those of a process of their
+ * own. */
+#define _XOPEN_SOURCE 700 /* fork */
+#include "tests/support/import_support.h"
+#include "tests/support/make_zip.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "models/containers/budget.h"
+#include "models/plan/source.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+#define BASE ((size_t)256 << 20)
+#define MEGABYTE ((size_t)1 << 20)
+
+/* ---- converting in a process of its own ---- */
+
+typedef struct outcome {
+    ferry_status status;
+    ferry_error error;
+    size_t memory;  /* the most that was resident, mapped files too, beyond what was before */
+    size_t written; /* to files, temporary ones too */
+} outcome;
+
+static size_t resident(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (size_t)usage.ru_maxrss << 10;
+}
+
+static size_t written_so_far(void)
+{
+    size_t bytes = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/io", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) sscanf(line, "wchar: %zu", &bytes);
+    if (file != NULL) fclose(file);
+    return bytes;
+}
+
+/* The child ends without a word to cmocka. */
+static void convert_here(const char *source, const ferry_import_options *options, int answer)
+{
+    outcome o = {.status = FERRY_OK};
+#ifndef SANITIZED
+    const struct rlimit space = {(rlim_t)6 << 30, (rlim_t)6 << 30};
+    setrlimit(RLIMIT_AS, &space);
+#endif
+    const size_t memory = resident(), written = written_so_far();
+    o.status = ferry_import(source, scratch_file("bomb.gguf"), options, &o.error);
+    o.memory = resident() - memory;
+    o.written = written_so_far() - written;
+    _exit(write(answer, &o, sizeof o) == (ssize_t)sizeof o ? 0 : 1);
+}
+
+static outcome convert_apart(const char *source, uint64_t budget)
+{
+    const ferry_import_options options = {.type = FERRY_F32, .budget = budget};
+    outcome o;
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) convert_here(source, &options, ends[1]);
+    close(ends[1]);
+    const bool answered = read(ends[0], &o, sizeof o) == (ssize_t)sizeof o;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!answered || status != 0) fail_msg("%s: converting ended with %#x", source, (unsigned)status);
+    return o;
+}
+
+/* Refused while `file` was read, for a budget of `budget`, or else of at most `most`. */
+static void refuse_bomb(const char *source, uint64_t budget, const char *file, size_t most)
+{
+    size_t needed, limit;
+    const outcome o = convert_apart(source, budget);
+    if (budget > 0) most = budget;
+    check_refusal(o.status, &o.error, FERRY_ERROR_LIMIT, file);
+    const char *numbers = strstr(o.error.message, ": would need ");
+    assert_non_null(numbers);
+    assert_int_equal(sscanf(numbers,
+                            ": would need %zu bytes of memory, temporary files and model file together; the budget of "
+                            "this source is %zu bytes",
+                            &needed, &limit),
+                     2);
+    assert_true(needed > limit && limit <= most);
+    assert_int_not_equal(access(scratch_file("bomb.gguf"), F_OK), 0);
+    print_message("%s%zu of %zu MB resident, %zu MB written\n", file, o.memory >> 20, limit >> 20, o.written >> 20);
+    assert_true(o.written <= limit);
+#ifndef SANITIZED
+    assert_true(o.memory <= limit + 16 * MEGABYTE);
+#endif
+}
+
+/* ---- the rule ---- */
+
+TEST(test_limit)
+{
+    ferry_budget budget;
+    ferry_budget_begin(&budget, 0);
+    assert_int_equal(budget.memory.limit, BASE);
+    ferry_budget_add_file(&budget, 1000);
+    assert_int_equal(budget.memory.limit, BASE + 8000);
+    assert_int_equal(ferry_budget_check(&budget, "f", FERRY_ERROR_FORMAT, NULL), FERRY_ERROR_FORMAT);
+    ferry_budget_add_file(&budget, UINT64_MAX);
+    assert_int_equal(budget.memory.limit, SIZE_MAX);
+    ferry_budget_begin(&budget, 1000);
+    ferry_budget_add_file(&budget, 1000);
+    assert_int_equal(budget.memory.limit, 1000);
+    assert_true(ferry_account_take(&budget.account, 600));
+    assert_false(ferry_account_take(&budget.account, 401));
+    REFUSE_SAYING(ferry_budget_check(&budget, "f", FERRY_OK, &error), FERRY_ERROR_LIMIT,
+                  "f: would need 1001 bytes of memory, temporary files and model file together; the budget of this "
+                  "source is 1000 bytes");
+}
+
+/* Files that are read count, each once, and others do not. */
+TEST(test_limit_follows_files)
+{
+    char *directory = scratch_directory("limits"), *large = kept_memory(MEGABYTE);
+    ferry_import_source *source;
+    ferry_view bytes;
+    write_bytes(in_directory(directory, "read"), large, MEGABYTE);
+    write_bytes(in_directory(directory, "unread"), large, MEGABYTE);
+    write_bytes(in_directory(directory, "broken.gz"), large, 1000);
+    CHECK(ferry_import_source_open(in_directory(directory, "read"), 0, &source, &error));
+    const ferry_memory *memory = ferry_import_source_account(source)->memory;
+    assert_int_equal(memory->limit, BASE);
+    for (int i = 0; i < 2; i++) CHECK(ferry_import_source_map(source, "read", &bytes, &error));
+    assert_int_equal(memory->limit, BASE + 8 * MEGABYTE);
+    for (int i = 0; i < 2; i++)
+        REFUSE(ferry_import_source_map(source, "broken", &bytes, &error), FERRY_ERROR_FORMAT, "cannot be inflated");
+    assert_int_equal(memory->limit, BASE + 8 * MEGABYTE + 8000);
+    ferry_import_source_close(source);
+}
+
+/* ---- layers that inflate ---- */
+
+/* A zip archive whose config.json.gz is many gzip files, one after the other. */
+TEST(test_nested_json)
+{
+    const char *path = scratch_file("nested.zip");
+    made_file first = {.size = 0}, middle = {.size = 0}, last = {.size = 0};
+    put_gzip(&first, &(repeated){"{\"model_type\":\"m2m_100\",\"x\":[", text_view("{},"), 1, ""});
+    put_gzip(&middle, &(repeated){"", text_view("{},"), 640, ""});
+    put_gzip(&last, &(repeated){"", text_view("{},"), 1, "{}]}"});
+    made_file all = {.size = 0};
+    put_bytes(&all, first.data, first.size);
+    for (int i = 0; i < 230000; i++) put_bytes(&all, middle.data, middle.size);
+    put_bytes(&all, last.data, last.size);
+    const size_t size = write_deflated(path, "config.json.gz", &(repeated){"", {(char *)all.data, all.size}, 1, ""});
+    print_message("archive of %zu bytes\n", size);
+    assert_true(size < 32 << 10);
+    refuse_bomb(path, 0, "nested.zip/config.json.gz: ", BASE + MEGABYTE);
+    refuse_bomb(path, 20 * MEGABYTE, "nested.zip/config.json.gz: ", 0);
+}
+
+TEST(test_flat_json)
+{
+    const char *path = scratch_file("flat.zip");
+    const repeated text = {"{\"model_type\":\"m2m_100\",\"x\":[", text_view("{},"), 20000000, "{}]}"};
+    assert_true(write_deflated(path, "config.json", &text) < 60 << 10);
+    refuse_bomb(path, 0, "flat.zip/config.json: ", BASE + MEGABYTE);
+}
+
+/* 3.9 GB of zeros in two layers, each of which inflates to less than 500 times its size. */
+TEST(test_nested_zeros)
+{
+    const char *path = scratch_file("zeros.zip");
+    made_file small = {.size = 0};
+    put_gzip(&small, &(repeated){"", {kept_memory(2000), 2000}, 1, ""});
+    const repeated files = {"", {(char *)small.data, small.size}, 2000000, ""};
+    assert_true(write_deflated(path, "model.bin.gz", &files) < 200 << 10);
+    refuse_bomb(path, 0, "zeros.zip/model.bin.gz: ", BASE + 2 * MEGABYTE);
+}
+
+/* Each of many members would fit; the first that does not ends it all, though more are looked into. */
+TEST(test_many_members)
+{
+    const char *path = scratch_file("many.zip");
+    made_file inner = {.size = 0};
+    put_gzip(&inner, &(repeated){"", {kept_memory(1 << 16), 1 << 16}, 64, ""});
+    zip_part parts[20];
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        char *name = kept_memory(16);
+        snprintf(name, 16, "m%02zu.bin.gz", i);
+        parts[i] = (zip_part){name, inner.data, inner.size};
+    }
+    write_zip(path, parts, COUNT(parts));
+    refuse_bomb(path, 10 * MEGABYTE, "many.zip/m02.bin.gz: ", 0);
+}
+
+/* ---- parsers ---- */
+
+static void write_gzip(const char *directory, const char *name, const repeated *bytes)
+{
+    made_file file = {.size = 0};
+    put_gzip(&file, bytes);
+    write_bytes(in_directory(directory, name), file.data, file.size);
+}
+
+/* The beginning of a file of PyTorch's legacy form, up to the state. */
+static const char legacy_start[] = "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19."
+                                   "\x80\x02M\xE9\x03."
+                                   "\x80\x02}U\x0Dlittle_endian\x88s."
+                                   "\x80\x02";
+
+/* A tuple of a tuple of a tuple … */
+TEST(test_pickle)
+{
+    char *directory = scratch_directory("pickle");
+    write_text(directory, "config.json", "{\"model_type\":\"m2m_100\"}");
+    assert_int_equal(strlen(legacy_start), sizeof legacy_start - 1);
+    write_gzip(directory, "pytorch_model.bin.gz",
+               &(repeated){kept_memory(1), {legacy_start, sizeof legacy_start - 1}, 1, ")"});
+    made_file file = file_copy(in_directory(directory, "pytorch_model.bin.gz"));
+    put_gzip(&file, &(repeated){"", text_view("\x85"), 4000000, "."});
+    write_bytes(in_directory(directory, "pytorch_model.bin.gz"), file.data, file.size);
+    assert_true(file.size < 5000);
+    refuse_bomb(directory, 0, "pickle/pytorch_model.bin.gz: ", BASE + MEGABYTE);
+}
+
+TEST(test_yaml)
+{
+    char *directory = scratch_directory("yaml"), *list = scratch_directory("list");
+    write_gzip(directory, "decoder.yml.gz", &(repeated){"a: ", text_view("x"), 8 * MEGABYTE, "\n"});
+    refuse_bomb(directory, 0, "yaml/decoder.yml.gz: ", BASE + MEGABYTE);
+    write_gzip(list, "decoder.yml.gz", &(repeated){"a: [", text_view("1,"), 4 * MEGABYTE, "1]\n"});
+    refuse_bomb(list, 0, "list/decoder.yml.gz: ", BASE + MEGABYTE);
+}
+
+static void check_yaml_cost(const char *directory, const made_file *file)
+{
+    write_bytes(in_directory(directory, "decoder.yml"), file->data, file->size);
+    const outcome o = convert_apart(directory, 64 * file->size + MEGABYTE / 8);
+    check_refusal(o.status, &o.error, FERRY_ERROR_UNSUPPORTED, "expected a model (.npz, .bin)");
+    print_message("%.5s: %zu kB of text, %zu kB resident\n", (char *)file->data, file->size >> 10, o.memory >> 10);
+#ifndef SANITIZED
+    assert_true(o.memory <= 64 * file->size + 2 * MEGABYTE);
+#endif
+}
+
+/* What the estimate for YAML permits is enough for any form: a budget of it is not exceeded, and the text is read. */
+TEST(test_yaml_cost)
+{
+    static const repeated forms[] = {
+        {"a: ", {"x", 1}, 1 << 20, "\n"},
+        {"a: \"", {"\\t", 2}, 1 << 20, "\"\n"},
+        {"? ", {"k", 1}, 1 << 20, "\n: 1\n"},
+        {"a: 1\n# ", {"k", 1}, 1 << 20, "\n"},
+    };
+    char *directory = scratch_directory("forms");
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        made_file file = {.size = 0};
+        put_text(&file, forms[i].start);
+        for (size_t k = 0; k < forms[i].times; k++) put_bytes(&file, forms[i].unit.data, forms[i].unit.size);
+        put_text(&file, forms[i].end);
+        check_yaml_cost(directory, &file);
+    }
+    made_file lists = {.size = 0};
+    for (int key = 0; key < 100; key++) {
+        put_text(&lists, ferry_name_format("%d: [", key).text);
+        for (int i = 0; i < 4000; i++) put_text(&lists, "1,");
+        put_text(&lists, "1]\n");
+    }
+    check_yaml_cost(directory, &lists);
+}
+
+/* A header of safetensors, whose file has a budget of its own where it is no part of a source. */
+TEST(test_golden_header)
+{
+    const char *path = scratch_file("golden.safetensors"), start[] = "{\"a\":[", end[] = "{}]}";
+    const size_t times = 1500000, size = sizeof start - 1 + 3 * times + sizeof end - 1;
+    made_file file = {.size = 0};
+    ferry_safetensors golden;
+    put(&file, size, 8);
+    put_text(&file, start);
+    for (size_t i = 0; i < times; i++) put_bytes(&file, "{},", 3);
+    put_text(&file, end);
+    write_bytes(path, file.data, file.size);
+    REFUSE(ferry_safetensors_open(path, &golden, &error), FERRY_ERROR_LIMIT, "golden.safetensors: would need ");
+}
+
+/* A directory of more names than fit. */
+TEST(test_many_files)
+{
+    char *directory = scratch_directory("files");
+    for (int i = 0; i < 300; i++) write_text(directory, ferry_name_format("%d", i).text, "");
+    ferry_import_source *source;
+    CHECK(ferry_import_source_open(directory, MEGABYTE / 2, &source, &error));
+    ferry_import_source_close(source);
+    REFUSE(ferry_import_source_open(directory, MEGABYTE / 7, &source, &error), FERRY_ERROR_LIMIT,
+           "/files: would need ");
+    assert_null(source);
+}
+
+/* ---- the model file ---- */
+
+/* Numbers of this form are read by any pickler. */
+static void add_tensor(made_file *pickle, const char *name, int rows, int columns)
+{
+    put_text(pickle, "X");
+    put(pickle, strlen(name), 4);
+    put_text(pickle, name);
+    put_text(pickle, "ctorch._utils\n_rebuild_tensor_v2\n((U\x07storagectorch\nFloatStorage\nU\x01"
+                     "0U\x03"
+                     "cpuJ");
+    put(pickle, 512 * 512, 4);
+    put_bytes(pickle, "NtQK\0(J", 7);
+    put(pickle, (uint64_t)rows, 4);
+    if (columns > 0) put_text(pickle, "J");
+    if (columns > 0) put(pickle, (uint64_t)columns, 4);
+    put_text(pickle, columns > 0 ? "t(J" : "t(");
+    if (columns > 0) put(pickle, (uint64_t)columns, 4);
+    put_text(pickle, "K\x01t\x89}tRs");
+}
+
+/* Layers of both stacks whose tensors are all the same numbers. */
+static void write_shared(const char *directory, int layers)
+{
+    static const char *const matrices[] = {
+        "self_attn.q_proj",    "self_attn.k_proj",    "self_attn.v_proj",    "self_attn.out_proj",   "fc1", "fc2",
+        "encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj"};
+    static const char *const norms[] = {"self_attn_layer_norm", "final_layer_norm", "encoder_attn_layer_norm"};
+    made_file file = {.size = 0};
+    put_bytes(&file, legacy_start, sizeof legacy_start - 1);
+    put_text(&file, "}");
+    add_tensor(&file, "shared.weight", 64, 512);
+    for (int i = 0; i < 2 * layers; i++) {
+        const bool decoder = i >= layers;
+        const ferry_name layer =
+            ferry_name_format("%s.layers.%d", decoder ? "decoder" : "encoder", decoder ? i - layers : i);
+        for (size_t m = 0; m < (decoder ? COUNT(matrices) : 6); m++) {
+            add_tensor(&file, ferry_name_format("%s.%s.weight", layer.text, matrices[m]).text, 512, 512);
+            add_tensor(&file, ferry_name_format("%s.%s.bias", layer.text, matrices[m]).text, 512, 0);
+        }
+        for (size_t n = 0; n < (decoder ? COUNT(norms) : 2); n++) {
+            add_tensor(&file, ferry_name_format("%s.%s.weight", layer.text, norms[n]).text, 512, 0);
+            add_tensor(&file, ferry_name_format("%s.%s.bias", layer.text, norms[n]).text, 512, 0);
+        }
+    }
+    put_text(&file, ".\x80\x02]U\x01"
+                    "0a.");
+    put(&file, 512 * 512, 8);
+    put_bytes(&file, kept_memory(MEGABYTE), MEGABYTE);
+    write_bytes(in_directory(directory, "pytorch_model.bin"), file.data, file.size);
+}
+
+TEST(test_shared_storage)
+{
+    static const char config[] =
+        "{\"format\":\"seq2seq-export-1\",\"vocab_size\":64,\"d_model\":512,\"encoder_layers\":%d,"
+        "\"decoder_layers\":%d,\"attention_heads\":8,\"ffn_dim\":512,\"activation\":\"relu\",\"pre_norm\":false,"
+        "\"layer_norm_eps\":1e-5,\"scale_embedding\":true,\"tied_embeddings\":true,\"eos_token_id\":0,"
+        "\"pad_token_id\":1,\"decoder_start_token_id\":1,\"position\":{\"type\":\"none\"}}";
+    char *directory = scratch_directory("shared");
+    char text[1000];
+    snprintf(text, sizeof text, config, 40, 40);
+    write_text(directory, "config.json", text);
+    write_shared(directory, 40);
+    refuse_bomb(directory, 0, "/bomb.gguf: ", BASE + 16 * MEGABYTE);
+    const outcome raised = convert_apart(directory, 3 * BASE);
+    if (raised.status != FERRY_OK) fail_msg("%s", raised.error.message);
+    assert_true(raised.written > 2 * BASE && raised.written < 3 * BASE);
+    assert_int_equal(unlink(scratch_file("bomb.gguf")), 0);
+}
