@@ -144,8 +144,10 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     DIR *stream = opendir(path);
     if (stream == NULL && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
-    while (stream != NULL && status == FERRY_OK && (entry = readdir(stream)) != NULL)
+    for (errno = 0; stream != NULL && status == FERRY_OK && (entry = readdir(stream)) != NULL; errno = 0)
         if (entry->d_name[0] != '.') status = list_entry(source, folder, entry->d_name, error);
+    if (stream != NULL && status == FERRY_OK && errno != 0)
+        status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     if (stream != NULL) closedir(stream);
     return status;
 }

@@ -253,6 +253,8 @@ TEST(test_vocabularies)
     m.vocabulary_name = "shared_vocabulary.json";
     m.vocabulary = "[\"<s>\", 7]";
     made_refuse(&m, "shared_vocabulary.json: expected texts, found something else at 1");
+    m.vocabulary = "[\"<s>\", \"a\\u0000b\"]";
+    made_refuse(&m, "shared_vocabulary.json: expected texts, found something else at 1");
     m.vocabulary = "[\"<s>\"";
     made_refuse(&m, "shared_vocabulary.json: line 1");
     m.vocabulary_name = "target_vocabulary.json";

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* madvise, malloc_usable_size */
 #include "failing_memory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -144,8 +143,6 @@ void *__real_calloc(size_t number, size_t size);
 void *__real_realloc(void *block, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 char *__real_realpath(const char *path, char *resolved);
-int __real_scandir(const char *path, struct dirent ***entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **));
 void __real_free(void *block);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
@@ -155,8 +152,6 @@ void *__wrap_realloc(void *block, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_realpath(const char *path, char *resolved);
-int __wrap_scandir(const char *path, struct dirent ***entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **));
 void __wrap_free(void *block);
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *address, size_t size);
@@ -195,15 +190,6 @@ char *__wrap_strdup(const char *text)
 char *__wrap_realpath(const char *path, char *resolved)
 {
     return must_fail() ? NULL : taken(__real_realpath(path, resolved));
-}
-
-int __wrap_scandir(const char *path, struct dirent ***entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **))
-{
-    const int found = must_fail() ? -1 : __real_scandir(path, entries, filter, compare);
-    for (int i = 0; i < found; i++) taken((*entries)[i]);
-    if (found >= 0) taken(*entries);
-    return found;
 }
 
 void __wrap_free(void *block)

@@ -37,7 +37,7 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
     FERRY_TRY(ferry_import_keep_json(plan, vocabulary->file, array, error));
     FERRY_TRY(allocate_tokens(plan, json_array_size(array), vocabulary, error));
     json_array_foreach (array, i, token) {
-        if (!json_is_string(token)) {
+        if (!json_is_string(token) || strlen(json_string_value(token)) != json_string_length(token)) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected texts, found something else at %zu",
                               vocabulary->file, i);
         }
