@@ -146,6 +146,24 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
     return position->scheme->scratch != NULL ? position->scheme->scratch(position, queries, keys) : 0;
 }
 
+/* What its tensors say again, in other words, grows with them: a table that is much larger was made to fill memory. */
+static ferry_status check_tables(const ferry_position *position, double numbers, ferry_error *error)
+{
+    const double few = 1 << 22, most_for_each = 64;
+    const ferry_position_tensor *tensor = position->scheme->tensors;
+    double given = 0;
+    for (; tensor != NULL && tensor->name != NULL; tensor++) {
+        int64_t shape[2] = {1, 1};
+        if (ferry_position_shape(position, tensor, shape) == 0) continue;
+        given += (double)shape[0] * (double)shape[1] * (tensor->per_layer ? position->stack.layers : 1);
+    }
+    if (numbers <= few || numbers <= most_for_each * given) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s positions: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
+                      "found %.0f",
+                      position->scheme->name, most_for_each, given, numbers);
+}
+
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error)
 {
@@ -154,11 +172,11 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
         bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
         return ferry_fail_memory(error, purpose.text, SIZE_MAX);
+    FERRY_TRY(check_tables(position, (double)floats, error));
     head = ferry_round_up(head, 64);
     bytes = head + ferry_round_up(bytes, 64);
     unsigned char *block = aligned_alloc(64, bytes);
     if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
-    memset(block, 0, head);
     *tables = (float *)(void *)(block + head);
     position->derived = block;
     return FERRY_OK;
