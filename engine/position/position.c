@@ -177,7 +177,6 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
     bytes = head + ferry_round_up(bytes, 64);
     unsigned char *block = aligned_alloc(64, bytes);
     if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
-    memset(block, 0, head);
     *tables = (float *)(void *)(block + head);
     position->derived = block;
     return FERRY_OK;

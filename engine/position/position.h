@@ -197,8 +197,9 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
 /* Releases all memory; the state can be used again. */
 void ferry_position_state_destroy(ferry_position_state *state);
 
-/* For a scheme's bind: position->derived becomes `head` bytes, zeroed, and *tables, rows·width floats, 64-byte
- * aligned. */
+/* For a scheme's bind: position->derived becomes `head` bytes, and *tables, rows·width floats, 64-byte aligned. Nothing
+ * is written: whether the file holds the tensors is not known yet. UNSUPPORTED: the tables are out of all proportion to
+ * them. */
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error);
 /* For a scheme's bind: tensor `index` of its list, of one layer. */

@@ -339,8 +339,11 @@ static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *er
         FERRY_TRY(inflate_member(zip, m, error));
     else
         m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
-    if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) == m->crc) return FERRY_OK;
-    return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) != m->crc)
+        return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");
+#endif
+    return FERRY_OK;
 }
 
 ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, ferry_error *error)

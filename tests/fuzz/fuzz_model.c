@@ -41,6 +41,7 @@ static void use(const ferry_model *model)
 
     if (ferry_inspect_describe(model, &description, &error) == FERRY_OK) ferry_inspect_free(description.data);
     inspect(model);
+    (void)ferry_model_verify(model, &error);
     ferry_options_default(model, &options, sizeof options);
     options.max_length = 4;
     limit_options(model, &options);

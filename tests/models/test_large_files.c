@@ -1,0 +1,265 @@
+/* Files beyond 4 GB, made sparse, and the 64-bit fields of zip archives: what lies behind 4 GB is found, and no number
+ * loses its upper half. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/import_support.h"
+#include "tests/support/make_zip.h"
+
+#define LARGE (UINT64_C(5) << 30)
+enum { LARGE_ROWS = 5 << 20, LARGE_COLUMNS = 1 << 10 };
+
+static const float after[] = {1.5f, -2};
+
+static void write_at(int descriptor, const made_file *bytes, uint64_t at)
+{
+    if (pwrite(descriptor, bytes->data, bytes->size, (off_t)at) != (ssize_t)bytes->size) not_run("files beyond 4 GB");
+}
+
+/* `head`, zeros up to `at`, and `tail`, mapped. */
+static ferry_view sparse_file(const char *name, const made_file *head, uint64_t at, const made_file *tail)
+{
+    const char *path = scratch_file(name);
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(descriptor >= 0);
+    write_at(descriptor, head, 0);
+    write_at(descriptor, tail, at);
+    close(descriptor);
+    const ferry_view bytes = mapped_bytes(path);
+    assert_int_equal(bytes.size, at + tail->size);
+    return bytes;
+}
+
+static made_file after_bytes(void)
+{
+    made_file file = {.size = 0};
+    put_bytes(&file, after, sizeof after);
+    return file;
+}
+
+static void check_after(const ferry_tensor *tensor)
+{
+    assert_non_null(tensor);
+    assert_int_equal(tensor->bytes, sizeof after);
+    assert_memory_equal(tensor->data, after, sizeof after);
+}
+
+/* ---- weights ---- */
+
+TEST(test_gguf)
+{
+    static const struct {
+        const char *name;
+        uint64_t dims, shape[2], type, offset;
+    } tensors[] = {{"large", 2, {LARGE_COLUMNS, LARGE_ROWS}, 24, 0}, {"after", 1, {2}, 0, LARGE}};
+    made_file head = {.size = 0}, tail = after_bytes();
+    ferry_gguf gguf;
+    put_text(&head, "GGUF");
+    put(&head, 3, 4);
+    put(&head, 2, 8);
+    put(&head, 0, 8);
+    for (size_t i = 0; i < 2; i++) {
+        put(&head, strlen(tensors[i].name), 8);
+        put_text(&head, tensors[i].name);
+        put(&head, tensors[i].dims, 4);
+        for (size_t d = 0; d < tensors[i].dims; d++) put(&head, tensors[i].shape[d], 8);
+        put(&head, tensors[i].type, 4);
+        put(&head, tensors[i].offset, 8);
+    }
+    put(&head, 0, 32 - head.size % 32);
+    put(&tail, 0, 32 - tail.size);
+    const ferry_view bytes = sparse_file("large.gguf", &head, head.size + LARGE, &tail);
+    CHECK(ferry_gguf_open(bytes, "large.gguf", &gguf, &error));
+    assert_int_equal(ferry_gguf_tensor(&gguf, "large")->bytes, LARGE);
+    check_after(ferry_gguf_tensor(&gguf, "after"));
+    ferry_gguf_close(&gguf);
+    REFUSE(ferry_gguf_open((ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, "cut.gguf", &gguf, &error),
+           FERRY_ERROR_FORMAT, "cut.gguf: ");
+}
+
+static void check_weights(weights_reader *read, ferry_view bytes)
+{
+    ferry_weights weights;
+    CHECK(read(bytes, "large", NULL, &weights, &error));
+    const ferry_weights_entry *large = find_weights(&weights, "large");
+    assert_int_equal(large->tensor.bytes, LARGE);
+    assert_int_equal(large->strides[0], LARGE_COLUMNS);
+    check_after(&find_weights(&weights, "after")->tensor);
+    ferry_weights_close(&weights);
+    refuse_weights(read, (ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, FERRY_ERROR_FORMAT, "");
+}
+
+TEST(test_safetensors)
+{
+    static const char header[] =
+        "{\"after\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[5368709120,5368709128]},"
+        "\"large\":{\"dtype\":\"I8\",\"shape\":[5242880,1024],\"data_offsets\":[0,5368709120]}}";
+    made_file head = {.size = 0}, tail = after_bytes();
+    put(&head, sizeof header - 1, 8);
+    put_text(&head, header);
+    check_weights(ferry_safetensors_read, sparse_file("large.safetensors", &head, head.size + LARGE, &tail));
+}
+
+TEST(test_marian_bin)
+{
+    static const uint64_t numbers[] = {1, 2, 6, 0x101, 2, LARGE, 6, 0x404, 1, sizeof after};
+    made_file head = {.size = 0}, tail = after_bytes();
+    for (size_t i = 0; i < COUNT(numbers); i++) put(&head, numbers[i], 8);
+    put_bytes(&head, "large\0after", 12);
+    put(&head, LARGE_ROWS, 4);
+    put(&head, LARGE_COLUMNS, 4);
+    put(&head, 2, 4);
+    put(&head, 0, 8); /* no padding */
+    check_weights(ferry_marian_bin_read, sparse_file("large.bin", &head, head.size + LARGE, &tail));
+}
+
+/* ---- archives ---- */
+
+typedef struct zip_entry {
+    const char *name;
+    uint64_t size, at, crc;
+} zip_entry;
+
+static void put_local(made_file *file, const zip_entry *entry)
+{
+    put(file, 0x04034b50, 4);
+    put(file, 45, 2 + 2 + 2 + 4);
+    put(file, entry->crc, 4);
+    put(file, UINT64_MAX, 8); /* sizes */
+    put(file, strlen(entry->name), 2);
+    put(file, 0, 2);
+    put_text(file, entry->name);
+}
+
+static void put_entry(made_file *file, const zip_entry *entry)
+{
+    put(file, 0x02014b50, 4);
+    put(file, 45, 2 + 2 + 2 + 2 + 4);
+    put(file, entry->crc, 4);
+    put(file, UINT64_MAX, 8);
+    put(file, strlen(entry->name), 2);
+    put(file, 4 + 24, 2);
+    put(file, 0, 2 + 2 + 2 + 4);
+    put(file, UINT64_MAX, 4);
+    put_text(file, entry->name);
+    put(file, 1, 2);
+    put(file, 24, 2);
+    put(file, entry->size, 8);
+    put(file, entry->size, 8);
+    put(file, entry->at, 8);
+}
+
+/* `at`: where `file`, which holds the directory alone from `directory` on, lies. */
+static void put_end(made_file *file, uint64_t at, size_t directory, uint64_t count)
+{
+    const uint64_t record = at + file->size, size = file->size - directory;
+    put(file, 0x06064b50, 4);
+    put(file, 44, 8);
+    put(file, 45, 2 + 2 + 4 + 4);
+    put(file, count, 8);
+    put(file, count, 8);
+    put(file, size, 8);
+    put(file, at + directory, 8);
+    put(file, 0x07064b50, 4);
+    put(file, 0, 4);
+    put(file, record, 8);
+    put(file, 1, 4);
+    put(file, 0x06054b50, 4);
+    put(file, 0, 4);
+    put(file, UINT64_MAX, 8);
+    put(file, UINT64_MAX, 4);
+    put(file, 0, 2);
+}
+
+TEST(test_zip)
+{
+    zip_entry large = {.name = "large.bin", .size = LARGE}, small = {.name = "small.txt", .size = 5, .crc = 0x3610a686};
+    made_file head = {.size = 0}, tail = {.size = 0};
+    ferry_view text;
+    ferry_zip *zip;
+    put_local(&head, &large);
+    small.at = head.size + LARGE;
+    put_local(&tail, &small);
+    put_text(&tail, "hello");
+    const size_t directory = tail.size;
+    put_entry(&tail, &large);
+    put_entry(&tail, &small);
+    put_end(&tail, small.at, directory, 2);
+    const ferry_view bytes = sparse_file("large.zip", &head, small.at, &tail);
+    CHECK(ferry_zip_open(bytes, "large.zip", NULL, &zip, &error));
+    assert_int_equal(ferry_zip_count(zip), 2);
+    CHECK(ferry_zip_member(zip, 1, &text, &error));
+    assert_true(has_text(text, "hello"));
+    ferry_zip_close(zip);
+    REFUSE(ferry_zip_open((ferry_view){bytes.data + (UINT64_C(1) << 32), bytes.size - (UINT64_C(1) << 32)}, "cut.zip",
+                          NULL, &zip, &error),
+           FERRY_ERROR_FORMAT, "cut.zip: not a sound zip archive");
+}
+
+/* One number of an archive of one member "a.npy" that needs none of its ZIP64 fields. */
+TEST(test_zip64_fields)
+{
+    enum { EXTRA = 0x71, SIZE = 0x73, STORED = 0x7b, HEADER = 0x83, HERE = 0xa3, ENTRIES = 0xab };
+    enum { DIRECTORY_SIZE = 0xb3, DIRECTORY = 0xbb, LOCATOR = 0xc3, RECORD = 0xcb };
+    static const uint64_t over = UINT64_C(1) << 32, half = UINT64_C(1) << 63;
+    const struct {
+        size_t at, size;
+        uint64_t value;
+        const char *what;
+    } rows[] = {
+        {SIZE, 8, over + 5, "two sizes"},
+        {SIZE, 8, half + 5, "two sizes"},
+        {SIZE, 8, UINT64_MAX, "two sizes"},
+        {STORED, 8, over + 5, "reaches into the directory"},
+        {STORED, 8, half, "reaches into the directory"},
+        {STORED, 8, UINT64_MAX, "reaches into the directory"},
+        {HEADER, 8, over, "is not where the directory says"},
+        {HEADER, 8, half, "is not where the directory says"},
+        {HEADER, 8, UINT64_MAX, "is not where the directory says"},
+        {EXTRA, 2, 0, "lacks the sizes of its ZIP64 field"},
+        {EXTRA, 2, 23, "lacks the sizes of its ZIP64 field"},
+        {EXTRA, 2, 25, "lacks the sizes of its ZIP64 field"},
+        {EXTRA, 2, UINT16_MAX, "lacks the sizes of its ZIP64 field"},
+        {HERE, 8, 2, "several parts"},
+        {ENTRIES, 8, over + 1, "several parts"},
+        {DIRECTORY_SIZE, 8, over + 0x4f, "expected a directory that ends at byte"},
+        {DIRECTORY, 8, over + 0x3c, "expected a directory that ends at byte"},
+        {DIRECTORY, 8, UINT64_MAX, "expected a directory that ends at byte"},
+        {RECORD, 8, 0, "its ZIP64 record is not where the locator says"},
+        {RECORD, 8, LOCATOR, "its ZIP64 record is not where the locator says"},
+        {RECORD, 8, over + 0x8b, "its ZIP64 record is not where the locator says"},
+        {RECORD, 8, UINT64_MAX, "its ZIP64 record is not where the locator says"},
+    };
+    const ferry_view intact = mapped_bytes(data_file("corpus/fuzz_zip/zip64.zip"));
+    ferry_zip *zip;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made_file file = {.size = 0}, number = {.size = 0};
+        put_bytes(&file, intact.data, intact.size);
+        put(&number, rows[i].value, rows[i].size);
+        memcpy(file.data + rows[i].at, number.data, number.size);
+        const ferry_status status =
+            rows[i].at == HERE || rows[i].at == ENTRIES ? FERRY_ERROR_UNSUPPORTED : FERRY_ERROR_FORMAT;
+        REFUSE(ferry_zip_open(whole(&file), "crafted.zip", NULL, &zip, &error), status, rows[i].what);
+    }
+}
+
+/* ---- names ---- */
+
+/* Names that differ in case alone are different files: nothing of one is taken for the other. */
+TEST(test_names_that_differ_in_case)
+{
+    static const char unknown[] = "{\"model_type\": \"lower\"}", other[] = "{\"model_type\": \"upper\"}";
+    char *folder = scratch_directory("case");
+    write_text(folder, "Config.json", other);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
+    write_text(folder, "config.json", unknown);
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "found 'lower'");
+    const char *archive = scratch_file("case.zip");
+    const zip_part parts[] = {{"Config.json", other, sizeof other - 1}, {"config.json", unknown, sizeof unknown - 1}};
+    write_zip(archive, parts, 1);
+    refuse_source(archive, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
+    write_zip(archive, parts, 2);
+    refuse_source(archive, FERRY_ERROR_UNSUPPORTED, "found 'lower'");
+}
