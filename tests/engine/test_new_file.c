@@ -77,7 +77,7 @@ TEST(test_links_stay)
 
 TEST(test_too_many_links)
 {
-    char *folder = scratch_directory("chain"), name[8], target[8];
+    char *folder = scratch_directory("chain"), name[16], target[16];
     link_file("loop", folder, "loop");
     refuse_name(in_directory(folder, "loop"), "chain/loop: cannot create: Too many levels of symbolic links");
     for (int i = 1; i <= MOST_LINKS + 1; i++) {

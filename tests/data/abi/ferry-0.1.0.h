@@ -60,7 +60,8 @@ typedef enum ferry_status {
 #undef FERRY_STATUS_ENUM
 } ferry_status;
 
-/* Why a call failed: file, tensor or option, what was expected, what was found. */
+/* Why a call failed: file, tensor or option, what was expected, what was found. Names of files are in the message as
+ * they are: any bytes, which a terminal may take for commands. */
 typedef struct ferry_error {
     ferry_status status;
     char message[508]; /* NUL-terminated; long names are truncated */
@@ -84,8 +85,9 @@ typedef enum ferry_open_flag {
                            * requests this permission where the processor has tiles; with this flag it does not */
 } ferry_open_flag;
 
-/* Opens a model file (made by `ferry convert`). The file is mapped, not read, and must not change until
- * ferry_model_close, unless it is copied. *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
+/* Opens a model file (made by `ferry convert`); IO, without waiting, if `path` is a pipe or a device. The file is
+ * mapped, not read, and must not change until ferry_model_close, unless it is copied: if a mapped file is truncated,
+ * the system ends the process (SIGBUS). *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
  * MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
 /* The same for `length` bytes at `offset` of an open file, which the caller may close afterwards (length 0: to its
@@ -107,7 +109,7 @@ FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error 
 FERRY_API const char *ferry_model_info_key(size_t index);
 /* The value of such a key: "name", "license", "origin", "languages" (tags, separated by blanks), "hash", "bytes",
  * "parameters", "type", "d_model", "encoder.layers", "decoder.position" and so on. "": not recorded; NULL: no such key.
- * NUL-terminated; it belongs to the model. */
+ * NUL-terminated; it belongs to the model. Whoever made the file chose the text: it may be unfit for a terminal. */
 FERRY_API const char *ferry_model_info(const ferry_model *model, const char *key);
 
 /* ---- languages ---- */
