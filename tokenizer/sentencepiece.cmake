@@ -8,7 +8,7 @@
 option(FERRY_SYSTEM_SENTENCEPIECE "Use the system's SentencePiece, as a shared library" OFF)
 
 set(wrapper ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.cc)
-add_library(spm OBJECT ${wrapper})
+add_library(ferry_spm OBJECT ${wrapper})
 set(spm_needs)
 set(spm_libs)
 set(spm_hidden OFF)
@@ -16,16 +16,20 @@ set(spm_notices)
 
 if(FERRY_SYSTEM_SENTENCEPIECE)
     # Only the runtime library: its pkg-config file also names the trainer.
-    find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
-    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
-    target_include_directories(spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
-    set(spm_objects $<TARGET_OBJECTS:spm>)
+    find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
+    if(NOT SENTENCEPIECE_LIBRARY OR NOT SENTENCEPIECE_INCLUDE)
+        message(FATAL_ERROR "FERRY_SYSTEM_SENTENCEPIECE=ON, but libsentencepiece and its headers were not found "
+                            "(Debian: libsentencepiece-dev)")
+    endif()
+    target_include_directories(ferry_spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
+    set(spm_objects $<TARGET_OBJECTS:ferry_spm>)
     set(spm_needs ${SENTENCEPIECE_LIBRARY})
     set(spm_libs "-lsentencepiece -lstdc++ ") # in ferry.pc
     return()
 endif()
 
-set(package ${CMAKE_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
+set(package ${PROJECT_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
 if(NOT EXISTS ${package})
     message(FATAL_ERROR "The source of SentencePiece is missing: run tools/setup.sh build, which fetches it into "
                         "third_party, or set FERRY_SYSTEM_SENTENCEPIECE=ON")
@@ -70,20 +74,20 @@ set(sources
     third_party/protobuf-lite/zero_copy_stream_impl_lite.cc
 )
 list(TRANSFORM sources PREPEND ${package}/)
-add_library(sentencepiece OBJECT ${sources})
+add_library(ferry_sentencepiece OBJECT ${sources})
 set(INSTALL_DATADIR)
 configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)
-target_include_directories(sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package} ${package}/src
-                           ${package}/src/builtin_pb ${package}/third_party/protobuf-lite)
+target_include_directories(ferry_sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package}
+                           ${package}/src ${package}/src/builtin_pb ${package}/third_party/protobuf-lite)
 # Above the highest level of protobuf's messages: it prints none.
-target_compile_definitions(sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
+target_compile_definitions(ferry_sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
                            GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
-target_compile_options(sentencepiece PRIVATE -w)
+target_compile_options(ferry_sentencepiece PRIVATE -w)
 set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
 set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
                             COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
-target_include_directories(spm SYSTEM PRIVATE ${package}/src)
-target_compile_definitions(spm PRIVATE FERRY_OWN_SENTENCEPIECE)
+target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
+target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 
 set(spm_notices ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/NOTICES)
 file(WRITE ${spm_notices} "The libraries of Ferry contain parts of the following projects. What they contain of GCC's "
@@ -95,31 +99,37 @@ endforeach()
 
 if(FERRY_SANITIZE OR FERRY_FUZZ)
     # Instrumented, and with the C++ runtime that the sanitizers know.
-    set(spm_objects $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>)
+    set(spm_objects $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>)
     return()
 endif()
 
 set(spm_hidden ON)
-target_compile_options(sentencepiece PRIVATE -ffunction-sections -fdata-sections)
+target_compile_options(ferry_sentencepiece PRIVATE -ffunction-sections -fdata-sections)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.h kept REGEX "^[a-z].* \\*?ferry_spm_[a-z_]*\\(")
 list(TRANSFORM kept REPLACE ".*(ferry_spm_[a-z_]*)\\(.*" "-Wl,--undefined=\\1")
 set(runtime)
 foreach(archive libstdc++.a libgcc_eh.a)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${archive} OUTPUT_VARIABLE path
-                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT IS_ABSOLUTE "${path}")
+        message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no ${archive}: install the static C++ runtime, or set "
+                            "FERRY_SYSTEM_SENTENCEPIECE=ON")
+    endif()
     list(APPEND runtime ${path})
 endforeach()
 set(spm_objects ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/private.o)
 add_custom_command(
     OUTPUT ${spm_objects}
-    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:spm>
-            $<TARGET_OBJECTS:sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:ferry_spm>
+            $<TARGET_OBJECTS:ferry_sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
     # Only global and weak symbols become local: C++'s unique ones have to be weak first. What is left of references to
     # nothing (_ITM_*) would turn the same weak ones of another C++ runtime into errors: --strip-unneeded.
     COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${spm_objects}.all
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ferry_spm_* --strip-unneeded ${spm_objects}.all
             ${spm_objects}
-    COMMAND ${CMAKE_COMMAND} -E rm ${spm_objects}.all
-    DEPENDS spm sentencepiece $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>
+    COMMAND ${CMAKE_COMMAND} -E remove ${spm_objects}.all
+    DEPENDS ferry_spm ferry_sentencepiece $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>
     COMMENT "Hiding SentencePiece and the C++ runtime in one object"
     COMMAND_EXPAND_LISTS VERBATIM)
+# Several libraries contain the object: without a target of its own, make would build it for each of them at once.
+add_custom_target(ferry_private_object DEPENDS ${spm_objects})
