@@ -1,5 +1,5 @@
 # SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_needs`, what else
-# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_notices`, the licenses of what is inside.
+# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
 #
 # SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
 # So the libraries need no C++ compiler or runtime to be linked, and nothing in them meets another protobuf,
@@ -12,7 +12,7 @@ add_library(ferry_spm OBJECT ${wrapper})
 set(spm_needs)
 set(spm_libs)
 set(spm_hidden OFF)
-set(spm_notices)
+set(spm_licenses)
 
 if(FERRY_SYSTEM_SENTENCEPIECE)
     # Only the runtime library: its pkg-config file also names the trainer.
@@ -24,7 +24,9 @@ if(FERRY_SYSTEM_SENTENCEPIECE)
     endif()
     target_include_directories(ferry_spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
     set(spm_objects $<TARGET_OBJECTS:ferry_spm>)
-    set(spm_needs ${SENTENCEPIECE_LIBRARY})
+    # The installed package names no file of the machine that built it.
+    set(spm_needs $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>
+        $<INSTALL_INTERFACE:stdc++>)
     set(spm_libs "-lsentencepiece -lstdc++ ") # in ferry.pc
     return()
 endif()
@@ -89,13 +91,8 @@ set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DE
 target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
 target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 
-set(spm_notices ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/NOTICES)
-file(WRITE ${spm_notices} "The libraries of Ferry contain parts of the following projects. What they contain of GCC's "
-     "runtime libraries (libstdc++, libgcc) is covered by the GCC Runtime Library Exception.\n")
-foreach(license LICENSE third_party/protobuf-lite/LICENSE third_party/darts_clone/LICENSE third_party/absl/LICENSE)
-    file(READ ${package}/${license} text)
-    file(APPEND ${spm_notices} "\n======== sentencepiece/${license} ========\n\n${text}")
-endforeach()
+set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)
+list(TRANSFORM spm_licenses PREPEND ${package}/)
 
 if(FERRY_SANITIZE OR FERRY_FUZZ)
     # Instrumented, and with the C++ runtime that the sanitizers know.
