@@ -67,7 +67,7 @@ says "$expected" ./plain "$model" "$text"
 # CMake's package, and Python's ctypes.
 ! grep -rF -e "$build" -e "$source_dir" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" ||
     fail "the packages name directories of this machine"
-cmake -S "$here/consumer" -B found -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$scratch/prefix" > /dev/null
+cmake -S "$here/consumer" -B found -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$scratch/prefix" > /dev/null
 cmake --build found > /dev/null
 needs found/with_ferry | grep -x 'libferry\.so\.0\.1' > /dev/null || fail "ferry::ferry is not the shared library"
 needs_only found/with_ferry_static "$libc"
