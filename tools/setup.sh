@@ -12,7 +12,8 @@ test="$build libopenblas-serial-dev libcmocka-dev"
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libprotobuf-dev libsentencepiece-dev
-fish groff-base mandoc zsh"
+fish groff-base mandoc zsh
+debhelper dpkg-dev git lintian mmdebstrap"
 
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
