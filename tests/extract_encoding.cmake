@@ -26,7 +26,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/replace.cmake)
 
 # A copy of SOURCE with TEXT after ANCHOR.
 function(insert source anchor text)
-    cmake_path(GET source FILENAME name)
+    get_filename_component(name ${source} NAME)
     replace(${SOURCE_DIR}/${source} ${DIRECTORY}/${name} "${anchor}" "${anchor}${text}")
 endfunction()
 

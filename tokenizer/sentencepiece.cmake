@@ -1,5 +1,5 @@
 # SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_needs`, what else
-# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_notices`, the licenses of what is inside.
+# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
 #
 # SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
 # So the libraries need no C++ compiler or runtime to be linked, and nothing in them meets another protobuf,
@@ -8,24 +8,30 @@
 option(FERRY_SYSTEM_SENTENCEPIECE "Use the system's SentencePiece, as a shared library" OFF)
 
 set(wrapper ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.cc)
-add_library(spm OBJECT ${wrapper})
+add_library(ferry_spm OBJECT ${wrapper})
 set(spm_needs)
 set(spm_libs)
 set(spm_hidden OFF)
-set(spm_notices)
+set(spm_licenses)
 
 if(FERRY_SYSTEM_SENTENCEPIECE)
     # Only the runtime library: its pkg-config file also names the trainer.
-    find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
-    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
-    target_include_directories(spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
-    set(spm_objects $<TARGET_OBJECTS:spm>)
-    set(spm_needs ${SENTENCEPIECE_LIBRARY})
+    find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
+    if(NOT SENTENCEPIECE_LIBRARY OR NOT SENTENCEPIECE_INCLUDE)
+        message(FATAL_ERROR "FERRY_SYSTEM_SENTENCEPIECE=ON, but libsentencepiece and its headers were not found "
+                            "(Debian: libsentencepiece-dev)")
+    endif()
+    target_include_directories(ferry_spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
+    set(spm_objects $<TARGET_OBJECTS:ferry_spm>)
+    # The installed package names no file of the machine that built it.
+    set(spm_needs $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>
+        $<INSTALL_INTERFACE:stdc++>)
     set(spm_libs "-lsentencepiece -lstdc++ ") # in ferry.pc
     return()
 endif()
 
-set(package ${CMAKE_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
+set(package ${PROJECT_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
 if(NOT EXISTS ${package})
     message(FATAL_ERROR "The source of SentencePiece is missing: run tools/setup.sh build, which fetches it into "
                         "third_party, or set FERRY_SYSTEM_SENTENCEPIECE=ON")
@@ -81,59 +87,62 @@ foreach(field piece surface)
     string(REPLACE "${copying}" "sp->mutable_${field}()->append(${CMAKE_MATCH_1}.data(), ${CMAKE_MATCH_1}.size());"
            text "${text}")
 endforeach()
-file(CONFIGURE OUTPUT ${processor} CONTENT "${text}" @ONLY)
+file(WRITE ${processor}.new "${text}")
+configure_file(${processor}.new ${processor} COPYONLY) # which is left alone while it stays the same
 list(APPEND sources ${processor})
-add_library(sentencepiece OBJECT ${sources})
+add_library(ferry_sentencepiece OBJECT ${sources})
 set(INSTALL_DATADIR)
 configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)
-target_include_directories(sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package} ${package}/src
-                           ${package}/src/builtin_pb ${package}/third_party/protobuf-lite ${CMAKE_SOURCE_DIR})
+target_include_directories(ferry_sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece ${package}
+                           ${package}/src ${package}/src/builtin_pb ${package}/third_party/protobuf-lite
+                           ${PROJECT_SOURCE_DIR})
 # Above the highest level of protobuf's messages: it prints none.
-target_compile_definitions(sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
+target_compile_definitions(ferry_sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
                            GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
 # Its hash map, which anyone can make slow who knows how std::hash works, is replaced.
-target_compile_options(sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
+target_compile_options(ferry_sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
 set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
 set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
                             COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
-target_include_directories(spm SYSTEM PRIVATE ${package}/src)
-target_compile_definitions(spm PRIVATE FERRY_OWN_SENTENCEPIECE)
+target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
+target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 
-set(spm_notices ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/NOTICES)
-file(WRITE ${spm_notices} "The libraries of Ferry contain parts of the following projects. What they contain of GCC's "
-     "runtime libraries (libstdc++, libgcc) is covered by the GCC Runtime Library Exception.\n")
-foreach(license LICENSE third_party/protobuf-lite/LICENSE third_party/darts_clone/LICENSE third_party/absl/LICENSE)
-    file(READ ${package}/${license} text)
-    file(APPEND ${spm_notices} "\n======== sentencepiece/${license} ========\n\n${text}")
-endforeach()
+set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)
+list(TRANSFORM spm_licenses PREPEND ${package}/)
 
 if(FERRY_SANITIZE OR FERRY_FUZZ)
     # Instrumented, and with the C++ runtime that the sanitizers know.
-    set(spm_objects $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>)
+    set(spm_objects $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>)
     return()
 endif()
 
 set(spm_hidden ON)
-target_compile_options(sentencepiece PRIVATE -ffunction-sections -fdata-sections)
+target_compile_options(ferry_sentencepiece PRIVATE -ffunction-sections -fdata-sections)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.h kept REGEX "^[a-z].* \\*?ferry_spm_[a-z_]*\\(")
 list(TRANSFORM kept REPLACE ".*(ferry_spm_[a-z_]*)\\(.*" "-Wl,--undefined=\\1")
 set(runtime)
 foreach(archive libstdc++.a libgcc_eh.a)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${archive} OUTPUT_VARIABLE path
-                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT IS_ABSOLUTE "${path}")
+        message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no ${archive}: install the static C++ runtime, or set "
+                            "FERRY_SYSTEM_SENTENCEPIECE=ON")
+    endif()
     list(APPEND runtime ${path})
 endforeach()
 set(spm_objects ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/private.o)
 add_custom_command(
     OUTPUT ${spm_objects}
-    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:spm>
-            $<TARGET_OBJECTS:sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${spm_objects}.all $<TARGET_OBJECTS:ferry_spm>
+            $<TARGET_OBJECTS:ferry_sentencepiece> ${runtime} -Wl,--gc-sections,--force-group-allocation ${kept}
     # Only global and weak symbols become local: C++'s unique ones have to be weak first. What is left of references to
     # nothing (_ITM_*) would turn the same weak ones of another C++ runtime into errors: --strip-unneeded.
     COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${spm_objects}.all
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ferry_spm_* --strip-unneeded ${spm_objects}.all
             ${spm_objects}
-    COMMAND ${CMAKE_COMMAND} -E rm ${spm_objects}.all
-    DEPENDS spm sentencepiece $<TARGET_OBJECTS:spm> $<TARGET_OBJECTS:sentencepiece>
+    COMMAND ${CMAKE_COMMAND} -E remove ${spm_objects}.all
+    DEPENDS ferry_spm ferry_sentencepiece $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>
     COMMENT "Hiding SentencePiece and the C++ runtime in one object"
     COMMAND_EXPAND_LISTS VERBATIM)
+# Several libraries contain the object: without a target of its own, make would build it for each of them at once.
+add_custom_target(ferry_private_object DEPENDS ${spm_objects})

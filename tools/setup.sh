@@ -8,10 +8,12 @@ cd "$(dirname "$0")/.."
 build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libxxhash-dev libyaml-dev zlib1g-dev
 nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 test="$build libopenblas-serial-dev libcmocka-dev"
-# The last two: for a program that has another protobuf and SentencePiece of its own.
-ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck
+# libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
+ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-libprotobuf-dev libsentencepiece-dev"
+libprotobuf-dev libsentencepiece-dev
+fish groff-base mandoc zsh
+debhelper dpkg-dev git lintian mmdebstrap"
 
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad

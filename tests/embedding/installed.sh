@@ -64,13 +64,33 @@ cp "$lib/libferry.a" static
 needs_only plain "$libc"
 says "$expected" ./plain "$model" "$text"
 
+# CMake's package, and Python's ctypes.
+! grep -rF -e "$build" -e "$source_dir" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" ||
+    fail "the packages name directories of this machine"
+cmake -S "$here/consumer" -B found -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$scratch/prefix" > /dev/null
+cmake --build found > /dev/null
+needs found/with_ferry | grep -x 'libferry\.so\.0\.1' > /dev/null || fail "ferry::ferry is not the shared library"
+needs_only found/with_ferry_static "$libc"
+scored=$(found/with_ferry "$model" "$text")
+[ "${scored#* }" = "$expected" ] || fail "ferry::ferry: expected '$expected', found '$scored'"
+says "$scored" found/with_ferry_static "$model" "$text"
+says "$expected" python3 "$here/consumer.py" "$lib/libferry.so" "$model" "$text"
+
 # The library of inspection.
 # shellcheck disable=SC2046
 "$cc" "$here/inspect_model.c" -o inspect $(pkg-config --cflags --libs ferry_inspect)
 needs_only inspect "$libc"
 says "$(prefix/bin/ferry inspect "$model")" ./inspect "$model"
 
-[ -s "$(find prefix -name NOTICES)" ] || fail "the licenses of what the libraries contain are not installed"
+# The license of every part that the libraries contain; esaxx belongs to the trainer.
+cmp "$source_dir/LICENSE" "$(find prefix -name LICENSE)"
+notices=$(cat "$(find prefix -name NOTICES)")
+[[ $notices == *'xxHash'*'Yann Collet'*'BSD 2-Clause'*'THIS SOFTWARE IS PROVIDED'* ]] || fail "xxHash's license is missing"
+find "$source_dir/third_party" -name LICENSE ! -path '*/esaxx/*' > licenses
+[ "$(wc -l < licenses)" -ge 4 ] || fail "where are the licenses of SentencePiece's parts?"
+while IFS= read -r license; do
+    [[ $notices == *"$(cat "$license")"* ]] || fail "NOTICES lacks $license"
+done < licenses
 
 # C++ programs with a library of their own, beside libferry.so and with libferry.a inside, which for protobuf is everything
 # in one file, its C++ runtime too. (Debian's protobuf and SentencePiece cannot be used in one program.)
