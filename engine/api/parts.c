@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "cuts.h"
+#include "tokenizer/sentences.h"
 
 enum {
     MOST_BYTES = 64, /* of text for a source token: a line with more is too long, whatever it contains */
@@ -92,11 +93,14 @@ static ferry_ids take_trial(splitter *s)
 /* Tries the rest's first sentence. *end is where it ends, or where the text does that is tokenized at once. */
 static ferry_status try_sentence(splitter *s, size_t *end, bool *fits, ferry_error *error)
 {
-    const size_t most = s->limit * MOST_BYTES, window = most < s->rest.size ? most : s->rest.size;
-    for (*end = 1; *end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);) ++*end;
+    const size_t most = s->limit * MOST_BYTES;
+    const ferry_view window = {s->rest.data, most < s->rest.size ? most : s->rest.size};
+    *end = ferry_sentence_end(window, 0, s->translator->sentences);
     *fits = false;
-    if (!ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) return FERRY_OK;
-    return try_part(s, *end, fits, error);
+    if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
+        return try_part(s, *end, fits, error);
+    *end = window.size; /* the sentence may go on */
+    return FERRY_OK;
 }
 
 /* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
