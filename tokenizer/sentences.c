@@ -13,7 +13,7 @@ enum {
     LAST_DAY = 31,        /* the largest number that is an ordinal one before a full stop */
     MOST_LISTED = 1000,   /* above any number of a list's item */
     REPLACEMENT = 0xFFFD, /* what ill-formed bytes are read as */
-    NOTHING = 0xFFFFFFFF, /* at the end of the text */
+    NOTHING = 0x110000,   /* at the end of the text: no character */
 };
 
 /* End a sentence before white space; and anywhere. */
@@ -170,7 +170,7 @@ static bool is_starter(const scanner *s, size_t at)
     return is_listed(s->language->starters, word);
 }
 
-/* A letter with a full stop after it, once or more often: "J", "U.S", "Ph.D" not. */
+/* One letter, which is a capital, or letters with full stops between them: "J", "U.S", "z.B". */
 static bool is_initials(ferry_view word)
 {
     bool upper = false, dotted = false;
@@ -245,7 +245,6 @@ static list_marker read_marker(ferry_view text, size_t at)
 typedef struct follower {
     size_t word;    /* where it begins, after white space, dashes and what opens */
     uint32_t first; /* its first character; NOTHING: the text or the line ends */
-    bool opened;    /* something opens it */
 } follower;
 
 static follower find_follower(ferry_view text, size_t at)
@@ -259,7 +258,6 @@ static follower find_follower(ferry_view text, size_t at)
         c = next(text, &after);
     }
     while (skipped++ < MOST_SKIPPED && (may_open(c) || character_of(c) == FERRY_CHARACTER_DASH || c == ' ')) {
-        f.opened |= may_open(c);
         at = after;
         c = next(text, &after);
     }
@@ -327,6 +325,7 @@ static size_t reference(ferry_view text, size_t at)
     return after > bracket + 1 && peek(text, after) == ']' ? after + 1 : at;
 }
 
+/* Of ". . . .", the first full stop ends the sentence if it stands at a word, and an ellipsis follows. */
 static stop_run read_run(const scanner *s, size_t begin)
 {
     stop_run run = {.begin = begin, .end = begin};
@@ -348,7 +347,7 @@ static stop_run read_run(const scanner *s, size_t begin)
         }
         run.end = after;
     }
-    const bool spaced = begin == s->begin || is_space((unsigned char)s->text.data[begin - 1]);
+    const bool spaced = begin == s->begin || s->text.data[begin - 1] == ' ';
     const size_t size = run.end - begin; /* of ". . ." or ". . . ." */
     run.omission = spaced && count == 3 && size == 5;
     const follower f = find_follower(s->text, run.end);
@@ -398,7 +397,7 @@ static bool ends_with(const scanner *s, const stop_run *run)
     return may_begin(f) && !(run->lone && !run->closed && is_inside(s, run, f));
 }
 
-/* A bullet, or the marker that follows the sentence's own. */
+/* A bullet, or the marker of the list's next item, or of a next list's first. */
 static bool begins_item(const scanner *s, size_t at, uint32_t c)
 {
     if (has(bullets, c)) return true;
