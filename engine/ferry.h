@@ -184,8 +184,8 @@ typedef struct ferry_options {
     /* Bytes that the translator may hold at any time (ferry_translator_memory); 0: any. A line for which they do not
      * suffice fails (LIMIT). */
     size_t memory_limit;
-    /* Called from the calling thread as lines are finished; a result other than 0 cancels, as ferry_translator_cancel
-     * does. It must return: no exception, no longjmp. */
+    /* Called from the calling thread as lines (of a text: sentences) are finished; a result other than 0 cancels, as
+     * ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
 } ferry_options;
@@ -213,8 +213,8 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Ends the call of ferry_translate that is in progress, within milliseconds; without one, nothing happens. The only
- * function for a translator that is in use: from any thread, or from a signal handler. */
+/* Ends the call of ferry_translate or ferry_translate_text that is in progress, within milliseconds; without one,
+ * nothing happens. The only function for a translator that is in use: from any thread, or from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
  * results, and the ids and texts of the lines of a call. */
@@ -228,6 +228,16 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
  * has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
+/* Translates a text sentence by sentence, each as ferry_translate does. Where sentences end is found by rules and
+ * abbreviations of the source language (docs/sentences.md); a sentence never goes beyond the end of its line. What is
+ * not in a sentence is white space, and every byte of it is in the translation: between paragraphs, before them, after
+ * them. A sentence that cannot be translated stays in the source language (ill-formed UTF-8 in it becomes U+FFFD).
+ * *result has one line, with one hypothesis: the text of the best hypotheses of all sentences; its score and tokens are
+ * 0. Its status and error are those of the first sentence that failed; the other sentences are translated nevertheless.
+ * options.progress counts sentences. Errors of the whole call: as those of ferry_translate; CANCELLED has a result, in
+ * which sentences that were not finished are CANCELLED, and stay in the source language. */
+FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
+                                            ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
 
 /* Number of lines. */
@@ -249,6 +259,23 @@ FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line
 /* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; a translation ended at the
  * length limit), NUL-terminated; NULL if there is none. */
 FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t line);
+
+/* A sentence of ferry_translate_text. */
+typedef struct ferry_sentence {
+    size_t source_begin, source_end; /* bytes source_begin … source_end - 1 of the text that was translated */
+    size_t target_begin, target_end; /* bytes of ferry_result_text(result, 0, 0) */
+    ferry_status status;             /* as ferry_result_status; if not FERRY_OK, the target is the source */
+    float score;                     /* as ferry_result_score */
+    const char *error, *warning;     /* as ferry_result_error and ferry_result_warning; they belong to the result */
+} ferry_sentence;
+
+/* Number of sentences of a text; 0 for a result of ferry_translate. */
+FERRY_API size_t ferry_result_sentence_count(const ferry_result *result);
+/* Fills *sentence, of `size` bytes (pass sizeof(ferry_sentence)), with sentence `index`, in the text's order: never
+ * more than `size` bytes are written, and fields that the library does not know are zero. ARGUMENT, with nothing
+ * written, past the last sentence. */
+FERRY_API ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence,
+                                             size_t size);
 
 #ifdef __cplusplus
 }

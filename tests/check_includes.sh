@@ -66,6 +66,7 @@ may_include_foreign()
     cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
+    utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
     esac
 }
 
@@ -165,6 +166,7 @@ self_test()
     plant models/plan/a.c '#include <xxhash.h>'
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
+    plant tokenizer/a.c '#include <utf8proc.h>'
     plant engine/graph/a.c 'int uses_alibi;'
     plant engine/file/a.c 'const char *name = "t5";'
     plant tools/a.c '/* RoPE */'

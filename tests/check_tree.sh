@@ -11,7 +11,7 @@ complain()
 }
 
 while IFS= read -r file; do
-    grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tokenizer/sentencepiece.cmake \
+    grep -qF "${file##*/}" CMakeLists.txt engine/kernels/kernels.cmake tokenizer/sentencepiece.cmake tokenizer/unicode.cmake \
         tests/CMakeLists.txt tests/cross/CMakeLists.txt || complain "$file is not in a list of sources"
 done < <(find base engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
 for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do

@@ -5,8 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # python3-pip fetches; setuptools and wheel are what it needs to read the package's name.
-build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libxxhash-dev libyaml-dev zlib1g-dev
-nettle-dev python3 python3-pip python3-setuptools python3-wheel'
+build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libutf8proc-dev libxxhash-dev libyaml-dev
+zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 test="$build libopenblas-serial-dev libcmocka-dev"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make

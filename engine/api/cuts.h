@@ -1,4 +1,4 @@
-/* Where a line that is too long for the model may be cut. */
+/* Where a sentence that is too long for the model may be cut. */
 #ifndef FERRY_API_CUTS_H
 #define FERRY_API_CUTS_H
 
@@ -6,9 +6,8 @@
 
 /* Best first. */
 typedef enum ferry_cut {
-    FERRY_CUT_SENTENCE,  /* after the end of a sentence */
     FERRY_CUT_BLANK,     /* before white space */
-    FERRY_CUT_CLUSTER,   /* before a character that no mark joins to the one before it */
+    FERRY_CUT_CLUSTER,   /* before a character that nothing joins to the one before it */
     FERRY_CUT_CHARACTER, /* anywhere but inside a character */
     FERRY_CUTS
 } ferry_cut;

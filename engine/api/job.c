@@ -311,7 +311,6 @@ static void translate_alone(ferry_job *job)
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
-    atomic_store(&job->translator->cancelled, false);
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
     job->lines = calloc(job->count + 1, sizeof *job->lines);
     if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->lines);
@@ -369,21 +368,33 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
     return status;
 }
 
-ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
-                             ferry_error *error)
+ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error)
 {
-    ferry_job job = {.translator = translator, .texts = lines, .count = count};
-    FERRY_NEEDS(result);
-    *result = NULL;
-    FERRY_NEEDS(translator);
-    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
-    if (translator->model->tokenizer == NULL)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "the model has no tokenizer: it came without one and speaks in ids only");
+    if (translator->model->tokenizer != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "the model has no tokenizer: it came without one and speaks in ids only");
+}
+
+ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, size_t count,
+                                 ferry_result **result, ferry_error *error)
+{
+    ferry_job job = {.translator = translator, .texts = texts, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
     if (status == FERRY_OK) {
         ferry_pool_run(translator->pool, prepare_item, &job, count);
         status = take_status(&job, error);
     }
     return ferry_job_finish(&job, status, result, error);
+}
+
+ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
+                             ferry_error *error)
+{
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    atomic_store(&translator->cancelled, false);
+    return ferry_job_translate(translator, lines, count, result, error);
 }

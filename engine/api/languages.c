@@ -164,6 +164,14 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
     return FERRY_OK;
 }
 
+const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair)
+{
+    const ferry_sentence_language *common = ferry_sentence_language_find(NULL);
+    if (pair.source < 0) return common;
+    const ferry_sentence_language *by_tag = ferry_sentence_language_find(languages->tags[pair.source]);
+    return by_tag != common ? by_tag : ferry_sentence_language_find(languages->others[pair.source]);
+}
+
 int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair)
 {
     const ferry_model_languages *table = &languages->table;

@@ -3,6 +3,7 @@
 #define FERRY_API_LANGUAGES_H
 
 #include "engine/file/model_file.h"
+#include "tokenizer/sentences.h"
 #include "tokenizer/tokenizer.h"
 
 /* Immutable: threads may share it. Zeroed: a model that names no languages. */
@@ -37,6 +38,8 @@ ferry_status ferry_languages_find(const ferry_languages *languages, const char *
 ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error);
 
+/* How to find the ends of sentences of the pair's source. */
+const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);
 /* The first target token of the pair where the model wants it as a tag, else -1. */
 int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair);
 /* The source ids of a text: as ferry_tokenizer_encode, of the pair's prompt and the text, with the pair's tags. */

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "cuts.h"
+#include "tokenizer/sentences.h"
 
 enum {
     MOST_BYTES = 64,     /* of text for a source token: a line with more is too long, whatever it contains */
@@ -46,7 +47,8 @@ typedef struct splitter {
     ferry_view rest; /* of the line, after the parts */
     size_t limit;    /* source tokens */
     size_t guess;    /* bytes of the next part */
-    size_t searched; /* no sentence ends before this byte of the rest */
+    size_t sentence; /* bytes of the rest to the end of its first sentence; 0: not known */
+    size_t inside;   /* bytes of the rest in which that does not end */
     ferry_ids trial; /* ids of the last text that was tried */
 } splitter;
 
@@ -100,14 +102,20 @@ static size_t most_text(const splitter *s)
     return most < s->rest.size ? most : s->rest.size;
 }
 
-/* Finds where the rest's first sentence ends, or where the text does that is tokenized at once: then false. */
+/* Finds where the rest's first sentence ends, or where the text does that is tokenized at once: then false. A long
+ * sentence is not searched again for each of its parts. */
 static bool find_sentence(splitter *s, size_t *end)
 {
-    const size_t window = most_text(s);
-    *end = s->searched > 1 ? s->searched : 1;
-    while (*end < window && !ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE)) ++*end;
-    s->searched = *end;
-    return ferry_cut_is_at(s->rest, *end, FERRY_CUT_SENTENCE);
+    const ferry_view window = {s->rest.data, most_text(s)};
+    if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
+        *end = ferry_sentence_end(window, 0, s->translator->sentences);
+        if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
+            s->sentence = *end;
+        else
+            s->inside = window.size;
+    }
+    *end = s->sentence > 0 ? s->sentence : window.size;
+    return s->sentence > 0;
 }
 
 /* Tries the rest's first bytes, and before, if they are many, the first of them: where those are too many tokens by
@@ -154,7 +162,8 @@ static ferry_view take(splitter *s, size_t bytes)
 {
     const ferry_view taken = {s->rest.data, bytes};
     s->rest = (ferry_view){s->rest.data + bytes, s->rest.size - bytes};
-    s->searched = s->searched > bytes ? s->searched - bytes : 0;
+    s->sentence = s->sentence > bytes ? s->sentence - bytes : 0;
+    s->inside = s->inside > bytes ? s->inside - bytes : 0;
     return taken;
 }
 

@@ -25,10 +25,10 @@ void ferry_parts_destroy(ferry_parts *parts);
 ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error);
 
 /* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
- * (ferry_translator_source_limit): usually one; none if there is nothing but white space. A part is a sentence,
- * or ends at the last cut (cuts.h) of the best kind that there is within one. The parts point into the line. Time is
- * linear in the line's size, and text is tokenized in pieces of bounded size. Errors: LIMIT (not even one character
- * fits), CANCELLED, MEMORY. */
+ * (ferry_translator_source_limit): usually one; none if there is nothing but white space. A part is a sentence
+ * (tokenizer/sentences.h), or ends at the last cut (cuts.h) of the best kind that there is within one. The parts point
+ * into the line. Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors: LIMIT (not
+ * even one character fits), CANCELLED, MEMORY. */
 ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error);
 
 /* Makes the line's result out of those of its parts, which it takes over: its hypothesis k joins their hypotheses k (of

@@ -95,6 +95,8 @@ void ferry_result_destroy(ferry_result *result)
 {
     if (result == NULL) return;
     for (size_t i = 0; i < result->count; i++) ferry_result_line_clear(&result->lines[i]);
+    ferry_result_destroy(result->sentences);
+    free(result->ranges);
     free(result);
 }
 

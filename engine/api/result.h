@@ -23,7 +23,14 @@ typedef struct ferry_result_line {
     char *warning; /* NULL if there is none */
 } ferry_result_line;
 
+/* A sentence of a text: bytes from … to - 1 of the text, and of its translation. */
+typedef struct ferry_result_range {
+    size_t source_begin, source_end, target_begin, target_end;
+} ferry_result_range;
+
 struct ferry_result {
+    ferry_result *sentences;    /* of a text: a line for each; else NULL */
+    ferry_result_range *ranges; /* of its sentences */
     size_t count;
     ferry_result_line lines[];
 };

@@ -17,6 +17,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     translator->options.from = translator->options.to = NULL;
     FERRY_TRY(ferry_languages_find(languages, options->from, options->to, &translator->pair, error));
     FERRY_TRY(ferry_languages_check(languages, translator->pair, options->forced_first_id, error));
+    translator->sentences = ferry_languages_sentences(languages, translator->pair);
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);

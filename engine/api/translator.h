@@ -8,11 +8,13 @@
 #include "base/pool.h"
 #include "engine/search/generate.h"
 #include "model.h"
+#include "tokenizer/sentences.h"
 
 struct ferry_translator {
     const ferry_model *model;
     ferry_options options; /* forced_first_id as the pair wants it; suppressed_ids: a copy; from and to are `pair` */
     ferry_language_pair pair;
+    const ferry_sentence_language *sentences; /* of the pair's source */
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */

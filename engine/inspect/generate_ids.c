@@ -39,6 +39,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
+    atomic_store(&translator->cancelled, false);
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
         status = take_ids(&job, (size_t)s, ids + offsets[s], offsets[s + 1] - offsets[s], error);

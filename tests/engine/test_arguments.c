@@ -228,6 +228,14 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX, &made, error));
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
     REFUSED(ferry_translate, result, ferry_translate(translator, lines, 1, NULL, error));
+    made = result;
+    REFUSED(ferry_translate_text, translator, ferry_translate_text(NULL, lines[0], &made, error));
+    check_result_is_null(made);
+    REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL",
+                   ferry_translate_text(translator, lines[2], &made, error));
+    REFUSED_NAMING(ferry_translate_text, text,
+                   "text.size: ", ferry_translate_text(translator, endless[0], &made, error));
+    REFUSED(ferry_translate_text, result, ferry_translate_text(translator, lines[0], NULL, error));
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
@@ -258,6 +266,20 @@ TEST_WITH(test_results, set_up, tear_down)
     ANSWERS(ferry_result_error, line, ferry_result_error(result, past) == NULL);
     ANSWERS(ferry_result_warning, result, ferry_result_warning(NULL, 0) == NULL);
     ANSWERS(ferry_result_warning, line, ferry_result_warning(result, past) == NULL);
+    ferry_sentence sentence;
+    ferry_result *text;
+    CHECK(ferry_translate_text(translator, (ferry_text){"b", 1}, &text, &error));
+    ANSWERS(ferry_result_sentence_count, result,
+            ferry_result_sentence_count(NULL) == 0 && ferry_result_sentence_count(result) == 0);
+    ANSWERS(ferry_result_sentence, result,
+            ferry_result_sentence(NULL, 0, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_sentence, index,
+            ferry_result_sentence(text, 1, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT &&
+                ferry_result_sentence(result, 0, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_sentence, sentence,
+            ferry_result_sentence(text, 0, NULL, sizeof sentence) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_sentence, size, ferry_result_sentence(text, 0, &sentence, 0) == FERRY_OK);
+    ferry_result_destroy(text);
 }
 
 /* ---- ferry_inspect.h ---- */

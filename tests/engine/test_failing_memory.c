@@ -14,6 +14,7 @@ typedef struct work {
     const ferry_model *model;
     ferry_options options;
     size_t lines;
+    bool whole_text; /* texts[0] is one */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
     ferry_model *opened;
@@ -25,6 +26,7 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
 {
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
+    if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }
 
@@ -129,13 +131,10 @@ static void fail_translating(work *w, const char *name)
     const ferry_options *o = &w->options;
     snprintf(title, sizeof title, "%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d", name,
              (int)o->beam, (int)o->nbest, (int)o->scores, (int)o->threads, (int)o->batch);
-    if (w->lines > 0) w->expected = translated(w->model, &w->options, w->texts, w->lines);
-    if (w->lines == 0) {
-        ferry_translator *translator;
-        CHECK(ferry_translator_create(w->model, &w->options, &translator, &error));
-        CHECK(translate(w, translator, &w->expected, &error));
-        ferry_translator_destroy(translator);
-    }
+    ferry_translator *translator;
+    CHECK(ferry_translator_create(w->model, &w->options, &translator, &error));
+    CHECK(translate(w, translator, &w->expected, &error));
+    ferry_translator_destroy(translator);
     fail_each(&(fault){title, w, begin_translating, run_translating, end_translating});
 }
 
@@ -209,6 +208,17 @@ TEST(test_sentencepiece)
     w.path = scratch_file("sentencepiece.gguf");
     CHECK(ferry_import(data_file("models/marian-separate"), w.path, NULL, &error));
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
+}
+
+TEST(test_a_text)
+{
+    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    work w = {.model = model, .lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
+    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
+    w.options.max_length = 12;
+    fail_translating(&w, "a text");
+    ferry_result_destroy(w.expected);
+    ferry_model_close(model);
 }
 
 /* Their tables are computed when a model is opened, or as sentences become longer. */

@@ -1,0 +1,191 @@
+/* Texts: split into sentences, which are the lines of a job; what is between them is copied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "argument_checks.h"
+#include "base/utf8.h"
+#include "job.h"
+
+/* ---- splitting ---- */
+
+typedef struct sentence_list {
+    ferry_text *texts; /* [count] into the text */
+    size_t count, capacity;
+} sentence_list;
+
+static ferry_status add(sentence_list *list, ferry_text sentence, ferry_error *error)
+{
+    ferry_text *grown = ferry_array_grow(list->texts, &list->capacity, list->count + 1, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "the sentences of a text", (list->count + 1) * sizeof *grown);
+    list->texts = grown;
+    list->texts[list->count++] = sentence;
+    return FERRY_OK;
+}
+
+static size_t skip_space(ferry_view text, size_t at)
+{
+    uint32_t c;
+    for (size_t after = at; after < text.size && ferry_utf8_next(text, &after, &c) && ferry_utf8_is_space(c);)
+        at = after;
+    return at;
+}
+
+static ferry_status split(const ferry_translator *translator, ferry_view text, sentence_list *list, ferry_error *error)
+{
+    for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
+        const size_t end = ferry_sentence_end(text, at, translator->sentences);
+        FERRY_TRY(add(list, (ferry_text){text.data + at, end - at}, error));
+        at = end;
+    }
+    return FERRY_OK;
+}
+
+/* ---- joining ---- */
+
+static bool is_translated(const ferry_result *sentences, size_t index)
+{
+    return sentences->lines[index].status == FERRY_OK;
+}
+
+/* Room for everything; what could not be translated may triple when it is repaired. */
+static ferry_status allocate(const ferry_result *sentences, const sentence_list *list, ferry_text text,
+                             ferry_result_hypothesis *whole, ferry_error *error)
+{
+    size_t size = text.size + 1;
+    bool fits = true;
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t target = is_translated(sentences, i) ? ferry_result_text(sentences, i, 0).size : 0;
+        const size_t repaired = is_translated(sentences, i) ? 0 : 2 * list->texts[i].size;
+        fits = fits && ferry_add_size(size, target, &size) && ferry_add_size(size, repaired, &size);
+    }
+    whole->text = fits ? malloc(size) : NULL;
+    return whole->text != NULL ? FERRY_OK : ferry_fail_memory(error, "a translated text", size);
+}
+
+static void append(ferry_result_hypothesis *whole, const char *data, size_t size)
+{
+    if (size > 0) memcpy(whole->text + whole->size, data, size);
+    whole->size += size;
+}
+
+static void append_sentence(ferry_result_hypothesis *whole, const ferry_result *sentences, size_t index,
+                            ferry_text source)
+{
+    bool replaced;
+    const ferry_text target = ferry_result_text(sentences, index, 0);
+    if (is_translated(sentences, index))
+        append(whole, target.data, target.size);
+    else
+        whole->size += ferry_utf8_repair((ferry_view){source.data, source.size}, whole->text + whole->size, &replaced);
+}
+
+/* Status, error and warning of the whole text. */
+static ferry_status summarize(ferry_result *result, size_t failed, size_t warned, ferry_error *error)
+{
+    const ferry_result *sentences = result->sentences;
+    ferry_result_line *line = &result->lines[0];
+    for (size_t i = 0; failed > 0 && line->error == NULL; i++)
+        if (!is_translated(sentences, i))
+            FERRY_TRY(ferry_result_line_fail(line, sentences->lines[i].status, sentences->lines[i].error, error));
+    if (failed > 0)
+        FERRY_TRY(ferry_result_line_warn(line, error, "sentences that are not translated: %zu of %zu", failed,
+                                         sentences->count));
+    if (warned > 0) FERRY_TRY(ferry_result_line_warn(line, error, "sentences with warnings: %zu", warned));
+    return FERRY_OK;
+}
+
+static ferry_status join(ferry_result *result, const sentence_list *list, ferry_text text, ferry_error *error)
+{
+    const ferry_result *sentences = result->sentences;
+    size_t at = 0, failed = 0, warned = 0;
+    FERRY_TRY(ferry_result_line_begin(&result->lines[0], 1, error));
+    ferry_result_hypothesis *whole = &result->lines[0].hypotheses[0];
+    FERRY_TRY(allocate(sentences, list, text, whole, error));
+    result->ranges = calloc(list->count + 1, sizeof *result->ranges);
+    if (result->ranges == NULL) return ferry_fail_memory(error, "ranges", list->count * sizeof *result->ranges);
+    for (size_t i = 0; i < list->count; i++) {
+        const ferry_text source = list->texts[i];
+        ferry_result_range *range = &result->ranges[i];
+        range->source_begin = (size_t)(source.data - text.data);
+        range->source_end = range->source_begin + source.size;
+        append(whole, text.data + at, range->source_begin - at);
+        range->target_begin = whole->size;
+        append_sentence(whole, sentences, i, source);
+        range->target_end = whole->size;
+        at = range->source_end;
+        failed += !is_translated(sentences, i);
+        warned += sentences->lines[i].warning != NULL;
+    }
+    append(whole, text.data + at, text.size - at);
+    return summarize(result, failed, warned, error);
+}
+
+/* ---- the call ---- */
+
+static ferry_status fail_cancelled(const ferry_result *sentences, ferry_error *error)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < sentences->count; i++) done += sentences->lines[i].status != FERRY_ERROR_CANCELLED;
+    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu sentences are finished", done,
+                      sentences->count);
+}
+
+static ferry_status translate(ferry_translator *translator, const sentence_list *list, ferry_text text,
+                              ferry_result **result, ferry_error *error)
+{
+    ferry_result *created;
+    FERRY_TRY(ferry_result_create(1, &created, error));
+    ferry_status status = ferry_job_translate(translator, list->texts, list->count, &created->sentences, error);
+    const bool cancelled = status == FERRY_ERROR_CANCELLED;
+    if (status == FERRY_OK || cancelled) status = join(created, list, text, error);
+    if (status != FERRY_OK) {
+        ferry_result_destroy(created);
+        return status;
+    }
+    *result = created;
+    return cancelled ? fail_cancelled(created->sentences, error) : FERRY_OK;
+}
+
+ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
+                                  ferry_error *error)
+{
+    sentence_list list = {0};
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    if (text.data == NULL && text.size > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "text.data: expected %zu bytes, found NULL", text.size);
+    FERRY_TRY(ferry_check_bytes("text.size", text.size, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    atomic_store(&translator->cancelled, false);
+    ferry_status status = split(translator, (ferry_view){text.data, text.size}, &list, error);
+    if (status == FERRY_OK) status = translate(translator, &list, text, result, error);
+    free(list.texts);
+    return status;
+}
+
+/* ---- its sentences ---- */
+
+size_t ferry_result_sentence_count(const ferry_result *result)
+{
+    return result != NULL ? ferry_result_count(result->sentences) : 0;
+}
+
+ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence, size_t size)
+{
+    if (sentence == NULL || index >= ferry_result_sentence_count(result)) return FERRY_ERROR_ARGUMENT;
+    const ferry_result_range *range = &result->ranges[index];
+    const ferry_sentence known = {
+        .source_begin = range->source_begin,
+        .source_end = range->source_end,
+        .target_begin = range->target_begin,
+        .target_end = range->target_end,
+        .status = ferry_result_status(result->sentences, index),
+        .score = ferry_result_score(result->sentences, index, 0),
+        .error = ferry_result_error(result->sentences, index),
+        .warning = ferry_result_warning(result->sentences, index),
+    };
+    memset(sentence, 0, size);
+    memcpy(sentence, &known, size < sizeof known ? size : sizeof known);
+    return FERRY_OK;
+}

@@ -1,0 +1,217 @@
+/* Where sentences end: published cases and our own (tests/data/sentences), names of languages, and any bytes. */
+#include "tests/support/support.h"
+
+#include "base/utf8.h"
+#include "tests/support/files.h"
+#include "tests/support/random.h"
+#include "tokenizer/sentences.h"
+#include "tokenizer/tokenizer.h"
+
+static const char mark[] = "‖";
+
+static size_t skip_space(ferry_view text, size_t at)
+{
+    uint32_t c;
+    for (size_t after = at; after < text.size && ferry_utf8_next(text, &after, &c) && ferry_utf8_is_space(c);)
+        at = after;
+    return at;
+}
+
+/* The text with a mark after each sentence but the last. */
+static ferry_string marked(ferry_view text, const char *language)
+{
+    ferry_string found = {0};
+    size_t written = 0;
+    CHECK(ferry_string_reserve(&found, 4 * text.size + 1, &error));
+    for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
+        if (written > 0) {
+            memcpy(found.data + found.size, mark, sizeof mark - 1);
+            found.size += sizeof mark - 1;
+        }
+        const size_t end = ferry_sentence_end(text, at, ferry_sentence_language_find(language));
+        assert_in_range(end, at + 1, text.size);
+        memcpy(found.data + found.size, text.data + written, end - written);
+        found.size += end - written;
+        at = written = end;
+    }
+    memcpy(found.data + found.size, text.data + written, text.size - written);
+    found.size += text.size - written;
+    found.data[found.size] = '\0';
+    return found;
+}
+
+/* ---- cases ---- */
+
+/* "\n" and "\\" stand for a line end and a backslash. `plain`: without the marks. */
+static void unescape(const char *from, char *expected, char *plain)
+{
+    while (*from != '\0') {
+        const bool escaped = *from == '\\';
+        if (escaped) from++;
+        const char c = escaped && *from == 'n' ? '\n' : *from;
+        if (strncmp(from, mark, sizeof mark - 1) == 0) {
+            memcpy(expected, mark, sizeof mark - 1);
+            expected += sizeof mark - 1;
+            from += sizeof mark - 1;
+            continue;
+        }
+        *expected++ = *plain++ = c;
+        from++;
+    }
+    *expected = *plain = '\0';
+}
+
+/* "LANGUAGE<tab>TEXT"; after "!", Ferry's sentences must differ (so that an improvement does not go unseen). */
+static bool check_case(char *line)
+{
+    const bool differs = line[0] == '!';
+    char *tab = strchr(line, '\t');
+    assert_non_null(tab);
+    *tab = '\0';
+    const size_t size = strlen(tab + 1) + 1;
+    char *expected = kept_memory(size), *plain = kept_memory(size);
+    unescape(tab + 1, expected, plain);
+    ferry_string found = marked(ferry_text_view(plain), line + differs);
+    const bool equal = strcmp(found.data, expected) == 0;
+    if (equal == differs) print_message("%s%s\n found: %s\n", differs ? "! " : "", expected, found.data);
+    free(found.data);
+    return equal != differs;
+}
+
+static void check_cases(const char *name, size_t least)
+{
+    const ferry_view file = mapped_bytes(in_directory(FERRY_TEST_DATA "/sentences", name));
+    size_t count = 0, wrong = 0;
+    for (const char *at = file.data, *end = file.data + file.size; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        char *line = kept_memory((size_t)(stop - at) + 1);
+        memcpy(line, at, (size_t)(stop - at));
+        line[stop - at] = '\0';
+        at = stop + 1;
+        if (line[0] == '#') continue;
+        count++;
+        if (!check_case(line)) wrong++;
+    }
+    assert_true(count >= least);
+    if (wrong > 0) fail_msg("%s: %zu of %zu cases", name, wrong, count);
+}
+
+TEST(test_published_cases)
+{
+    check_cases("cases.tsv", 300);
+}
+
+TEST(test_own_cases)
+{
+    check_cases("own.tsv", 60);
+}
+
+/* ---- languages ---- */
+
+TEST(test_names_of_languages)
+{
+    const ferry_sentence_language *common = ferry_sentence_language_find(NULL),
+                                  *de = ferry_sentence_language_find("de");
+    static const char *const german[] = {"deu", "deu_Latn", "DE", "de-AT", "de_DE", "xx deu", "nix German"};
+    static const char *const unknown[] = {"", " ", "xx", "d", "germanic", "_de", "unde"};
+    assert_true(de != common);
+    for (size_t i = 0; i < COUNT(german); i++) assert_ptr_equal(ferry_sentence_language_find(german[i]), de);
+    for (size_t i = 0; i < COUNT(unknown); i++) assert_ptr_equal(ferry_sentence_language_find(unknown[i]), common);
+    static const char *const tables[] = {"en", "de", "fr", "es", "it", "pt", "ru", "hy", "el", "da"};
+    for (size_t i = 0; i < COUNT(tables); i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(ferry_sentence_language_find(tables[i]) != ferry_sentence_language_find(tables[k]));
+}
+
+/* ---- any bytes ---- */
+
+/* Sentences follow each other, begin and end with what is not white space, and contain no line end; and what is behind
+ * a sentence's line does not matter for it. */
+static void check_any(ferry_view text, const ferry_sentence_language *language)
+{
+    for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
+        const size_t end = ferry_sentence_end(text, at, language);
+        assert_in_range(end, at + 1, text.size);
+        const ferry_view sentence = {text.data + at, end - at};
+        assert_null(memchr(sentence.data, '\n', sentence.size));
+        assert_int_equal(ferry_utf8_trim(sentence).size, sentence.size);
+        const char *line_end = memchr(text.data + end, '\n', text.size - end);
+        if (line_end != NULL) {
+            char *line = kept_memory((size_t)(line_end - text.data - (ptrdiff_t)at) + 1);
+            const ferry_view alone = {line, (size_t)(line_end - text.data) - at};
+            memcpy(line, text.data + at, alone.size);
+            assert_int_equal(ferry_sentence_end(alone, 0, language), sentence.size);
+        }
+        at = end;
+    }
+}
+
+TEST(test_any_bytes)
+{
+    static const char *const units[] = {".",
+                                        "?",
+                                        "…",
+                                        " ",
+                                        "\n",
+                                        "\"",
+                                        "(",
+                                        ")",
+                                        "[1]",
+                                        "«",
+                                        "»",
+                                        "。",
+                                        "」",
+                                        "'",
+                                        "a",
+                                        "Z.",
+                                        "1",
+                                        "№",
+                                        "\xFF",
+                                        "\xE2\x80",
+                                        "é",
+                                        "Dr",
+                                        " . .",
+                                        "• ",
+                                        "2) ",
+                                        "\0",
+                                        "-",
+                                        "\xF4\x8F\xBF\xBF",
+                                        "\xED\xA0\x80",
+                                        "z. B.",
+                                        "XIV"};
+    static const char *const names[] = {"en", "de", "xx", "hy", "ja"};
+    uint32_t random = 7;
+    for (int round = 0; round < 20000; round++) {
+        char *text = malloc(64); /* exactly as large as the text, so that sanitizers see what is read past it */
+        size_t size = 0;
+        assert_non_null(text);
+        for (;;) {
+            const char *unit = units[next_random(&random) % COUNT(units)];
+            const size_t length = unit[0] == '\0' ? 1 : strlen(unit);
+            if (size + length > 40) break;
+            memcpy(text + size, unit, length);
+            size += length;
+        }
+        text = realloc(text, size);
+        assert_non_null(text);
+        check_any((ferry_view){text, size}, ferry_sentence_language_find(names[round % (int)COUNT(names)]));
+        free(text);
+    }
+}
+
+/* Megabytes in which every character might begin or end something: the test would not end if time were not linear. */
+TEST(test_long_texts)
+{
+    static const char *const units[] = {".", "a. ", "(",  "\"", " \"", "«",   ". . ", "1. ", "1) 2) ",
+                                        "a", " ",   "。", "」", "• ",  "[1]", ".[1",  "U.",  "e\xCC\x81"};
+    const size_t size = 2000000;
+    for (size_t u = 0; u < COUNT(units); u++) {
+        char *text = kept_memory(size);
+        const size_t length = strlen(units[u]);
+        for (size_t at = 0; at < size; at++) text[at] = units[u][at % length];
+        const ferry_view view = {text, size - size % length};
+        const ferry_sentence_language *language = ferry_sentence_language_find("de");
+        for (size_t at = skip_space(view, 0); at < view.size; at = skip_space(view, at))
+            at = ferry_sentence_end(view, at, language);
+    }
+}

@@ -1,0 +1,332 @@
+/* ferry_translate_text: each sentence is translated as if it came alone, and every byte between sentences is kept. */
+#include "tests/support/files.h"
+#include "tests/support/small_model.h"
+
+#include "base/utf8.h"
+#include "engine/api/translator.h"
+
+static const char text[] =
+    "\xEF\xBB\xBF"
+    "  Good morning! How are you, Mr. Smith?\tI'm fine.\r\n\r\n\tWhere were you yesterday at 5 p.m.?  "
+    "No.\n \n\nTom caf\xE9 reads.\xC2\xA0 He is \"here\"\0now. \xE2\x80\x8B\n\n1. One.\n2. Two!\n";
+enum { SENTENCES = 10 };
+
+static ferry_text whole_text(void)
+{
+    return (ferry_text){text, sizeof text - 1};
+}
+
+static ferry_model *open_shipped(void)
+{
+    ferry_model *model;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return model;
+}
+
+static ferry_result *text_of(const ferry_model *model, const ferry_options *options, ferry_text source)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_translate_text(translator, source, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+static ferry_sentence sentence_of(const ferry_result *result, size_t index)
+{
+    ferry_sentence sentence;
+    assert_int_equal(ferry_result_sentence(result, index, &sentence, sizeof sentence), FERRY_OK);
+    return sentence;
+}
+
+static ferry_text source_of(ferry_text source, ferry_sentence sentence)
+{
+    return (ferry_text){source.data + sentence.source_begin, sentence.source_end - sentence.source_begin};
+}
+
+/* Ranges ascend, do not overlap, and what is before, between and after them is the same white space on both sides. */
+static void check_ranges(const ferry_result *result, ferry_text source)
+{
+    const ferry_text target = ferry_result_text(result, 0, 0);
+    size_t from = 0, to = 0;
+    for (size_t i = 0; i <= ferry_result_sentence_count(result); i++) {
+        const ferry_sentence end = {.source_begin = source.size, .target_begin = target.size};
+        const ferry_sentence next = i < ferry_result_sentence_count(result) ? sentence_of(result, i) : end;
+        const ferry_view gap = {source.data + from, next.source_begin - from};
+        assert_true(next.source_begin >= from && next.target_begin >= to && next.target_begin <= target.size);
+        assert_true(ferry_utf8_is_blank(gap));
+        assert_int_equal(next.target_begin - to, gap.size);
+        if (gap.size > 0) assert_memory_equal(target.data + to, gap.data, gap.size);
+        from = next.source_end;
+        to = next.target_end;
+        if (i < ferry_result_sentence_count(result)) assert_true(from > next.source_begin && to >= next.target_begin);
+    }
+}
+
+/* ---- equality with ferry_translate ---- */
+
+static void check_text(const ferry_model *model, const ferry_options *options, ferry_text source)
+{
+    ferry_result *result = text_of(model, options, source);
+    const ferry_text target = ferry_result_text(result, 0, 0);
+    check_ranges(result, source);
+    assert_int_equal(ferry_result_count(result), 1);
+    assert_int_equal(ferry_result_hypotheses(result, 0), 1);
+    assert_int_equal(ferry_result_status(result, 0), FERRY_OK);
+    assert_int_equal(ferry_result_tokens(result, 0, 0), 0);
+    for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
+        const ferry_sentence sentence = sentence_of(result, i);
+        const ferry_text alone = source_of(source, sentence);
+        ferry_result *single = translated(model, options, &alone, 1);
+        const ferry_text expected = ferry_result_text(single, 0, 0);
+        assert_int_equal(sentence.target_end - sentence.target_begin, expected.size);
+        assert_memory_equal(target.data + sentence.target_begin, expected.data, expected.size);
+        assert_int_equal(sentence.status, FERRY_OK);
+        assert_true(sentence.score == ferry_result_score(single, 0, 0));
+        assert_null(sentence.error);
+        const char *warning = ferry_result_warning(single, 0);
+        assert_true((warning == NULL) == (sentence.warning == NULL));
+        if (warning != NULL) assert_string_equal(sentence.warning, warning);
+        ferry_result_destroy(single);
+    }
+    ferry_result_destroy(result);
+}
+
+TEST(test_sentences_are_translated_as_if_alone)
+{
+    ferry_model *model = open_shipped();
+    ferry_options options;
+    ferry_options_default(model, &options, sizeof options);
+    for (options.beam = 1; options.beam <= 3; options.beam += 2) {
+        options.nbest = options.beam;
+        options.scores = 1;
+        options.max_source = options.beam == 1 ? 0 : 7;
+        check_text(model, &options, whole_text());
+    }
+    ferry_result *result = text_of(model, NULL, whole_text());
+    assert_int_equal(ferry_result_sentence_count(result), SENTENCES);
+    assert_string_equal(ferry_result_warning(result, 0), "sentences with warnings: 1");
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+TEST(test_a_known_translation)
+{
+    static const char expected[] = "Hallo, die Welt!\r\n\r\n\tWie geht es dir?  Guten Morgen!\n";
+    ferry_model *model = open_shipped();
+    ferry_result *result = text_of(model, NULL, as_text("Hello, world!\r\n\r\n\tHow are you?  Good morning!\n"));
+    const ferry_text target = ferry_result_text(result, 0, 0);
+    assert_int_equal(target.size, sizeof expected - 1);
+    assert_memory_equal(target.data, expected, target.size);
+    assert_null(ferry_result_warning(result, 0));
+    assert_null(ferry_result_error(result, 0));
+    const ferry_sentence second = sentence_of(result, 1);
+    assert_int_equal(second.source_begin, 18);
+    assert_int_equal(second.source_end, 30);
+    assert_int_equal(second.target_begin, 21);
+    assert_int_equal(second.target_end, 37);
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+/* The source language's abbreviations, as the options name it. */
+TEST(test_the_language_chooses_the_rules)
+{
+    ferry_options options;
+    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces", .keys = put_small_languages}, NULL);
+    ferry_options_default(model, &options, sizeof options);
+    size_t count[2];
+    const ferry_sentence_language *language[2];
+    for (int i = 0; i < 2; i++) {
+        ferry_translator *translator;
+        options.from = i == 0 ? ferry_model_language_tag(model, 0) : ferry_model_language_tag(model, 1);
+        options.to = ferry_model_language_tag(model, 1);
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        language[i] = translator->sentences;
+        ferry_result *result;
+        CHECK(ferry_translate_text(translator, as_text("a bzw. B c"), &result, &error));
+        count[i] = ferry_result_sentence_count(result);
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *tag = ferry_model_language_tag(model, (size_t)i);
+        assert_ptr_equal(language[i], ferry_sentence_language_find(tag));
+        assert_int_equal(count[i], language[i] == ferry_sentence_language_find("de") ? 1 : 2);
+    }
+    assert_true(language[0] != language[1]);
+    ferry_model_close(model);
+}
+
+TEST(test_texts_without_sentences)
+{
+    static const char blank[] = " \t\r\n\n\xE3\x80\x80\xE2\x80\xA8 ";
+    ferry_model *model = open_shipped();
+    const ferry_text texts[] = {{NULL, 0}, {"", 0}, {blank, sizeof blank - 1}};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        ferry_result *result = text_of(model, NULL, texts[i]);
+        const ferry_text target = ferry_result_text(result, 0, 0);
+        assert_int_equal(ferry_result_sentence_count(result), 0);
+        assert_int_equal(ferry_result_hypotheses(result, 0), 1);
+        assert_int_equal(target.size, texts[i].size);
+        if (target.size > 0) assert_memory_equal(target.data, texts[i].data, target.size);
+        ferry_result_destroy(result);
+    }
+    ferry_model_close(model);
+}
+
+static void assert_same_text(const ferry_result *a, const ferry_result *b)
+{
+    assert_same_line(a, 0, b, 0);
+    assert_int_equal(ferry_result_sentence_count(a), ferry_result_sentence_count(b));
+    for (size_t i = 0; i < ferry_result_sentence_count(a); i++) {
+        const ferry_sentence x = sentence_of(a, i), y = sentence_of(b, i);
+        assert_memory_equal(&x, &y, offsetof(ferry_sentence, error));
+    }
+}
+
+TEST(test_any_batch_and_threads)
+{
+    ferry_model *model = open_shipped();
+    ferry_options options;
+    ferry_options_default(model, &options, sizeof options);
+    options.threads = 1;
+    ferry_result *expected = text_of(model, &options, whole_text());
+    for (options.threads = 1; options.threads <= 4; options.threads++)
+        for (options.batch = 1; options.batch <= 16; options.batch *= 4) {
+            ferry_result *result = text_of(model, &options, whole_text());
+            assert_same_text(result, expected);
+            ferry_result_destroy(result);
+        }
+    ferry_result_destroy(expected);
+    ferry_model_close(model);
+}
+
+/* ---- failures ---- */
+
+/* A sentence for which memory does not suffice stays as it is, with ill-formed bytes repaired; the others do not. */
+TEST(test_sentences_that_fail)
+{
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    ferry_options_default(model, &options, sizeof options);
+    options.max_source = 1;
+    ferry_result *result = text_of(model, &options, as_text("Hello, world!\n\n How\xFF are you? "));
+    static const char expected[] = "Hello, world!\n\n How\xEF\xBF\xBD are you? ";
+    const ferry_text target = ferry_result_text(result, 0, 0);
+    check_ranges(result, as_text("Hello, world!\n\n How\xFF are you? "));
+    assert_int_equal(target.size, sizeof expected - 1);
+    assert_memory_equal(target.data, expected, target.size);
+    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
+    assert_non_null(strstr(ferry_result_error(result, 0), "max_source is 1"));
+    assert_string_equal(ferry_result_warning(result, 0),
+                        "sentences that are not translated: 2 of 2; sentences with warnings: 1");
+    assert_int_equal(ferry_result_hypotheses(result, 0), 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(sentence_of(result, i).status, FERRY_ERROR_LIMIT);
+        assert_non_null(strstr(sentence_of(result, i).error, "max_source is 1"));
+    }
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+typedef struct watch {
+    size_t enough, total, last;
+} watch;
+
+static int cancel_when_enough(void *user, size_t done, size_t total)
+{
+    watch *w = user;
+    w->total = total;
+    w->last = done;
+    return done >= w->enough;
+}
+
+/* What is finished is in the text; the rest is the source. The translator is as good as new. */
+TEST(test_cancelled_in_the_middle)
+{
+    ferry_options options;
+    ferry_model *model = open_shipped();
+    ferry_options_default(model, &options, sizeof options);
+    options.threads = 1;
+    options.batch = 1;
+    ferry_result *whole = text_of(model, &options, whole_text());
+    for (size_t enough = 2; enough < SENTENCES; enough += 3) {
+        ferry_error stopped = {0};
+        ferry_translator *translator;
+        ferry_result *result;
+        watch w = {.enough = enough};
+        options.progress = cancel_when_enough;
+        options.user = &w;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        assert_int_equal(ferry_translate_text(translator, whole_text(), &result, &stopped), FERRY_ERROR_CANCELLED);
+        assert_int_equal(w.total, SENTENCES);
+        assert_string_equal(stopped.message,
+                            ferry_name_format("cancelled: %zu of %d sentences are finished", enough, SENTENCES).text);
+        assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_CANCELLED);
+        check_ranges(result, whole_text());
+        size_t finished = 0;
+        for (size_t i = 0; i < SENTENCES; i++) {
+            const ferry_sentence s = sentence_of(result, i), full = sentence_of(whole, i);
+            const char *target = ferry_result_text(result, 0, 0).data + s.target_begin;
+            const size_t size = s.target_end - s.target_begin;
+            if (s.status == FERRY_OK) {
+                finished++;
+                assert_int_equal(size, full.target_end - full.target_begin);
+                assert_memory_equal(target, ferry_result_text(whole, 0, 0).data + full.target_begin, size);
+            } else {
+                assert_int_equal(s.status, FERRY_ERROR_CANCELLED);
+                assert_string_equal(s.error, "cancelled");
+                if (memchr(text + s.source_begin, '\xE9', size) == NULL)
+                    assert_memory_equal(target, text + s.source_begin, size);
+            }
+        }
+        assert_int_equal(finished, enough);
+        ferry_result_destroy(result);
+        w.enough = SIZE_MAX;
+        CHECK(ferry_translate_text(translator, whole_text(), &result, &error));
+        assert_same_text(result, whole);
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+    ferry_result_destroy(whole);
+    ferry_model_close(model);
+}
+
+/* ---- the rest ---- */
+
+TEST(test_a_large_text)
+{
+    static const char unit[] = "Tom is reading a book.  He likes it!\r\n\n";
+    enum { UNITS = 3000 };
+    ferry_options options;
+    ferry_model *model = convert_data("models/marian-separate", NULL);
+    char *large = kept_memory(UNITS * (sizeof unit - 1));
+    for (size_t i = 0; i < UNITS; i++) memcpy(large + i * (sizeof unit - 1), unit, sizeof unit - 1);
+    ferry_options_default(model, &options, sizeof options);
+    options.max_length = 3;
+    ferry_result *result = text_of(model, &options, (ferry_text){large, UNITS * (sizeof unit - 1)});
+    assert_int_equal(ferry_result_sentence_count(result), 2 * UNITS);
+    check_ranges(result, (ferry_text){large, UNITS * (sizeof unit - 1)});
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}
+
+/* A program compiled with a shorter or longer struct. */
+TEST(test_sizes_of_the_struct)
+{
+    ferry_model *model = open_shipped();
+    ferry_result *result = text_of(model, NULL, as_text("Good morning!"));
+    const ferry_sentence full = sentence_of(result, 0);
+    unsigned char bytes[sizeof full + 16];
+    for (size_t size = 0; size <= sizeof bytes; size++) {
+        memset(bytes, 0xAA, sizeof bytes);
+        assert_int_equal(ferry_result_sentence(result, 0, (ferry_sentence *)(void *)bytes, size), FERRY_OK);
+        assert_memory_equal(bytes, &full, size < sizeof full ? size : sizeof full);
+        for (size_t i = sizeof full; i < size; i++) assert_int_equal(bytes[i], 0);
+        for (size_t i = size; i < sizeof bytes; i++) assert_int_equal(bytes[i], 0xAA);
+    }
+    ferry_result_destroy(result);
+    ferry_model_close(model);
+}

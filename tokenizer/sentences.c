@@ -1,0 +1,482 @@
+#include "sentences.h"
+
+#include <string.h>
+#include <uchar.h>
+
+#include "base/utf8.h"
+#include "unicode.h"
+
+enum {
+    LONGEST_WORD = 32,    /* bytes of an abbreviation or starter */
+    MOST_SHELTERED = 120, /* bytes in quotes or brackets within which no sentence ends */
+    MOST_SKIPPED = 8,     /* characters between white space and the word that follows a stop */
+    LAST_DAY = 31,        /* the largest number that is an ordinal one before a full stop */
+    MOST_LISTED = 1000,   /* above any number of a list's item */
+    REPLACEMENT = 0xFFFD, /* what ill-formed bytes are read as */
+    NOTHING = 0x110000,   /* at the end of the text: no character */
+};
+
+/* End a sentence before white space; and anywhere. */
+static const char32_t
+    stops[] = U".!?…‼⁇⁈⁉",
+    wide_stops[] = U"\u3002\uFF01\uFF1F\uFF0E\uFF61\u0964\u0965\u061F\u06D4\u104B\u17D4\u17D5\u1362\u1367\u0589\u0F0D";
+static const char32_t line_ends[] = U"\n\r\v\f\x85\u2028\u2029", bullets[] = U"•⁃‣◦▪●";
+
+/* Within these no sentence ends, if what opens is closed soon enough. */
+static const struct pair {
+    char32_t opening, closing[3];
+} pairs[] = {
+    {'"', U"\""},   {'(', U")"},    {'[', U"]"},    {U'“', U"”"},   {U'„', U"“”"},
+    {U'«', U"»"},   {U'»', U"«"},   {U'‹', U"›"},   {'\'', U"'"},   {U'‘', U"’"},
+    {U'「', U"」"}, {U'『', U"』"}, {U'《', U"》"}, {U'（', U"）"}, {U'【', U"】"},
+};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+typedef enum marker_form { NO_MARKER, FULL_STOP, BRACKET, BOTH } marker_form;
+
+/* What stands before an item of a list: "1.", "b)", "2.)". */
+typedef struct list_marker {
+    marker_form form;
+    bool letter;
+    uint32_t value;
+    size_t end;
+} list_marker;
+
+typedef struct scanner {
+    ferry_view text;
+    const ferry_sentence_language *language;
+    size_t begin;           /* of the sentence */
+    size_t word;            /* where the current word begins, after white space and what opens */
+    bool after_dash;        /* the last character is one */
+    size_t visible;         /* the end of the last character that is not white space */
+    size_t shelter;         /* no sentence ends before this */
+    size_t searched[PAIRS]; /* what would close is not before this */
+    list_marker item;       /* that the sentence begins with */
+} scanner;
+
+/* ---- characters ---- */
+
+static bool has(const char32_t *list, uint32_t c)
+{
+    while (*list != 0 && *list != c) list++;
+    return *list != 0;
+}
+
+/* The character at *at, which moves past it. */
+static uint32_t next(ferry_view text, size_t *at)
+{
+    uint32_t c;
+    if (*at >= text.size) return NOTHING;
+    return ferry_utf8_next(text, at, &c) ? c : REPLACEMENT;
+}
+
+static uint32_t peek(ferry_view text, size_t at)
+{
+    return next(text, &at);
+}
+
+static bool is_space(uint32_t c)
+{
+    return c != NOTHING && ferry_utf8_is_space(c);
+}
+
+static bool is_digit(uint32_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static ferry_character character_of(uint32_t c)
+{
+    return c == NOTHING ? FERRY_CHARACTER_OTHER : ferry_unicode_character(c);
+}
+
+static bool is_letter(uint32_t c)
+{
+    const ferry_character kind = character_of(c);
+    return kind == FERRY_CHARACTER_UPPER || kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER;
+}
+
+static bool is_quote_mark(uint32_t c)
+{
+    return c == '"' || c == '\'';
+}
+
+static bool may_open(uint32_t c)
+{
+    return is_quote_mark(c) || c == U'¿' || c == U'¡' || c == U'»' || c == U'”' ||
+           character_of(c) == FERRY_CHARACTER_OPENING;
+}
+
+static bool may_close(uint32_t c)
+{
+    const ferry_character kind = character_of(c);
+    return is_quote_mark(c) || kind == FERRY_CHARACTER_CLOSING ||
+           (kind == FERRY_CHARACTER_OPENING && c != '(' && c != '[');
+}
+
+static bool is_own_stop(const ferry_sentence_language *language, uint32_t c)
+{
+    return c < 0x80 && language->stops != NULL && strchr(language->stops, (int)c) != NULL && c != 0;
+}
+
+/* ---- words ---- */
+
+/* Whether `list` has this word, in any case. */
+static bool is_listed(const char *list, ferry_view word)
+{
+    char lower[LONGEST_WORD + 8];
+    size_t size = 0;
+    if (list == NULL || word.size == 0 || word.size > LONGEST_WORD) return false;
+    for (size_t at = 0; at < word.size;) {
+        const size_t begin = at;
+        const uint32_t c = next(word, &at), small = ferry_unicode_lower(c);
+        /* The languages with tables have letters of at most two bytes. */
+        if (small < 0x80) {
+            lower[size++] = (char)small;
+        } else if (small < 0x800) {
+            lower[size++] = (char)(0xC0 | small >> 6);
+            lower[size++] = (char)(0x80 | (small & 0x3F));
+        } else {
+            memcpy(lower + size, word.data + begin, at - begin);
+            size += at - begin;
+        }
+        if (size > LONGEST_WORD) return false;
+    }
+    for (const char *from = list; *from != '\0';) {
+        const size_t length = strcspn(from, " ");
+        const size_t suffix = from[0] == '-' ? length - 1 : 0;
+        if (length == size && memcmp(from, lower, size) == 0) return true;
+        if (suffix > 0 && suffix < size && memcmp(from + 1, lower + size - suffix, suffix) == 0) return true;
+        from += length + (from[length] == ' ');
+    }
+    return false;
+}
+
+/* The letters from `at` on. */
+static ferry_view letters_at(ferry_view text, size_t at)
+{
+    size_t end = at;
+    for (size_t after = at; end - at <= LONGEST_WORD && is_letter(next(text, &after));) end = after;
+    return (ferry_view){text.data + at, end - at};
+}
+
+/* Whether the word at `at` is one with which sentences begin. An initial ("A. Smith") is none. */
+static bool is_starter(const scanner *s, size_t at)
+{
+    const ferry_view word = letters_at(s->text, at);
+    size_t after = 0;
+    next(word, &after);
+    if (after == word.size && peek(s->text, at + after) == '.') return false;
+    return is_listed(s->language->starters, word);
+}
+
+/* One letter, which is a capital, or letters with full stops between them: "J", "U.S", "z.B". */
+static bool is_initials(ferry_view word)
+{
+    bool upper = false, dotted = false;
+    for (size_t at = 0; at < word.size;) {
+        const uint32_t c = next(word, &at);
+        if (!is_letter(c)) return false;
+        upper |= character_of(c) == FERRY_CHARACTER_UPPER;
+        if (at == word.size) break;
+        if (next(word, &at) != '.') return false;
+        dotted = true;
+    }
+    return upper || dotted;
+}
+
+/* Digits, and full stops between them, of which the last number is at most `most`. */
+static bool is_number(ferry_view word, uint32_t most)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        const bool digit = is_digit((unsigned char)word.data[i]);
+        if (!digit && (word.data[i] != '.' || i == 0)) return false;
+        number = digit ? number * 10 + (uint32_t)(word.data[i] - '0') : 0;
+        if (number > most) return false;
+    }
+    return word.size > 0;
+}
+
+static bool is_roman(ferry_view word)
+{
+    size_t i = 0;
+    while (i < word.size && strchr("IVXLC", word.data[i]) != NULL && word.data[i] != 0) i++;
+    return i == word.size && i > 0;
+}
+
+/* Where the part of the word that may be an abbreviation begins: in "l'Ing" after the apostrophe. */
+static size_t abbreviation_in(ferry_view text, size_t word, size_t end)
+{
+    size_t begin = word;
+    for (size_t at = word; at < end;) {
+        const uint32_t c = next(text, &at);
+        const bool number = character_of(c) == FERRY_CHARACTER_DASH && is_digit(peek(text, at));
+        if (number || ((c == '\'' || c == U'’' || c == '/' || may_open(c)) && end - at > 1)) begin = at;
+    }
+    return begin;
+}
+
+/* ---- lists ---- */
+
+static list_marker read_marker(ferry_view text, size_t at)
+{
+    list_marker marker = {.form = NO_MARKER};
+    size_t after = at;
+    uint32_t c = next(text, &after);
+    marker.letter = c >= 'a' && c <= 'z';
+    if (marker.letter) marker.value = c;
+    for (; !marker.letter && is_digit(c) && marker.value < MOST_LISTED; c = next(text, &after))
+        marker.value = marker.value * 10 + c - '0';
+    if (marker.letter) c = next(text, &after);
+    if (marker.value == 0 || marker.value >= MOST_LISTED) return marker;
+    const bool stop = c == '.';
+    if (stop) c = peek(text, after);
+    const bool bracket = c == ')';
+    if (stop && bracket) next(text, &after);
+    marker.end = after;
+    if ((stop || bracket) && is_space(peek(text, after)))
+        marker.form = stop && bracket ? BOTH : stop ? FULL_STOP : BRACKET;
+    return marker;
+}
+
+/* ---- what follows a stop ---- */
+
+typedef struct follower {
+    size_t word;    /* where it begins, after white space, dashes and what opens */
+    uint32_t first; /* its first character; NOTHING: the text or the line ends */
+} follower;
+
+static follower find_follower(ferry_view text, size_t at)
+{
+    follower f = {.first = NOTHING};
+    size_t after = at;
+    int skipped = 0;
+    uint32_t c = next(text, &after);
+    while (is_space(c) && !has(line_ends, c)) {
+        at = after;
+        c = next(text, &after);
+    }
+    while (skipped++ < MOST_SKIPPED && (may_open(c) || character_of(c) == FERRY_CHARACTER_DASH || c == ' ')) {
+        at = after;
+        c = next(text, &after);
+    }
+    f.word = at;
+    if (!has(line_ends, c)) f.first = c;
+    return f;
+}
+
+/* Whether a sentence that begins with this is likely: after full stops of abbreviations, other words decide. */
+static bool may_begin(follower f)
+{
+    switch (character_of(f.first)) {
+    case FERRY_CHARACTER_UPPER:
+    case FERRY_CHARACTER_LETTER:
+    case FERRY_CHARACTER_NUMBER: return true;
+    case FERRY_CHARACTER_LOWER:
+    case FERRY_CHARACTER_MARK: return false;
+    default: return f.first == NOTHING || strchr("+=&%/,;:)]}|", f.first < 0x80 ? (int)f.first : ' ') == NULL;
+    }
+}
+
+/* ---- a stop ---- */
+
+/* A run of stops, and what closes after them. */
+typedef struct stop_run {
+    size_t begin, end;
+    bool lone; /* a single full stop, which may belong to an abbreviation */
+    bool wide; /* white space need not follow */
+    bool closed;
+    bool omission; /* " . . ." */
+} stop_run;
+
+static bool is_stop(const scanner *s, uint32_t c)
+{
+    return c != NOTHING && (has(stops, c) || has(wide_stops, c) || is_own_stop(s->language, c));
+}
+
+/* " ." of an ellipsis with blanks: where it ends, else `at`. */
+static size_t spaced_stop(ferry_view text, size_t at)
+{
+    size_t after = at;
+    const uint32_t blank = next(text, &after);
+    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != '.') return at;
+    const uint32_t c = peek(text, after);
+    return c == NOTHING || is_space(c) || may_close(c) ? after : at;
+}
+
+/* French puts blanks before what closes: " »", before white space or a stop. Where it ends, else `at`. */
+static size_t spaced_closing(ferry_view text, size_t at)
+{
+    size_t after = at;
+    const uint32_t blank = next(text, &after);
+    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != U'»') return at;
+    const uint32_t c = peek(text, after);
+    return c == NOTHING || is_space(c) || has(stops, c) || c == ',' || c == ')' ? after : at;
+}
+
+/* "[12]", a reference to a note, perhaps after a blank: where it ends, else `at`. */
+static size_t reference(ferry_view text, size_t at)
+{
+    const size_t bracket = peek(text, at) == ' ' ? at + 1 : at;
+    size_t after = bracket + 1;
+    if (peek(text, bracket) != '[') return at;
+    while (after < text.size && is_digit((unsigned char)text.data[after])) after++;
+    return after > bracket + 1 && peek(text, after) == ']' ? after + 1 : at;
+}
+
+/* Of ". . . .", the first full stop ends the sentence if it stands at a word, and an ellipsis follows. */
+static stop_run read_run(const scanner *s, size_t begin)
+{
+    stop_run run = {.begin = begin, .end = begin};
+    size_t count = 0;
+    for (size_t after = begin;; after = run.end) {
+        const uint32_t c = next(s->text, &after);
+        if (is_stop(s, c)) {
+            count++;
+            run.lone = count == 1 && c == '.';
+            run.wide = has(wide_stops, c);
+        } else if (c != NOTHING && may_close(c) && !(run.wide && character_of(c) == FERRY_CHARACTER_OPENING)) {
+            run.closed = true;
+        } else {
+            after = spaced_stop(s->text, run.end);
+            if (after > run.end) count++, run.lone = false;
+            if (after == run.end) after = spaced_closing(s->text, run.end);
+            if (after == run.end) after = reference(s->text, run.end);
+            if (after == run.end) break;
+        }
+        run.end = after;
+    }
+    const bool spaced = begin == s->begin || s->text.data[begin - 1] == ' ';
+    const size_t size = run.end - begin; /* of ". . ." or ". . . ." */
+    run.omission = spaced && count == 3 && size == 5;
+    const follower f = find_follower(s->text, run.end);
+    if (!spaced && count == 4 && size == 7 && f.first != NOTHING && may_begin(f)) run.end = begin + 1;
+    return run;
+}
+
+/* The full stop of an abbreviation, an initial or an ordinal number, after which the sentence goes on. */
+static bool is_inside(const scanner *s, const stop_run *run, follower f)
+{
+    const ferry_sentence_language *language = s->language;
+    const size_t begin = abbreviation_in(s->text, s->word, run->begin);
+    const ferry_view word = {s->text.data + begin, run->begin - begin};
+    if (f.first == NOTHING) return false;
+    if (is_listed(language->never, word)) return true;
+    const ferry_view other = letters_at(s->text, f.word);
+    const bool starter = is_starter(s, f.word);
+    if (is_listed(language->before_number, word) && (is_digit(f.first) || (is_roman(other) && !starter))) return true;
+    if (is_initials(word)) {
+        size_t letter = begin;
+        next(s->text, &letter);
+        if (letter == run->begin && (begin == s->begin || language->starters == NULL)) return true;
+        return !starter && language->starters != NULL;
+    }
+    const bool ordinal = language->ordinals && (is_number(word, LAST_DAY) || is_roman(word));
+    return (ordinal || is_listed(language->before_name, word)) && !starter;
+}
+
+/* Whether the sentence ends with the run. */
+static bool ends_with(const scanner *s, const stop_run *run)
+{
+    const uint32_t c = peek(s->text, run->end);
+    if (run->end < s->shelter) return false;
+    if (c == NOTHING) return true;
+    if (run->wide && !is_space(c)) {
+        const bool hiragana = c >= 0x3041 && c <= 0x309F, digit = c >= 0xFF10 && c <= 0xFF19;
+        return !(run->closed && hiragana) && !(digit && peek(s->text, run->begin) == U'．') && !has(U"，、,", c);
+    }
+    if (!is_space(c)) return false;
+    if (run->begin > s->begin && (s->text.data[run->begin - 1] == '[' || s->text.data[run->begin - 1] == '('))
+        return false;
+    const follower f = find_follower(s->text, run->end);
+    if (run->wide || f.first == NOTHING) return true;
+    if (run->omission) return false;
+    const marker_form item = read_marker(s->text, f.word).form;
+    if (item == BRACKET || item == BOTH) return true;
+    return may_begin(f) && !(run->lone && !run->closed && is_inside(s, run, f));
+}
+
+/* A bullet, or the marker of the list's next item, or of a next list's first. */
+static bool begins_item(const scanner *s, size_t at, uint32_t c)
+{
+    if (has(bullets, c)) return true;
+    if (s->item.form == NO_MARKER || !(is_digit(c) || (c >= 'a' && c <= 'z'))) return false;
+    const list_marker marker = read_marker(s->text, at);
+    const uint32_t first = marker.letter ? 'a' : 1;
+    return marker.form == s->item.form && marker.letter == s->item.letter &&
+           (marker.value == s->item.value + 1 || marker.value == first);
+}
+
+/* ---- quotes and brackets ---- */
+
+/* Whether what closes `opening`, between `before` and the byte `after`, is no apostrophe, and does not open. */
+static bool closes(ferry_view text, uint32_t opening, uint32_t before, size_t after)
+{
+    if (opening == '\'' || opening == U'‘') return has(U".,!?…", before) && !is_letter(peek(text, after));
+    return opening != '"' || !is_space(before);
+}
+
+/* Finds what closes `c`, which stands before `at`, and shelters what is between. */
+static void take_shelter(scanner *s, uint32_t c, size_t at)
+{
+    size_t p = 0;
+    uint32_t before = c;
+    while (p < PAIRS && pairs[p].opening != c) p++;
+    if (p == PAIRS || at < s->searched[p]) return;
+    const size_t most = s->text.size - at < MOST_SHELTERED ? s->text.size : at + MOST_SHELTERED;
+    for (size_t after = at; after < most;) {
+        const uint32_t other = next(s->text, &after);
+        if (has(line_ends, other)) break;
+        if (has(pairs[p].closing, other) && closes(s->text, c, before, after)) {
+            s->shelter = after;
+            return;
+        }
+        before = other;
+    }
+    s->searched[p] = most;
+}
+
+/* ---- the scan ---- */
+
+/* The end of a sentence by the character `c` at `at`, which is not white space, or 0. Moves *at past what it looked
+ * through. */
+static size_t visit(scanner *s, uint32_t c, bool first, size_t *at)
+{
+    size_t after = *at;
+    next(s->text, &after);
+    if (first && *at > s->begin && *at >= s->item.end && *at >= s->shelter && begins_item(s, *at, c)) return s->visible;
+    if (first) s->word = *at;
+    if (*at >= s->shelter && (first || s->after_dash || !is_quote_mark(c))) take_shelter(s, c, after);
+    s->after_dash = character_of(c) == FERRY_CHARACTER_DASH;
+    if (is_stop(s, c) && *at >= s->item.end) {
+        const stop_run run = read_run(s, *at);
+        if (ends_with(s, &run)) return run.end;
+        after = run.end;
+    }
+    s->visible = *at = after;
+    return 0;
+}
+
+size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
+{
+    scanner s = {.text = text, .language = language, .begin = begin, .word = begin, .visible = begin};
+    bool first = true; /* of a word */
+    size_t item = begin, after = begin;
+    if (has(bullets, next(text, &after)))
+        for (item = after; is_space(next(text, &after));) item = after;
+    s.item = read_marker(text, item);
+    for (size_t at = begin; at < text.size;) {
+        const uint32_t c = peek(text, at);
+        if (has(line_ends, c)) return s.visible;
+        if (is_space(c)) {
+            first = true;
+            next(text, &at);
+            continue;
+        }
+        const size_t end = visit(&s, c, first, &at);
+        if (end > 0) return end;
+        first = may_open(c);
+    }
+    return s.visible;
+}

@@ -1,0 +1,37 @@
+#include "unicode.h"
+
+#include <utf8proc.h>
+
+ferry_character ferry_unicode_character(uint32_t c)
+{
+    switch (utf8proc_category((utf8proc_int32_t)c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT: return FERRY_CHARACTER_UPPER;
+    case UTF8PROC_CATEGORY_LL: return FERRY_CHARACTER_LOWER;
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO: return FERRY_CHARACTER_LETTER;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME: return FERRY_CHARACTER_MARK;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO: return FERRY_CHARACTER_NUMBER;
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PI: return FERRY_CHARACTER_OPENING;
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PF: return FERRY_CHARACTER_CLOSING;
+    case UTF8PROC_CATEGORY_PD: return FERRY_CHARACTER_DASH;
+    default: return FERRY_CHARACTER_OTHER;
+    }
+}
+
+uint32_t ferry_unicode_lower(uint32_t c)
+{
+    return (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
+}
+
+bool ferry_unicode_joins(uint32_t before, uint32_t c)
+{
+    const uint32_t zero_width_joiner = 0x200D;
+    return before == zero_width_joiner || !utf8proc_grapheme_break((utf8proc_int32_t)before, (utf8proc_int32_t)c);
+}

@@ -1,0 +1,27 @@
+/* Properties of characters: utf8proc, behind what Ferry asks of it. */
+#ifndef FERRY_TOKENIZER_UNICODE_H
+#define FERRY_TOKENIZER_UNICODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Groups of Unicode's general categories. */
+typedef enum ferry_character {
+    FERRY_CHARACTER_UPPER,   /* Lu, Lt */
+    FERRY_CHARACTER_LOWER,   /* Ll */
+    FERRY_CHARACTER_LETTER,  /* Lm, Lo: of scripts without case */
+    FERRY_CHARACTER_MARK,    /* M… */
+    FERRY_CHARACTER_NUMBER,  /* N… */
+    FERRY_CHARACTER_OPENING, /* Ps, Pi */
+    FERRY_CHARACTER_CLOSING, /* Pe, Pf */
+    FERRY_CHARACTER_DASH,    /* Pd */
+    FERRY_CHARACTER_OTHER
+} ferry_character;
+
+/* `c` is at most 0x10FFFF, in all of these. */
+ferry_character ferry_unicode_character(uint32_t c);
+uint32_t ferry_unicode_lower(uint32_t c);
+/* Whether a user takes two characters that follow each other for one (Unicode's annex 29, judged by the two alone). */
+bool ferry_unicode_joins(uint32_t before, uint32_t c);
+
+#endif
