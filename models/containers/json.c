@@ -49,11 +49,11 @@ static json_t *load(ferry_view text, json_error_t *problem, bool *out_of_memory)
     return root;
 }
 
-/* By what stands outside of strings. What jansson 2.14 allocates, with malloc's own bytes: 224 for an object, whose table
- * has room for 8 members; for each member 80 and its key, and up to 48 of a larger table; 128 for an array; for each
- * element a pointer, and up to twice that while the array grows; 80 and its bytes for a string, 32 for a number. Texts
- * count five times: in the tree, three times in the reader's buffer while that grows, and in the copy with shorter
- * integers. */
+/* By what stands outside of strings. What jansson 2.14 allocates, with malloc's own bytes: 224 for an object, whose
+ * table has room for 8 members; for each member 80 and its key, and up to 48 of a larger table; 128 for an array; for
+ * each element a pointer, and up to twice that while the array grows; 80 and its bytes for a string, 32 for a number.
+ * Texts count five times: in the tree, three times in the reader's buffer while that grows, and in the copy with
+ * shorter integers. */
 size_t ferry_json_cost(ferry_view text)
 {
     static const uint8_t costs[UINT8_MAX + 1] = {['{'] = 240, ['['] = 160, [','] = 72, ['"'] = 80};
