@@ -53,6 +53,11 @@ int ferry_hex_digit(char digit)
     return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
+void ferry_hex_digits(const uint8_t *bytes, size_t size, char *digits)
+{
+    for (size_t i = 0; i < 2 * size; i++) digits[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+}
+
 ferry_name ferry_name_format(const char *format, ...)
 {
     ferry_name name;

@@ -26,6 +26,8 @@ bool ferry_text_ends(const char *text, const char *end);
 bool ferry_view_contains(ferry_view view, const char *part);
 /* The value of a hexadecimal digit of either case, or -1. */
 int ferry_hex_digit(char digit);
+/* Two digits for each byte, in lower case, without a NUL: digits [2 × size]. */
+void ferry_hex_digits(const uint8_t *bytes, size_t size, char *digits);
 
 /* A formatted name: of a key, a tensor, a file in a message. Truncated to 255 bytes. */
 typedef struct ferry_name {

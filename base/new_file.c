@@ -18,6 +18,25 @@ enum {
     FOR_ALL = 0666, /* less the umask */
 };
 
+/* ---- names ---- */
+
+#define TEMPORARY_START "ferry-"
+#define TEMPORARY_ENDING ".part"
+
+ferry_temporary_name ferry_temporary_name_create(void)
+{
+    ferry_temporary_name name;
+    uint64_t random;
+    ferry_random_bytes(&random, sizeof random);
+    snprintf(name.text, sizeof name.text, TEMPORARY_START "%016" PRIx64 TEMPORARY_ENDING, random);
+    return name;
+}
+
+bool ferry_is_temporary_name(const char *name)
+{
+    return ferry_text_begins(name, TEMPORARY_START) && ferry_text_ends(name, TEMPORARY_ENDING);
+}
+
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_IO, "%s: %s: %s", file->path, what, strerror(errno));
@@ -125,11 +144,9 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 
 static ferry_status create(ferry_new_file *file, ferry_error *error)
 {
-    uint64_t random;
-    ferry_random_bytes(&random, sizeof random);
-    snprintf(file->temporary, sizeof file->temporary, "ferry-%016" PRIx64 ".part", random);
+    file->temporary = ferry_temporary_name_create();
     file->descriptor =
-        openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);
+        openat(file->directory, file->temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);
     if (file->descriptor < 0) return fail(file, "cannot create a file beside it", error);
     /* The umask is no matter for one's own file, but in a folder for all, somebody may have made one that all may
      * write. If the system refuses this, less is permitted than before. */
@@ -180,7 +197,7 @@ ferry_status ferry_new_file_finish(ferry_new_file *file, ferry_error *error)
 {
     FERRY_TRY(write_at(file, 0, NULL, 0, error)); /* an empty file has to be created, too */
     if (!synchronize(file->descriptor)) return fail(file, "cannot write", error);
-    if (renameat(file->directory, file->temporary, file->directory, file->name) != 0)
+    if (renameat(file->directory, file->temporary.text, file->directory, file->name) != 0)
         return fail(file, "cannot rename the new file", error);
     close(file->descriptor);
     file->descriptor = -1;
@@ -191,7 +208,7 @@ void ferry_new_file_close(ferry_new_file *file)
 {
     if (file->descriptor >= 0) {
         close(file->descriptor);
-        unlinkat(file->directory, file->temporary, 0);
+        unlinkat(file->directory, file->temporary.text, 0);
     }
     if (file->directory >= 0) close(file->directory);
     file->directory = file->descriptor = -1;

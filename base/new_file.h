@@ -16,6 +16,13 @@
 #include "bytes.h"
 #include "status.h"
 
+typedef struct ferry_temporary_name {
+    char text[sizeof "ferry-0123456789abcdef.part"];
+} ferry_temporary_name;
+/* A random one. */
+ferry_temporary_name ferry_temporary_name_create(void);
+bool ferry_is_temporary_name(const char *name);
+
 typedef struct ferry_new_file {
     const char *path; /* of the caller: names the file in messages, and lasts until ferry_new_file_close */
     int directory;    /* -1: nothing is open */
@@ -24,7 +31,7 @@ typedef struct ferry_new_file {
     bool owned;       /* the file that is replaced belongs to the user */
     uint64_t size;    /* written so far */
     char name[256];   /* in the folder */
-    char temporary[sizeof "ferry-0123456789abcdef.part"];
+    ferry_temporary_name temporary;
 } ferry_new_file;
 
 /* Finds the place for the file, and creates nothing yet. Errors: IO. */

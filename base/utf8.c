@@ -89,7 +89,15 @@ ferry_view ferry_utf8_trim(ferry_view text)
     return (ferry_view){text.size == 0 ? text.data : text.data + begin, end - begin};
 }
 
+size_t ferry_utf8_leading_space(ferry_view text)
+{
+    size_t end = 0;
+    uint32_t c;
+    for (size_t at = 0; at < text.size && ferry_utf8_next(text, &at, &c) && ferry_utf8_is_space(c);) end = at;
+    return end;
+}
+
 bool ferry_utf8_is_blank(ferry_view text)
 {
-    return ferry_utf8_trim(text).size == 0;
+    return ferry_utf8_leading_space(text) == text.size;
 }

@@ -20,6 +20,9 @@ size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced);
 /* The part of `text` between leading and trailing white space. Ill-formed bytes are not white space. */
 ferry_view ferry_utf8_trim(ferry_view text);
 
+/* Bytes of the white space with which `text` begins. */
+size_t ferry_utf8_leading_space(ferry_view text);
+
 /* Nothing but white space, or empty. */
 bool ferry_utf8_is_blank(ferry_view text);
 

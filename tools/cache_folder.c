@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +11,11 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/system.h"
+#include "base/new_file.h"
 #include "command.h"
 #include "source_state.h"
 
 #define ENTRY_ENDING ".gguf"
-#define TEMPORARY_START "ferry-"
-#define TEMPORARY_ENDING ".part"
 enum { MOST_BASE = 40, DAY = 24 * 60 * 60, MOST_DAYS = 90 };
 static const uint64_t most_bytes = UINT64_C(20000000000);
 
@@ -127,15 +124,6 @@ ferry_cache_name ferry_cache_entry(const char *path, const char *hash)
     return name;
 }
 
-ferry_cache_name ferry_cache_temporary(void)
-{
-    ferry_cache_name name;
-    uint64_t random;
-    ferry_random_bytes(&random, sizeof random);
-    snprintf(name.text, sizeof name.text, TEMPORARY_START "%016" PRIx64 TEMPORARY_ENDING, random);
-    return name;
-}
-
 /* Whether the name ends in "-HASH.gguf". */
 static bool is_entry(const char *name)
 {
@@ -144,11 +132,6 @@ static bool is_entry(const char *name)
     for (size_t i = 1; i <= FERRY_STATE_DIGITS; i++)
         if (ferry_hex_digit(name[length - size + i]) < 0) return false;
     return true;
-}
-
-static bool is_temporary(const char *name)
-{
-    return ferry_text_begins(name, TEMPORARY_START) && ferry_text_ends(name, TEMPORARY_ENDING);
 }
 
 /* ---- files ---- */
@@ -187,7 +170,7 @@ static bool list_names(DIR *directory, ferry_cache_file **files, size_t *count)
     const struct dirent *entry;
     while ((entry = readdir(directory)) != NULL) {
         struct stat found;
-        const bool temporary = is_temporary(entry->d_name);
+        const bool temporary = ferry_is_temporary_name(entry->d_name);
         if (!temporary && !is_entry(entry->d_name)) continue;
         if (fstatat(dirfd(directory), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) continue; /* gone */
         ferry_cache_file *grown = ferry_array_grow(*files, &capacity, *count + 1, sizeof *grown);

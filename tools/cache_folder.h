@@ -32,8 +32,6 @@ typedef struct ferry_cache_name {
 
 /* "BASE-HASH.gguf", where BASE is the beginning of the last part of `path`. */
 ferry_cache_name ferry_cache_entry(const char *path, const char *hash);
-/* A new name for a file that is not complete: "ferry-RANDOM.part", as the converter calls its own. */
-ferry_cache_name ferry_cache_temporary(void);
 
 /* Opens a file for reading; *descriptor is -1 if there is none. If anything else has its name, or others can write to
  * it, prints a message and returns false. */

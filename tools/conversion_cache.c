@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "base/system.h"
 #include "command.h"
 #include "convert_with_progress.h"
@@ -64,7 +65,7 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
             futimens(descriptor, NULL); /* its last use; without it, the entry only seems older */
             return descriptor;
         }
-        const ferry_cache_name made = ferry_cache_temporary();
+        const ferry_temporary_name made = ferry_temporary_name_create();
         descriptor = convert(cache, path, made.text, quiet);
         if (descriptor < 0) return -1;
         const bool found = ferry_source_state_find(path, &after), same = found && strcmp(before.hash, after.hash) == 0;

@@ -96,6 +96,7 @@ bool ferry_source_state_find(const char *source, ferry_source_state *state)
         return false;
     }
     sha256_digest(&hash, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++) snprintf(state->hash + 2 * i, 3, "%02x", digest[i]);
+    ferry_hex_digits(digest, sizeof digest, state->hash);
+    state->hash[FERRY_STATE_DIGITS] = '\0';
     return true;
 }

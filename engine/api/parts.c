@@ -169,10 +169,7 @@ static ferry_view take(splitter *s, size_t bytes)
 
 static ferry_view take_space(splitter *s)
 {
-    size_t end = 0;
-    uint32_t c;
-    for (size_t at = 0; at < s->rest.size && ferry_utf8_next(s->rest, &at, &c) && ferry_utf8_is_space(c);) end = at;
-    return take(s, end);
+    return take(s, ferry_utf8_leading_space(s->rest));
 }
 
 static ferry_status split(splitter *s, ferry_error *error)

@@ -24,10 +24,7 @@ static ferry_status add(sentence_list *list, ferry_text sentence, ferry_error *e
 
 static size_t skip_space(ferry_view text, size_t at)
 {
-    uint32_t c;
-    for (size_t after = at; after < text.size && ferry_utf8_next(text, &after, &c) && ferry_utf8_is_space(c);)
-        at = after;
-    return at;
+    return at + ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
 }
 
 static ferry_status split(const ferry_translator *translator, ferry_view text, sentence_list *list, ferry_error *error)

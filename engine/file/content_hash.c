@@ -34,6 +34,5 @@ void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY
 {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&hash->state));
-    for (size_t i = 0; i < FERRY_HASH_DIGITS; i++)
-        digits[i] = "0123456789abcdef"[canonical.digest[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    ferry_hex_digits(canonical.digest, sizeof canonical.digest, digits);
 }

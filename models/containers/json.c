@@ -85,15 +85,17 @@ static ferry_status parse(ferry_view text, const char *file, json_t **root, ferr
 static ferry_status parse_kind(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
                                ferry_error *error)
 {
+    const size_t cost = ferry_json_cost(text);
     *root = NULL;
-    if (!ferry_account_take(account, ferry_json_cost(text))) return fail_memory(file, ferry_json_cost(text), error);
+    if (!ferry_account_take(account, cost)) return fail_memory(file, cost, error);
     ferry_status status = parse(text, file, root, error);
     if (status == FERRY_OK && json_typeof(*root) != type) {
         status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON %s", file,
                             type == JSON_OBJECT ? "object" : "array");
     }
     if (status == FERRY_OK) return FERRY_OK;
-    ferry_json_release(*root, text, account);
+    json_decref(*root);
+    ferry_account_give(account, cost);
     *root = NULL;
     return status;
 }

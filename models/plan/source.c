@@ -407,7 +407,7 @@ static void compute_hash(ferry_import_source *source, source_file *file)
         ferry_import_source_release(source, file->original.data + at, step);
     }
     sha256_digest(&context, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++) snprintf(file->hash + 2 * i, 3, "%02x", digest[i]);
+    ferry_hex_digits(digest, sizeof digest, file->hash); /* which is zeroed */
 }
 
 ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
