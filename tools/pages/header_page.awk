@@ -1,16 +1,5 @@
 # ferry.3, from ferry.h: its first comment, then each declaration with the comment before it. The comments of the
 # header are plain text. (Doxygen reads comments of its own form only, and c2man is no longer packaged.)
-function roff(text)
-{
-    gsub(/\\/, "\\e", text)
-    gsub(/-/, "\\-", text)
-    gsub(/'/, "\\(aq", text)
-    gsub(/`/, "\\(ga", text)
-    gsub(/…/, "...", text)
-    gsub(/×/, "\\(mu", text)
-    sub(/^\./, "\\\\\\&.", text)
-    return text
-}
 function words(text)
 {
     gsub(/[ \n]+/, " ", text)

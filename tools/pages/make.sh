@@ -16,8 +16,8 @@ version=${version#ferry }
 } > "$directory/help"
 awk -f "$pages/table.awk" "$directory/help" > "$directory/table"
 
-awk -v version="$version" -f "$pages/program_page.awk" "$directory/table" > "$directory/ferry.1"
-awk -v version="$version" -f "$pages/header_page.awk" "$header" > "$directory/ferry.3"
+awk -v version="$version" -f "$pages/roff.awk" -f "$pages/program_page.awk" "$directory/table" > "$directory/ferry.1"
+awk -v version="$version" -f "$pages/roff.awk" -f "$pages/header_page.awk" "$header" > "$directory/ferry.3"
 awk -f "$pages/bash.awk" "$directory/table" > "$directory/ferry.bash"
 awk -f "$pages/zsh.awk" "$directory/table" > "$directory/_ferry"
 awk -f "$pages/fish.awk" "$directory/table" > "$directory/ferry.fish"

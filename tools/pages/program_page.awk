@@ -1,15 +1,4 @@
 # ferry.1, from the table of table.awk. (help2man reads one help text per page and knows no commands with options.)
-function roff(text)
-{
-    gsub(/\\/, "\\e", text)
-    gsub(/-/, "\\-", text)
-    gsub(/'/, "\\(aq", text)
-    gsub(/`/, "\\(ga", text)
-    gsub(/…/, "...", text)
-    sub(/^\./, "\\\\\\&.", text)
-    return text
-}
-
 BEGIN {
     FS = "\t"
     print ".TH FERRY 1 \"\" \"ferry " version "\" \"User Commands\""
