@@ -1,6 +1,8 @@
 /* Lines that are too long for the model: where they are cut, that the parts are translated like lines of their own and
  * joined without losing a byte between them, and what the result says about it. */
+#include "tests/support/cancel_when_enough.h"
 #include "tests/support/small_model.h"
+#include "tests/support/sanitized.h"
 
 #include "base/utf8.h"
 #include "engine/api/cuts.h"
@@ -162,7 +164,7 @@ static char *repeated(const char *unit, size_t bytes)
     return text;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
 enum { MEGABYTE = 100000 }; /* sanitizers take ten times as long */
 #else
 enum { MEGABYTE = 1000000 };
@@ -510,22 +512,6 @@ TEST(test_warnings)
 }
 
 /* ---- cancelling ---- */
-
-typedef struct watch {
-    ferry_translator *translator; /* NULL: the callback's answer cancels */
-    size_t enough, total, last;
-} watch;
-
-static int cancel_when_enough(void *user, size_t done, size_t total)
-{
-    watch *w = user;
-    w->total = total;
-    w->last = done;
-    if (done < w->enough) return 0;
-    if (w->translator == NULL) return 1;
-    ferry_translator_cancel(w->translator);
-    return 0;
-}
 
 /* Either way of cancelling keeps the lines that are finished, and leaves the translator usable. A line in parts is
  * finished with its last part. */

@@ -4,13 +4,9 @@
 
 #include "tests/support/fake_position.h"
 #include "tests/support/files.h"
+#include "tests/support/sanitized.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
 enum { MOST_KILOBYTES = 4 << 20 }; /* with the shadow of what is not touched */
 #else
 enum { MOST_KILOBYTES = 48 << 10 };

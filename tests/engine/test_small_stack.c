@@ -1,6 +1,7 @@
 /* Everything that an application does runs on a thread with a stack of 128 kB, musl's default, on every ISA. */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
+#include "tests/support/sanitized.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -8,12 +9,7 @@
 #include "engine/kernels/kernels.h"
 #include "models/convert.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
 enum { STACK_BYTES = 1 << 20 }; /* their frames are larger */
 #else
 enum { STACK_BYTES = 128 << 10 };

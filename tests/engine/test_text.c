@@ -1,4 +1,5 @@
 /* ferry_translate_text: each sentence is translated as if it came alone, and every byte between sentences is kept. */
+#include "tests/support/cancel_when_enough.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 
@@ -229,18 +230,6 @@ TEST(test_sentences_that_fail)
     }
     ferry_result_destroy(result);
     ferry_model_close(model);
-}
-
-typedef struct watch {
-    size_t enough, total, last;
-} watch;
-
-static int cancel_when_enough(void *user, size_t done, size_t total)
-{
-    watch *w = user;
-    w->total = total;
-    w->last = done;
-    return done >= w->enough;
 }
 
 /* What is finished is in the text; the rest is the source. The translator is as good as new. */

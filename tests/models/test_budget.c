@@ -4,6 +4,7 @@
 #define _XOPEN_SOURCE 700 /* fork */
 #include "tests/support/import_support.h"
 #include "tests/support/make_zip.h"
+#include "tests/support/sanitized.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,15 +12,6 @@
 
 #include "models/containers/budget.h"
 #include "models/plan/source.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
 
 #define BASE ((size_t)256 << 20)
 #define MEGABYTE ((size_t)1 << 20)
