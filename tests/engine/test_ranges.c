@@ -1,7 +1,12 @@
-/* The bytes of a text that ids stand for. */
+/* The bytes of a text that ids stand for: as SentencePiece places its pieces (tests/data/tokenizer/record.py), in texts
+ * that are cleaned or repaired first, and in translations. */
+#define _DEFAULT_SOURCE /* strsep */
 #include "tests/support/tokenizer_support.h"
 
-#include "base/utf8.h"
+#include <inttypes.h>
+
+#include "tests/support/check_ranges.h"
+#include "tests/support/random.h"
 #include "tests/support/support.h"
 #include "tokenizer/sentencepiece_c.h"
 
@@ -50,7 +55,7 @@ static void drop(own_ids *model)
 /* Each id's bytes of the text, separated by "|". */
 static void assert_ranges(ferry_view text, const ferry_range *ranges, size_t count, const char *expected)
 {
-    char found[1024];
+    char found[1024] = "";
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
         assert_true(ranges[i].begin <= ranges[i].end && ranges[i].end <= text.size);
@@ -62,7 +67,22 @@ static void assert_ranges(ferry_view text, const ferry_range *ranges, size_t cou
     assert_string_equal(found, expected);
 }
 
-TEST(test_ranges_of_a_source)
+static void check_ranges(ferry_view text, const ferry_range *ranges, size_t count)
+{
+    const char *fault = fault_of_ranges(text, ranges, count);
+    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
+}
+
+static void encode_ranges(own_ids *model, ferry_view text)
+{
+    CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
+    assert_int_equal(model->ranges.count, model->ids.count);
+    check_ranges(text, model->ranges.ranges, model->ranges.count);
+}
+
+/* ---- sources ---- */
+
+TEST(test_source)
 {
     static const struct {
         ferry_view text;
@@ -73,14 +93,108 @@ TEST(test_ranges_of_a_source)
         {VIEW(" \t Hello \u3000it \n"), "He|ll|o|it"},
         {VIEW("\u6F22\u5B57 it"), "|\u6F22|\u6F22|\u6F22|\u5B57|\u5B57|\u5B57|it"},
         {VIEW("o\u3314r"), "|o|\u3314|\u3314|\u3314|\u3314|\u3314|\u3314|r"},
+        {VIEW("\uFB01ne"), "\uFB01n|\uFB01n|e"},
+        {VIEW("n \uFB00"), "|n|\uFB00|\uFB00"},
+        {VIEW("x\xC2\x85\u2028w"), "|x|||w"},
+        {VIEW("a\xFF\xE2\x82 b"), "a|\xFF|\xFF|\xFF|\xE2|\xE2|\xE2|\x82|\x82|\x82|b"},
     };
     own_ids model;
     load(&model, BYTE_FALLBACK);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK(
-            ferry_tokenizer_encode_ranges(model.tokenizer, VIEW(""), rows[i].text, &model.ids, &model.ranges, &error));
-        assert_int_equal(model.ranges.count, model.ids.count);
+        encode_ranges(&model, rows[i].text);
         assert_ranges(rows[i].text, model.ranges.ranges, model.ranges.count, rows[i].expected);
     }
     drop(&model);
+}
+
+/* ---- as SentencePiece has it ---- */
+
+typedef struct recorded_piece {
+    int32_t id;
+    ferry_range range;
+    bool nothing; /* of the text */
+    bool letter;  /* part of what normalization made of a character, after a blank or not */
+} recorded_piece;
+
+enum { MOST_PIECES = 2048 };
+
+static ferry_range trimmed(ferry_view text, ferry_range range)
+{
+    const ferry_view rest = ferry_utf8_trim((ferry_view){text.data + range.begin, range.end - range.begin});
+    const size_t begin = (size_t)(rest.data - text.data);
+    return (ferry_range){begin, begin + rest.size};
+}
+
+/* Of pieces that are parts of a character the last one has it in SentencePiece, and here all of them. */
+static ferry_range expected_range(ferry_view text, const recorded_piece *pieces, size_t count, size_t index)
+{
+    const ferry_range range = trimmed(text, pieces[index].range);
+    size_t first = index, last = index;
+    if (range.begin < range.end) return range;
+    while (pieces[first].nothing && !pieces[first].letter && first > 0 &&
+           trimmed(text, pieces[first - 1].range).begin == range.begin)
+        first--;
+    while (last + 1 < count && trimmed(text, pieces[last].range).end == range.begin) last++;
+    const ferry_range whole = trimmed(text, pieces[last].range);
+    return pieces[first].letter && whole.begin == range.begin ? whole : range;
+}
+
+/* "id:begin:end" … */
+static size_t read_pieces(const own_ids *model, char *text, recorded_piece *pieces)
+{
+    size_t count = 0;
+    for (char *part; (part = strsep(&text, " ")) != NULL && *part != '\0'; count++) {
+        recorded_piece *piece = &pieces[count];
+        assert_true(count < MOST_PIECES);
+        assert_int_equal(sscanf(part, "%" SCNd32 ":%zu:%zu", &piece->id, &piece->range.begin, &piece->range.end), 3);
+        const ferry_view text_of = model->pieces[piece->id];
+        const bool blank = text_of.size >= 3 && memcmp(text_of.data, "\u2581", 3) == 0;
+        piece->nothing = piece->range.begin == piece->range.end;
+        piece->letter = blank ? text_of.size > 3 : piece->nothing;
+    }
+    return count;
+}
+
+static ferry_view from_hexadecimal(const char *digits, char *bytes)
+{
+    ferry_view text = {bytes, strlen(digits) / 2};
+    for (size_t i = 0; i < text.size; i++)
+        bytes[i] = (char)(ferry_hex_digit(digits[2 * i]) * 16 + ferry_hex_digit(digits[2 * i + 1]));
+    return text;
+}
+
+static void check_recorded(own_ids *model, ferry_view text, char *line)
+{
+    static recorded_piece pieces[MOST_PIECES];
+    const size_t count = read_pieces(model, line, pieces);
+    encode_ranges(model, text);
+    assert_int_equal(model->ids.count, count);
+    for (size_t i = 0; i < count; i++) {
+        const ferry_range found = model->ranges.ranges[i], expected = expected_range(text, pieces, count, i);
+        assert_int_equal(model->ids.ids[i], pieces[i].id);
+        if (found.begin == found.end && expected.begin == expected.end) continue;
+        if (found.begin != expected.begin || found.end != expected.end)
+            fail_msg("'%.*s', piece %zu: expected %zu to %zu, found %zu to %zu", (int)text.size, text.data, i,
+                     expected.begin, expected.end, found.begin, found.end);
+    }
+}
+
+TEST(test_as_sentencepiece)
+{
+    const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/ranges.tsv");
+    char *lines = kept_memory(recorded.size + 1), *bytes = kept_memory(recorded.size), *name = "";
+    own_ids model = {.spm = NULL};
+    size_t count = 0;
+    memcpy(lines, recorded.data, recorded.size);
+    for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0'; count++) {
+        const char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
+        if (strcmp(path, name) != 0) {
+            drop(&model);
+            load(&model, in_directory(FERRY_TEST_DATA, path));
+            name = (char *)(uintptr_t)path;
+        }
+        check_recorded(&model, from_hexadecimal(digits, bytes), line);
+    }
+    drop(&model);
+    assert_int_equal(count, 434);
 }
