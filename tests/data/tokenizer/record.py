@@ -16,6 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANGES_MODELS = ["tokenizer/byte_fallback.model", "models/tatoeba-en-de/source.spm"]
+SENTENCEPIECE = ["target.spm", "sentencepiece.bpe.model", "spiece.model"]
 
 # White space, what NFKC and the training data's rules change, removed characters, unknown ones, ill-formed bytes.
 HOSTILE = [
@@ -79,13 +80,21 @@ def record_ranges(directory, lines):
 
 
 def record_targets(directory, shared):
+    import sentencepiece
     import transformers
     texts = corpus(directory, 30) + ["", "  a  b ", "漢字🙂 Tom", "ﬁn ½ Haus…", "Tom's »Haus« — ja"]
     for name in ["marian-separate", "m2m100", "mbart50", "nllb", "t5", "t5gated"]:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(os.path.join(shared, "huggingface-small", name))
+        path = os.path.join(shared, "huggingface-small", name)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        file = next(file for file in SENTENCEPIECE if os.path.exists(os.path.join(path, file)))
+        processor = sentencepiece.SentencePieceProcessor(model_file=os.path.join(path, file))
         for text in texts:
             ids = tokenizer(text_target=text, add_special_tokens=False).input_ids
-            print(name, text, " ".join(map(str, ids)), sep="\t")
+            pieces = processor.encode(text, out_type=str)
+            if len(ids) == len(pieces) and not any(piece.startswith("<0x") for piece in pieces):
+                print(name, text, " ".join(map(str, ids)), sep="\t")
+            else:
+                print(f"{name}: transformers' own tokenizer departs from SentencePiece: '{text}'", file=sys.stderr)
 
 
 if sys.argv[2:3] == ["--targets"]:
