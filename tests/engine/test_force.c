@@ -175,7 +175,7 @@ TEST(test_scores_and_weights_of_a_search)
         {.type = FERRY_I8, .sentence_inputs = true, .ssru = true},
         {.type = FERRY_F32, .vocab = 1500},
     };
-    static const ferry_alignment alignments[] = {{0, 0, 1}, {0, 0, 2}, {0, 1, 1}};
+    static const ferry_alignment alignments[] = {{0, 0, 1}, {1, 0, 3}, {1, 2, 1}};
     for (size_t i = 0; i < COUNT(shapes); i++)
         for (size_t a = 0; a < COUNT(alignments); a++) check_model(&shapes[i], &alignments[a]);
 }
