@@ -161,15 +161,15 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 
 /* ---- the target's side, at its first use ---- */
 
-static ferry_status find_unknown(const ferry_tokenizer_config *config, int32_t *id, ferry_error *error)
+int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 {
     static const char *const names[] = {"<unk>", "UNK"};
-    *id = config->source_unk;
-    if (config->source_pieces == config->target_pieces) return FERRY_OK;
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    if (config->source_pieces == config->target_pieces) return config->source_unk;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (*id = 0; *id < config->target_count; ++*id)
-            if (ferry_view_is(config->target_pieces[*id], names[i])) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '%s'", names[0]);
+        for (int32_t id = 0; id < config->target_count; id++)
+            if (ferry_view_is(config->target_pieces[id], names[i])) return id;
+    return -1;
 }
 
 static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
@@ -180,7 +180,8 @@ static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenize
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "the model file has no SentencePiece model of the target side: convert the original again, "
                           "with that file beside the source's");
-    FERRY_TRY(find_unknown(config, &side->unk, error));
+    side->unk = ferry_tokenizer_target_unknown(tokenizer);
+    if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
     if (!segments) return FERRY_OK;
     side->spm = tokenizer->source.spm;

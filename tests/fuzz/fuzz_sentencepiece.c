@@ -31,7 +31,8 @@ static void use(const ferry_tokenizer *tokenizer, const ferry_view *pieces, ferr
             (ids.count > 0 && memcmp(ids.ids, target.ids, ids.count * sizeof *ids.ids) != 0))
             abort();
         check(text, ranges.ranges, ranges.count);
-        if (ferry_tokenizer_decode_ranges(tokenizer, ids.ids, ids.count, &decoded, ranges.ranges, &error) != FERRY_OK)
+        if (ferry_tokenizer_decode_ranges(tokenizer, ids.ids, ids.count, NULL, &decoded, ranges.ranges, &error) !=
+            FERRY_OK)
             abort();
         if (are_whole(pieces, &ids)) check((ferry_view){decoded.data, decoded.size}, ranges.ranges, ranges.count);
     }
