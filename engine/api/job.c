@@ -234,6 +234,43 @@ static ferry_status take_hypotheses(ferry_job *job, ferry_profile *profile, ferr
     return FERRY_OK;
 }
 
+/* ---- partial translations ---- */
+
+/* Whether options.partial is called. */
+static bool tells_partial(const ferry_job *job)
+{
+    const ferry_options *options = &job->translator->options;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
+}
+
+static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
+{
+    ferry_translator *translator = job->translator;
+    const ferry_options *options = &translator->options;
+    if (job->lines[sentence->line].parts.count > 1) return;
+    ferry_pool_enter(translator->pool);
+    if (text.data == NULL) text.data = "";
+    if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
+        ferry_translator_cancel(translator);
+    ferry_pool_leave(translator->pool);
+}
+
+static ferry_status tell_step(void *user, size_t index, const ferry_search *search, ferry_error *error)
+{
+    const worker_share *share = user;
+    ferry_job *job = share->job;
+    const ferry_hypothesis so_far = ferry_search_so_far(search);
+    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    ferry_string text = {0};
+    const ferry_status status =
+        ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
+    ferry_profile_leave(profile, around);
+    if (status == FERRY_OK) tell(job, &job->sentences[index], (ferry_text){text.data, text.size});
+    free(text.data);
+    return status;
+}
+
 static ferry_status finish_sentence(void *user, size_t index, const ferry_search *search, ferry_error *error)
 {
     const worker_share *share = user;
@@ -241,6 +278,8 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_search
     const ferry_job_sentence *sentence = &job->sentences[index];
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
     FERRY_TRY(take_hypotheses(job, profile, sentence->part, search, error));
+    const ferry_result_hypothesis *best = &sentence->part->result.hypotheses[0];
+    if (tells_partial(job)) tell(job, sentence, (ferry_text){best->text, best->size});
     FERRY_TRY(finish_part(job, sentence->line, error));
     if (share->worker == 0) report_progress(job);
     return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
@@ -281,6 +320,7 @@ static void translate_share(worker_share *share)
         .next = take_sentence,
         .finished = finish_sentence,
         .failed = fail_sentence,
+        .stepped = tells_partial(job) ? tell_step : NULL,
         .user = share,
     };
     ferry_profile *profile = ferry_translator_profile(translator, share->worker);

@@ -461,6 +461,13 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 
 /* ---- the result ---- */
 
+ferry_hypothesis ferry_search_so_far(const ferry_search *search)
+{
+    assert(search->live > 0);
+    const ferry_path *row = &search->rows[0];
+    return (ferry_hypothesis){.ids = row->ids + 1, .length = search->generated, .token_scores = row->scores};
+}
+
 bool ferry_search_is_damaged(const ferry_search *search)
 {
     return search->damaged;

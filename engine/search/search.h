@@ -96,6 +96,9 @@ const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);
 
+/* What a search that goes on has so far: its first living row. The ids live until the next step. */
+ferry_hypothesis ferry_search_so_far(const ferry_search *search);
+
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
 /* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)

@@ -146,6 +146,11 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
@@ -188,6 +193,12 @@ typedef struct ferry_options {
      * ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
+    /* Called in greedy search (beam 1, nbest 1; never by beam search) whenever line `line` has another token, with its
+     * translation so far, which is valid during the call; the last time with the complete one. `line` is the index of
+     * the line, for ferry_translate_text that of the sentence; not told of are blank lines and lines that are
+     * translated in parts. It is called from any of the translator's threads, one call at a time (with threads 1: from
+     * the calling thread), and translation waits for it. Otherwise as `progress`. */
+    int (*partial)(void *user, size_t line, ferry_text text);
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -200,11 +211,6 @@ FERRY_API ferry_status ferry_options_default(const ferry_model *model, ferry_opt
 
 typedef struct ferry_translator ferry_translator;
 typedef struct ferry_result ferry_result;
-
-typedef struct ferry_text {
-    const char *data;
-    size_t size; /* bytes */
-} ferry_text;
 
 /* `options` NULL: the model's defaults. The first translator of a model with 16-bit matrices widens them, which takes
  * longer than all that follow. Errors: ARGUMENT (an option out of range, by name; a language that the model
