@@ -25,7 +25,8 @@ typedef struct ferry_job_sentence {
 
 typedef struct ferry_job {
     ferry_translator *translator;
-    const ferry_text *texts; /* NULL: the lines' parts came as ids, and ids are the result */
+    const ferry_text *texts;    /* NULL: the lines' parts came as ids, and ids are the result */
+    const ferry_text *prefixes; /* [count] of their translations; NULL: none */
     size_t count;
     ferry_job_line *lines; /* [count] */
     size_t sentence_count;
@@ -39,9 +40,10 @@ typedef struct ferry_job {
 
 /* UNSUPPORTED if the model has no tokenizer. */
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
-/* ferry_translate, of arguments that were checked, by a translator whose `cancelled` the caller has reset. */
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, size_t count,
-                                 ferry_result **result, ferry_error *error);
+/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, by a translator whose `cancelled`
+ * the caller has reset. */
+ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                 size_t count, ferry_result **result, ferry_error *error);
 /* Takes memory for `count` lines. After any call, even a failed one, comes ferry_job_finish. */
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error);
 /* Translates the parts of all lines, unless `status`, what the steps before returned, is an error. Releases the job,

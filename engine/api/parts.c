@@ -18,6 +18,7 @@ void ferry_parts_destroy(ferry_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         free(parts->parts[i].ids.ids);
+        free(parts->parts[i].prefix.ids);
         ferry_result_line_clear(&parts->parts[i].result);
     }
     free(parts->parts);
