@@ -105,3 +105,28 @@ TEST_WITH(test_marian, load, NULL)
 {
     check_model(FERRY_POLICY_MARIAN, "tatoeba-en-de/marian", NULL, NULL, 84);
 }
+
+/* Words that no shortlist has become words of the sentence that begins with them, and count what they are worth. */
+TEST(test_shortlist)
+{
+    static const ferry_text line = {"Good morning!", 13}, prefixes[] = {{"", 0}, {"Elefanten Bibliothek", 20}};
+    ferry_model *model = convert_and_open(shared_file("models/bergamot-en-de"), NULL);
+    ferry_options options;
+    ferry_result *results[2];
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    assert_int_equal(options.policy, FERRY_POLICY_MARIAN);
+    assert_int_equal(options.shortlist, 1);
+    for (options.beam = 1; options.beam <= 4; options.beam += 3) {
+        for (int i = 0; i < 2; i++) {
+            ferry_translator *translator;
+            CHECK(ferry_translator_create(model, &options, &translator, &error));
+            CHECK(ferry_translate_prefixed(translator, &line, prefixes + i, 1, &results[i], &error));
+            ferry_translator_destroy(translator);
+        }
+        const ferry_text text = ferry_result_text(results[1], 0, 0);
+        assert_true(text.size > prefixes[1].size && memcmp(text.data, prefixes[1].data, prefixes[1].size) == 0);
+        assert_true(ferry_result_score(results[1], 0, 0) < 2 * ferry_result_score(results[0], 0, 0));
+        for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
+    }
+    ferry_model_close(model);
+}
