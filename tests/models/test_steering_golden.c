@@ -110,7 +110,7 @@ TEST_WITH(test_marian, load, NULL)
 TEST(test_shortlist)
 {
     static const ferry_text line = {"Good morning!", 13}, prefixes[] = {{"", 0}, {"Elefanten Bibliothek", 20}};
-    ferry_model *model = convert_and_open(shared_file("models/bergamot-en-de"), NULL);
+    ferry_model *model = convert_and_open(shared_file("models/bergamot-en-de/model.ende.npz"), NULL);
     ferry_options options;
     ferry_result *results[2];
     CHECK(ferry_options_default(model, &options, sizeof options));
