@@ -50,10 +50,11 @@ static void share_characters(const ferry_string *text, size_t run, ferry_range *
         const size_t begin = at;
         const bool valid = ferry_utf8_next(bytes, &at, &code_point);
         if (!valid) at = begin + 1;
-        const size_t size = valid ? at - begin : 3;
+        const ferry_range character = {to, to + (valid ? at - begin : 3)};
+        const bool white = valid && ferry_utf8_is_space(code_point);
         for (; i < count && ranges[i].begin < start + at; i++)
-            ranges[i] = (ferry_range){to, ranges[i].begin < ranges[i].end ? to + size : to};
-        to += size;
+            ranges[i] = ranges[i].begin < ranges[i].end && !white ? character : (ferry_range){to, to};
+        to = character.end;
     }
     for (; i < count; i++) ranges[i] = (ferry_range){to, to};
 }
@@ -105,6 +106,15 @@ static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error
     return FERRY_OK;
 }
 
+static ferry_status append_word(ferry_string *text, const ferry_word *word, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, word->text.size + 1, error));
+    if (word->after_blank) text->data[text->size++] = ' ';
+    memcpy(text->data + text->size, word->text.data, word->text.size);
+    text->size += word->text.size;
+    return FERRY_OK;
+}
+
 /* Bytes `begin` … of the text, without white space. */
 static ferry_range range_from(const ferry_string *text, size_t begin)
 {
@@ -133,15 +143,17 @@ static void trim(ferry_string *text, ferry_range *ranges, size_t count)
 
 /* An id with text: its bytes are what *text grows by, but for the blank before a piece that is joined. */
 static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, size_t index, int32_t id,
-                              ferry_error *error)
+                              const ferry_word *word, ferry_error *error)
 {
-    const ferry_view piece = tokenizer->config.target_pieces[id];
     const bool segmented = tokenizer->source.spm != NULL;
-    const int byte = segmented ? byte_of(piece) : -1;
+    const ferry_view piece = word != NULL && !segmented ? word->text : tokenizer->config.target_pieces[id];
+    const int byte = segmented && word == NULL ? byte_of(piece) : -1;
     if (byte < 0) FERRY_TRY(end_run(into, index, error));
     const size_t begin = into->text->size;
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
+    else if (segmented && word != NULL)
+        FERRY_TRY(append_word(into->text, word, error));
     else
         FERRY_TRY(segmented ? append_piece(into->text, piece, error) : join_piece(into->text, piece, error));
     if (into->ranges == NULL) return FERRY_OK;
@@ -150,7 +162,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
 }
 
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                           ferry_string *text, ferry_range *ranges, ferry_error *error)
+                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           ferry_error *error)
 {
     const int32_t known = tokenizer->config.target_count;
     decoding into = {.text = text, .ranges = ranges};
@@ -158,8 +171,9 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
     for (size_t i = 0; i < count; i++) {
         if (ids[i] < 0 || ids[i] >= known)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", known - 1, ids[i]);
-        if (!tokenizer->special[ids[i]])
-            FERRY_TRY(append_id(tokenizer, &into, i, ids[i], error));
+        const ferry_word *word = words != NULL && words[i].text.size > 0 ? &words[i] : NULL;
+        if (word != NULL || !tokenizer->special[ids[i]])
+            FERRY_TRY(append_id(tokenizer, &into, i, ids[i], word, error));
         else if (ranges != NULL)
             ranges[i] = (ferry_range){text->size, text->size};
     }
@@ -171,5 +185,5 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error)
 {
-    return ferry_tokenizer_decode_ranges(tokenizer, ids, count, text, NULL, error);
+    return ferry_tokenizer_decode_ranges(tokenizer, ids, count, NULL, text, NULL, error);
 }

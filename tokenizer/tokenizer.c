@@ -161,15 +161,15 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 
 /* ---- the target's side, at its first use ---- */
 
-static ferry_status find_unknown(const ferry_tokenizer_config *config, int32_t *id, ferry_error *error)
+int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 {
     static const char *const names[] = {"<unk>", "UNK"};
-    *id = config->source_unk;
-    if (config->source_pieces == config->target_pieces) return FERRY_OK;
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    if (config->source_pieces == config->target_pieces) return config->source_unk;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (*id = 0; *id < config->target_count; ++*id)
-            if (ferry_view_is(config->target_pieces[*id], names[i])) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '%s'", names[0]);
+        for (int32_t id = 0; id < config->target_count; id++)
+            if (ferry_view_is(config->target_pieces[id], names[i])) return id;
+    return -1;
 }
 
 static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
@@ -180,7 +180,8 @@ static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenize
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "the model file has no SentencePiece model of the target side: convert the original again, "
                           "with that file beside the source's");
-    FERRY_TRY(find_unknown(config, &side->unk, error));
+    side->unk = ferry_tokenizer_target_unknown(tokenizer);
+    if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
     if (!segments) return FERRY_OK;
     side->spm = tokenizer->source.spm;
@@ -228,26 +229,35 @@ typedef struct encoding {
     ferry_error *error;
 } encoding;
 
-/* Nothing but white space, or "▁", which stands for it. */
-static bool is_white(ferry_view piece)
+/* Whether a piece whose range is empty has part of a character: it is not only white space, or "▁", which stands for
+ * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
+static bool is_part(ferry_view piece, bool nothing, bool follows_part)
 {
     static const char blank[] = "\u2581";
-    const size_t size = sizeof blank - 1;
+    const size_t size = sizeof blank - 1, whole = piece.size;
     for (; piece.size >= size && memcmp(piece.data, blank, size) == 0; piece.size -= size) piece.data += size;
-    return ferry_utf8_is_blank(piece);
+    if (nothing && follows_part) return true;
+    return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
+}
+
+static ferry_range original(const encoding *into, ferry_range range)
+{
+    if (into->places == NULL) return range;
+    return (ferry_range){into->places[range.begin], into->places[range.end]};
 }
 
 static ferry_status append_range(encoding *into, const ferry_spm_part *part)
 {
     ferry_ranges *ranges = into->ranges;
-    ferry_range range = ferry_borders_range(&into->borders, part->begin, part->end);
-    if (into->places != NULL) range = (ferry_range){into->places[range.begin], into->places[range.end]};
+    const ferry_range whole = original(into, (ferry_range){part->begin, part->end});
+    const ferry_range range = original(into, ferry_borders_range(&into->borders, part->begin, part->end));
     FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, range, into->error));
-    if (range.begin < range.end)
-        for (ferry_range *earlier = ranges->ranges + ranges->count - 1; into->parts > 0; into->parts--)
-            if (earlier[-(ptrdiff_t)into->parts].begin == range.begin) earlier[-(ptrdiff_t)into->parts] = range;
-    const bool is_part = range.begin == range.end && (into->parts > 0 || !is_white(part->piece));
-    into->parts = is_part ? into->parts + 1 : 0;
+    if (range.begin == range.end && is_part(part->piece, whole.begin == whole.end, into->parts > 0)) {
+        into->parts++;
+        return FERRY_OK;
+    }
+    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--)
+        if ((--earlier)->begin == range.begin) *earlier = range;
     return FERRY_OK;
 }
 

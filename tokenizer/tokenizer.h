@@ -104,12 +104,23 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
 ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                            ferry_ranges *ranges, ferry_error *error);
 
+/* The target vocabulary's "<unk>"; -1: it has none. */
+int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
+
 /* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
  * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);
-/* The same, and ranges [count] (unless it is NULL): the bytes of *text that each id stands for, as in ferry_ranges. */
+/* What stands in place of an id's own text. */
+typedef struct ferry_word {
+    ferry_view text;  /* empty: the id has its own */
+    bool after_blank; /* it begins a word */
+} ferry_word;
+
+/* The same, with words [count] (NULL: none) for some ids; and ranges [count] (unless it is NULL): the bytes of *text
+ * that each id stands for, as in ferry_ranges. */
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                           ferry_string *text, ferry_range *ranges, ferry_error *error);
+                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           ferry_error *error);
 
 #endif
