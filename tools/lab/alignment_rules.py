@@ -20,6 +20,21 @@ class Text(ctypes.Structure):
     _fields_ = [("data", c_char_p), ("size", c_size_t)]
 
 
+class Options(ctypes.Structure):
+    """ferry_options as engine/ferry.h has them, up to `alignment`, and room for fields that follow."""
+
+    _fields_ = [
+        ("size", c_size_t), ("from", c_char_p), ("to", c_char_p), ("policy", c_int32), ("beam", c_int32),
+        ("nbest", c_int32), ("length_penalty", c_float), ("word_penalty", c_float), ("early_stopping", c_int32),
+        ("max_source", c_int32), ("max_length", c_int32), ("length_factor", c_float), ("length_extra", c_int32),
+        ("min_length", c_int32), ("repetition_penalty", c_float), ("no_repeat_ngram", c_int32),
+        ("renormalize", c_int32), ("forced_first_id", c_int32), ("forced_last_id", c_int32),
+        ("suppressed_ids", c_void_p), ("suppressed_count", c_size_t), ("shortlist", c_int32), ("scores", c_int32),
+        ("threads", c_int32), ("batch", c_int32), ("memory_limit", c_size_t), ("progress", c_void_p),
+        ("user", c_void_p), ("alignment", c_int32), ("others", c_int32 * 99),
+    ]
+
+
 class Error(ctypes.Structure):
     _fields_ = [("status", c_int32), ("message", ctypes.c_char * 508)]
 
@@ -42,11 +57,10 @@ def weights_of(ferry, path, sources, targets):
     """For each pair [T, S], without the ends of sentence."""
     error, model, translator, result = Error(), c_void_p(), c_void_p(), c_void_p()
     check(ferry.ferry_model_open(path.encode(), 0, byref(model), byref(error)), error)
-    # ferry_options as bytes: `alignment` lies before the last int32_t.
-    options = (ctypes.c_int32 * 1024)()
-    size = next(n for n in range(64, 4096, 8) if ferry.ferry_options_default(model, options, c_size_t(n)) == 0)
-    options[size // 4 - 2] = 1
-    check(ferry.ferry_translator_create(model, options, byref(translator), byref(error)), error)
+    options = Options()
+    check(ferry.ferry_options_default(model, byref(options), c_size_t(ctypes.sizeof(options))), error)
+    options.alignment = 1
+    check(ferry.ferry_translator_create(model, byref(options), byref(translator), byref(error)), error)
     pairs = [(Text * len(texts))(*[Text(t.encode(), len(t.encode())) for t in texts]) for texts in (sources, targets)]
     check(ferry.ferry_score(translator, *pairs, c_size_t(len(sources)), byref(result), byref(error)), error)
     found = []
