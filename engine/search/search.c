@@ -1,74 +1,11 @@
-#include "search.h"
+#include "search_state.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sample.h"
 #include "screen.h"
-
-/* ---- the state; k is the width: options.beam, or of greedy search options.nbest; C the number of candidates that a
- * step considers ---- */
-
-/* A living row. */
-typedef struct ferry_path {
-    int32_t *ids;  /* [1 + max_length] start token, generated tokens */
-    float *scores; /* [max_length] what each generated token added to the sum */
-    float sum;
-    int32_t lane; /* of greedy search */
-} ferry_path;
-
-typedef struct ferry_candidate {
-    float sum;
-    float score; /* the token's part of it */
-    int32_t row;
-    int32_t id;   /* -1: the row as it is */
-    int32_t lane; /* of greedy search */
-} ferry_candidate;
-
-typedef struct ferry_finished {
-    float score;
-    int32_t length;
-    int32_t *ids;        /* [max_length] */
-    float *token_scores; /* [max_length] */
-} ferry_finished;
-
-/* The largest of the logits that greedy search has seen, or the one that was drawn. */
-typedef struct ferry_best {
-    float value; /* after the rules */
-    int32_t id;  /* -1: everything is masked */
-    float before_penalty;
-} ferry_best;
-
-/* What has been seen, since the last step, of the logits that follow a row. */
-typedef struct ferry_seen {
-    ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
-    ferry_top top;         /* beam search, alternatives, coarse logits: the best columns, after the rules */
-    ferry_best best;       /* greedy search */
-} ferry_seen;
-
-struct ferry_search {
-    ferry_search_rules rules;
-    int32_t forced;    /* tokens at the beginning that are given */
-    int32_t generated; /* tokens of every living row */
-
-    int32_t live;
-    int32_t width;         /* k */
-    ferry_path *rows;      /* [k] */
-    ferry_path *next_rows; /* [k] */
-
-    int32_t finished_count;
-    ferry_finished *finished; /* [k]  best first; of greedy search by lane */
-
-    int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
-    int32_t candidate_factor; /* C = places × this */
-    bool best_ended;          /* the best candidate of some step was one that ended */
-    bool damaged;             /* a logit was not finite */
-    ferry_candidate *candidates; /* [C] */
-    ferry_seen *seen;            /* [k], by row; `best` by lane where greedy search branches */
-    float *before_penalty;       /* [1 + max_length] */
-};
 
 /* How many candidates this step considers. */
 static int32_t candidate_limit(const ferry_search *search)
@@ -87,8 +24,7 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* The token that must come next, or -1. */
-static int32_t forced_id(const ferry_search *search)
+int32_t ferry_search_forced_id(const ferry_search *search)
 {
     const ferry_search_rules *rules = &search->rules;
     const ferry_options *options = &rules->options;
@@ -106,10 +42,12 @@ static bool is_in_prefix(const ferry_search *search)
     return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
 }
 
-/* Whether greedy search, with this step, becomes that of several rows. */
-static bool branches(const ferry_search *search)
+/* Whether token `id` is one that ends a sentence. */
+static bool is_eos(const ferry_search_rules *rules, int32_t id)
 {
-    return search->generated == search->forced;
+    for (int32_t i = 0; i < rules->eos_count; i++)
+        if (rules->eos_ids[i] == id) return true;
+    return false;
 }
 
 /* Whether token `id`, coming next, is the last one. */
@@ -118,10 +56,8 @@ static bool ends(const ferry_search *search, int32_t id)
     const ferry_search_rules *rules = &search->rules;
     if (search->generated + 1 == rules->options.max_length) return true;
     if (is_in_prefix(search)) return false;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && forced_id(search) >= 0) return false;
-    for (int32_t i = 0; i < rules->eos_count; i++)
-        if (rules->eos_ids[i] == id) return true;
-    return false;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
+    return is_eos(rules, id);
 }
 
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
@@ -132,13 +68,14 @@ float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 
 static float final_score(const ferry_search *search, float sum, int32_t n)
 {
-    return ferry_decoding_score(&search->rules.options, sum, n - ferry_search_uncounted(&search->rules));
+    const ferry_options *options = &search->rules.options;
+    return ferry_decoding_score(options, sum, n - ferry_search_uncounted(options, search->rules.prefix_count));
 }
 
-int32_t ferry_search_uncounted(const ferry_search_rules *rules)
+int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count)
 {
-    if (rules->prefix_count == 0 || rules->options.policy != FERRY_POLICY_HUGGINGFACE) return 0;
-    return rules->prefix_count + (rules->options.forced_first_id >= 0);
+    if (prefix_count == 0 || options->policy != FERRY_POLICY_HUGGINGFACE) return 0;
+    return prefix_count + (options->forced_first_id >= 0);
 }
 
 int32_t ferry_search_width(const ferry_options *options)
@@ -263,7 +200,7 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
 {
     const ferry_options *options = &search->rules.options;
     ferry_options endless;
-    if (options->alternatives != 0 && branches(search) && options->min_length <= search->generated) {
+    if (options->alternatives != 0 && ferry_search_branches(search) && options->min_length <= search->generated) {
         endless = *options; /* as in CTranslate2, an end is no alternative */
         endless.min_length = search->generated + 1;
         options = &endless;
@@ -284,50 +221,6 @@ static void log_softmax(ferry_search *search, const ferry_kernels *kernels, floa
     search->damaged = search->damaged || ferry_log_sum_is_damaged(&total);
     const float log_sum = ferry_log_of_sum(&total);
     for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
-}
-
-/* The logit of token `id` before the repetition penalty, which has made it `value`. */
-static float value_before_penalty(const ferry_search *search, int32_t row, int32_t id, float value)
-{
-    const int32_t *ids = search->rows[row].ids;
-    if (search->rules.options.repetition_penalty == 1) return value;
-    for (int32_t i = 0; i <= search->generated; i++)
-        if (ids[i] == id) return search->before_penalty[i];
-    return value;
-}
-
-static ferry_best best_at(const ferry_search *search, const ferry_logits *part, const float *values, int32_t row,
-                          int32_t place)
-{
-    const int32_t id = ferry_logits_id(part, part->first + place);
-    return (ferry_best){values[place], id, value_before_penalty(search, row, id, values[place])};
-}
-
-/* Of a part of a row of greedy search. */
-static void keep_largest(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
-                         const float *values, int32_t row)
-{
-    ferry_best *best = &search->seen[row].best;
-    const int32_t place = kernels->argmax(values, part->count);
-    const float value = place >= 0 ? values[place] : INFINITY;
-    if (value == INFINITY) search->damaged = true;
-    if (search->damaged || !(value > best->value)) return;
-    *best = best_at(search, part, values, row, place);
-}
-
-/* Of a row whose largest logit is known, instead of it: one that is drawn, or one for each lane. */
-static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t row)
-{
-    const ferry_search_rules *rules = &search->rules;
-    if (search->damaged || search->seen[row].best.id < 0) return;
-    const int32_t kept = ferry_sample_keep(&rules->options, values, row_of->count, row_of->order);
-    const int32_t first = branches(search) ? 0 : row, last = branches(search) ? search->width : row + 1;
-    for (int32_t i = first; i < last; i++) {
-        const uint32_t lane = (uint32_t)(branches(search) ? i : search->rows[row].lane);
-        const double at = ferry_sample_uniform(rules->options.seed, rules->stream, lane, (uint32_t)search->generated);
-        const int32_t place = ferry_sample_choose(&rules->options, values, row_of->order, kept, at);
-        search->seen[i].best = best_at(search, row_of, values, row, place);
-    }
 }
 
 static bool is_scored(const ferry_search *search)
@@ -361,9 +254,9 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
     mask(search, part, values, row);
     if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
     search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
-    if (greedy) keep_largest(search, kernels, part, values, row);
-    if (options->sample != 0) draw(search, part, values, row);
-    if (!greedy || (options->alternatives != 0 && branches(search)))
+    if (greedy)
+        ferry_greedy_see(search, kernels, part, values, row);
+    else
         kernels->add_top(&seen->top, values, part->count, part->first);
 }
 
@@ -372,7 +265,7 @@ static void see_given(ferry_search *search, const ferry_kernels *kernels, const 
 {
     ferry_seen *seen = &search->seen[row];
     const float *values = part->values + (size_t)row * part->ld;
-    const int32_t id = forced_id(search), place = ferry_logits_place(part, id);
+    const int32_t id = ferry_search_forced_id(search), place = ferry_logits_place(part, id);
     kernels->add_exp(&seen->log_sum, values, part->count);
     search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
     if (place >= 0) seen->best = (ferry_best){values[place], id, values[place]};
@@ -382,7 +275,7 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 {
     assert(search->live > 0);
     const bool given = counts_given(search);
-    if ((forced_id(search) >= 0 && !given) || search->damaged) return;
+    if ((ferry_search_forced_id(search) >= 0 && !given) || search->damaged) return;
     for (int32_t row = 0; row < search->live; row++)
         if (given)
             see_given(search, kernels, part, row);
@@ -394,7 +287,7 @@ const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *
 {
     ferry_top *top = &search->seen[0].top;
     assert(search->live == 1 && ferry_search_takes_screens(search));
-    if (forced_id(search) >= 0) return top;
+    if (ferry_search_forced_id(search) >= 0) return top;
     mask(search, part, part->values, 0);
     kernels->add_top(top, part->values, part->count, part->first);
     return top;
@@ -421,63 +314,22 @@ static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
     return true;
 }
 
-/* What a token that is given adds to the sum. */
-static float given_score(const ferry_search *search, int32_t row)
+float ferry_search_given_score(const ferry_search *search, int32_t row)
 {
     const ferry_seen *seen = &search->seen[row];
     return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
-}
-
-/* Row `row` of greedy search goes on with `best` as this lane; where every token is masked, it ends as it is. */
-static ferry_candidate choice(const ferry_search *search, int32_t row, int32_t lane, ferry_best best)
-{
-    const ferry_options *options = &search->rules.options;
-    const float value = options->renormalize ? best.value : best.before_penalty;
-    const bool counts = best.id >= 0 && options->scores != 0;
-    const float score = counts ? value - ferry_log_of_sum(&search->seen[row].log_sum) : 0;
-    return (ferry_candidate){search->rows[row].sum + score, score, row, best.id, lane};
-}
-
-/* The likeliest tokens after the only row become the choices of the lanes: at least one, all tokens but those that are
- * masked at most. */
-static int32_t choose_alternatives(ferry_search *search, const int32_t *words)
-{
-    const ferry_top *top = &search->seen[0].top;
-    int32_t count = 0;
-    for (; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
-        const float value = top->values[count];
-        const int32_t id = words != NULL ? words[top->indices[count]] : top->indices[count];
-        search->seen[count].best = (ferry_best){value, id, value_before_penalty(search, 0, id, value)};
-    }
-    return count > 0 ? count : 1;
-}
-
-/* The choices of greedy search, one for each lane, in their order. */
-static int32_t collect_lanes(ferry_search *search, const int32_t *words)
-{
-    const int32_t forced = forced_id(search);
-    const bool branch = forced < 0 && branches(search);
-    int32_t count = branch ? search->width : search->live;
-    if (branch && search->rules.options.alternatives != 0) count = choose_alternatives(search, words);
-    for (int32_t i = 0; i < count; i++) {
-        const int32_t row = branch ? 0 : i, lane = branch ? i : search->rows[i].lane;
-        const float given = given_score(search, row);
-        search->candidates[i] = forced >= 0 ? (ferry_candidate){search->rows[row].sum + given, given, row, forced, lane}
-                                            : choice(search, row, lane, search->seen[i].best);
-    }
-    return count;
 }
 
 /* The best continuations of all rows of beam search: at most C, in descending order of their sums. Masked tokens are
  * not candidates. */
 static int32_t collect(ferry_search *search, const int32_t *words)
 {
-    const int32_t forced = forced_id(search);
+    const int32_t forced = ferry_search_forced_id(search);
     int32_t count = 0;
     for (int32_t row = 0; row < search->live; row++) {
         const float sum = search->rows[row].sum;
         if (forced >= 0) {
-            const float score = given_score(search, row);
+            const float score = ferry_search_given_score(search, row);
             insert(search, &count, (ferry_candidate){.sum = sum + score, .score = score, .row = row, .id = forced});
             continue;
         }
@@ -536,7 +388,7 @@ static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
 {
     const ferry_search_rules *rules = &search->rules;
     const bool after_prefix = rules->prefix_count > 0 && search->generated == search->forced;
-    return after_prefix && i > 0 && rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ends(search, id);
+    return after_prefix && i > 0 && rules->options.policy == FERRY_POLICY_CTRANSLATE2 && is_eos(rules, id);
 }
 
 /* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
@@ -595,7 +447,7 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
         return 0;
     }
     const bool greedy = search->rules.options.beam == 1;
-    const int32_t count = greedy ? collect_lanes(search, logits->ids) : collect(search, logits->ids);
+    const int32_t count = greedy ? ferry_greedy_collect(search, logits->ids) : collect(search, logits->ids);
     if (count > 0) {
         advance(search, count, ids, parents);
         if (search->live > 0 && is_settled(search)) search->live = 0;

@@ -82,8 +82,8 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
 /* The score of n tokens whose log-probabilities add up to `sum`. */
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 
-/* Tokens of a hypothesis that its score does not count. */
-int32_t ferry_search_uncounted(const ferry_search_rules *rules);
+/* Tokens of a hypothesis with a prefix that its score does not count. */
+int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count);
 /* The most rows that live at the same time. */
 int32_t ferry_search_width(const ferry_options *options);
 

@@ -88,6 +88,11 @@ TEST(test_end_directly_after_a_prefix)
     assert_int_equal(lost.live[1], 1);
     rules.options.policy = FERRY_POLICY_HUGGINGFACE;
     EXPECT_FIRST(&rules, &network, FOUND(-0.6 / 2, 2, 1, 0), FOUND(-0.6, 2, 0));
+    /* What only the length limit ends is not lost. */
+    const scripted other = table_of(table, 3);
+    rules = given(FERRY_POLICY_CTRANSLATE2, 2, prefix, 1);
+    rules.options.max_length = 2;
+    EXPECT_ALL(&rules, &other, FOUND(-0.25 / 2, 2, 1), FOUND(-1.0 / 2, 2, 2));
 }
 
 /* ---- alternatives ---- */

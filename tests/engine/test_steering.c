@@ -246,6 +246,8 @@ TEST_WITH(test_prefix_of_a_line_in_parts, open_model, close_model)
                      prefix = as_text("Einen guten Morgen");
     ferry_options options = greedy();
     options.max_source = 8;
+    options.alignment = 1;
+    options.length_penalty = 1;
     ferry_result *plain = prefixed(&options, &line, &none, 1), *result = prefixed(&options, &line, &prefix, 1);
     const ferry_text whole = ferry_result_text(plain, 0, 0), found = ferry_result_text(result, 0, 0);
     const char *rest = memchr(whole.data, '.', whole.size), *found_rest = memchr(found.data, '.', found.size);
@@ -255,6 +257,16 @@ TEST_WITH(test_prefix_of_a_line_in_parts, open_model, close_model)
     const size_t size = (size_t)(whole.data + whole.size - rest);
     assert_int_equal(found.data + found.size - found_rest, size);
     assert_memory_equal(found_rest, rest, size);
+    double sum = 0;
+    size_t counted = 0; /* the prefix' tokens add 0 and are not counted */
+    for (size_t i = 0; i < ferry_result_tokens(result, 0, 0); i++) {
+        ferry_token token;
+        CHECK(ferry_result_token(result, 0, 0, i, &token, sizeof token));
+        sum += (double)token.log_probability;
+        counted += token.log_probability != 0;
+    }
+    assert_true(counted + 3 <= ferry_result_tokens(result, 0, 0));
+    assert_true(fabs((double)ferry_result_score(result, 0, 0) - sum / (double)counted) < 1e-6);
     ferry_result_destroy(plain);
     ferry_result_destroy(result);
 }

@@ -138,7 +138,7 @@ ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
 
 static void check_token_scores(const ferry_search_rules *rules, const ferry_hypothesis *hypothesis)
 {
-    const int32_t n = hypothesis->length - ferry_search_uncounted(rules);
+    const int32_t n = hypothesis->length - ferry_search_uncounted(&rules->options, rules->prefix_count);
     float sum = 0;
     for (int32_t i = 0; i < hypothesis->length; i++) sum += hypothesis->token_scores[i];
     sum -= rules->options.word_penalty * (float)n;
