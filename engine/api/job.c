@@ -349,6 +349,13 @@ static ferry_status write_texts(const ferry_translator *translator, ferry_profil
     return FERRY_OK;
 }
 
+static bool wants_weights(void *user, const ferry_search *search)
+{
+    const ferry_job *job = ((const ferry_job_share *)user)->job;
+    if (job->translator->options.alignment != 0) return true;
+    return job->texts != NULL && ferry_tokens_need_words(job->translator, search);
+}
+
 static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
                                     ferry_error *error)
 {
@@ -357,11 +364,11 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
     const ferry_translator *translator = job->translator;
     ferry_part *part = job->sentences[index].part;
     FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
-    const bool texts = job->texts != NULL, aligned = translator->options.alignment != 0;
-    const bool words = texts && ferry_tokens_need_words(translator, &part->result);
-    if (aligned || words) FERRY_TRY(ferry_tokens_align(translator, finished, &part->result, error));
-    if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
-    if (words && !aligned) ferry_tokens_drop_weights(&part->result);
+    if (finished->weights != NULL)
+        FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
+    if (job->texts != NULL)
+        FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
+    if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
     const ferry_result_hypothesis *best = &part->result.hypotheses[0];
     if (tells_partial(job)) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
     return ferry_job_finish_sentence(share, &job->sentences[index], error);
@@ -370,7 +377,6 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
 static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
 {
     ferry_job_share *share = user;
-    ferry_result_line_clear(&share->job->sentences[index].part->result);
     return ferry_job_fail_sentence(share, &share->job->sentences[index], why, error);
 }
 
@@ -384,6 +390,9 @@ static void translate_share(ferry_job_share *share)
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
     const size_t even =
         (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
+    const ferry_model_file *file = &translator->model->file;
+    const ferry_force_rules force = {.start_id = file->generation.start_id,
+                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
     const ferry_generate_source queue = {
         .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
@@ -391,6 +400,8 @@ static void translate_share(ferry_job_share *share)
         .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
+        .wants_weights = ferry_translator_wants_tokens(translator) ? wants_weights : NULL,
+        .force = &force,
         .next = take_sentence,
         .finished = finish_sentence,
         .failed = fail_sentence,

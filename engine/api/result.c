@@ -78,7 +78,6 @@ void ferry_result_line_clear(ferry_result_line *line)
     free(line->source_ranges);
     free(line->error);
     free(line->warning);
-    memset(line, 0, sizeof *line);
 }
 
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,

@@ -22,25 +22,16 @@ ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, siz
     return FERRY_OK;
 }
 
-ferry_status ferry_tokens_align(const ferry_translator *translator, const ferry_generate_finished *sentence,
-                                ferry_result_line *line, ferry_error *error)
+ferry_status ferry_tokens_take_weights(ferry_result_line *line, size_t source, const float *const *weights,
+                                       ferry_error *error)
 {
-    const ferry_model_file *file = &translator->model->file;
-    const ferry_force_rules rules = {.start_id = file->generation.start_id,
-                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
-    ferry_forced *targets = calloc(line->count, sizeof *targets);
-    ferry_status status =
-        targets != NULL ? FERRY_OK : ferry_fail_memory(error, "hypotheses", line->count * sizeof *targets);
-    for (size_t i = 0; status == FERRY_OK && i < line->count; i++) {
+    for (size_t i = 0; i < line->count; i++) {
         ferry_result_hypothesis *hypothesis = &line->hypotheses[i];
-        status = ferry_tokens_begin_weights(hypothesis, (size_t)sentence->source->length, error);
-        targets[i] =
-            (ferry_forced){.ids = hypothesis->ids, .length = hypothesis->length, .weights = hypothesis->weights};
+        const size_t floats = (size_t)hypothesis->length * source;
+        FERRY_TRY(ferry_tokens_begin_weights(hypothesis, source, error));
+        if (floats > 0) memcpy(hypothesis->weights, weights[i], floats * sizeof *hypothesis->weights);
     }
-    if (status == FERRY_OK)
-        status = ferry_force(sentence->state, &rules, sentence->source, targets, (int32_t)line->count, error);
-    free(targets);
-    return status;
+    return FERRY_OK;
 }
 
 void ferry_tokens_drop_weights(ferry_result_line *line)
@@ -57,22 +48,19 @@ void ferry_tokens_drop_weights(ferry_result_line *line)
 
 /* ---- target tokens ---- */
 
-static bool is_unknown(const ferry_translator *translator, const ferry_result_hypothesis *hypothesis, size_t token)
+static bool has_unknown(const ferry_translator *translator, const int32_t *ids, int32_t length)
 {
-    return translator->unknown_id >= 0 && hypothesis->ids[token] == translator->unknown_id;
-}
-
-static bool has_unknown(const ferry_translator *translator, const ferry_result_hypothesis *hypothesis)
-{
-    for (int32_t t = 0; t < hypothesis->length; t++)
-        if (is_unknown(translator, hypothesis, (size_t)t)) return true;
+    for (int32_t t = 0; translator->unknown_id >= 0 && t < length; t++)
+        if (ids[t] == translator->unknown_id) return true;
     return false;
 }
 
-bool ferry_tokens_need_words(const ferry_translator *translator, const ferry_result_line *line)
+bool ferry_tokens_need_words(const ferry_translator *translator, const ferry_search *search)
 {
-    for (size_t i = 0; i < line->count; i++)
-        if (has_unknown(translator, &line->hypotheses[i])) return true;
+    for (int32_t i = 0; i < ferry_search_count(search); i++) {
+        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
+        if (has_unknown(translator, hypothesis.ids, hypothesis.length)) return true;
+    }
     return false;
 }
 
@@ -106,12 +94,12 @@ ferry_status ferry_tokens_write_text(const ferry_translator *translator, const f
 {
     const ferry_model *model = translator->model;
     const size_t length = (size_t)hypothesis->length, source = part->ids.count;
-    const bool replaces = has_unknown(translator, hypothesis);
+    const bool replaces = has_unknown(translator, hypothesis->ids, hypothesis->length);
     ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
     ferry_string text = {0};
     if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
-        if (is_unknown(translator, hypothesis, t))
+        if (hypothesis->ids[t] == translator->unknown_id)
             words[t] = word_of(&model->file.text, part, hypothesis->weights + t * source);
     const ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
                                                               hypothesis->ranges, error);

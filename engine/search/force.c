@@ -61,6 +61,7 @@ static ferry_status begin(forcing *f, ferry_error *error)
     f->hidden = ferry_arena_take(arena, most, D * sizeof *f->hidden, &failed);
     f->probe = (ferry_attention_probe){.kind = FERRY_ATTENTION_CROSS, .layer = f->rules->alignment.layer};
     f->probe.head = one ? f->rules->alignment.head : -1;
+    f->probe.last = f->targets[0].scores == NULL;
     f->probe.rows = most;
     f->probe.ld = (size_t)longest;
     if (probed)

@@ -18,8 +18,7 @@ typedef struct ferry_generate_sentence {
 /* A sentence whose search has ended. */
 typedef struct ferry_generate_finished {
     const ferry_search *search;
-    ferry_state *state;     /* for ferry_force, */
-    ferry_sequence *source; /* with the sentence that was translated as the only one */
+    const float *const *weights; /* [ferry_search_count] of each hypothesis [T, S] (force.h); NULL: not wanted */
 } ferry_generate_finished;
 
 /* Where sentences come from, and where their hypotheses go. */
@@ -31,14 +30,16 @@ typedef struct ferry_generate_source {
     int32_t beam, max_length;
     const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
+    /* Whether the weights of a search's hypotheses are wanted, and how they are made; NULL: never. */
+    bool (*wants_weights)(void *user, const ferry_search *search);
+    const ferry_force_rules *force;
     /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
     /* NULL, or called after each step for each sentence that goes on. An error that it returns ends the call. */
     ferry_status (*stepped)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
     /* One of these two is called once for each sentence, in the order in which they finish. An error that it returns
      * (and has described in `error`) ends the call. */
-    /* What `sentence` points to lives until it returns. Where it needs memory that the state's account refuses, it
-     * returns MEMORY, and the sentence fails. */
+    /* What `sentence` points to lives until it returns. */
     ferry_status (*finished)(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error);
     /* A sentence could not be translated: FORMAT (a logit was not finite), or LIMIT (the state's account refused the
      * memory that the sentences in progress needed together). */

@@ -278,7 +278,7 @@ TEST(test_source_of_pieces)
 
     const int32_t ids[] = {1, 0, 1};
     ferry_range joined[3];
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, ids, 3, &model.text, joined, &error));
+    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, ids, 3, NULL, &model.text, joined, &error));
     assert_ranges((ferry_view){model.text.data, model.text.size}, joined, 3, "\u2581a|<unk>|\u2581a");
     drop(&model);
 }
@@ -336,7 +336,7 @@ static void check_decoded(own_ids *model, const int32_t *ids, size_t count, cons
     ferry_string text = {0};
     assert_true(count <= COUNT(ranges));
     CHECK(ferry_tokenizer_decode(model->tokenizer, ids, count, &text, &error));
-    CHECK(ferry_tokenizer_decode_ranges(model->tokenizer, ids, count, &model->text, ranges, &error));
+    CHECK(ferry_tokenizer_decode_ranges(model->tokenizer, ids, count, NULL, &model->text, ranges, &error));
     assert_text(&model->text, (ferry_view){text.data, text.size});
     check_ranges((ferry_view){text.data, text.size}, ranges, count);
     assert_ranges((ferry_view){text.data, text.size}, ranges, count, expected);
@@ -377,7 +377,8 @@ TEST(test_round_trip)
     own_ids model;
     load(&model, BYTE_FALLBACK);
     encode_ranges(&model, text);
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, model.ids.ids, model.ids.count, &model.text, ranges, &error));
+    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, model.ids.ids, model.ids.count, NULL, &model.text, ranges,
+                                        &error));
     assert_text(&model.text, text);
     for (size_t i = 0; i < model.ids.count; i++) assert_true(same_range(ranges[i], model.ranges.ranges[i]));
     drop(&model);

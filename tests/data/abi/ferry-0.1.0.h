@@ -195,8 +195,8 @@ typedef struct ferry_options {
     void *user;
     int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which
                         * take a further pass of the decoder; texts and scores stay the same */
-    int32_t replace_unknowns; /* 1: an unknown word in a translation (in place of which nothing would stand) becomes the
-                               * text of the source token that has the largest weight for it */
+    int32_t replace_unknowns; /* 1: an unknown word in a translation becomes the text of the source token that has the
+                               * largest weight for it */
     /* The next two are ways to use `nbest` with beam 1, where it may be any number up to 1024. */
     int32_t alternatives; /* 1: the hypotheses differ in their first token (after a prefix): the `nbest` likeliest ones,
                            * in this order, each continued by greedy search */
@@ -270,11 +270,12 @@ FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_
                                             ferry_error *error);
 /* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
  * has a line for each pair, with one hypothesis: the target, its score (of options.length_penalty and word_penalty) and
- * its tokens (ferry_result_token) with their log-probabilities among all words of the vocabulary; the end of sentence
- * is the last one. A language's tag that the model wants as the first token counts 0, as in a translation. Beyond
- * these, options about search are not read, nor is a shortlist. A pair of which one side has more tokens than
- * options.max_source, or than the model has positions, fails (LIMIT). Errors of the whole call: those of
- * ferry_translate, and UNSUPPORTED where the model's file cannot turn target text into tokens. */
+ * its tokens (ferry_result_token) with their log-probabilities among all words of the vocabulary (with
+ * options.renormalize, all but suppressed_ids); the end of sentence is the last one. A language's tag that the model
+ * wants as the first token counts 0, as in a translation. Other rules of the search do not apply, and there is no
+ * shortlist. A pair of which one side has more tokens than options.max_source, or than the model has positions, fails
+ * (LIMIT). Errors of the whole call: those of ferry_translate, and UNSUPPORTED where the model's file cannot turn
+ * target text into tokens. */
 FERRY_API ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
                                    size_t count, ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
