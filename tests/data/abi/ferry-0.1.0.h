@@ -233,9 +233,9 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Ends the call of ferry_translate, ferry_translate_text or ferry_score that is in progress, within milliseconds;
- * without one, nothing happens. The only function for a translator that is in use: from any thread, or from a signal
- * handler. */
+/* Ends the call of ferry_translate, ferry_translate_prefixed, ferry_translate_text or ferry_score that is in progress,
+ * within milliseconds; without one, nothing happens. The only function for a translator that is in use: from any
+ * thread, or from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
  * results, and the ids and texts of the lines of a call. */
