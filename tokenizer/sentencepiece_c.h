@@ -24,7 +24,7 @@ ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **sp
 void ferry_spm_destroy(ferry_spm *spm);
 
 int32_t ferry_spm_count(const ferry_spm *spm);
-/* The id of the unknown piece; every model has one. */
+/* The id of the unknown piece; -1: the model's own name of it is another piece's. */
 int32_t ferry_spm_unknown(const ferry_spm *spm);
 /* 0 ≤ id < count. The view is valid as long as `spm`. */
 ferry_view ferry_spm_piece(const ferry_spm *spm, int32_t id);

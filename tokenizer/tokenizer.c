@@ -257,7 +257,7 @@ static ferry_status append_range(encoding *into, const ferry_spm_part *part)
         return FERRY_OK;
     }
     for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--)
-        if ((--earlier)->begin == range.begin) *earlier = range;
+        *--earlier = range;
     return FERRY_OK;
 }
 

@@ -61,7 +61,7 @@ static void assert_ranges(ferry_view text, const ferry_range *ranges, size_t cou
         assert_true(ranges[i].begin <= ranges[i].end && ranges[i].end <= text.size);
         const size_t bytes = ranges[i].end - ranges[i].begin;
         size += (size_t)snprintf(found + size, sizeof found - size, "%s%.*s", i > 0 ? "|" : "", (int)bytes,
-                                 text.data + ranges[i].begin);
+                                 bytes > 0 ? text.data + ranges[i].begin : "");
         assert_true(size < sizeof found);
     }
     assert_string_equal(found, expected);
