@@ -316,6 +316,7 @@ static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 /* Finished sentences leave. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
+    const ferry_generate_source *source = g->source;
     const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
     int32_t kept = 0;
     FERRY_TRY(align(g, error));
@@ -323,6 +324,8 @@ static ferry_status leave(generation *g, ferry_error *error)
     for (int32_t i = 0; i < g->living_count; i++) {
         const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
+            if (status == FERRY_OK && source->stepped != NULL)
+                status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
             g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
             g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];
