@@ -188,6 +188,10 @@ typedef struct ferry_options {
      * ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
+    int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which
+                        * take a further pass of the decoder; texts and scores stay the same */
+    int32_t replace_unknowns; /* 1: an unknown word in a translation (in place of which nothing would stand) becomes the
+                               * text of the source token that has the largest weight for it */
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -254,6 +258,33 @@ FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, 
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
 /* Target tokens of a hypothesis, end of sentence included. */
 FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);
+/* A token of a source line or of a hypothesis. */
+typedef struct ferry_token {
+    int32_t id;
+    float log_probability; /* what it adds to the score's sum; of greedy search without options.scores, and of the
+                              source: 0 */
+    size_t begin, end;     /* bytes begin … end - 1 of the line, as the caller gave it, or of the hypothesis' text;
+                            * begin == end: no text (end of sentence, tags) */
+} ferry_token;
+
+/* Number of source tokens of line `line`, those that the model adds included: with options.alignment, and of
+ * ferry_score; otherwise 0. */
+FERRY_API size_t ferry_result_source_tokens(const ferry_result *result, size_t line);
+/* Fills *token, of `size` bytes (pass sizeof(ferry_token)), with source token `index`: never more than `size` bytes are
+ * written, and fields that the library does not know are zero. ARGUMENT, with nothing written, past the last. */
+FERRY_API ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index,
+                                                 ferry_token *token, size_t size);
+/* The same of token `index` of a hypothesis, which has ferry_result_tokens of them; ARGUMENT, too, where
+ * ferry_result_source_tokens is 0. */
+FERRY_API ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
+                                          ferry_token *token, size_t size);
+/* How much each source token counts for token `token` of a hypothesis: *count weights of source tokens *first … *first
+ * + *count - 1, which add up to 1; those of all others are 0 (a line that was translated in parts has others). They
+ * belong to the result. NULL, and *count 0, without options.alignment and past the last token. `first` and `count` may
+ * be NULL.
+ */
+FERRY_API const float *ferry_result_weights(const ferry_result *result, size_t line, size_t hypothesis, size_t token,
+                                            size_t *first, size_t *count);
 /* Why line `line` failed, in words, NUL-terminated; NULL if it did not. */
 FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
 /* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; a translation ended at the
@@ -276,6 +307,9 @@ FERRY_API size_t ferry_result_sentence_count(const ferry_result *result);
  * written, past the last sentence. */
 FERRY_API ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence,
                                              size_t size);
+/* The sentences as lines of a result of their own, with their hypotheses, tokens and weights; bytes of tokens are those
+ * of the sentence, not of the text. It belongs to `result`. NULL for a result of ferry_translate. */
+FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "argument_checks.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
+#include "tokens.h"
 
 /* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
 enum { BATCH_TOKENS = 512 };
@@ -50,11 +51,21 @@ static void finish_line(ferry_job *job, size_t line)
     atomic_fetch_add(&job->done, 1);
 }
 
+static ferry_status list_tokens(ferry_job *job, size_t line, ferry_result_line *result, ferry_error *error)
+{
+    const ferry_job_line *from = &job->lines[line];
+    const ferry_text *text = job->texts != NULL ? &job->texts[line] : &(ferry_text){NULL, 0};
+    return ferry_tokens_list(&from->parts, from->repaired, (ferry_view){text->data, text->size}, result, error);
+}
+
 /* The last part to be translated finishes its line. */
 static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
 {
     if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
-    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, &job->result->lines[line], error));
+    ferry_result_line *result = &job->result->lines[line];
+    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, result, error));
+    if (job->translator->options.alignment != 0 && result->status == FERRY_OK)
+        FERRY_TRY(list_tokens(job, line, result, error));
     finish_line(job, line);
     return FERRY_OK;
 }
@@ -193,16 +204,6 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
     return true;
 }
 
-static ferry_status write_text(const ferry_model *model, ferry_result_hypothesis *hypothesis, ferry_error *error)
-{
-    ferry_string text = {0};
-    const ferry_status status =
-        ferry_tokenizer_decode(model->tokenizer, hypothesis->ids, (size_t)hypothesis->length, &text, error);
-    hypothesis->text = text.data;
-    hypothesis->size = text.size;
-    return status;
-}
-
 /* Whether the hypothesis ended because it may not be longer. */
 static bool ended_at_limit(const ferry_translator *translator, const ferry_hypothesis *hypothesis, int32_t limit)
 {
@@ -213,35 +214,46 @@ static bool ended_at_limit(const ferry_translator *translator, const ferry_hypot
     return true;
 }
 
-static ferry_status take_hypotheses(ferry_job *job, ferry_profile *profile, ferry_part *part,
-                                    const ferry_search *search, ferry_error *error)
+static ferry_status take_hypotheses(const ferry_translator *translator, ferry_part *part, const ferry_search *search,
+                                    ferry_error *error)
 {
-    const ferry_translator *translator = job->translator;
     const int32_t count = ferry_search_count(search),
                   limit = ferry_translator_target_length(translator, part->ids.count);
     FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
     for (int32_t i = 0; i < count; i++) {
         ferry_result_hypothesis *to = &part->result.hypotheses[i];
         const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
-        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, error));
+        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
         if (ended_at_limit(translator, &hypothesis, limit)) part->ended_at = limit;
         if (translator->options.scores == 0) to->score = 0;
-        if (job->texts == NULL) continue;
-        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-        FERRY_TRY(write_text(translator->model, to, error));
-        ferry_profile_leave(profile, around);
     }
     return FERRY_OK;
 }
 
-static ferry_status finish_sentence(void *user, size_t index, const ferry_search *search, ferry_error *error)
+static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
+                                ferry_error *error)
+{
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    for (size_t i = 0; i < part->result.count; i++)
+        FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
+    ferry_profile_leave(profile, around);
+    return FERRY_OK;
+}
+
+static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
+                                    ferry_error *error)
 {
     const worker_share *share = user;
     ferry_job *job = share->job;
-    const ferry_job_sentence *sentence = &job->sentences[index];
-    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
-    FERRY_TRY(take_hypotheses(job, profile, sentence->part, search, error));
-    FERRY_TRY(finish_part(job, sentence->line, error));
+    const ferry_translator *translator = job->translator;
+    ferry_part *part = job->sentences[index].part;
+    FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
+    const bool texts = job->texts != NULL, aligned = translator->options.alignment != 0;
+    const bool words = texts && ferry_tokens_need_words(translator, &part->result);
+    if (aligned || words) FERRY_TRY(ferry_tokens_align(translator, finished, &part->result, error));
+    if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
+    if (words && !aligned) ferry_tokens_drop_weights(&part->result);
+    FERRY_TRY(finish_part(job, job->sentences[index].line, error));
     if (share->worker == 0) report_progress(job);
     return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
@@ -252,6 +264,7 @@ static ferry_status fail_sentence(void *user, size_t index, const ferry_error *w
     const worker_share *share = user;
     ferry_job *job = share->job;
     ferry_job_sentence *sentence = &job->sentences[index];
+    ferry_result_line_clear(&sentence->part->result);
     if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
         sentence->alone = true;
         return FERRY_OK;

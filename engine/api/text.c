@@ -168,6 +168,11 @@ size_t ferry_result_sentence_count(const ferry_result *result)
     return result != NULL ? ferry_result_count(result->sentences) : 0;
 }
 
+const ferry_result *ferry_result_sentences(const ferry_result *result)
+{
+    return result != NULL ? result->sentences : NULL;
+}
+
 ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence, size_t size)
 {
     if (sentence == NULL || index >= ferry_result_sentence_count(result)) return FERRY_ERROR_ARGUMENT;

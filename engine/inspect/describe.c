@@ -126,6 +126,17 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
+static void print_alignment(FILE *out, const ferry_generation *generation)
+{
+    const int layer = generation->alignment_layer, head = generation->alignment_head;
+    const int last = head + generation->alignment_heads - 1;
+    if (layer < 0 || head < 0) return;
+    if (last == head)
+        fprintf(out, "alignment: layer %d, head %d\n", layer, head);
+    else
+        fprintf(out, "alignment: layer %d, heads %d to %d\n", layer, head, last);
+}
+
 static void print_shortlist(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
 {
     const ferry_shortlist *shortlist = &generation->shortlist;
@@ -288,9 +299,7 @@ static void print_model(FILE *out, const ferry_model *model)
     print_codes(out, transformer);
     print_stack(out, "encoder", &transformer->encoder, false);
     print_stack(out, "decoder", &transformer->decoder, transformer->ssru);
-    if (generation->alignment_layer >= 0)
-        fprintf(out, "alignment: layer %d, head %d\n", (int)generation->alignment_layer,
-                (int)generation->alignment_head);
+    print_alignment(out, generation);
     print_shortlist(out, transformer, generation);
     print_text(out, &file->text);
     print_languages(out, &file->text.languages);

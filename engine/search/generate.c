@@ -248,16 +248,33 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
+/* The account has refused memory. */
+static void describe_refusal(const generation *g, ferry_error *why)
+{
+    const ferry_account *account = &g->state->account;
+    ferry_fail(why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+               account->memory->limit, account->needed);
+}
+
 /* Passes on what became of living sentence i. */
 static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_search *search = g->outputs[i].search;
+    const ferry_generate_finished finished = {.search = g->outputs[i].search,
+                                              .state = g->state,
+                                              .source = &g->sources[i]};
+    const size_t tag = g->slots[i].tag;
     ferry_error why;
-    if (!ferry_search_is_damaged(search)) return source->finished(source->user, g->slots[i].tag, search, error);
-    ferry_fail(&why, FERRY_ERROR_FORMAT,
-               "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)");
-    return source->failed(source->user, g->slots[i].tag, &why, error);
+    if (ferry_search_is_damaged(finished.search)) {
+        ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+        return source->failed(source->user, tag, &why, error);
+    }
+    g->state->account.needed = 0;
+    const ferry_status status = source->finished(source->user, tag, &finished, error);
+    if (status != FERRY_ERROR_MEMORY || g->state->account.needed == 0) return status;
+    describe_refusal(g, &why);
+    g->state->account.needed = 0;
+    return source->failed(source->user, tag, &why, error);
 }
 
 /* Finished sentences leave. */
@@ -300,11 +317,9 @@ static void clear(generation *g)
 static ferry_status give_up(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_account *account = &g->state->account;
     ferry_status status = FERRY_OK;
     ferry_error why;
-    ferry_fail(&why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-               account->memory->limit, account->needed);
+    describe_refusal(g, &why);
     for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
         status = source->failed(source->user, g->slots[i].tag, &why, error);
     if (g->living_count == 0 && g->width == 1) {

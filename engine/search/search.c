@@ -225,9 +225,7 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
                       search->rows[row].ids, 1 + search->generated);
 }
 
-/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
- * never chosen. */
-static bool is_damaged(const ferry_log_sum *total)
+bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
 {
     return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
 }
@@ -236,7 +234,7 @@ static void log_softmax(ferry_search *search, const ferry_kernels *kernels, floa
 {
     ferry_log_sum total = FERRY_LOG_SUM_ZERO;
     kernels->add_exp(&total, values, count);
-    search->damaged = search->damaged || is_damaged(&total);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(&total);
     const float log_sum = ferry_log_of_sum(&total);
     for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
 }
@@ -282,7 +280,7 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
                               search->before_penalty);
     mask(search, part, values, row);
     if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
-    search->damaged = search->damaged || is_damaged(&seen->log_sum);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
     if (greedy)
         keep_largest(search, kernels, part);
     else

@@ -96,6 +96,11 @@ const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);
 
+/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
+ * never chosen. */
+bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
+#define FERRY_DAMAGED_LOGIT                                                                                            \
+    "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)"
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
 /* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)
