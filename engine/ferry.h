@@ -217,8 +217,9 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Ends the call of ferry_translate or ferry_translate_text that is in progress, within milliseconds; without one,
- * nothing happens. The only function for a translator that is in use: from any thread, or from a signal handler. */
+/* Ends the call of ferry_translate, ferry_translate_text or ferry_score that is in progress, within milliseconds;
+ * without one, nothing happens. The only function for a translator that is in use: from any thread, or from a signal
+ * handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
  * results, and the ids and texts of the lines of a call. */
@@ -242,6 +243,15 @@ FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry
  * which sentences that were not finished are CANCELLED, and stay in the source language. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
+/* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
+ * has a line for each pair, with one hypothesis: the target, its score (of options.length_penalty and word_penalty) and
+ * its tokens (ferry_result_token) with their log-probabilities among all words of the vocabulary; the end of sentence
+ * is the last one. A language's tag that the model wants as the first token counts 0, as in a translation. Beyond
+ * these, options about search are not read, nor is a shortlist. A pair of which one side has more tokens than
+ * options.max_source, or than the model has positions, fails (LIMIT). Errors of the whole call: those of
+ * ferry_translate, and UNSUPPORTED where the model's file cannot turn target text into tokens. */
+FERRY_API ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
+                                   size_t count, ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
 
 /* Number of lines. */

@@ -19,8 +19,7 @@ static bool stopped(ferry_job *job)
     return atomic_load(&job->translator->cancelled);
 }
 
-/* The other workers stop, too. */
-static void fail(ferry_job *job, const ferry_error *error)
+void ferry_job_stop(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
@@ -45,7 +44,7 @@ static void report_progress(ferry_job *job)
 
 /* ---- results ---- */
 
-static void finish_line(ferry_job *job, size_t line)
+void ferry_job_finish_line(ferry_job *job, size_t line)
 {
     job->lines[line].finished = true;
     atomic_fetch_add(&job->done, 1);
@@ -64,9 +63,8 @@ static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
     if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
     ferry_result_line *result = &job->result->lines[line];
     FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, result, error));
-    if (job->translator->options.alignment != 0 && result->status == FERRY_OK)
-        FERRY_TRY(list_tokens(job, line, result, error));
-    finish_line(job, line);
+    if (job->tokens && result->status == FERRY_OK) FERRY_TRY(list_tokens(job, line, result, error));
+    ferry_job_finish_line(job, line);
     return FERRY_OK;
 }
 
@@ -109,30 +107,52 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
     else if (status == FERRY_ERROR_LIMIT)
         status = ferry_result_line_fail(result, FERRY_ERROR_LIMIT, error->message, error);
     ferry_parts_destroy(parts);
-    if (status == FERRY_OK) finish_line(job, line);
+    if (status == FERRY_OK) ferry_job_finish_line(job, line);
     return status;
+}
+
+ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
+{
+    const ferry_view given = {job->texts[line].data, job->texts[line].size};
+    bool replaced;
+    *text = given;
+    if (ferry_utf8_is_valid(given)) return FERRY_OK;
+    char *repaired = given.size > SIZE_MAX / 3 ? NULL : malloc(3 * given.size);
+    if (repaired == NULL) return ferry_fail_memory(error, "a line", given.size);
+    job->lines[line].repaired = repaired;
+    *text = (ferry_view){repaired, ferry_utf8_repair(given, repaired, &replaced)};
+    return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
 }
 
 static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
 {
-    const ferry_view text = {job->texts[line].data, job->texts[line].size};
-    if (ferry_utf8_is_valid(text)) return prepare_valid(job, line, text, error);
-    bool replaced;
-    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a line", text.size);
-    job->lines[line].repaired = repaired;
-    FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD"));
-    return prepare_valid(job, line, (ferry_view){repaired, ferry_utf8_repair(text, repaired, &replaced)}, error);
+    ferry_view text;
+    FERRY_TRY(ferry_job_repair(job, line, &text, error));
+    return prepare_valid(job, line, text, error);
 }
+
+typedef struct preparation {
+    ferry_job *job;
+    ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error);
+} preparation;
 
 static void prepare_item(void *user, int32_t worker, size_t item)
 {
-    ferry_job *job = user;
+    const preparation *p = user;
     ferry_error error;
-    ferry_profile *profile = ferry_translator_profile(job->translator, worker);
+    ferry_profile *profile = ferry_translator_profile(p->job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!stopped(job) && prepare(job, item, &error) != FERRY_OK) fail(job, &error);
+    if (!stopped(p->job) && p->prepare(p->job, item, &error) != FERRY_OK) ferry_job_stop(p->job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
+}
+
+ferry_status ferry_job_prepare(ferry_job *job,
+                               ferry_status (*prepare_line)(ferry_job *job, size_t line, ferry_error *error),
+                               ferry_error *error)
+{
+    preparation p = {job, prepare_line};
+    ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
+    return take_status(job, error);
 }
 
 /* ---- the queue ---- */
@@ -163,15 +183,7 @@ static ferry_status make_queue(ferry_job *job, ferry_error *error)
     return FERRY_OK;
 }
 
-/* One worker's view of the job. */
-typedef struct worker_share {
-    ferry_job *job;
-    int32_t worker;
-    const ferry_job_sentence *alone; /* the one sentence to translate; NULL: those of the queue */
-} worker_share;
-
-/* NULL if there is none. */
-static const ferry_job_sentence *take_next(worker_share *share)
+const ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
     ferry_job *job = share->job;
     const ferry_job_sentence *alone = share->alone, *end = &job->sentences[job->sentence_count];
@@ -183,12 +195,33 @@ static const ferry_job_sentence *take_next(worker_share *share)
     return index < job->sentence_count ? &job->sentences[index] : NULL;
 }
 
+ferry_status ferry_job_finish_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error)
+{
+    FERRY_TRY(finish_part(share->job, sentence->line, error));
+    if (share->worker == 0) report_progress(share->job);
+    return stopped(share->job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+}
+
+ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, const ferry_error *why,
+                                     ferry_error *error)
+{
+    ferry_job *job = share->job;
+    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
+        job->sentences[sentence - job->sentences].alone = true;
+        return FERRY_OK;
+    }
+    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
+    return finish_part(job, sentence->line, error);
+}
+
+/* ---- translating ---- */
+
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
-    worker_share *share = user;
+    ferry_job_share *share = user;
     ferry_job *job = share->job;
     const ferry_generation *generation = &job->translator->model->file.generation;
-    const ferry_job_sentence *next = take_next(share);
+    const ferry_job_sentence *next = ferry_job_take(share);
     if (next == NULL) return false;
     const ferry_ids *ids = &next->part->ids;
     *sentence = (ferry_generate_sentence){
@@ -243,7 +276,7 @@ static ferry_status write_texts(const ferry_translator *translator, ferry_profil
 static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
                                     ferry_error *error)
 {
-    const worker_share *share = user;
+    ferry_job_share *share = user;
     ferry_job *job = share->job;
     const ferry_translator *translator = job->translator;
     ferry_part *part = job->sentences[index].part;
@@ -253,28 +286,18 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
     if (aligned || words) FERRY_TRY(ferry_tokens_align(translator, finished, &part->result, error));
     if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (words && !aligned) ferry_tokens_drop_weights(&part->result);
-    FERRY_TRY(finish_part(job, job->sentences[index].line, error));
-    if (share->worker == 0) report_progress(job);
-    return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    return ferry_job_finish_sentence(share, &job->sentences[index], error);
 }
 
-/* A line fails, unless memory may suffice for it without its neighbors. */
 static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
 {
-    const worker_share *share = user;
-    ferry_job *job = share->job;
-    ferry_job_sentence *sentence = &job->sentences[index];
-    ferry_result_line_clear(&sentence->part->result);
-    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
-        sentence->alone = true;
-        return FERRY_OK;
-    }
-    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
-    return finish_part(job, sentence->line, error);
+    ferry_job_share *share = user;
+    ferry_result_line_clear(&share->job->sentences[index].part->result);
+    return ferry_job_fail_sentence(share, &share->job->sentences[index], why, error);
 }
 
 /* Translates the queue, or one sentence alone. */
-static void translate_share(worker_share *share)
+static void translate_share(ferry_job_share *share)
 {
     ferry_job *job = share->job;
     ferry_error error;
@@ -283,7 +306,6 @@ static void translate_share(worker_share *share)
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
     const size_t even =
         (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
-    if (stopped(job)) return;
     const ferry_generate_source queue = {
         .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
@@ -296,27 +318,33 @@ static void translate_share(worker_share *share)
         .failed = fail_sentence,
         .user = share,
     };
-    ferry_profile *profile = ferry_translator_profile(translator, share->worker);
+    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) ferry_job_stop(job, &error);
+}
+
+static void work(ferry_job_share share)
+{
+    ferry_profile *profile = ferry_translator_profile(share.job->translator, share.worker);
+    if (stopped(share.job)) return;
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) fail(job, &error);
+    (share.job->work != NULL ? share.job->work : translate_share)(&share);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
-static void translate_item(void *user, int32_t worker, size_t item)
+static void work_item(void *user, int32_t worker, size_t item)
 {
     (void)item;
-    translate_share(&(worker_share){.job = user, .worker = worker});
+    work((ferry_job_share){.job = user, .worker = worker});
 }
 
 /* Sentences that ran into the memory limit, one after the other, each with all the memory. */
-static void translate_alone(ferry_job *job)
+static void work_alone(ferry_job *job)
 {
     ferry_translator *translator = job->translator;
     for (size_t i = 0; i < job->sentence_count && !stopped(job); i++) {
         if (!job->sentences[i].alone) continue;
         ferry_screen_destroy(&translator->screen);
         for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
-        translate_share(&(worker_share){.job = job, .alone = &job->sentences[i]});
+        work((ferry_job_share){.job = job, .alone = &job->sentences[i]});
     }
 }
 
@@ -324,26 +352,32 @@ static void translate_alone(ferry_job *job)
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
+    if (job->translator->options.alignment != 0) job->tokens = true;
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
     job->lines = calloc(job->count + 1, sizeof *job->lines);
     if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->lines);
     return FERRY_OK;
 }
 
-static ferry_status translate(ferry_job *job, ferry_error *error)
+/* Where it pays for translating the queue. */
+static ferry_status make_screen(ferry_job *job, ferry_error *error)
 {
     ferry_translator *translator = job->translator;
-    const ferry_model_file *file = &translator->model->file;
-    const ferry_shortlist *shortlist = &file->generation.shortlist;
+    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
+    if (job->work != NULL || translator->screen.exact != NULL) return FERRY_OK;
+    return ferry_output_screen(&translator->generators[0].state, &translator->options,
+                               shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
+                               &translator->screen, error);
+}
+
+static ferry_status run(ferry_job *job, ferry_error *error)
+{
+    ferry_translator *translator = job->translator;
     const size_t threads = (size_t)translator->options.threads;
     FERRY_TRY(make_queue(job, error));
-    if (translator->screen.exact == NULL)
-        FERRY_TRY(ferry_output_screen(&translator->generators[0].state, &translator->options,
-                                      shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
-                                      &translator->screen, error));
-    ferry_pool_run(translator->pool, translate_item, job,
-                   job->sentence_count < threads ? job->sentence_count : threads);
-    translate_alone(job);
+    FERRY_TRY(make_screen(job, error));
+    ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
+    work_alone(job);
     report_progress(job);
     return take_status(job, error);
 }
@@ -371,7 +405,7 @@ static void destroy_lines(ferry_job *job)
 
 ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    if (status == FERRY_OK) status = translate(job, error);
+    if (status == FERRY_OK) status = run(job, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
     destroy_lines(job);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
@@ -393,10 +427,7 @@ ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text 
 {
     ferry_job job = {.translator = translator, .texts = texts, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) {
-        ferry_pool_run(translator->pool, prepare_item, &job, count);
-        status = take_status(&job, error);
-    }
+    if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
     return ferry_job_finish(&job, status, result, error);
 }
 

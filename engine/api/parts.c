@@ -39,6 +39,11 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
     return FERRY_OK;
 }
 
+bool ferry_parts_is_long(size_t bytes, size_t limit)
+{
+    return bytes / MOST_BYTES > limit || bytes > MOST_TEXT;
+}
+
 /* ---- splitting ---- */
 
 typedef struct splitter {
@@ -197,7 +202,7 @@ static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
     ferry_part *part;
     size_t probe, tokens;
     *fits = false;
-    if (s->rest.size / MOST_BYTES > s->limit || s->rest.size > MOST_TEXT) return FERRY_OK;
+    if (ferry_parts_is_long(s->rest.size, s->limit)) return FERRY_OK;
     FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, fits, error));
     if (!*fits) return FERRY_OK;
     FERRY_TRY(ferry_parts_add(s->parts, &part, error));

@@ -38,6 +38,8 @@ static inline bool ferry_translator_wants_tokens(const ferry_translator *transla
 
 /* The most source tokens of a sentence (ferry_options.max_source). */
 int32_t ferry_translator_source_limit(const ferry_translator *translator);
+/* The most target tokens of a pair that is scored. */
+int32_t ferry_translator_scored_limit(const ferry_translator *translator);
 /* The most target tokens of a sentence. */
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length);
 

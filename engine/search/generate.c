@@ -74,6 +74,13 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
+ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+                      account->memory->limit, account->needed);
+}
+
 static ferry_status reserve_slots(ferry_generator *generator, int32_t width, ferry_error *error)
 {
     if (width <= generator->slot_count) return FERRY_OK;
@@ -248,14 +255,6 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
-/* The account has refused memory. */
-static void describe_refusal(const generation *g, ferry_error *why)
-{
-    const ferry_account *account = &g->state->account;
-    ferry_fail(why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-               account->memory->limit, account->needed);
-}
-
 /* Passes on what became of living sentence i. */
 static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 {
@@ -272,7 +271,7 @@ static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
     g->state->account.needed = 0;
     const ferry_status status = source->finished(source->user, tag, &finished, error);
     if (status != FERRY_ERROR_MEMORY || g->state->account.needed == 0) return status;
-    describe_refusal(g, &why);
+    ferry_generate_fail_refused(&g->state->account, &why);
     g->state->account.needed = 0;
     return source->failed(source->user, tag, &why, error);
 }
@@ -319,7 +318,7 @@ static ferry_status give_up(generation *g, ferry_error *error)
     const ferry_generate_source *source = g->source;
     ferry_status status = FERRY_OK;
     ferry_error why;
-    describe_refusal(g, &why);
+    ferry_generate_fail_refused(&g->state->account, &why);
     for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
         status = source->failed(source->user, g->slots[i].tag, &why, error);
     if (g->living_count == 0 && g->width == 1) {

@@ -63,6 +63,9 @@ void ferry_generator_release(ferry_generator *generator);
 /* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 
+/* LIMIT: why a line fails for which the account has refused memory. */
+ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error);
+
 /* A sentence's hypotheses depend on the sentence and its rules alone. A sentence longer than the encoder's positions,
  * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT,
  * CANCELLED (the state's context was stopped), and those of `finished` and `failed`. */

@@ -248,6 +248,25 @@ TEST_WITH(test_translating, set_up, tear_down)
     ferry_result_destroy(made);
 }
 
+TEST_WITH(test_scoring, set_up, tear_down)
+{
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}};
+    ferry_result *made = result;
+    REFUSED(ferry_score, translator, ferry_score(NULL, lines, lines, 1, &made, error));
+    check_result_is_null(made);
+    REFUSED(ferry_score, sources, ferry_score(translator, NULL, lines, 1, &made, error));
+    REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL",
+                   ferry_score(translator, lines, lines, 3, &made, error));
+    REFUSED(ferry_score, targets, ferry_score(translator, lines, NULL, 1, &made, error));
+    REFUSED_NAMING(ferry_score, targets, "targets[0].data: expected 2 bytes, found NULL",
+                   ferry_score(translator, lines, lines + 2, 1, &made, error));
+    REFUSED(ferry_score, count, ferry_score(translator, lines, lines, SIZE_MAX, &made, error));
+    REFUSED(ferry_score, result, ferry_score(translator, lines, lines, 1, NULL, error));
+    CHECK(ferry_score(translator, NULL, NULL, 0, &made, &error));
+    assert_int_equal(ferry_result_count(made), 0);
+    ferry_result_destroy(made);
+}
+
 TEST_WITH(test_results, set_up, tear_down)
 {
     const size_t past = SIZE_MAX;
