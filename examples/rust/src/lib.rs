@@ -31,7 +31,7 @@ use std::ptr::{self, NonNull};
 
 pub use model::{Language, Model};
 pub use options::Options;
-pub use result::{Hypothesis, Line, Lines, Sentence, Translation, Translations};
+pub use result::{Hypothesis, Line, Lines, Sentence, Token, Translation, Translations};
 pub use sys::{
     ferry_early_stopping as EarlyStopping, ferry_language_role as Roles, ferry_open_flag as OpenFlags,
     ferry_policy as Policy, ferry_status as Status,
@@ -70,10 +70,6 @@ unsafe fn words<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
 
 fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
     CString::new(text).map_err(|error| Error { status: Status::FERRY_ERROR_ARGUMENT, message: error.to_string() })
-}
-
-fn c_text(text: &str) -> sys::ferry_text {
-    sys::ferry_text { data: text.as_ptr().cast(), size: text.len() }
 }
 
 /// Calls a function that makes an object or fills in an error. (A call that was cancelled makes a result.)

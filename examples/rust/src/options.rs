@@ -87,4 +87,6 @@ options! {
     threads: i32,
     batch: i32,
     memory_limit: usize,
+    alignment: i32,
+    replace_unknowns: i32,
 }

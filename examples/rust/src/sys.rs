@@ -235,6 +235,8 @@ pub struct ferry_options {
         ) -> ::std::os::raw::c_int,
     >,
     pub user: *mut ::std::os::raw::c_void,
+    pub alignment: i32,
+    pub replace_unknowns: i32,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;
@@ -290,6 +292,16 @@ extern "C" {
     ) -> ferry_status;
 }
 extern "C" {
+    pub fn ferry_score(
+        translator: *mut ferry_translator,
+        sources: *const ferry_text,
+        targets: *const ferry_text,
+        count: usize,
+        result: *mut *mut ferry_result,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
     pub fn ferry_result_destroy(result: *mut ferry_result);
 }
 extern "C" {
@@ -309,6 +321,45 @@ extern "C" {
 }
 extern "C" {
     pub fn ferry_result_tokens(result: *const ferry_result, line: usize, hypothesis: usize) -> usize;
+}
+#[repr(C)]
+pub struct ferry_token {
+    pub id: i32,
+    pub log_probability: f32,
+    pub begin: usize,
+    pub end: usize,
+}
+extern "C" {
+    pub fn ferry_result_source_tokens(result: *const ferry_result, line: usize) -> usize;
+}
+extern "C" {
+    pub fn ferry_result_source_token(
+        result: *const ferry_result,
+        line: usize,
+        index: usize,
+        token: *mut ferry_token,
+        size: usize,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_result_token(
+        result: *const ferry_result,
+        line: usize,
+        hypothesis: usize,
+        index: usize,
+        token: *mut ferry_token,
+        size: usize,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_result_weights(
+        result: *const ferry_result,
+        line: usize,
+        hypothesis: usize,
+        token: usize,
+        first: *mut usize,
+        count: *mut usize,
+    ) -> *const f32;
 }
 extern "C" {
     pub fn ferry_result_error(result: *const ferry_result, line: usize) -> *const ::std::os::raw::c_char;
@@ -338,4 +389,7 @@ extern "C" {
         sentence: *mut ferry_sentence,
         size: usize,
     ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_result_sentences(result: *const ferry_result) -> *const ferry_result;
 }

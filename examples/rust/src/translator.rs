@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::options::Progress;
 use crate::result::Owned;
-use crate::{c_text, make, sys, Error, Model, Options, Status, Translation, Translations};
+use crate::{make, sys, Error, Model, Options, Status, Translation, Translations};
 
 /// Translates with a model, in one thread at a time, and not longer than the model is there:
 ///
@@ -34,18 +34,22 @@ pub struct Translator<'m> {
 unsafe impl Send for Translator<'_> {}
 
 struct Callbacks<'m> {
-    progress: Option<Progress<'m>>,
-    panic: Option<Box<dyn Any + Send>>,
+    progress: Option<Mutex<Progress<'m>>>,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Callbacks<'_> {
     /// Calls a closure; its panic must not unwind through C, and goes on in `Translator::run`.
-    fn call(&mut self, callback: impl FnOnce(&mut Self) -> Option<ControlFlow<()>>) -> c_int {
-        match catch_unwind(AssertUnwindSafe(|| callback(self))) {
-            Ok(Some(ControlFlow::Break(()))) => 1,
-            Ok(_) => 0,
+    fn call<F: ?Sized>(&self, closure: &Option<Mutex<Box<F>>>, call: impl FnOnce(&mut F) -> ControlFlow<()>) -> c_int {
+        let closure = match closure {
+            Some(closure) => closure,
+            None => return 0,
+        };
+        match catch_unwind(AssertUnwindSafe(|| call(&mut lock(closure)))) {
+            Ok(ControlFlow::Continue(())) => 0,
+            Ok(ControlFlow::Break(())) => 1,
             Err(panic) => {
-                self.panic = Some(panic);
+                *lock(&self.panic) = Some(panic);
                 1
             }
         }
@@ -53,13 +57,36 @@ impl Callbacks<'_> {
 }
 
 unsafe extern "C" fn progress(user: *mut c_void, done: usize, total: usize) -> c_int {
-    (*user.cast::<Callbacks>()).call(|callbacks| Some(callbacks.progress.as_mut()?(done, total)))
+    let callbacks = &*user.cast::<Callbacks>();
+    callbacks.call(&callbacks.progress, |progress| progress(done, total))
+}
+
+/// (After a panic, too.)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type PairFunction = unsafe extern "C" fn(
+    *mut sys::ferry_translator,
+    *const sys::ferry_text,
+    *const sys::ferry_text,
+    usize,
+    *mut *mut sys::ferry_result,
+    *mut sys::ferry_error,
+) -> Status;
+
+fn c_texts(texts: &[impl AsRef<str>]) -> Vec<sys::ferry_text> {
+    texts.iter().map(|text| c_text(text.as_ref())).collect()
+}
+
+fn c_text(text: &str) -> sys::ferry_text {
+    sys::ferry_text { data: text.as_ptr().cast(), size: text.len() }
 }
 
 impl<'m> Translator<'m> {
     pub fn new(model: &'m Model, mut options: Options<'m>) -> Result<Translator<'m>, Error> {
-        let callbacks = Box::new(Callbacks { progress: options.progress.take(), panic: None });
-        let callbacks = NonNull::from(Box::leak(callbacks));
+        let callbacks = Callbacks { progress: options.progress.take().map(Mutex::new), panic: Mutex::new(None) };
+        let callbacks = NonNull::from(Box::leak(Box::new(callbacks)));
         let created = options.with(|mut options| {
             options.user = callbacks.as_ptr().cast();
             options.progress = unsafe { callbacks.as_ref() }.progress.is_some().then_some(progress);
@@ -87,11 +114,20 @@ impl<'m> Translator<'m> {
     /// Translates lines, each as one sentence. If the call is cancelled, the lines that were not finished have the
     /// error CANCELLED. A panic of a callback ends the call, and goes on here.
     pub fn translate(&mut self, lines: &[impl AsRef<str>]) -> Result<Translations, Error> {
-        let texts: Vec<_> = lines.iter().map(|line| c_text(line.as_ref())).collect();
+        let lines = c_texts(lines);
         self.run(|translator, result, error| unsafe {
-            sys::ferry_translate(translator, texts.as_ptr(), texts.len(), result, error)
+            sys::ferry_translate(translator, lines.as_ptr(), lines.len(), result, error)
         })
         .map(Translations)
+    }
+
+    /// Computes the scores of given translations, one for each line.
+    pub fn score(
+        &mut self,
+        lines: &[impl AsRef<str>],
+        translations: &[impl AsRef<str>],
+    ) -> Result<Translations, Error> {
+        self.run_pairs(sys::ferry_score, lines, translations)
     }
 
     /// Translates a text of any length, sentence by sentence; the white space between them stays.
@@ -102,12 +138,29 @@ impl<'m> Translator<'m> {
         .map(Translation)
     }
 
+    fn run_pairs(
+        &mut self,
+        function: PairFunction,
+        lines: &[impl AsRef<str>],
+        others: &[impl AsRef<str>],
+    ) -> Result<Translations, Error> {
+        if lines.len() != others.len() {
+            let message = format!("{} lines, and texts for {}", lines.len(), others.len());
+            return Err(Error { status: Status::FERRY_ERROR_ARGUMENT, message });
+        }
+        let (lines, others) = (c_texts(lines), c_texts(others));
+        self.run(|translator, result, error| unsafe {
+            function(translator, lines.as_ptr(), others.as_ptr(), lines.len(), result, error)
+        })
+        .map(Translations)
+    }
+
     fn run(
         &mut self,
         call: impl FnOnce(*mut sys::ferry_translator, *mut *mut sys::ferry_result, *mut sys::ferry_error) -> Status,
     ) -> Result<Owned, Error> {
         let result = make(|result, error| call(self.raw.as_ptr(), result, error)).map(Owned);
-        if let Some(panic) = unsafe { self.callbacks.as_mut() }.panic.take() {
+        if let Some(panic) = lock(&unsafe { self.callbacks.as_ref() }.panic).take() {
             drop(result);
             resume_unwind(panic);
         }
@@ -117,7 +170,7 @@ impl<'m> Translator<'m> {
 
 impl Drop for Translator<'_> {
     fn drop(&mut self) {
-        *self.canceller.lock() = None;
+        *lock(&self.canceller.0) = None;
         unsafe {
             sys::ferry_translator_destroy(self.raw.as_ptr());
             drop(Box::from_raw(self.callbacks.as_ptr()));
@@ -136,12 +189,8 @@ unsafe impl Send for Alive {}
 
 impl Canceller {
     pub fn cancel(&self) {
-        if let Some(translator) = &*self.lock() {
+        if let Some(translator) = &*lock(&self.0) {
             unsafe { sys::ferry_translator_cancel(translator.0.as_ptr()) }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Alive>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
