@@ -50,10 +50,11 @@ static void share_characters(const ferry_string *text, size_t run, ferry_range *
         const size_t begin = at;
         const bool valid = ferry_utf8_next(bytes, &at, &code_point);
         if (!valid) at = begin + 1;
-        const size_t size = valid ? at - begin : 3;
+        const ferry_range character = {to, to + (valid ? at - begin : 3)};
+        const bool white = valid && ferry_utf8_is_space(code_point);
         for (; i < count && ranges[i].begin < start + at; i++)
-            ranges[i] = (ferry_range){to, ranges[i].begin < ranges[i].end ? to + size : to};
-        to += size;
+            ranges[i] = ranges[i].begin < ranges[i].end && !white ? character : (ferry_range){to, to};
+        to = character.end;
     }
     for (; i < count; i++) ranges[i] = (ferry_range){to, to};
 }

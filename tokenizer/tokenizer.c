@@ -229,26 +229,35 @@ typedef struct encoding {
     ferry_error *error;
 } encoding;
 
-/* Nothing but white space, or "▁", which stands for it. */
-static bool is_white(ferry_view piece)
+/* Whether a piece whose range is empty has part of a character: it is not only white space, or "▁", which stands for
+ * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
+static bool is_part(ferry_view piece, bool nothing, bool follows_part)
 {
     static const char blank[] = "\u2581";
-    const size_t size = sizeof blank - 1;
+    const size_t size = sizeof blank - 1, whole = piece.size;
     for (; piece.size >= size && memcmp(piece.data, blank, size) == 0; piece.size -= size) piece.data += size;
-    return ferry_utf8_is_blank(piece);
+    if (nothing && follows_part) return true;
+    return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
+}
+
+static ferry_range original(const encoding *into, ferry_range range)
+{
+    if (into->places == NULL) return range;
+    return (ferry_range){into->places[range.begin], into->places[range.end]};
 }
 
 static ferry_status append_range(encoding *into, const ferry_spm_part *part)
 {
     ferry_ranges *ranges = into->ranges;
-    ferry_range range = ferry_borders_range(&into->borders, part->begin, part->end);
-    if (into->places != NULL) range = (ferry_range){into->places[range.begin], into->places[range.end]};
+    const ferry_range whole = original(into, (ferry_range){part->begin, part->end});
+    const ferry_range range = original(into, ferry_borders_range(&into->borders, part->begin, part->end));
     FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, range, into->error));
-    if (range.begin < range.end)
-        for (ferry_range *earlier = ranges->ranges + ranges->count - 1; into->parts > 0; into->parts--)
-            if (earlier[-(ptrdiff_t)into->parts].begin == range.begin) earlier[-(ptrdiff_t)into->parts] = range;
-    const bool is_part = range.begin == range.end && (into->parts > 0 || !is_white(part->piece));
-    into->parts = is_part ? into->parts + 1 : 0;
+    if (range.begin == range.end && is_part(part->piece, whole.begin == whole.end, into->parts > 0)) {
+        into->parts++;
+        return FERRY_OK;
+    }
+    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--)
+        if ((--earlier)->begin == range.begin) *earlier = range;
     return FERRY_OK;
 }
 

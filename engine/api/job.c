@@ -6,6 +6,7 @@
 #include "argument_checks.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
+#include "engine/search/sample.h"
 #include "tokens.h"
 
 /* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
@@ -96,11 +97,44 @@ static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
+/* The ids of a prefix, for the part. */
+static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
+{
+    const ferry_tokenizer *tokenizer = job->translator->model->tokenizer;
+    const ferry_view text = {prefix.data, prefix.size};
+    bool replaced;
+    if (ferry_utf8_is_valid(text)) return ferry_tokenizer_encode_target(tokenizer, text, &part->prefix, NULL, error);
+    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
+    if (repaired == NULL) return ferry_fail_memory(error, "a prefix", text.size);
+    const ferry_view valid = {repaired, ferry_utf8_repair(text, repaired, &replaced)};
+    const ferry_status status = ferry_tokenizer_encode_target(tokenizer, valid, &part->prefix, NULL, error);
+    free(repaired);
+    return status;
+}
+
+/* Gives the line's prefix to the first of its parts that is translated. LIMIT: it is too long. */
+static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *error)
+{
+    const ferry_translator *translator = job->translator;
+    const ferry_parts *parts = &job->lines[line].parts;
+    ferry_part *part = parts->parts, *end = part + parts->count;
+    while (part < end && part->ids.count == 0) part++;
+    if (job->prefixes == NULL || job->prefixes[line].size == 0 || part == end) return FERRY_OK;
+    FERRY_TRY(take_prefix(job, job->prefixes[line], part, error));
+    const size_t count = part->prefix.count + (translator->options.forced_first_id >= 0);
+    const size_t most = (size_t)ferry_translator_target_length(translator, part->ids.count);
+    if (part->prefix.count == 0 || count < most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "the prefix has %zu tokens, with those that the model adds; expected fewer than max_length %zu",
+                      count, most);
+}
+
 static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, ferry_error *error)
 {
     ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
     ferry_status status = ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, parts, error);
+    if (status == FERRY_OK) status = prepare_prefix(job, line, error);
     if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
     if (status == FERRY_OK)
         status = answer_with_itself(result, text, error);
@@ -223,16 +257,21 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
     const ferry_generation *generation = &job->translator->model->file.generation;
     const ferry_job_sentence *next = ferry_job_take(share);
     if (next == NULL) return false;
-    const ferry_ids *ids = &next->part->ids;
+    const ferry_ids *ids = &next->part->ids, *prefix = &next->part->prefix;
     *sentence = (ferry_generate_sentence){
         .ids = ids->ids,
         .length = (int32_t)ids->count,
         .rules = {.options = job->translator->options,
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
-                  .start_id = generation->start_id},
+                  .start_id = generation->start_id,
+                  .prefix = prefix->ids,
+                  .prefix_count = (int32_t)prefix->count},
         .tag = (size_t)(next - job->sentences),
     };
+    if (sentence->rules.options.sample != 0)
+        sentence->rules.stream =
+            ferry_sample_stream(ids->ids, (int32_t)ids->count, prefix->ids, (int32_t)prefix->count);
     sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
     return true;
 }
@@ -263,6 +302,43 @@ static ferry_status take_hypotheses(const ferry_translator *translator, ferry_pa
     return FERRY_OK;
 }
 
+/* ---- partial translations ---- */
+
+/* Whether options.partial is called. */
+static bool tells_partial(const ferry_job *job)
+{
+    const ferry_options *options = &job->translator->options;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
+}
+
+static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
+{
+    ferry_translator *translator = job->translator;
+    const ferry_options *options = &translator->options;
+    if (job->lines[sentence->line].parts.count > 1) return;
+    ferry_pool_enter(translator->pool);
+    if (text.data == NULL) text.data = "";
+    if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
+        ferry_translator_cancel(translator);
+    ferry_pool_leave(translator->pool);
+}
+
+static ferry_status tell_step(void *user, size_t index, const ferry_search *search, ferry_error *error)
+{
+    const ferry_job_share *share = user;
+    ferry_job *job = share->job;
+    const ferry_hypothesis so_far = ferry_search_so_far(search);
+    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    ferry_string text = {0};
+    const ferry_status status =
+        ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
+    ferry_profile_leave(profile, around);
+    if (status == FERRY_OK) tell(job, &job->sentences[index], (ferry_text){text.data, text.size});
+    free(text.data);
+    return status;
+}
+
 static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
                                 ferry_error *error)
 {
@@ -286,6 +362,8 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
     if (aligned || words) FERRY_TRY(ferry_tokens_align(translator, finished, &part->result, error));
     if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (words && !aligned) ferry_tokens_drop_weights(&part->result);
+    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
+    if (tells_partial(job)) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
     return ferry_job_finish_sentence(share, &job->sentences[index], error);
 }
 
@@ -309,13 +387,14 @@ static void translate_share(ferry_job_share *share)
     const ferry_generate_source queue = {
         .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
-        .beam = translator->options.beam,
+        .beam = ferry_search_width(&translator->options),
         .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .next = take_sentence,
         .finished = finish_sentence,
         .failed = fail_sentence,
+        .stepped = tells_partial(job) ? tell_step : NULL,
         .user = share,
     };
     if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) ferry_job_stop(job, &error);
@@ -422,10 +501,10 @@ ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *er
                       "the model has no tokenizer: it came without one and speaks in ids only");
 }
 
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, size_t count,
-                                 ferry_result **result, ferry_error *error)
+ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                 size_t count, ferry_result **result, ferry_error *error)
 {
-    ferry_job job = {.translator = translator, .texts = texts, .count = count};
+    ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
     if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
     return ferry_job_finish(&job, status, result, error);
@@ -440,5 +519,18 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
     atomic_store(&translator->cancelled, false);
-    return ferry_job_translate(translator, lines, count, result, error);
+    return ferry_job_translate(translator, lines, NULL, count, result, error);
+}
+
+ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
+                                      size_t count, ferry_result **result, ferry_error *error)
+{
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    atomic_store(&translator->cancelled, false);
+    return ferry_job_translate(translator, lines, prefixes, count, result, error);
 }

@@ -39,6 +39,7 @@ struct ferry_job {
     bool tokens;                          /* of the results are wanted */
     const ferry_text *texts;              /* NULL: the lines' parts came as ids, and ids are the result */
     const ferry_text *targets;            /* of pairs that are scored */
+    const ferry_text *prefixes;           /* [count] of the translations; NULL: none */
     size_t count;
     ferry_job_line *lines; /* [count] */
     size_t sentence_count;
@@ -67,9 +68,10 @@ void ferry_job_stop(ferry_job *job, const ferry_error *error);
 ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
                                ferry_error *error);
 
-/* ferry_translate, of arguments that were checked, by a translator whose `cancelled` the caller has reset. */
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, size_t count,
-                                 ferry_result **result, ferry_error *error);
+/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, by a translator whose `cancelled`
+ * the caller has reset. */
+ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                 size_t count, ferry_result **result, ferry_error *error);
 /* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);
 /* Takes memory for `count` lines. After any call, even a failed one, comes ferry_job_finish. */

@@ -18,6 +18,7 @@ void ferry_parts_destroy(ferry_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         free(parts->parts[i].ids.ids);
+        free(parts->parts[i].prefix.ids);
         free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);
     }
@@ -282,6 +283,15 @@ static void append_tokens(ferry_result_hypothesis *joined, const ferry_part *par
     *weights += length * source;
 }
 
+/* Tokens of the line's prefix that the score does not count. */
+static int32_t uncounted(const ferry_parts *parts, const ferry_options *options)
+{
+    int32_t tokens = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        tokens += ferry_search_uncounted(options, (int32_t)parts->parts[i].prefix.count);
+    return tokens;
+}
+
 static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_options *options, size_t k,
                                     ferry_result_hypothesis *joined, ferry_error *error)
 {
@@ -303,7 +313,8 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
             joined->token_scores[joined->length++] = from->token_scores[t];
         }
     }
-    if (options->scores != 0) joined->score = ferry_decoding_score(options, (float)sum, joined->length);
+    if (options->scores != 0)
+        joined->score = ferry_decoding_score(options, (float)sum, joined->length - uncounted(parts, options));
     return FERRY_OK;
 }
 

@@ -10,6 +10,7 @@
 typedef struct ferry_part {
     ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
     ferry_ids ids;        /* empty: nothing is left of the text; its translation is the text itself */
+    ferry_ids prefix;     /* of the translation */
     ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
     ferry_result_line result;
     int32_t ended_at; /* max_length, if a hypothesis ended there, else 0 */

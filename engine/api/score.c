@@ -137,7 +137,11 @@ static ferry_status force(const ferry_translator *translator, ferry_state *state
                           ferry_sequence *sequences, ferry_forced *targets, ferry_error *error)
 {
     const ferry_model_file *file = &translator->model->file;
-    const ferry_alignment alignment = ferry_alignment_choose(&file->generation, &file->transformer);
+    const ferry_options *options = &translator->options;
+    const ferry_force_rules rules = {.start_id = file->generation.start_id,
+                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer),
+                                     .suppressed_ids = options->suppressed_ids,
+                                     .suppressed_count = options->renormalize != 0 ? options->suppressed_count : 0};
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_result_hypothesis *target = target_of(g->sentences[i]);
         targets[i] = (ferry_forced){.ids = target->ids,
@@ -146,7 +150,7 @@ static ferry_status force(const ferry_translator *translator, ferry_state *state
                                     .weights = target->weights,
                                     .scores = target->token_scores};
     }
-    return ferry_force(state, file->generation.start_id, &alignment, sequences, targets, g->count, error);
+    return ferry_force(state, &rules, sequences, targets, g->count, error);
 }
 
 static ferry_status run_group(const ferry_translator *translator, ferry_state *state, const group *g,

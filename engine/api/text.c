@@ -132,7 +132,7 @@ static ferry_status translate(ferry_translator *translator, const sentence_list 
 {
     ferry_result *created;
     FERRY_TRY(ferry_result_create(1, &created, error));
-    ferry_status status = ferry_job_translate(translator, list->texts, list->count, &created->sentences, error);
+    ferry_status status = ferry_job_translate(translator, list->texts, NULL, list->count, &created->sentences, error);
     const bool cancelled = status == FERRY_ERROR_CANCELLED;
     if (status == FERRY_OK || cancelled) status = join(created, list, text, error);
     if (status != FERRY_OK) {

@@ -26,7 +26,8 @@ ferry_status ferry_tokens_align(const ferry_translator *translator, const ferry_
                                 ferry_result_line *line, ferry_error *error)
 {
     const ferry_model_file *file = &translator->model->file;
-    const ferry_alignment alignment = ferry_alignment_choose(&file->generation, &file->transformer);
+    const ferry_force_rules rules = {.start_id = file->generation.start_id,
+                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
     ferry_forced *targets = calloc(line->count, sizeof *targets);
     ferry_status status =
         targets != NULL ? FERRY_OK : ferry_fail_memory(error, "hypotheses", line->count * sizeof *targets);
@@ -37,8 +38,7 @@ ferry_status ferry_tokens_align(const ferry_translator *translator, const ferry_
             (ferry_forced){.ids = hypothesis->ids, .length = hypothesis->length, .weights = hypothesis->weights};
     }
     if (status == FERRY_OK)
-        status = ferry_force(sentence->state, file->generation.start_id, &alignment, sentence->source, targets,
-                             (int32_t)line->count, error);
+        status = ferry_force(sentence->state, &rules, sentence->source, targets, (int32_t)line->count, error);
     free(targets);
     return status;
 }

@@ -199,6 +199,12 @@ static const ferry_key decoding_keys[] = {
      .help = "lines decoded together"},
     {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alignment)},
     {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns)},
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives)},
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample)},
+    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, temperature), .above = true, .most = 1000,
+     .usual = 1},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY},
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -337,6 +343,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_stack *decoder = &values->transformer->decoder;
+    const ferry_options *decoding = &values->generation->decoding;
     const int32_t source = values->transformer->encoder.vocab_size, target = decoder->vocab_size;
     switch (key->bound) {
     case FERRY_BOUND_FIXED: break;
@@ -348,7 +355,7 @@ double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_BOUND_HEAD: return decoder->heads - 1;
     case FERRY_BOUND_HEADS: return decoder->heads;
     case FERRY_BOUND_LANGUAGE: return values->text->languages.count - 1;
-    case FERRY_BOUND_BEAM: return values->generation->decoding.beam;
+    case FERRY_BOUND_BEAM: return decoding->sample || decoding->alternatives ? key->most : decoding->beam;
     }
     return key->most;
 }

@@ -54,7 +54,7 @@ typedef enum ferry_key_bound {
     FERRY_BOUND_HEAD,
     FERRY_BOUND_HEADS,    /* as many as there are */
     FERRY_BOUND_LANGUAGE, /* index of the last one */
-    FERRY_BOUND_BEAM
+    FERRY_BOUND_BEAM      /* unless the option `sample` or `alternatives` is set */
 } ferry_key_bound;
 
 typedef struct ferry_key {

@@ -196,14 +196,17 @@ static void print_text(FILE *out, const ferry_model_text *text)
         fputs("text: no tokenizer; the model takes and gives ids only\n", out);
         return;
     }
-    const bool one_model = text->source_model.data == text->target_model.data;
+    const ferry_view source = text->source_model, target = text->target_model;
+    const bool one_model = source.data == target.data;
     const bool one_table = text->source_pieces == text->target_pieces;
-    if (text->source_model.size == 0)
+    if (source.size == 0)
         fputs("text: pieces with blanks between them", out);
     else
         fprintf(out, "text: SentencePiece, %s (%.0f kB)",
-                one_model ? "one model for both sides" : "a model for each side",
-                (double)(text->source_model.size + (one_model ? 0 : text->target_model.size)) / 1e3);
+                one_model          ? "one model for both sides"
+                : target.size == 0 ? "a model for the source"
+                                   : "a model for each side",
+                (double)(source.size + (one_model ? 0 : target.size)) / 1e3);
     fprintf(out, ", %s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
             text->opus_punctuation ? "; punctuation is cleaned first" : "",
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");

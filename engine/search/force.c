@@ -14,20 +14,16 @@ enum {
 ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const ferry_transformer *model)
 {
     const ferry_stack *decoder = &model->decoder;
-    if (generation->alignment_layer >= 0 && generation->alignment_head >= 0)
-        return (ferry_alignment){.layer = generation->alignment_layer,
-                                 .head = generation->alignment_head,
-                                 .heads = generation->alignment_heads};
-    const int32_t layer = decoder->layer_count > 1 ? decoder->layer_count - 2 : 0;
-    return (ferry_alignment){.layer = layer, .heads = decoder->heads, .shifted = true};
+    const bool named = generation->alignment_layer >= 0 && generation->alignment_head >= 0;
+    if (!named) return (ferry_alignment){.layer = decoder->layer_count - 1, .heads = decoder->heads};
+    return (ferry_alignment){generation->alignment_layer, generation->alignment_head, generation->alignment_heads};
 }
 
 /* ---- the state ---- */
 
 typedef struct forcing {
     ferry_state *state;
-    int32_t start_id;
-    const ferry_alignment *alignment;
+    const ferry_force_rules *rules;
     ferry_sequence *sentences;
     const ferry_forced *targets; /* [count] */
     int32_t count;
@@ -56,15 +52,15 @@ static ferry_status begin(forcing *f, ferry_error *error)
         probed = probed || target->weights != NULL;
     }
     const size_t most = (size_t)f->most, count = (size_t)f->count;
-    const bool one = f->alignment->heads == 1;
+    const bool one = f->rules->alignment.heads == 1;
     const size_t heads = one ? 1 : (size_t)f->state->model->decoder.heads;
     ferry_sequence *hypotheses = ferry_arena_take(arena, count, sizeof *hypotheses, &failed);
     f->ids = ferry_arena_take(arena, most, sizeof *f->ids, &failed);
     f->self = ferry_arena_take(arena, most, sizeof *f->self, &failed);
     f->cross = ferry_arena_take(arena, most, sizeof *f->cross, &failed);
     f->hidden = ferry_arena_take(arena, most, D * sizeof *f->hidden, &failed);
-    f->probe = (ferry_attention_probe){.kind = FERRY_ATTENTION_CROSS, .layer = f->alignment->layer};
-    f->probe.head = one ? f->alignment->head : -1;
+    f->probe = (ferry_attention_probe){.kind = FERRY_ATTENTION_CROSS, .layer = f->rules->alignment.layer};
+    f->probe.head = one ? f->rules->alignment.head : -1;
     f->probe.rows = most;
     f->probe.ld = (size_t)longest;
     if (probed)
@@ -92,7 +88,7 @@ static void fill(forcing *f)
         f->self[f->spans++] =
             (ferry_attention_span){.row = f->rows, .rows = rows, .first = f->position, .sequence = f->target};
         for (int32_t i = 0; i < rows; i++, f->position++)
-            f->ids[f->rows++] = f->position > 0 ? target->ids[f->position - 1] : f->start_id;
+            f->ids[f->rows++] = f->position > 0 ? target->ids[f->position - 1] : f->rules->start_id;
         if (rows < left) break;
     }
     int32_t crossed = 0;
@@ -112,8 +108,8 @@ static void write_weights(const forcing *f, const ferry_forced *target, int32_t 
 {
     const size_t S = (size_t)f->sentences[target->sentence].length;
     const ferry_attention_probe *probe = &f->probe;
-    const int32_t heads = f->alignment->heads;
-    const size_t first = probe->head < 0 ? (size_t)f->alignment->head : 0;
+    const int32_t heads = f->rules->alignment.heads;
+    const size_t first = probe->head < 0 ? (size_t)f->rules->alignment.head : 0;
     float *to = target->weights + (size_t)t * S;
     memset(to, 0, S * sizeof *to);
     for (int32_t h = 0; h < heads; h++) {
@@ -128,12 +124,8 @@ static void take_weights(const forcing *f)
     for (int32_t s = 0; s < f->spans; s++) {
         const ferry_attention_span *span = &f->self[s];
         const ferry_forced *target = &f->targets[span->sequence];
-        for (int32_t i = 0; target->weights != NULL && i < span->rows; i++) {
-            const int32_t t = span->first + i;
-            const bool last = t + 1 == target->length;
-            if (!f->alignment->shifted || last) write_weights(f, target, span->row + i, t);
-            if (f->alignment->shifted && t > 0) write_weights(f, target, span->row + i, t - 1);
-        }
+        for (int32_t i = 0; target->weights != NULL && i < span->rows; i++)
+            write_weights(f, target, span->row + i, span->first + i);
     }
 }
 
@@ -144,6 +136,14 @@ typedef struct row_score {
     float logit;
 } row_score;
 
+static void suppress(const ferry_force_rules *rules, const ferry_logits *part, float *values, int32_t forced)
+{
+    for (size_t i = 0; i < rules->suppressed_count; i++) {
+        const int32_t id = rules->suppressed_ids[i], place = ferry_logits_place(part, id);
+        if (place >= 0 && id != forced) values[place] = -INFINITY;
+    }
+}
+
 /* Adds a part of the columns. */
 static void add_logits(const forcing *f, const ferry_logits *part, row_score *scores)
 {
@@ -151,7 +151,8 @@ static void add_logits(const forcing *f, const ferry_logits *part, row_score *sc
         const ferry_attention_span *span = &f->self[s];
         const int32_t *ids = f->targets[span->sequence].ids + span->first;
         for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
-            const float *values = part->values + (size_t)row * part->ld;
+            float *values = part->values + (size_t)row * part->ld;
+            suppress(f->rules, part, values, ids[i]);
             const int32_t place = ferry_logits_place(part, ids[i]);
             if (place >= 0) scores[row].logit = values[place];
             f->state->context.kernels->add_exp(&scores[row].sum, values, part->count);
@@ -230,13 +231,12 @@ static ferry_status run(forcing *f, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_force(ferry_state *state, int32_t start_id, const ferry_alignment *alignment,
-                         ferry_sequence *sentences, const ferry_forced *targets, int32_t count, ferry_error *error)
+ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
+                         const ferry_forced *targets, int32_t count, ferry_error *error)
 {
     forcing f = {
         .state = state,
-        .start_id = start_id,
-        .alignment = alignment,
+        .rules = rules,
         .sentences = sentences,
         .targets = targets,
         .count = count,

@@ -10,12 +10,9 @@
 /* Which weights align source and target: the mean of some heads of one layer. */
 typedef struct ferry_alignment {
     int32_t layer, head, heads; /* heads head … head + heads - 1 */
-    /* A token has the weights of the step that reads it (the last token those of its own choice), instead of those of
-     * the step that chooses it. */
-    bool shifted;
 } ferry_alignment;
 
-/* Those that the model's file names, else by rule (docs/decoding.md). */
+/* Those that the model's file names, else all heads of the last layer (docs/decoding.md says why). */
 ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const ferry_transformer *model);
 
 /* Target ids of a sentence, as a hypothesis has them: without a start token. */
@@ -24,13 +21,21 @@ typedef struct ferry_forced {
     int32_t length;     /* T */
     int32_t sentence;   /* index among the sentences */
     float *weights;     /* [T, S] result; NULL: not wanted */
-    float *scores;      /* [T] result: log-probabilities among all words, without any rules; NULL, in all targets: not
-                           wanted */
+    float *scores; /* [T] result: log-probabilities, changed by no other rule of a search; NULL, in all targets: not
+                      wanted */
 } ferry_forced;
+
+typedef struct ferry_force_rules {
+    int32_t start_id;
+    ferry_alignment alignment;
+    const int32_t
+        *suppressed_ids; /* [suppressed_count] words without a share of the probability, unless they are forced */
+    size_t suppressed_count;
+} ferry_force_rules;
 
 /* `sentences` hold what ferry_decoder_begin has prepared. Scratch comes from the state's arena, and is released, also
  * after an error. Errors: MEMORY, LIMIT, CANCELLED; FORMAT (a logit was not finite). */
-ferry_status ferry_force(ferry_state *state, int32_t start_id, const ferry_alignment *alignment,
-                         ferry_sequence *sentences, const ferry_forced *targets, int32_t count, ferry_error *error);
+ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
+                         const ferry_forced *targets, int32_t count, ferry_error *error);
 
 #endif

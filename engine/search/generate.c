@@ -279,11 +279,14 @@ static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 /* Finished sentences leave. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
+    const ferry_generate_source *source = g->source;
     int32_t kept = 0;
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
         const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
+            if (status == FERRY_OK && source->stepped != NULL)
+                status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
             g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
             g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];

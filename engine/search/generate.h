@@ -33,6 +33,8 @@ typedef struct ferry_generate_source {
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
     /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
+    /* NULL, or called after each step for each sentence that goes on. An error that it returns ends the call. */
+    ferry_status (*stepped)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
     /* One of these two is called once for each sentence, in the order in which they finish. An error that it returns
      * (and has described in `error`) ends the call. */
     /* What `sentence` points to lives until it returns. Where it needs memory that the state's account refuses, it

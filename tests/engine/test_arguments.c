@@ -206,6 +206,16 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         INTEGER(alignment, 2),
         INTEGER(replace_unknowns, -1),
         INTEGER(replace_unknowns, 2),
+        INTEGER(alternatives, -1),
+        INTEGER(alternatives, 2),
+        INTEGER(sample, -1),
+        INTEGER(sample, 2),
+        REAL(temperature, 0),
+        REAL(temperature, INFINITY),
+        INTEGER(top_k, -1),
+        INTEGER(top_k, 1 << 30),
+        REAL(top_p, 0),
+        REAL(top_p, NAN),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_options options;
@@ -221,7 +231,8 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
 
 TEST_WITH(test_translating, set_up, tear_down)
 {
-    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}};
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}},
+                            two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
     ferry_result *made = result;
     REFUSED(ferry_translate, translator, ferry_translate(NULL, lines, 1, &made, error));
     check_result_is_null(made);
@@ -232,6 +243,18 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX, &made, error));
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
     REFUSED(ferry_translate, result, ferry_translate(translator, lines, 1, NULL, error));
+    made = result;
+    REFUSED(ferry_translate_prefixed, translator, ferry_translate_prefixed(NULL, lines, lines, 1, &made, error));
+    check_result_is_null(made);
+    REFUSED(ferry_translate_prefixed, lines, ferry_translate_prefixed(translator, NULL, lines, 1, &made, error));
+    REFUSED(ferry_translate_prefixed, prefixes, ferry_translate_prefixed(translator, lines, NULL, 1, &made, error));
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL",
+                   ferry_translate_prefixed(translator, two, lines, 3, &made, error));
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes,
+                   "prefixes[0].size: ", ferry_translate_prefixed(translator, lines, endless, 1, &made, error));
+    REFUSED(ferry_translate_prefixed, count,
+            ferry_translate_prefixed(translator, lines, lines, SIZE_MAX, &made, error));
+    REFUSED(ferry_translate_prefixed, result, ferry_translate_prefixed(translator, lines, lines, 1, NULL, error));
     made = result;
     REFUSED(ferry_translate_text, translator, ferry_translate_text(NULL, lines[0], &made, error));
     check_result_is_null(made);

@@ -146,6 +146,11 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
@@ -156,7 +161,7 @@ typedef struct ferry_options {
     const char *to;
     ferry_policy policy;
     int32_t beam;                        /* hypotheses kept; 1 is greedy search */
-    int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
+    int32_t nbest;                       /* hypotheses returned for each line, 1…beam (but see `sample`) */
     float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
     float word_penalty;                  /* subtracted from the sum for each token; 0: off */
     ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
@@ -192,6 +197,22 @@ typedef struct ferry_options {
                         * take a further pass of the decoder; texts and scores stay the same */
     int32_t replace_unknowns; /* 1: an unknown word in a translation (in place of which nothing would stand) becomes the
                                * text of the source token that has the largest weight for it */
+    /* The next two are ways to use `nbest` with beam 1, where it may be any number up to 1024. */
+    int32_t alternatives; /* 1: the hypotheses differ in their first token (after a prefix): the `nbest` likeliest ones,
+                           * in this order, each continued by greedy search */
+    int32_t sample;       /* 1: tokens are drawn at random; the hypotheses are independent draws, in no order */
+    float temperature;    /* of draws: logits are divided by it; 1: as the model says, near 0: as greedy search */
+    int32_t top_k;        /* only the k likeliest tokens are drawn; 0: all */
+    float top_p;          /* only the likeliest tokens whose probabilities add up to p are drawn; 1: all */
+    /* The same seed gives the same draws to the same line (and prefix), whatever else is in the call and however many
+     * threads there are; equal lines of a call have equal draws. */
+    uint64_t seed;
+    /* Called in greedy search (beam 1, nbest 1; never by beam search) whenever line `line` has another token, with its
+     * translation so far, which is valid during the call; the last time with the complete one. `line` is the index of
+     * the line, for ferry_translate_text that of the sentence; not told of are blank lines and lines that are
+     * translated in parts. It is called from any of the translator's threads, one call at a time (with threads 1: from
+     * the calling thread), and translation waits for it. Otherwise as `progress`. */
+    int (*partial)(void *user, size_t line, ferry_text text);
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -204,11 +225,6 @@ FERRY_API ferry_status ferry_options_default(const ferry_model *model, ferry_opt
 
 typedef struct ferry_translator ferry_translator;
 typedef struct ferry_result ferry_result;
-
-typedef struct ferry_text {
-    const char *data;
-    size_t size; /* bytes */
-} ferry_text;
 
 /* `options` NULL: the model's defaults. The first translator of a model with 16-bit matrices widens them, which takes
  * longer than all that follow. Errors: ARGUMENT (an option out of range, by name; a language that the model
@@ -233,6 +249,15 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
  * has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
+/* The same, with translations that begin so: line i's with prefixes[i] (size 0: with anything). The prefix ends between
+ * two tokens: a word that it breaks off can go on otherwise than the model would have spelled it. White space at its
+ * ends does not count, and the translation has it as the model's tokenizer writes it. It belongs to the first part of a
+ * line that is translated in parts, and not to a blank line. A line fails with LIMIT if its prefix has as many tokens
+ * as its translation may have (options.max_length), or more. UNSUPPORTED: the model's file lacks what target text needs
+ * to become tokens. */
+FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
+                                                const ferry_text *prefixes, size_t count, ferry_result **result,
+                                                ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does. Where sentences end is found by rules and
  * abbreviations of the source language (docs/sentences.md); a sentence never goes beyond the end of its line. What is
  * not in a sentence is white space, and every byte of it is in the translation: between paragraphs, before them, after
