@@ -18,9 +18,8 @@ EarlyStopping = enum.IntEnum("EarlyStopping", "FALSE TRUE NEVER", start=0)
 Role = enum.IntFlag("Role", "SOURCE TARGET DEFAULT_SOURCE DEFAULT_TARGET")
 
 Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("roles", Role)])
-Hypothesis = NamedTuple("Hypothesis", [("text", str), ("score", float)])
-Result = NamedTuple("Result", [("text", str), ("score", float), ("hypotheses", "list[Hypothesis]"), ("status", Status),
-                               ("error", "str | None"), ("warning", "str | None")])
+Result = NamedTuple("Result", [("text", str), ("score", float), ("hypotheses", "list[tuple[str, float]]"),
+                               ("status", Status), ("error", "str | None"), ("warning", "str | None")])
 # text[sentence.source] became translation.text[sentence.target], or stayed as it was if the sentence failed.
 Sentence = NamedTuple("Sentence", [("source", slice), ("target", slice), ("result", Result)])
 Translation = NamedTuple("Translation", [("text", str), ("sentences", "list[Sentence]"), ("status", Status),
@@ -51,8 +50,10 @@ _Options = _structure(
     (_float, "length_factor"), (_i32, "length_extra min_length"), (_float, "repetition_penalty"),
     (_i32, "no_repeat_ngram renormalize forced_first_id forced_last_id"), (c.POINTER(_i32), "suppressed_ids"),
     (_size, "suppressed_count"), (_i32, "shortlist scores threads batch"), (_size, "memory_limit"),
-    (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"), (_i32, "alignment replace_unknowns"))
-_makes = [c.POINTER(_pointer), c.POINTER(_Error)]  # the last parameters of what makes an object
+    (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"),
+    (_i32, "alignment replace_unknowns alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
+    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"))
+_to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the end of what makes an object
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),
     ("model_close translator_destroy translator_cancel result_destroy", None, [_pointer]),
@@ -61,11 +62,11 @@ _FUNCTIONS = (  # names, result, parameters
     ("model_language_count result_sentence_count", _size, [_pointer]), ("result_hypotheses", _size, [_pointer, _size]),
     ("model_language_roles result_status", _int, [_pointer, _size]), ("result_text", _Text, [_pointer, _size, _size]),
     ("result_score", _float, [_pointer, _size, _size]), ("result_sentences", _pointer, [_pointer]),
-    ("options_default", _int, [_pointer, c.POINTER(_Options), _size]),
-    ("translator_create", _int, [_pointer, c.POINTER(_Options), *_makes]),
-    ("translate", _int, [_pointer, c.POINTER(_Text), _size, *_makes]),
-    ("translate_text", _int, [_pointer, _Text, *_makes]),
-    ("result_sentence", _int, [_pointer, _size, c.POINTER(_Sentence), _size]))
+    ("options_default", _int, [_pointer, _to(_Options), _size]),
+    ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
+    ("translate", _int, [_pointer, _to(_Text), _size, *_makes]), ("translate_text", _int, [_pointer, _Text, *_makes]),
+    ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]),
+    ("result_sentence", _int, [_pointer, _size, _to(_Sentence), _size]))
 _lib = c.CDLL(os.environ.get("FERRY_LIBRARY") or
               {"win32": "libferry.dll", "darwin": "libferry.0.1.dylib"}.get(sys.platform, "libferry.so.0.1"))
 for _name, _result, _parameters in ((name, *signature) for names, *signature in _FUNCTIONS for name in names.split()):
@@ -90,18 +91,16 @@ def _slicer(text: str) -> Callable[[int, int], slice]:
 
 
 def _guarded(raised: list[BaseException], function: Callable[..., object], _: Any, *arguments: Any) -> bool:
-    """A callback, whose exception Translator._run raises."""
     try:
         return bool(function(*map(_str, arguments)))
-    except BaseException as exception:
+    except BaseException as exception:  # Translator._run raises it again
         raised.append(exception)
         return True
 
 
 def _line(result: Any, line: int) -> Result:
-    hypotheses = [Hypothesis(_str(_lib.ferry_result_text(result, line, index)),
-                             _lib.ferry_result_score(result, line, index))
-                  for index in range(_lib.ferry_result_hypotheses(result, line))]
+    each = [(result, line, index) for index in range(_lib.ferry_result_hypotheses(result, line))]
+    hypotheses = [(_str(_lib.ferry_result_text(*at)), _lib.ferry_result_score(*at)) for at in each]
     return Result(*(hypotheses or [("", 0.0)])[0], hypotheses, Status(_lib.ferry_result_status(result, line)),
                   _str(_lib.ferry_result_error(result, line)), _str(_lib.ferry_result_warning(result, line)))
 
@@ -180,9 +179,13 @@ class Translator(_Object):
         """Ends the call that another thread is in; what it had not finished has the status CANCELLED."""
         _lib.ferry_translator_cancel(self)
 
-    def translate(self, lines: Sequence[str]) -> list[Result]:
-        """Translates lines, each as one sentence; one that fails does not affect the others."""
-        result = self._run("ferry_translate", _texts(lines), len(lines))
+    def translate(self, lines: Sequence[str], prefixes: Sequence[str] | None = None) -> list[Result]:
+        """Translates lines, each as one sentence; with prefixes, so that the translations begin with them."""
+        texts = [lines] if prefixes is None else [lines, prefixes]
+        if len(texts[-1]) != len(lines):
+            raise ValueError(f"{len(lines)} lines have {len(texts[-1])} prefixes")
+        function = "ferry_translate" if prefixes is None else "ferry_translate_prefixed"
+        result = self._run(function, *map(_texts, texts), len(lines))
         return [_line(result, index) for index in range(len(lines))]
 
     def translate_text(self, text: str) -> Translation:

@@ -132,9 +132,9 @@ class Translations(unittest.TestCase):
             self.assertEqual(translator.translate([]), [])
         self.assertEqual([results[0].text, results[1].text], [MORNING[1], " "])
         best, *others = results[0].hypotheses
-        self.assertEqual((best.text, best.score), results[0][:2])
+        self.assertEqual(best, results[0][:2])
         self.assertEqual(len(others), 2)
-        self.assertTrue(0 > best.score > others[0].score > others[1].score)
+        self.assertTrue(0 > best[1] > others[0][1] > others[1][1])
         self.assertEqual((results[0].status, results[0].error, results[0].warning), (ferry.Status.OK, None, None))
 
     def test_text(self):
@@ -163,14 +163,46 @@ class Translations(unittest.TestCase):
         with ferry.Translator(self.model, suppressed_ids=range(1, 4000)) as translator:
             self.assertNotEqual(translator.translate(MORNING[:1])[0].text, MORNING[1])
 
+    def test_prefixes(self):
+        with ferry.Translator(self.model, beam=1, alternatives=1, nbest=3) as translator:
+            result, free = translator.translate(["Good morning!", "Good morning!"], ["Guten Tag", ""])
+            self.assertTrue(all(text.startswith("Guten Tag") for text, _ in result.hypotheses), result)
+            self.assertEqual(len({text for text, _ in free.hypotheses}), 3)
+            with self.assertRaisesRegex(ValueError, "2 lines have 1"):
+                translator.translate(["a", "b"], ["c"])
+
+    def test_sampling(self):
+        draws = []
+        for seed in (1, 1, 2):
+            options = {"beam": 1, "sample": 1, "nbest": 5, "temperature": 2, "top_k": 50, "seed": seed}
+            with ferry.Translator(self.model, **options) as translator:
+                draws.append(translator.translate(["Where is the nearest station, please?"])[0].hypotheses)
+        self.assertEqual(draws[0], draws[1])
+        self.assertNotEqual(draws[0], draws[2])
+
+    def test_partial(self):
+        """From the library's own threads, too; an exception there ends the call."""
+        seen, lines = {}, ["Where is the nearest station, please?", "Good morning!"]
+        for threads in (1, 2):
+            seen.clear()
+            with ferry.Translator(self.model, beam=1, threads=threads,
+                                  partial=lambda line, text: seen.setdefault(line, []).append(text)) as translator:
+                results = translator.translate(lines)
+            for line, result in enumerate(results):
+                self.assertGreater(len(seen[line]), 2)
+                self.assertEqual(seen[line][-1], result.text)
+            with ferry.Translator(self.model, beam=1, threads=threads, partial=lambda line, text: 1 / 0) as translator:
+                with self.assertRaises(ZeroDivisionError):
+                    translator.translate(lines)
+
     def test_failed_line(self):
         with ferry.Translator(self.model, memory_limit=1 << 20) as translator:
             failed, blank = translator.translate([MORNING[0], ""])
-            sentence = translator.translate_text(MORNING[0])
+            sentence = translator.translate_text("Good\0morning!")
         self.assertEqual((failed.text, failed.hypotheses, failed.status), ("", [], ferry.Status.LIMIT))
         self.assertIn("memory_limit", failed.error)
         self.assertIs(blank.status, ferry.Status.OK)
-        self.assertEqual((sentence.text, sentence.status), (MORNING[0], ferry.Status.LIMIT))
+        self.assertEqual((sentence.text, sentence.status), ("Good\0morning!", ferry.Status.LIMIT))
 
     def test_progress(self):
         seen = []
@@ -186,10 +218,16 @@ class Translations(unittest.TestCase):
             pass
 
         def progress(done, total):
+            calls.append(done)
             if raising:
                 raise Expected(done)
 
-        with ferry.Translator(self.model, progress=progress) as translator:
+        calls = []
+        with ferry.Translator(self.model, batch=1, progress=progress) as translator:
+            raising = True
+            with self.assertRaises(Expected):
+                translator.translate(["Good morning!"] * 50)
+            self.assertEqual(len(calls), 1)
             for raising in (True, False, True):
                 if raising:
                     with self.assertRaises(Expected):

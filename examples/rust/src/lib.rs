@@ -28,6 +28,7 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 use std::os::raw::c_char;
 use std::ptr::{self, NonNull};
+use std::slice;
 
 pub use model::{Language, Model};
 pub use options::Options;
@@ -66,6 +67,15 @@ impl From<sys::ferry_error> for Error {
 /// `text` ends with NUL and lives as long as `'a`.
 unsafe fn words<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
     (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy())
+}
+
+/// # Safety
+/// `text` lives as long as `'a`.
+unsafe fn str_of<'a>(text: sys::ferry_text) -> Cow<'a, str> {
+    match text.size {
+        0 => Cow::Borrowed(""),
+        size => String::from_utf8_lossy(slice::from_raw_parts(text.data.cast(), size)),
+    }
 }
 
 fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {

@@ -6,6 +6,9 @@ use crate::{c_string, sys, EarlyStopping, Error, Policy};
 
 /// Called with how many lines (of a text: sentences) are finished, of how many; `Break` cancels the call.
 pub type Progress<'a> = Box<dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a>;
+/// Called in greedy search with the index of a line (of a text: sentence) and its translation so far, from any of the
+/// translator's threads; `Break` cancels the call.
+pub type Partial<'a> = Box<dyn FnMut(usize, &str) -> ControlFlow<()> + Send + 'a>;
 
 fn defaults(model: *const sys::ferry_model) -> sys::ferry_options {
     // SAFETY: all bits zero is a ferry_options: NULL, 0, no function.
@@ -26,20 +29,22 @@ macro_rules! options {
             pub to: Option<String>,
             pub suppressed_ids: Vec<i32>,
             pub progress: Option<Progress<'a>>,
+            pub partial: Option<Partial<'a>>,
             $(pub $name: $type,)*
         }
 
         impl<'a> Options<'a> {
             pub(crate) fn of(model: *const sys::ferry_model) -> Options<'a> {
                 let sys::ferry_options {
-                    size: _, from: _, to: _, suppressed_ids, suppressed_count, progress: _, user: _, $($name,)*
+                    size: _, from: _, to: _, suppressed_ids, suppressed_count, progress: _, partial: _,
+                    user: _, $($name,)*
                 } = defaults(model);
                 let suppressed_ids = match suppressed_count {
                     0 => Vec::new(),
                     // SAFETY: an array of the model.
                     count => unsafe { slice::from_raw_parts(suppressed_ids, count) }.to_vec(),
                 };
-                Options { from: None, to: None, suppressed_ids, progress: None, $($name,)* }
+                Options { from: None, to: None, suppressed_ids, progress: None, partial: None, $($name,)* }
             }
 
             /// Calls `create` with these options in C's form, without callbacks.
@@ -57,6 +62,7 @@ macro_rules! options {
                     suppressed_ids: self.suppressed_ids.as_ptr(),
                     suppressed_count: self.suppressed_ids.len(),
                     progress: None,
+                    partial: None,
                     user: ptr::null_mut(),
                     $($name: self.$name,)*
                 })
@@ -89,4 +95,10 @@ options! {
     memory_limit: usize,
     alignment: i32,
     replace_unknowns: i32,
+    alternatives: i32,
+    sample: i32,
+    temperature: f32,
+    top_k: i32,
+    top_p: f32,
+    seed: u64,
 }

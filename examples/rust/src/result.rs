@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::{mem, slice};
 
-use crate::{sys, words, Error, Status};
+use crate::{str_of, sys, words, Error, Status};
 
 /// A result of the library, destroyed when dropped.
 pub(crate) struct Owned(pub NonNull<sys::ferry_result>);
@@ -133,11 +133,7 @@ pub struct Hypothesis<'r> {
 impl<'r> Hypothesis<'r> {
     pub fn text(&self) -> Cow<'r, str> {
         // SAFETY: the text belongs to the result.
-        let text = unsafe { sys::ferry_result_text(self.line.result, self.line.index, self.index) };
-        match text.size {
-            0 => Cow::Borrowed(""),
-            size => String::from_utf8_lossy(unsafe { slice::from_raw_parts(text.data.cast(), size) }),
-        }
+        unsafe { str_of(sys::ferry_result_text(self.line.result, self.line.index, self.index)) }
     }
 
     /// With [`crate::Options::scores`], or in beam search.

@@ -200,6 +200,12 @@ impl ferry_early_stopping {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ferry_early_stopping(pub ::std::os::raw::c_uint);
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_text {
+    pub data: *const ::std::os::raw::c_char,
+    pub size: usize,
+}
+#[repr(C)]
 pub struct ferry_options {
     pub size: usize,
     pub from: *const ::std::os::raw::c_char,
@@ -237,6 +243,15 @@ pub struct ferry_options {
     pub user: *mut ::std::os::raw::c_void,
     pub alignment: i32,
     pub replace_unknowns: i32,
+    pub alternatives: i32,
+    pub sample: i32,
+    pub temperature: f32,
+    pub top_k: i32,
+    pub top_p: f32,
+    pub seed: u64,
+    pub partial: ::std::option::Option<
+        unsafe extern "C" fn(user: *mut ::std::os::raw::c_void, line: usize, text: ferry_text) -> ::std::os::raw::c_int,
+    >,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;
@@ -250,12 +265,6 @@ pub struct ferry_translator {
 #[derive(Debug, Copy, Clone)]
 pub struct ferry_result {
     _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ferry_text {
-    pub data: *const ::std::os::raw::c_char,
-    pub size: usize,
 }
 extern "C" {
     pub fn ferry_translator_create(
@@ -278,6 +287,16 @@ extern "C" {
     pub fn ferry_translate(
         translator: *mut ferry_translator,
         lines: *const ferry_text,
+        count: usize,
+        result: *mut *mut ferry_result,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_translate_prefixed(
+        translator: *mut ferry_translator,
+        lines: *const ferry_text,
+        prefixes: *const ferry_text,
         count: usize,
         result: *mut *mut ferry_result,
         error: *mut ferry_error,

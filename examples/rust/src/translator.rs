@@ -6,9 +6,9 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::options::Progress;
+use crate::options::{Partial, Progress};
 use crate::result::Owned;
-use crate::{make, sys, Error, Model, Options, Status, Translation, Translations};
+use crate::{make, str_of, sys, Error, Model, Options, Status, Translation, Translations};
 
 /// Translates with a model, in one thread at a time, and not longer than the model is there:
 ///
@@ -35,6 +35,7 @@ unsafe impl Send for Translator<'_> {}
 
 struct Callbacks<'m> {
     progress: Option<Mutex<Progress<'m>>>,
+    partial: Option<Mutex<Partial<'m>>>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -61,6 +62,11 @@ unsafe extern "C" fn progress(user: *mut c_void, done: usize, total: usize) -> c
     callbacks.call(&callbacks.progress, |progress| progress(done, total))
 }
 
+unsafe extern "C" fn partial(user: *mut c_void, line: usize, text: sys::ferry_text) -> c_int {
+    let callbacks = &*user.cast::<Callbacks>();
+    callbacks.call(&callbacks.partial, |partial| partial(line, &str_of(text)))
+}
+
 /// (After a panic, too.)
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -85,11 +91,17 @@ fn c_text(text: &str) -> sys::ferry_text {
 
 impl<'m> Translator<'m> {
     pub fn new(model: &'m Model, mut options: Options<'m>) -> Result<Translator<'m>, Error> {
-        let callbacks = Callbacks { progress: options.progress.take().map(Mutex::new), panic: Mutex::new(None) };
+        let callbacks = Callbacks {
+            progress: options.progress.take().map(Mutex::new),
+            partial: options.partial.take().map(Mutex::new),
+            panic: Mutex::new(None),
+        };
         let callbacks = NonNull::from(Box::leak(Box::new(callbacks)));
         let created = options.with(|mut options| {
             options.user = callbacks.as_ptr().cast();
-            options.progress = unsafe { callbacks.as_ref() }.progress.is_some().then_some(progress);
+            let closures = unsafe { callbacks.as_ref() };
+            options.progress = closures.progress.is_some().then_some(progress);
+            options.partial = closures.partial.is_some().then_some(partial);
             make(|translator, error| unsafe {
                 sys::ferry_translator_create(model.0.as_ptr(), &options, translator, error)
             })
@@ -119,6 +131,15 @@ impl<'m> Translator<'m> {
             sys::ferry_translate(translator, lines.as_ptr(), lines.len(), result, error)
         })
         .map(Translations)
+    }
+
+    /// The same, with translations that begin with `prefixes`, one for each line.
+    pub fn translate_prefixed(
+        &mut self,
+        lines: &[impl AsRef<str>],
+        prefixes: &[impl AsRef<str>],
+    ) -> Result<Translations, Error> {
+        self.run_pairs(sys::ferry_translate_prefixed, lines, prefixes)
     }
 
     /// Computes the scores of given translations, one for each line.

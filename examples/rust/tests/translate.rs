@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::{fs, thread};
 
 use ferry::{Canceller, Error, Model, OpenFlags, Policy, Roles, Status, Translator};
@@ -226,6 +227,59 @@ fn panicking_progress() {
     let panic = catch_unwind(AssertUnwindSafe(|| translator.translate(&["Good morning!"]).is_ok())).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"progress panics"));
     assert_eq!(texts(&mut translator, &["Good morning!"]), ["Guten Morgen!"]);
+}
+
+#[test]
+fn partial() {
+    let model = model();
+    for threads in [1, 2] {
+        let seen = Mutex::new(Vec::new());
+        let mut options = model.options();
+        (options.beam, options.threads) = (1, threads);
+        options.partial = Some(Box::new(|line, text| {
+            seen.lock().unwrap().push((line, text.to_string()));
+            ControlFlow::Continue(())
+        }));
+        let mut translator = Translator::new(&model, options).unwrap();
+        let translated = texts(&mut translator, &["Good morning!", "Where is the nearest station, please?"]);
+        drop(translator);
+        for (line, text) in translated.iter().enumerate() {
+            let of_line: Vec<_> =
+                seen.lock().unwrap().iter().filter(|(l, _)| *l == line).map(|(_, t)| t.clone()).collect();
+            assert!(of_line.len() > 2, "{of_line:?}");
+            assert_eq!(of_line.last(), Some(text));
+        }
+    }
+}
+
+#[test]
+fn panicking_partial() {
+    let model = model();
+    let mut options = model.options();
+    (options.beam, options.threads) = (1, 2);
+    options.partial = Some(Box::new(|_, text| panic!("partial: {text}")));
+    let mut translator = Translator::new(&model, options).unwrap();
+    let panic = catch_unwind(AssertUnwindSafe(|| translator.translate(&["Good morning!"; 9]).is_ok())).unwrap_err();
+    assert!(panic.downcast_ref::<String>().unwrap().starts_with("partial: "));
+}
+
+#[test]
+fn steering() {
+    let model = model();
+    let mut options = model.options();
+    (options.beam, options.alternatives, options.nbest) = (1, 1, 3);
+    let mut translator = Translator::new(&model, options).unwrap();
+    let translations = translator.translate_prefixed(&["Good morning!"], &["Guten Tag"]).unwrap();
+    let hypotheses: Vec<_> = translations.iter().next().unwrap().unwrap().hypotheses().collect();
+    assert_eq!(hypotheses.len(), 3);
+    assert!(hypotheses.iter().all(|hypothesis| hypothesis.text().starts_with("Guten Tag")));
+    let draw = |seed| {
+        let mut options = model.options();
+        (options.beam, options.sample, options.temperature, options.seed) = (1, 1, 3.0, seed);
+        texts(&mut Translator::new(&model, options).unwrap(), &["Where is the nearest station, please?"])
+    };
+    assert_eq!(draw(1), draw(1));
+    assert_ne!(draw(1), draw(2));
 }
 
 #[test]
