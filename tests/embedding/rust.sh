@@ -22,7 +22,7 @@ quietly()
     "$@" > "$scratch/log" 2>&1 || fail "$* failed: $(cat "$scratch/log")"
 }
 
-mapfile -t toolchains < <(type -ap cargo | xargs -r dirname | xargs -r realpath | sort -u)
+mapfile -t toolchains < <({ type -ap cargo || true; } | xargs -r dirname | xargs -r realpath | sort -u)
 if [ ${#toolchains[@]} -eq 0 ]; then
     echo "rust: not run, no cargo: the crate" >&2
     exit 77
