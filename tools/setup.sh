@@ -12,6 +12,7 @@ test="$build libopenblas-serial-dev libcmocka-dev"
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libprotobuf-dev libsentencepiece-dev
+bindgen cargo libclang1-14 rustc
 fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap"
 
