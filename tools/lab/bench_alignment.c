@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, getline */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "engine/ferry.h"
