@@ -210,7 +210,7 @@ SHIPPED(test_the_text_is_that_without_tags)
 
 SHIPPED(test_ranges)
 {
-    static const char markup[] = "<p> <b>I like</b> &lt;tea&gt;</p>\n\n<p>Tom is <i>here</i>.</p> ";
+    static const char markup[] = "<p> <b>I like</b> &lt;tea&gt;</p>\n\n<p>Tom is <i>here.</i></p> ";
     ferry_result *result = translate(ferry_text_view(markup));
     const ferry_view target = result_view(result);
     static const size_t sources[][2] = {{4, 29}, {38, 57}};

@@ -146,6 +146,7 @@ TEST(test_words_that_are_kept)
 {
     check("Press <kbd>Enter</kbd> now", "Press {<kbd>}Enter{</kbd>} now");
     check("at <span translate=\"no\">Apple</span>.", "at {<span translate=\"no\">}Apple{</span>}.");
+    check("x<p translate='no'>a</p>c", "x{<p translate='no'>}¶a{</p>}¶c");
     check("a <code>b\nc</code> d", "a (<code>b\nc</code> )d");
     check("a <code> </code> d", "a (<code> </code> )d");
 }
