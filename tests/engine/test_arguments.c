@@ -263,6 +263,14 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED_NAMING(ferry_translate_text, text,
                    "text.size: ", ferry_translate_text(translator, endless[0], &made, error));
     REFUSED(ferry_translate_text, result, ferry_translate_text(translator, lines[0], NULL, error));
+    made = result;
+    REFUSED(ferry_translate_markup, translator, ferry_translate_markup(NULL, lines[0], &made, error));
+    check_result_is_null(made);
+    REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL",
+                   ferry_translate_markup(translator, lines[2], &made, error));
+    REFUSED_NAMING(ferry_translate_markup, markup,
+                   "markup.size: ", ferry_translate_markup(translator, endless[0], &made, error));
+    REFUSED(ferry_translate_markup, result, ferry_translate_markup(translator, lines[0], NULL, error));
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);

@@ -16,6 +16,7 @@ typedef struct work {
     ferry_options options;
     size_t lines;
     bool whole_text; /* texts[0] is one */
+    bool markup;     /* it is markup */
     bool scored;     /* each with itself as its translation */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
@@ -29,6 +30,7 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
+    if (w->markup) return ferry_translate_markup(translator, w->texts[0], result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }
@@ -215,15 +217,27 @@ TEST(test_sentencepiece)
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
 }
 
-TEST(test_a_text)
+static void fail_text(work w, const char *name)
 {
     ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    work w = {.model = model, .lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
+    w.model = model;
+    w.lines = 1;
     CHECK(ferry_options_default(model, &w.options, sizeof w.options));
     w.options.max_length = 12;
-    fail_translating(&w, "a text");
+    fail_translating(&w, name);
     ferry_result_destroy(w.expected);
     ferry_model_close(model);
+}
+
+TEST(test_a_text)
+{
+    fail_text((work){.whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}}, "a text");
+}
+
+TEST(test_markup)
+{
+    static const char markup[] = "<p> a <b>b</b>. C &lt;d<i>!\n\n k \xFF c</i>. <kbd>E</kbd> f<br>\n";
+    fail_text((work){.markup = true, .texts = {{markup, sizeof markup - 1}}}, "markup");
 }
 
 TEST(test_scoring)

@@ -268,6 +268,22 @@ FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, co
  * which sentences that were not finished are CANCELLED, and stay in the source language. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
+/* Translates text with tags like those of HTML: of text fields, subtitles, office documents. It is translated as
+ * ferry_translate_text would translate its text, and a tag goes to where the words went that it stands at, so that bold
+ * words stay bold (docs/markup.md). Any bytes are permitted.
+ * - Each tag, comment and declaration is in the translation once, byte by byte. Elements that are well nested remain so,
+ *   within what they were within; elements side by side may change their order, as words do. A tag without its partner
+ *   stands alone, at its word. A "<" that begins no tag is text.
+ * - Sentences end at the tags of block elements (p, li, td, br …) and at an empty line; other white space within them is
+ *   one blank, as browsers show it. What is between sentences is in the translation as it was.
+ * - The contents of script, style, textarea, code, kbd, samp, var, tt, math, svg and a few others, and of elements with
+ *   translate="no", are not translated. A short one without tags still has its place in its sentence for the model.
+ * - Characters given by name or number (HTML 4's names) are translated as characters; a name that is not known stays as
+ *   it is. In translations "&", "<" and ">" are &amp; &lt; &gt;.
+ * *result is as that of ferry_translate_text: sentences have bytes of `markup` and of its translation. Those of
+ * ferry_result_sentences are the plain ones. Errors: as those of ferry_translate_text. */
+FERRY_API ferry_status ferry_translate_markup(ferry_translator *translator, ferry_text markup, ferry_result **result,
+                                              ferry_error *error);
 /* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
  * has a line for each pair, with one hypothesis: the target, its score (of options.length_penalty and word_penalty) and
  * its tokens (ferry_result_token) with their log-probabilities among all words of the vocabulary (with
