@@ -95,18 +95,19 @@ static ferry_status split(call *c, const ferry_sentence_language *language, bool
 {
     const ferry_view text = {c->markup.text.data, c->markup.text.size};
     size_t item = 0, free_item = 0;
-    for (size_t at = 0;;) {
+    for (size_t at = 0; at < text.size;) {
         at += ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
-        if (at >= text.size) return FERRY_OK;
+        if (at == text.size) break;
         sentence s = {.begin = at, .end = find_end(c, language, at, &item)};
         bool kept;
         find_items(c, &s, free_item, &kept);
         at = s.end;
+        free_item = kept ? s.outside : s.after_item;
         if (kept) continue;
         FERRY_TRY(add_sentence(c, &s));
-        free_item = s.after_item;
         *tagged = *tagged || s.first_item < s.after_item;
     }
+    return FERRY_OK;
 }
 
 /* ---- output ---- */
@@ -136,7 +137,7 @@ static ferry_status write_text(call *c, const char *data, size_t size)
         FERRY_TRY(write_bytes(c, name, strlen(name)));
         written = i + 1;
     }
-    return write_bytes(c, data + written, size - written);
+    return size > 0 ? write_bytes(c, data + written, size - written) : FERRY_OK;
 }
 
 static bool is_in_word(char c)

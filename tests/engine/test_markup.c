@@ -112,6 +112,7 @@ SHIPPED(test_what_is_not_translated)
           "Ich mag Milch.<script>if (a < b && \"</b>\") f();</script> Ich mag Tee.");
     check("<textarea>I like <b>milk</textarea> I like tea.", "<textarea>I like <b>milk</textarea> Ich mag Tee.");
     check("<p><code>I like tea.</code></p> I like tea.", "<p><code>I like tea.</code></p> Ich mag Tee.");
+    check("<b><code>x</code><br>I like</b> tea.", "<b><code>x</code><br>Ich mag</b> Tee.");
     /* webcompat 145499: translate="no" was ignored; without the name there would be no sentence */
     check("My name is <span translate=\"no\">Mary</span>.", "Ich heiße <span translate=\"no\">Mary</span>.");
     check("Tom lives in <kbd>Boston</kbd>.", "Tom wohnt in <kbd>Boston</kbd>.");
@@ -317,6 +318,7 @@ TEST(test_hostile_markup)
         {"unknown references", "b ", "&b;", "", "c", 5000},
         {"an attribute", "b <a href='", "c", "'>b", "</a>", 1000000},
         {"kept", "b", "<kbd>c</kbd> b", "", "", 3000},
+        {"kept sentences", "<p>", "<code>b</code><br>", "b", "", 5000},
         {"not translated", "b <svg>", "<svg>", "c", "</svg>", 20000},
         {"raw", "b", "<script>c</scrip></script>", "", "b", 5000},
         {"lists", "", "<li>b", "", "</ul>", 5000},
