@@ -44,6 +44,7 @@ typedef struct shared_job {
 } shared_job;
 
 struct ferry_pool {
+    pthread_mutex_t turn; /* between ferry_pool_enter and _leave */
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* a run began, or the pool ends */
     pthread_cond_t help; /* a job was opened, or the run ended */
@@ -245,6 +246,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     memset(created, 0, bytes);
     atomic_flag_clear(&created->job.owned);
     created->process = getpid();
+    pthread_mutex_init(&created->turn, NULL);
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->wake, NULL);
     pthread_cond_init(&created->help, NULL);
@@ -285,7 +287,18 @@ void ferry_pool_destroy(ferry_pool *pool)
     pthread_cond_destroy(&pool->help);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
+    pthread_mutex_destroy(&pool->turn);
     free(pool);
+}
+
+void ferry_pool_enter(ferry_pool *pool)
+{
+    pthread_mutex_lock(&pool->turn);
+}
+
+void ferry_pool_leave(ferry_pool *pool)
+{
+    pthread_mutex_unlock(&pool->turn);
 }
 
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count)

@@ -132,7 +132,7 @@ static ferry_status translate(ferry_translator *translator, const sentence_list 
 {
     ferry_result *created;
     FERRY_TRY(ferry_result_create(1, &created, error));
-    ferry_status status = ferry_job_translate(translator, list->texts, list->count, &created->sentences, error);
+    ferry_status status = ferry_job_translate(translator, list->texts, NULL, list->count, &created->sentences, error);
     const bool cancelled = status == FERRY_ERROR_CANCELLED;
     if (status == FERRY_OK || cancelled) status = join(created, list, text, error);
     if (status != FERRY_OK) {
@@ -166,6 +166,11 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
 size_t ferry_result_sentence_count(const ferry_result *result)
 {
     return result != NULL ? ferry_result_count(result->sentences) : 0;
+}
+
+const ferry_result *ferry_result_sentences(const ferry_result *result)
+{
+    return result != NULL ? result->sentences : NULL;
 }
 
 ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence, size_t size)

@@ -74,6 +74,13 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
+ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+                      account->memory->limit, account->needed);
+}
+
 static ferry_status reserve_slots(ferry_generator *generator, int32_t width, ferry_error *error)
 {
     if (width <= generator->slot_count) return FERRY_OK;
@@ -252,22 +259,34 @@ static void release(generation *g, int32_t i)
 static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_search *search = g->outputs[i].search;
+    const ferry_generate_finished finished = {.search = g->outputs[i].search,
+                                              .state = g->state,
+                                              .source = &g->sources[i]};
+    const size_t tag = g->slots[i].tag;
     ferry_error why;
-    if (!ferry_search_is_damaged(search)) return source->finished(source->user, g->slots[i].tag, search, error);
-    ferry_fail(&why, FERRY_ERROR_FORMAT,
-               "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)");
-    return source->failed(source->user, g->slots[i].tag, &why, error);
+    if (ferry_search_is_damaged(finished.search)) {
+        ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+        return source->failed(source->user, tag, &why, error);
+    }
+    g->state->account.needed = 0;
+    const ferry_status status = source->finished(source->user, tag, &finished, error);
+    if (status != FERRY_ERROR_MEMORY || g->state->account.needed == 0) return status;
+    ferry_generate_fail_refused(&g->state->account, &why);
+    g->state->account.needed = 0;
+    return source->failed(source->user, tag, &why, error);
 }
 
 /* Finished sentences leave. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
+    const ferry_generate_source *source = g->source;
     int32_t kept = 0;
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
         const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
+            if (status == FERRY_OK && source->stepped != NULL)
+                status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
             g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
             g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];
@@ -300,11 +319,9 @@ static void clear(generation *g)
 static ferry_status give_up(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_account *account = &g->state->account;
     ferry_status status = FERRY_OK;
     ferry_error why;
-    ferry_fail(&why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-               account->memory->limit, account->needed);
+    ferry_generate_fail_refused(&g->state->account, &why);
     for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
         status = source->failed(source->user, g->slots[i].tag, &why, error);
     if (g->living_count == 0 && g->width == 1) {

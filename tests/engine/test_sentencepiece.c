@@ -34,9 +34,9 @@ static long stderr_bytes(void)
 
 /* ---- damage ---- */
 
-static ferry_status ignore_piece(void *user, ferry_view piece, int32_t id)
+static ferry_status ignore_piece(void *user, const ferry_spm_part *part)
 {
-    *(size_t *)user += piece.size + (size_t)id;
+    *(size_t *)user += part->piece.size + (size_t)part->id;
     return FERRY_OK;
 }
 

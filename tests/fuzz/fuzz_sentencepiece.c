@@ -4,11 +4,10 @@
 
 #include "tokenizer/sentencepiece_c.h"
 
-static ferry_status ignore(void *user, ferry_view piece, int32_t id)
+static ferry_status ignore(void *user, const ferry_spm_part *part)
 {
     (void)user;
-    (void)piece;
-    (void)id;
+    (void)part;
     return FERRY_OK;
 }
 
