@@ -229,17 +229,17 @@ static void on_done(void *user)
 {
     window *w = user;
     const worker *done = &w->worker;
-    const char *message = NULL;
-    if (done->result != NULL) {
+    const char *message = done->error.status != FERRY_OK ? done->error.message : NULL;
+    if (done->result != NULL) { /* all of it, or what was finished before it was cancelled */
         add_result(w, done->result);
-        message = w->paused ? "Cancelled" : done->error.status == FERRY_OK ? ferry_result_error(done->result, 0) : NULL;
-    } else if (done->error.status != FERRY_OK) {
-        message = done->error.message;
-        w->paused = done->text != NULL; /* it would fail again */
-    } else {                            /* another model */
+        message = w->paused ? "Cancelled" : message == NULL ? ferry_result_error(done->result, 0) : NULL;
+    } else if (message != NULL) {
+        w->paused |= done->text != NULL; /* it would fail again */
+    } else {                             /* another model: all is translated again */
         gtk_window_set_title(get(w, "window"), ferry_model_info(done->model, "name"));
         w->text[0] = '\0';
         w->edited = TRUE;
+        w->paused = FALSE;
     }
     gtk_label_set_text(get(w, "status"), message);
     go_on(w);
