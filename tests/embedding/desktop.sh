@@ -1,0 +1,26 @@
+#!/bin/bash
+# examples/desktop in a window of a virtual display, built as its own project with the installed Ferry:
+#     desktop.sh BUILD [SCREENSHOTS]
+set -Eeuo pipefail
+trap 'echo "desktop: failed at line $LINENO" >&2' ERR
+build=$(realpath "$1")
+source_dir=$(realpath "$(dirname "$0")/../..")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-desktop.XXXXXX")
+xvfb=
+trap '[ -z "$xvfb" ] || kill "$xvfb"; rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/prefix" > /dev/null
+cmake -S "$source_dir/examples/desktop" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+    -DCMAKE_C_FLAGS='-Wconversion -Wshadow -Werror' > /dev/null
+cmake --build "$scratch/build" > /dev/null
+
+Xvfb -displayfd 3 -screen 0 1000x700x24 3> "$scratch/display" 2> /dev/null &
+xvfb=$!
+until [ -s "$scratch/display" ]; do sleep 0.1; done
+DISPLAY=:$(cat "$scratch/display")
+# Software rendering, and settings of nobody.
+export DISPLAY GSK_RENDERER=cairo GTK_USE_PORTAL=0 HOME="$scratch" XDG_RUNTIME_DIR="$scratch" LC_ALL=C.UTF-8
+export G_DEBUG=fatal-criticals
+dbus-run-session -- /usr/bin/python3 -W ignore "$source_dir/tests/embedding/desktop.py" "$scratch/build/ferry-desktop" \
+    "$scratch/prefix/bin/ferry" "$source_dir/models/pretrained/tatoeba-en-de.gguf" \
+    "$source_dir/models/encodings/rope.gguf" ${2:+"$2"} 2> "$scratch/errors" || { cat "$scratch/errors" >&2; false; }
