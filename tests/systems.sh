@@ -73,13 +73,14 @@ tests=(test_base test_cancel test_files test_gguf test_halves test_heads test_im
 # run_tests SYSTEM COMMAND…: the tests, each by COMMAND
 run_tests()
 {
-    local system=$1 test
+    local system=$1 test suffix=
     shift
+    [ "$system" != windows ] || suffix=.exe
     export TMPDIR="$build/$system/scratch" FERRY_SHARED_DATA=
     mkdir -p "$TMPDIR"
     for test in "${tests[@]}"; do
         # Data that is not in the tree is missing here.
-        CI='' "$@" "$build/$system/all/tests/$test" > "$build/$system/$test.log" 2>&1 ||
+        CI='' "$@" "$build/$system/all/tests/$test$suffix" > "$build/$system/$test.log" 2>&1 ||
             { cat "$build/$system/$test.log"; fail "$system: $test failed"; }
     done
     echo "$system: ${#tests[@]} tests passed"
@@ -95,7 +96,7 @@ build_windows()
     configure windows -DFERRY_TESTS=ON
     make windows libferry ferry example_translate "${tests[@]}"
     x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
-        names && /^$/ { exit }' | LC_ALL=C sort > "$build/windows/exports"
+        /^$/ { names = 0 }' | LC_ALL=C sort > "$build/windows/exports"
     declared | diff - "$build/windows/exports" || fail "< is declared, not exported; > is exported, not declared"
     foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
         grep -viE '^(kernel32|msvcrt|bcrypt|shell32)\.dll$' || true)
@@ -113,7 +114,7 @@ run_windows()
     mkdir -p "$folder"
     cp models/pretrained/tatoeba-en-de.gguf "$folder/modèle.gguf"
     cp "$build/windows/all/libferry.dll" "$build/windows/all/tests/"
-    found=$("$wine" "$build/windows/all/tests/example_translate" models/pretrained/tatoeba-en-de.gguf "$translate" |
+    found=$("$wine" "$build/windows/all/tests/example_translate.exe" models/pretrained/tatoeba-en-de.gguf "$translate" |
         tr -d '\r')
     [ "$found" = "$translation" ] || fail "Windows: libferry.dll translated into '$found'"
     found=$("$wine" "$build/windows/all/ferry.exe" translate -m "$folder/modèle.gguf" "$translate")

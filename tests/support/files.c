@@ -5,6 +5,7 @@
 #include <unistd.h>
 #endif
 
+#include "base/file_system.h"
 #include "base/system.h"
 
 /* ---- reading, writing ---- */
@@ -41,7 +42,7 @@ made_file file_copy(const char *path)
 void write_bytes(const char *path, const void *data, size_t size)
 {
     remove(path); /* not through a link */
-    FILE *file = fopen(path, "wb");
+    FILE *file = ferry_stream_open(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
