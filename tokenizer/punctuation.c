@@ -88,35 +88,64 @@ static bool becomes_blank(uint32_t code_point)
     return bsearch(&code_point, blanks, sizeof blanks / sizeof *blanks, sizeof *blanks, compare_range) != NULL;
 }
 
-/* `output` has the capacity. Drops blanks at the beginning and after another blank. */
-static void append(ferry_string *output, const char *bytes, size_t size)
+static ferry_status reserve_places(ferry_origins *origins, size_t count, ferry_error *error)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == ' ' && (output->size == 0 || output->data[output->size - 1] == ' ')) continue;
-        output->data[output->size++] = bytes[i];
-    }
+    size_t *grown = ferry_array_grow(origins->places, &origins->capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", count);
+    origins->places = grown;
+    return FERRY_OK;
 }
 
-ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, ferry_error *error)
+/* `output` has the capacity, and `places`, unless it is NULL, one more. */
+typedef struct cleaning {
+    ferry_string *output;
+    size_t *places;
+} cleaning;
+
+static void put_place(const cleaning *into, size_t place)
+{
+    if (into->places != NULL) into->places[into->output->size] = place;
+}
+
+/* A byte of the character that begins at `place`. Drops blanks at the beginning and after another blank. */
+static void put_byte(const cleaning *into, char byte, size_t place)
+{
+    ferry_string *output = into->output;
+    if (byte == ' ' && (output->size == 0 || output->data[output->size - 1] == ' ')) return;
+    put_place(into, place);
+    output->data[output->size++] = byte;
+}
+
+/* The character of `text` from `begin` to `end`; ill-formed bytes are a character each. */
+static void put_character(const cleaning *into, ferry_view text, size_t begin, size_t end, bool valid,
+                          uint32_t code_point)
+{
+    const substitution *found = valid
+                                    ? bsearch(&code_point, substitutions, sizeof substitutions / sizeof *substitutions,
+                                              sizeof *substitutions, compare_substitution)
+                                    : NULL;
+    if (found != NULL)
+        for (const char *to = found->to; *to != '\0'; to++) put_byte(into, *to, *to == ' ' ? end : begin);
+    else if (valid && becomes_blank(code_point))
+        put_byte(into, ' ', begin);
+    else
+        for (size_t at = begin; at < end; at++) put_byte(into, text.data[at], at);
+}
+
+ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, ferry_origins *origins, ferry_error *error)
 {
     clean->size = 0;
     /* No substitute is longer than the three bytes of what it replaces. */
     FERRY_TRY(ferry_string_reserve(clean, text.size, error));
+    if (origins != NULL) FERRY_TRY(reserve_places(origins, text.size + 1, error));
+    const cleaning into = {clean, origins != NULL ? origins->places : NULL};
     for (size_t at = 0; at < text.size;) {
         const size_t begin = at;
         uint32_t code_point;
         const bool valid = ferry_utf8_next(text, &at, &code_point);
-        const substitution *found =
-            valid ? bsearch(&code_point, substitutions, sizeof substitutions / sizeof *substitutions,
-                            sizeof *substitutions, compare_substitution)
-                  : NULL;
-        if (found != NULL)
-            append(clean, found->to, strlen(found->to));
-        else if (valid && becomes_blank(code_point))
-            append(clean, " ", 1);
-        else
-            append(clean, text.data + begin, at - begin);
+        put_character(&into, text, begin, at, valid, code_point);
     }
+    put_place(&into, text.size);
     if (clean->size > 0 && clean->data[clean->size - 1] == ' ') clean->size--;
     return FERRY_OK;
 }

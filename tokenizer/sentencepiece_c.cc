@@ -129,7 +129,9 @@ ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_s
         FERRY_TRY(check(spm->processor.Encode(string_of(text), encoding.mutable_proto()), "text", error));
         for (size_t i = 0; i < encoding.pieces_size(); i++) {
             const auto piece = encoding.pieces(static_cast<int>(i));
-            FERRY_TRY(sink(user, view_of(piece.piece()), static_cast<int32_t>(piece.id())));
+            const ferry_spm_part part = {view_of(piece.piece()), static_cast<int32_t>(piece.id()), piece.begin(),
+                                         piece.end()};
+            FERRY_TRY(sink(user, &part));
         }
         return FERRY_OK;
     });

@@ -1,20 +1,11 @@
-#include "tokenizer.h"
+#include "tokenizer_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "punctuation.h"
-#include "sentencepiece_c.h"
-#include "vocabulary.h"
-
-struct ferry_tokenizer {
-    ferry_tokenizer_config config;
-    ferry_spm *spm; /* NULL: a text is pieces */
-    ferry_vocabulary source;
-    int32_t *id_of_spm; /* [pieces of spm] */
-    bool *special;      /* [config.target_count] */
-};
+#include "ranges.h"
 
 /* ---- results that grow ---- */
 
@@ -76,21 +67,28 @@ static ferry_status check_config(const ferry_tokenizer_config *config, ferry_err
                      error);
 }
 
-static int32_t find_or_unknown(const ferry_tokenizer *tokenizer, ferry_view piece)
+static int32_t find_or_unknown(const ferry_tokenizer_side *side, ferry_view piece)
 {
-    int32_t id = ferry_vocabulary_find(&tokenizer->source, piece);
-    return id >= 0 ? id : tokenizer->config.source_unk;
+    int32_t id = ferry_vocabulary_find(&side->vocabulary, piece);
+    return id >= 0 ? id : side->unk;
 }
 
 /* The model's id of every SentencePiece id, so that encoding looks up only unknown text. */
-static ferry_status map_pieces(ferry_tokenizer *tokenizer, ferry_error *error)
+static ferry_status map_pieces(ferry_tokenizer_side *side, ferry_error *error)
 {
-    size_t count = (size_t)ferry_spm_count(tokenizer->spm);
-    tokenizer->id_of_spm = calloc(count, sizeof *tokenizer->id_of_spm);
-    if (tokenizer->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
+    size_t count = (size_t)ferry_spm_count(side->spm);
+    side->id_of_spm = calloc(count, sizeof *side->id_of_spm);
+    if (side->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
     for (size_t i = 0; i < count; i++)
-        tokenizer->id_of_spm[i] = find_or_unknown(tokenizer, ferry_spm_piece(tokenizer->spm, (int32_t)i));
+        side->id_of_spm[i] = find_or_unknown(side, ferry_spm_piece(side->spm, (int32_t)i));
     return FERRY_OK;
+}
+
+static void empty_side(ferry_tokenizer_side *side)
+{
+    ferry_spm_destroy(side->own_spm);
+    ferry_vocabulary_destroy(&side->vocabulary);
+    free(side->id_of_spm);
 }
 
 static ferry_status mark_special(ferry_tokenizer *tokenizer, ferry_error *error)
@@ -103,14 +101,36 @@ static ferry_status mark_special(ferry_tokenizer *tokenizer, ferry_error *error)
     return FERRY_OK;
 }
 
+/* NULL is allowed. */
+static void destroy_side(ferry_tokenizer_side *side)
+{
+    if (side != NULL) empty_side(side);
+    free(side);
+}
+
+static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
+{
+    side->unk = config->source_unk;
+    FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &side->vocabulary, error));
+    if (config->source_model.size == 0) return FERRY_OK;
+    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &side->own_spm, error));
+    side->spm = side->own_spm;
+    return map_pieces(side, error);
+}
+
+static bool is_one_model(const ferry_tokenizer_config *config)
+{
+    return config->source_model.data == config->target_model.data;
+}
+
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
     tokenizer->config = *config;
     FERRY_TRY(mark_special(tokenizer, error));
-    FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &tokenizer->source, error));
-    if (config->source_model.size == 0) return FERRY_OK;
-    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &tokenizer->spm, error));
-    return map_pieces(tokenizer, error);
+    FERRY_TRY(fill_source(&tokenizer->source, config, error));
+    if (config->source_pieces == config->target_pieces && is_one_model(config))
+        atomic_store(&tokenizer->target, &tokenizer->source);
+    return FERRY_OK;
 }
 
 ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
@@ -132,11 +152,60 @@ ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_
 void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 {
     if (tokenizer == NULL) return;
-    ferry_spm_destroy(tokenizer->spm);
-    ferry_vocabulary_destroy(&tokenizer->source);
-    free(tokenizer->id_of_spm);
+    ferry_tokenizer_side *target = atomic_load(&tokenizer->target);
+    if (target != &tokenizer->source) destroy_side(target);
+    empty_side(&tokenizer->source);
     free(tokenizer->special);
     free(tokenizer);
+}
+
+/* ---- the target's side, at its first use ---- */
+
+int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
+{
+    static const char *const names[] = {"<unk>", "UNK"};
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    if (config->source_pieces == config->target_pieces) return config->source_unk;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int32_t id = 0; id < config->target_count; id++)
+            if (ferry_view_is(config->target_pieces[id], names[i])) return id;
+    return -1;
+}
+
+static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
+{
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    const bool segments = config->source_model.size > 0;
+    if (segments && config->target_model.size == 0)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "the model file has no SentencePiece model of the target side: convert the original again, "
+                          "with that file beside the source's");
+    side->unk = ferry_tokenizer_target_unknown(tokenizer);
+    if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
+    FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
+    if (!segments) return FERRY_OK;
+    side->spm = tokenizer->source.spm;
+    if (!is_one_model(config)) {
+        FERRY_TRY(ferry_spm_create(config->target_model, "target SentencePiece model", &side->own_spm, error));
+        side->spm = side->own_spm;
+    }
+    return map_pieces(side, error);
+}
+
+/* Of threads that come here at once, each makes one, and the first one's is kept. */
+static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_tokenizer_side **side, ferry_error *error)
+{
+    ferry_tokenizer *own = (ferry_tokenizer *)(uintptr_t)tokenizer; /* constant for its users */
+    ferry_tokenizer_side *kept = atomic_load(&own->target);
+    *side = kept;
+    if (kept != NULL) return FERRY_OK;
+    ferry_tokenizer_side *made = calloc(1, sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    const ferry_status status = fill_target(tokenizer, made, error);
+    const bool keep = status == FERRY_OK && atomic_compare_exchange_strong(&own->target, &kept, made);
+    if (!keep) destroy_side(made);
+    *side = keep ? made : kept;
+    return status;
 }
 
 /* ---- text → ids ---- */
@@ -149,19 +218,61 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
     return 0;
 }
 
+/* Of a text, which is segmented as it is, or cleaned: then a place of the clean text maps to one of the original. */
 typedef struct encoding {
-    const ferry_tokenizer *tokenizer;
+    const ferry_tokenizer_side *side;
     ferry_ids *ids;
+    ferry_ranges *ranges;  /* NULL: not wanted */
+    ferry_borders borders; /* of the segmented text */
+    const size_t *places;  /* in the original; NULL: the same */
+    size_t parts;          /* ids at the end that are parts of one character, whose range is still to come */
     ferry_error *error;
 } encoding;
 
-static ferry_status take_piece(void *user, ferry_view piece, int32_t spm_id)
+/* Whether a piece whose range is empty has part of a character: it is not only white space, or "▁", which stands for
+ * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
+static bool is_part(ferry_view piece, bool nothing, bool follows_part)
+{
+    static const char blank[] = "\u2581";
+    const size_t size = sizeof blank - 1, whole = piece.size;
+    for (; piece.size >= size && memcmp(piece.data, blank, size) == 0; piece.size -= size) piece.data += size;
+    if (nothing && follows_part) return true;
+    return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
+}
+
+static ferry_range original(const encoding *into, ferry_range range)
+{
+    if (into->places == NULL) return range;
+    return (ferry_range){into->places[range.begin], into->places[range.end]};
+}
+
+static ferry_status append_range(encoding *into, const ferry_spm_part *part)
+{
+    ferry_ranges *ranges = into->ranges;
+    const ferry_range whole = original(into, (ferry_range){part->begin, part->end});
+    const ferry_range range = original(into, ferry_borders_range(&into->borders, part->begin, part->end));
+    FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, range, into->error));
+    if (range.begin == range.end && is_part(part->piece, whole.begin == whole.end, into->parts > 0)) {
+        into->parts++;
+        return FERRY_OK;
+    }
+    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--)
+        *--earlier = range;
+    return FERRY_OK;
+}
+
+static ferry_status append_part(encoding *into, const ferry_spm_part *part, int32_t id)
+{
+    FERRY_TRY(append_ids(into->ids, &id, 1, into->error));
+    return into->ranges != NULL ? append_range(into, part) : FERRY_OK;
+}
+
+static ferry_status take_piece(void *user, const ferry_spm_part *part)
 {
     encoding *into = user;
-    const ferry_tokenizer *tokenizer = into->tokenizer;
-    bool unknown = spm_id == ferry_spm_unknown(tokenizer->spm);
-    int32_t id = unknown ? find_or_unknown(tokenizer, piece) : tokenizer->id_of_spm[spm_id];
-    return append_ids(into->ids, &id, 1, into->error);
+    const ferry_tokenizer_side *side = into->side;
+    bool unknown = part->id == ferry_spm_unknown(side->spm);
+    return append_part(into, part, unknown ? find_or_unknown(side, part->piece) : side->id_of_spm[part->id]);
 }
 
 static bool is_space(char c)
@@ -170,48 +281,75 @@ static bool is_space(char c)
 }
 
 /* Only ASCII white space separates pieces: other blanks may be part of one. */
-static ferry_status append_pieces(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids, ferry_error *error)
+static ferry_status append_pieces(encoding *into, ferry_view text)
 {
     for (size_t at = 0; at < text.size;) {
         size_t end = at;
         while (end < text.size && !is_space(text.data[end])) end++;
         if (end > at) {
-            const int32_t id = find_or_unknown(tokenizer, (ferry_view){text.data + at, end - at});
-            FERRY_TRY(append_ids(ids, &id, 1, error));
+            const ferry_spm_part part = {.piece = {text.data + at, end - at}, .begin = at, .end = end};
+            FERRY_TRY(append_part(into, &part, find_or_unknown(into->side, part.piece)));
         }
         at = end + 1;
     }
     return FERRY_OK;
 }
 
-static ferry_status segment(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids, ferry_error *error)
+static ferry_status segment(encoding *into, ferry_view text)
 {
-    encoding into = {tokenizer, ids, error};
-    if (tokenizer->spm == NULL) return append_pieces(tokenizer, text, ids, error);
-    return ferry_spm_encode(tokenizer->spm, text, take_piece, &into, error);
+    into->borders.text = text;
+    if (into->side->spm == NULL) return append_pieces(into, text);
+    return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
 }
 
-static ferry_status clean_and_segment(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
-                                      ferry_error *error)
+static ferry_status clean_and_segment(encoding *into, ferry_view text)
 {
     ferry_string clean = {0};
-    ferry_status status = ferry_punctuation_clean(text, &clean, error);
-    if (status == FERRY_OK) status = segment(tokenizer, (ferry_view){clean.data, clean.size}, ids, error);
+    ferry_origins origins = {0};
+    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &origins : NULL, into->error);
+    into->places = origins.places;
+    if (status == FERRY_OK) status = segment(into, (ferry_view){clean.data, clean.size});
     free(clean.data);
+    free(origins.places);
     return status;
+}
+
+static ferry_status append_text(const ferry_tokenizer *tokenizer, const ferry_tokenizer_side *side, ferry_view text,
+                                ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
+{
+    encoding into = {.side = side, .ids = ids, .ranges = ranges, .error = error};
+    return (tokenizer->config.opus_punctuation ? clean_and_segment : segment)(&into, text);
+}
+
+/* Ids without text, at `place`. */
+static ferry_status append_added(const int32_t *added, size_t count, size_t place, ferry_ids *ids, ferry_ranges *ranges,
+                                 ferry_error *error)
+{
+    FERRY_TRY(append_ids(ids, added, count, error));
+    for (size_t i = 0; ranges != NULL && i < count; i++)
+        FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){place, place}, error));
+    return FERRY_OK;
+}
+
+ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
+                                           ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
+{
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    ids->count = 0;
+    if (ranges != NULL) ranges->count = 0;
+    FERRY_TRY(append_added(config->prefix_ids, config->prefix_count, 0, ids, ranges, error));
+    if (tag.size > 0) {
+        const int32_t id = find_or_unknown(&tokenizer->source, tag);
+        FERRY_TRY(append_added(&id, 1, 0, ids, ranges, error));
+    }
+    FERRY_TRY(append_text(tokenizer, &tokenizer->source, text, ids, ranges, error));
+    return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
 ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
                                            ferry_ids *ids, ferry_error *error)
 {
-    ids->count = 0;
-    FERRY_TRY(append_ids(ids, tokenizer->config.prefix_ids, tokenizer->config.prefix_count, error));
-    if (tag.size > 0) {
-        int32_t id = find_or_unknown(tokenizer, tag);
-        FERRY_TRY(append_ids(ids, &id, 1, error));
-    }
-    FERRY_TRY((tokenizer->config.opus_punctuation ? clean_and_segment : segment)(tokenizer, text, ids, error));
-    return append_ids(ids, tokenizer->config.suffix_ids, tokenizer->config.suffix_count, error);
+    return ferry_tokenizer_encode_ranges(tokenizer, tag, text, ids, NULL, error);
 }
 
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
@@ -222,96 +360,12 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
     return ferry_tokenizer_encode_tagged(tokenizer, (ferry_view){text.data, tag}, rest, ids, error);
 }
 
-/* ---- ids → text ---- */
-
-/* The byte of a piece like <0xE2>, -1 for other pieces. SentencePiece writes capital digits. */
-static int byte_of(ferry_view piece)
+ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
+                                           ferry_ranges *ranges, ferry_error *error)
 {
-    if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
-    const int high = ferry_hex_digit(piece.data[3]), low = ferry_hex_digit(piece.data[4]);
-    return high < 0 || low < 0 || piece.data[3] > 'F' || piece.data[4] > 'F' ? -1 : high * 16 + low;
-}
-
-/* Replaces the ill-formed ones of the last `run` bytes of *text by U+FFFD, each byte separately, as SentencePiece does.
- */
-static ferry_status repair_bytes(ferry_string *text, size_t run, ferry_error *error)
-{
-    if (run == 0) return FERRY_OK;
-    ferry_view bytes = {text->data + text->size - run, run};
-    if (ferry_utf8_is_valid(bytes)) return FERRY_OK;
-    FERRY_TRY(ferry_string_reserve(text, 2 * run, error));
-    char *output = text->data + text->size - run;
-    /* Moved to the end of the tripled space, the bytes are read before they are overwritten. */
-    bytes.data = memmove(output + 2 * run, output, run);
-    text->size -= run;
-    uint32_t code_point;
-    for (size_t at = 0; at < run;) {
-        size_t begin = at;
-        bool valid = ferry_utf8_next(bytes, &at, &code_point);
-        for (; begin < at; begin++) {
-            size_t count = valid ? 1 : 3;
-            memmove(text->data + text->size, valid ? bytes.data + begin : "\xEF\xBF\xBD", count);
-            text->size += count;
-        }
-    }
-    return FERRY_OK;
-}
-
-/* Appends `piece`: a byte piece as its byte, counted in *run, the number of such bytes at the end of *text; others with
- * blanks for "▁", after repairing the run. */
-static ferry_status append_piece(ferry_string *text, ferry_view piece, size_t *run, ferry_error *error)
-{
-    const int byte = byte_of(piece);
-    if (byte >= 0) {
-        FERRY_TRY(ferry_string_reserve(text, 1, error));
-        text->data[text->size++] = (char)byte;
-        ++*run;
-        return FERRY_OK;
-    }
-    FERRY_TRY(repair_bytes(text, *run, error));
-    *run = 0;
-    FERRY_TRY(ferry_string_reserve(text, piece.size, error));
-    for (size_t i = 0; i < piece.size;) {
-        bool blank = piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0;
-        text->data[text->size++] = blank ? ' ' : piece.data[i];
-        i += blank ? 3 : 1;
-    }
-    return FERRY_OK;
-}
-
-/* Appends `piece` as it is, after a blank: without SentencePiece, "▁" and byte pieces are ordinary pieces. */
-static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error *error)
-{
-    FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
-    if (text->size > 0) text->data[text->size++] = ' ';
-    if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
-    text->size += piece.size;
-    return FERRY_OK;
-}
-
-static void trim(ferry_string *text)
-{
-    ferry_view trimmed = ferry_utf8_trim((ferry_view){text->data, text->size});
-    if (trimmed.size > 0) memmove(text->data, trimmed.data, trimmed.size);
-    text->size = trimmed.size;
-}
-
-ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                    ferry_string *text, ferry_error *error)
-{
-    const ferry_tokenizer_config *config = &tokenizer->config;
-    size_t run = 0;
-    text->size = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= config->target_count)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d",
-                              config->target_count - 1, ids[i]);
-        if (tokenizer->special[ids[i]]) continue;
-        const ferry_view piece = config->target_pieces[ids[i]];
-        FERRY_TRY(tokenizer->spm != NULL ? append_piece(text, piece, &run, error) : join_piece(text, piece, error));
-    }
-    if (tokenizer->spm == NULL) return FERRY_OK;
-    FERRY_TRY(repair_bytes(text, run, error));
-    trim(text);
-    return FERRY_OK;
+    const ferry_tokenizer_side *side;
+    FERRY_TRY(find_target(tokenizer, &side, error));
+    ids->count = 0;
+    if (ranges != NULL) ranges->count = 0;
+    return append_text(tokenizer, side, text, ids, ranges, error);
 }

@@ -15,6 +15,7 @@ typedef struct ferry_tokenizer ferry_tokenizer;
 
 typedef struct ferry_tokenizer_config {
     ferry_view source_model;         /* serialized SentencePiece ModelProto; empty: a text is pieces */
+    ferry_view target_model;         /* that of the target side; the same pointer: the same model */
     const ferry_view *source_pieces; /* [source_count], by the model's id */
     int32_t source_count;
     const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */
@@ -46,14 +47,36 @@ typedef struct ferry_string {
     size_t capacity;
 } ferry_string;
 
+/* Bytes begin … end - 1 of a text; begin == end: none of them. */
+typedef struct ferry_range {
+    size_t begin, end;
+} ferry_range;
+
+/* The parts of a text that ids stand for; empty when zeroed. Its owner frees `ranges`.
+ * - A range has no white space at either end, and lies on borders of characters. An ill-formed byte is a character.
+ * - A range begins where the one before it ends, or later, or is the same: ids that are bytes of one character, or
+ *   pieces of what normalization made of it, all have its range (with what the last of them goes on to).
+ * - Every character but white space is in a range, unless normalization removes it at an end of the text.
+ * - Ids without text, like tags, ends of sentences and "▁", have begin == end, at their place among the others. */
+typedef struct ferry_ranges {
+    ferry_range *ranges; /* [count] */
+    size_t count;
+    size_t capacity;
+} ferry_ranges;
+
+/* Puts `range` before ranges->ranges[at], at ≤ count. Errors: MEMORY. */
+ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error);
+/* From ranges [count] of the repaired copy of `text` (ferry_utf8_repair) to those of `text` itself. */
+void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
+
 /* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
 /* Reserves capacity for `extra` more bytes. Errors: MEMORY. */
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
 
-/* The tables of pieces, their bytes, and the prefix and suffix ids must outlive the tokenizer; the rest of `config` is
- * copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads may share it.
- * Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
+/* The tables of pieces, their bytes, the target's model, and the prefix and suffix ids must outlive the tokenizer; the
+ * rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads
+ * may share it. Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
 ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
                                     ferry_error *error);
 /* NULL is allowed. */
@@ -70,10 +93,34 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
 /* The same of a text whose leading tag has been split off; empty: none. */
 ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
                                            ferry_ids *ids, ferry_error *error);
+/* The same, and *ranges (unless it is NULL): the bytes of `text` that each id stands for. Those of prefix ids and of
+ * the tag are at 0, those of suffix ids at the end. */
+ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
+                                           ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
+/* Sets *ids to the target ids of `text`, a translation or the beginning of one: no prefix, no suffix, no tag; *ranges
+ * as above, may be NULL. The first call loads the target's SentencePiece model, unless it is the source's. A piece
+ * outside the target vocabulary becomes its "<unk>". Errors: as above, and UNSUPPORTED (the target's SentencePiece
+ * model or its "<unk>" is missing). */
+ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
+                                           ferry_ranges *ranges, ferry_error *error);
+
+/* The target vocabulary's "<unk>"; -1: it has none. */
+int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
 
 /* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
  * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);
+/* What stands in place of an id's own text. */
+typedef struct ferry_word {
+    ferry_view text;  /* empty: the id has its own */
+    bool after_blank; /* it begins a word */
+} ferry_word;
+
+/* The same, with words [count] (NULL: none) for some ids; and ranges [count] (unless it is NULL): the bytes of *text
+ * that each id stands for, as in ferry_ranges. */
+ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
+                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           ferry_error *error);
 
 #endif

@@ -14,6 +14,7 @@ ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 g++-mingw-w64-x86-64-posix wine64 llvm
 libprotobuf-dev libsentencepiece-dev
+bindgen cargo libclang1-14 rustc
 fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap"
 

@@ -6,6 +6,8 @@
 #include "argument_checks.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
+#include "engine/search/sample.h"
+#include "tokens.h"
 
 /* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
 enum { BATCH_TOKENS = 512 };
@@ -18,8 +20,7 @@ static bool stopped(ferry_job *job)
     return atomic_load(&job->translator->cancelled);
 }
 
-/* The other workers stop, too. */
-static void fail(ferry_job *job, const ferry_error *error)
+void ferry_job_stop(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
@@ -44,18 +45,27 @@ static void report_progress(ferry_job *job)
 
 /* ---- results ---- */
 
-static void finish_line(ferry_job *job, size_t line)
+void ferry_job_finish_line(ferry_job *job, size_t line)
 {
     job->lines[line].finished = true;
     atomic_fetch_add(&job->done, 1);
+}
+
+static ferry_status list_tokens(ferry_job *job, size_t line, ferry_result_line *result, ferry_error *error)
+{
+    const ferry_job_line *from = &job->lines[line];
+    const ferry_text *text = job->texts != NULL ? &job->texts[line] : &(ferry_text){NULL, 0};
+    return ferry_tokens_list(&from->parts, from->repaired, (ferry_view){text->data, text->size}, result, error);
 }
 
 /* The last part to be translated finishes its line. */
 static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
 {
     if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
-    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, &job->result->lines[line], error));
-    finish_line(job, line);
+    ferry_result_line *result = &job->result->lines[line];
+    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, result, error));
+    if (job->tokens && result->status == FERRY_OK) FERRY_TRY(list_tokens(job, line, result, error));
+    ferry_job_finish_line(job, line);
     return FERRY_OK;
 }
 
@@ -87,41 +97,96 @@ static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
+/* The ids of a prefix, for the part. */
+static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
+{
+    const ferry_tokenizer *tokenizer = job->translator->model->tokenizer;
+    const ferry_view text = {prefix.data, prefix.size};
+    bool replaced;
+    if (ferry_utf8_is_valid(text)) return ferry_tokenizer_encode_target(tokenizer, text, &part->prefix, NULL, error);
+    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
+    if (repaired == NULL) return ferry_fail_memory(error, "a prefix", text.size);
+    const ferry_view valid = {repaired, ferry_utf8_repair(text, repaired, &replaced)};
+    const ferry_status status = ferry_tokenizer_encode_target(tokenizer, valid, &part->prefix, NULL, error);
+    free(repaired);
+    return status;
+}
+
+/* Gives the line's prefix to the first of its parts that is translated. LIMIT: it is too long. */
+static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *error)
+{
+    const ferry_translator *translator = job->translator;
+    const ferry_parts *parts = &job->lines[line].parts;
+    ferry_part *part = parts->parts, *end = part + parts->count;
+    while (part < end && part->ids.count == 0) part++;
+    if (job->prefixes == NULL || job->prefixes[line].size == 0 || part == end) return FERRY_OK;
+    FERRY_TRY(take_prefix(job, job->prefixes[line], part, error));
+    const size_t count = part->prefix.count + (translator->options.forced_first_id >= 0);
+    const size_t most = (size_t)ferry_translator_target_length(translator, part->ids.count);
+    if (part->prefix.count == 0 || count < most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "the prefix has %zu tokens, with those that the model adds; expected fewer than max_length %zu",
+                      count, most);
+}
+
 static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, ferry_error *error)
 {
     ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
     ferry_status status = ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, parts, error);
+    if (status == FERRY_OK) status = prepare_prefix(job, line, error);
     if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
     if (status == FERRY_OK)
         status = answer_with_itself(result, text, error);
     else if (status == FERRY_ERROR_LIMIT)
         status = ferry_result_line_fail(result, FERRY_ERROR_LIMIT, error->message, error);
     ferry_parts_destroy(parts);
-    if (status == FERRY_OK) finish_line(job, line);
+    if (status == FERRY_OK) ferry_job_finish_line(job, line);
     return status;
+}
+
+ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
+{
+    const ferry_view given = {job->texts[line].data, job->texts[line].size};
+    bool replaced;
+    *text = given;
+    if (ferry_utf8_is_valid(given)) return FERRY_OK;
+    char *repaired = given.size > SIZE_MAX / 3 ? NULL : malloc(3 * given.size);
+    if (repaired == NULL) return ferry_fail_memory(error, "a line", given.size);
+    job->lines[line].repaired = repaired;
+    *text = (ferry_view){repaired, ferry_utf8_repair(given, repaired, &replaced)};
+    return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
 }
 
 static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
 {
-    const ferry_view text = {job->texts[line].data, job->texts[line].size};
-    if (ferry_utf8_is_valid(text)) return prepare_valid(job, line, text, error);
-    bool replaced;
-    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a line", text.size);
-    job->lines[line].repaired = repaired;
-    FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD"));
-    return prepare_valid(job, line, (ferry_view){repaired, ferry_utf8_repair(text, repaired, &replaced)}, error);
+    ferry_view text;
+    FERRY_TRY(ferry_job_repair(job, line, &text, error));
+    return prepare_valid(job, line, text, error);
 }
+
+typedef struct preparation {
+    ferry_job *job;
+    ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error);
+} preparation;
 
 static void prepare_item(void *user, int32_t worker, size_t item)
 {
-    ferry_job *job = user;
+    const preparation *p = user;
     ferry_error error;
-    ferry_profile *profile = ferry_translator_profile(job->translator, worker);
+    ferry_profile *profile = ferry_translator_profile(p->job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!stopped(job) && prepare(job, item, &error) != FERRY_OK) fail(job, &error);
+    if (!stopped(p->job) && p->prepare(p->job, item, &error) != FERRY_OK) ferry_job_stop(p->job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
+}
+
+ferry_status ferry_job_prepare(ferry_job *job,
+                               ferry_status (*prepare_line)(ferry_job *job, size_t line, ferry_error *error),
+                               ferry_error *error)
+{
+    preparation p = {job, prepare_line};
+    ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
+    return take_status(job, error);
 }
 
 /* ---- the queue ---- */
@@ -152,15 +217,7 @@ static ferry_status make_queue(ferry_job *job, ferry_error *error)
     return FERRY_OK;
 }
 
-/* One worker's view of the job. */
-typedef struct worker_share {
-    ferry_job *job;
-    int32_t worker;
-    const ferry_job_sentence *alone; /* the one sentence to translate; NULL: those of the queue */
-} worker_share;
-
-/* NULL if there is none. */
-static const ferry_job_sentence *take_next(worker_share *share)
+const ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
     ferry_job *job = share->job;
     const ferry_job_sentence *alone = share->alone, *end = &job->sentences[job->sentence_count];
@@ -172,35 +229,51 @@ static const ferry_job_sentence *take_next(worker_share *share)
     return index < job->sentence_count ? &job->sentences[index] : NULL;
 }
 
+ferry_status ferry_job_finish_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error)
+{
+    FERRY_TRY(finish_part(share->job, sentence->line, error));
+    if (share->worker == 0) report_progress(share->job);
+    return stopped(share->job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+}
+
+ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, const ferry_error *why,
+                                     ferry_error *error)
+{
+    ferry_job *job = share->job;
+    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
+        job->sentences[sentence - job->sentences].alone = true;
+        return FERRY_OK;
+    }
+    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
+    return finish_part(job, sentence->line, error);
+}
+
+/* ---- translating ---- */
+
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
-    worker_share *share = user;
+    ferry_job_share *share = user;
     ferry_job *job = share->job;
     const ferry_generation *generation = &job->translator->model->file.generation;
-    const ferry_job_sentence *next = take_next(share);
+    const ferry_job_sentence *next = ferry_job_take(share);
     if (next == NULL) return false;
-    const ferry_ids *ids = &next->part->ids;
+    const ferry_ids *ids = &next->part->ids, *prefix = &next->part->prefix;
     *sentence = (ferry_generate_sentence){
         .ids = ids->ids,
         .length = (int32_t)ids->count,
         .rules = {.options = job->translator->options,
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
-                  .start_id = generation->start_id},
+                  .start_id = generation->start_id,
+                  .prefix = prefix->ids,
+                  .prefix_count = (int32_t)prefix->count},
         .tag = (size_t)(next - job->sentences),
     };
+    if (sentence->rules.options.sample != 0)
+        sentence->rules.stream =
+            ferry_sample_stream(ids->ids, (int32_t)ids->count, prefix->ids, (int32_t)prefix->count);
     sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
     return true;
-}
-
-static ferry_status write_text(const ferry_model *model, ferry_result_hypothesis *hypothesis, ferry_error *error)
-{
-    ferry_string text = {0};
-    const ferry_status status =
-        ferry_tokenizer_decode(model->tokenizer, hypothesis->ids, (size_t)hypothesis->length, &text, error);
-    hypothesis->text = text.data;
-    hypothesis->size = text.size;
-    return status;
 }
 
 /* Whether the hypothesis ended because it may not be longer. */
@@ -213,55 +286,102 @@ static bool ended_at_limit(const ferry_translator *translator, const ferry_hypot
     return true;
 }
 
-static ferry_status take_hypotheses(ferry_job *job, ferry_profile *profile, ferry_part *part,
-                                    const ferry_search *search, ferry_error *error)
+static ferry_status take_hypotheses(const ferry_translator *translator, ferry_part *part, const ferry_search *search,
+                                    ferry_error *error)
 {
-    const ferry_translator *translator = job->translator;
     const int32_t count = ferry_search_count(search),
                   limit = ferry_translator_target_length(translator, part->ids.count);
     FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
     for (int32_t i = 0; i < count; i++) {
         ferry_result_hypothesis *to = &part->result.hypotheses[i];
         const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
-        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, error));
+        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
         if (ended_at_limit(translator, &hypothesis, limit)) part->ended_at = limit;
         if (translator->options.scores == 0) to->score = 0;
-        if (job->texts == NULL) continue;
-        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-        FERRY_TRY(write_text(translator->model, to, error));
-        ferry_profile_leave(profile, around);
     }
     return FERRY_OK;
 }
 
-static ferry_status finish_sentence(void *user, size_t index, const ferry_search *search, ferry_error *error)
+/* ---- partial translations ---- */
+
+/* Whether options.partial is called. */
+static bool tells_partial(const ferry_job *job)
 {
-    const worker_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_job_sentence *sentence = &job->sentences[index];
-    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
-    FERRY_TRY(take_hypotheses(job, profile, sentence->part, search, error));
-    FERRY_TRY(finish_part(job, sentence->line, error));
-    if (share->worker == 0) report_progress(job);
-    return stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    const ferry_options *options = &job->translator->options;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
 }
 
-/* A line fails, unless memory may suffice for it without its neighbors. */
+static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
+{
+    ferry_translator *translator = job->translator;
+    const ferry_options *options = &translator->options;
+    if (job->lines[sentence->line].parts.count > 1) return;
+    ferry_pool_enter(translator->pool);
+    if (text.data == NULL) text.data = "";
+    if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
+        ferry_translator_cancel(translator);
+    ferry_pool_leave(translator->pool);
+}
+
+static ferry_status tell_step(void *user, size_t index, const ferry_search *search, ferry_error *error)
+{
+    const ferry_job_share *share = user;
+    ferry_job *job = share->job;
+    const ferry_hypothesis so_far = ferry_search_so_far(search);
+    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    ferry_string text = {0};
+    const ferry_status status =
+        ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
+    ferry_profile_leave(profile, around);
+    if (status == FERRY_OK) tell(job, &job->sentences[index], (ferry_text){text.data, text.size});
+    free(text.data);
+    return status;
+}
+
+static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
+                                ferry_error *error)
+{
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    for (size_t i = 0; i < part->result.count; i++)
+        FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
+    ferry_profile_leave(profile, around);
+    return FERRY_OK;
+}
+
+static bool wants_weights(void *user, const ferry_search *search)
+{
+    const ferry_job *job = ((const ferry_job_share *)user)->job;
+    if (job->translator->options.alignment != 0) return true;
+    return job->texts != NULL && ferry_tokens_need_words(job->translator, search);
+}
+
+static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
+                                    ferry_error *error)
+{
+    ferry_job_share *share = user;
+    ferry_job *job = share->job;
+    const ferry_translator *translator = job->translator;
+    ferry_part *part = job->sentences[index].part;
+    FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
+    if (finished->weights != NULL)
+        FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
+    if (job->texts != NULL)
+        FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
+    if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
+    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
+    if (tells_partial(job)) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
+    return ferry_job_finish_sentence(share, &job->sentences[index], error);
+}
+
 static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
 {
-    const worker_share *share = user;
-    ferry_job *job = share->job;
-    ferry_job_sentence *sentence = &job->sentences[index];
-    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
-        sentence->alone = true;
-        return FERRY_OK;
-    }
-    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
-    return finish_part(job, sentence->line, error);
+    ferry_job_share *share = user;
+    return ferry_job_fail_sentence(share, &share->job->sentences[index], why, error);
 }
 
 /* Translates the queue, or one sentence alone. */
-static void translate_share(worker_share *share)
+static void translate_share(ferry_job_share *share)
 {
     ferry_job *job = share->job;
     ferry_error error;
@@ -270,40 +390,51 @@ static void translate_share(worker_share *share)
     const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
     const size_t even =
         (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
-    if (stopped(job)) return;
+    const ferry_model_file *file = &translator->model->file;
+    const ferry_force_rules force = {.start_id = file->generation.start_id,
+                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
     const ferry_generate_source queue = {
         .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
         .tokens = BATCH_TOKENS,
-        .beam = translator->options.beam,
+        .beam = ferry_search_width(&translator->options),
         .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
+        .wants_weights = ferry_translator_wants_tokens(translator) ? wants_weights : NULL,
+        .force = &force,
         .next = take_sentence,
         .finished = finish_sentence,
         .failed = fail_sentence,
+        .stepped = tells_partial(job) ? tell_step : NULL,
         .user = share,
     };
-    ferry_profile *profile = ferry_translator_profile(translator, share->worker);
+    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) ferry_job_stop(job, &error);
+}
+
+static void work(ferry_job_share share)
+{
+    ferry_profile *profile = ferry_translator_profile(share.job->translator, share.worker);
+    if (stopped(share.job)) return;
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) fail(job, &error);
+    (share.job->work != NULL ? share.job->work : translate_share)(&share);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
-static void translate_item(void *user, int32_t worker, size_t item)
+static void work_item(void *user, int32_t worker, size_t item)
 {
     (void)item;
-    translate_share(&(worker_share){.job = user, .worker = worker});
+    work((ferry_job_share){.job = user, .worker = worker});
 }
 
 /* Sentences that ran into the memory limit, one after the other, each with all the memory. */
-static void translate_alone(ferry_job *job)
+static void work_alone(ferry_job *job)
 {
     ferry_translator *translator = job->translator;
     for (size_t i = 0; i < job->sentence_count && !stopped(job); i++) {
         if (!job->sentences[i].alone) continue;
         ferry_screen_destroy(&translator->screen);
         for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
-        translate_share(&(worker_share){.job = job, .alone = &job->sentences[i]});
+        work((ferry_job_share){.job = job, .alone = &job->sentences[i]});
     }
 }
 
@@ -311,26 +442,32 @@ static void translate_alone(ferry_job *job)
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
+    if (job->translator->options.alignment != 0) job->tokens = true;
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
     job->lines = calloc(job->count + 1, sizeof *job->lines);
     if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->lines);
     return FERRY_OK;
 }
 
-static ferry_status translate(ferry_job *job, ferry_error *error)
+/* Where it pays for translating the queue. */
+static ferry_status make_screen(ferry_job *job, ferry_error *error)
 {
     ferry_translator *translator = job->translator;
-    const ferry_model_file *file = &translator->model->file;
-    const ferry_shortlist *shortlist = &file->generation.shortlist;
+    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
+    if (job->work != NULL || translator->screen.exact != NULL) return FERRY_OK;
+    return ferry_output_screen(&translator->generators[0].state, &translator->options,
+                               shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
+                               &translator->screen, error);
+}
+
+static ferry_status run(ferry_job *job, ferry_error *error)
+{
+    ferry_translator *translator = job->translator;
     const size_t threads = (size_t)translator->options.threads;
     FERRY_TRY(make_queue(job, error));
-    if (translator->screen.exact == NULL)
-        FERRY_TRY(ferry_output_screen(&translator->generators[0].state, &translator->options,
-                                      shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
-                                      &translator->screen, error));
-    ferry_pool_run(translator->pool, translate_item, job,
-                   job->sentence_count < threads ? job->sentence_count : threads);
-    translate_alone(job);
+    FERRY_TRY(make_screen(job, error));
+    ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
+    work_alone(job);
     report_progress(job);
     return take_status(job, error);
 }
@@ -358,7 +495,7 @@ static void destroy_lines(ferry_job *job)
 
 ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    if (status == FERRY_OK) status = translate(job, error);
+    if (status == FERRY_OK) status = run(job, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
     destroy_lines(job);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
@@ -375,15 +512,12 @@ ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *er
                       "the model has no tokenizer: it came without one and speaks in ids only");
 }
 
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, size_t count,
-                                 ferry_result **result, ferry_error *error)
+ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                 size_t count, ferry_result **result, ferry_error *error)
 {
-    ferry_job job = {.translator = translator, .texts = texts, .count = count};
+    ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) {
-        ferry_pool_run(translator->pool, prepare_item, &job, count);
-        status = take_status(&job, error);
-    }
+    if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
     return ferry_job_finish(&job, status, result, error);
 }
 
@@ -396,5 +530,18 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
     atomic_store(&translator->cancelled, false);
-    return ferry_job_translate(translator, lines, count, result, error);
+    return ferry_job_translate(translator, lines, NULL, count, result, error);
+}
+
+ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
+                                      size_t count, ferry_result **result, ferry_error *error)
+{
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    atomic_store(&translator->cancelled, false);
+    return ferry_job_translate(translator, lines, prefixes, count, result, error);
 }

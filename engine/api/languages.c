@@ -177,20 +177,35 @@ int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_languag
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
+/* What a part of a line becomes. */
+typedef struct encoded {
+    ferry_ids *ids;
+    ferry_ranges *ranges; /* NULL: not wanted */
+    size_t size;          /* of the part */
+} encoded;
+
 /* Puts the tag of language `index`, if there is one, at `place`. */
-static ferry_status add_tag(ferry_ids *ids, ferry_tag_place place, const int32_t *tags, int32_t index,
+static ferry_status add_tag(const encoded *to, ferry_tag_place place, const int32_t *tags, int32_t index,
                             ferry_error *error)
 {
-    if (index < 0 || tags[index] < 0) return FERRY_OK;
-    if (place == FERRY_TAG_PREFIX) return ferry_ids_insert(ids, 0, tags[index], error);
-    return place == FERRY_TAG_SUFFIX ? ferry_ids_insert(ids, ids->count, tags[index], error) : FERRY_OK;
+    const bool first = place == FERRY_TAG_PREFIX;
+    if (index < 0 || tags[index] < 0 || !(first || place == FERRY_TAG_SUFFIX)) return FERRY_OK;
+    const size_t at = first ? 0 : to->size;
+    if (to->ranges != NULL)
+        FERRY_TRY(ferry_ranges_insert(to->ranges, first ? 0 : to->ranges->count, (ferry_range){at, at}, error));
+    return ferry_ids_insert(to->ids, first ? 0 : to->ids->count, tags[index], error);
+}
+
+static size_t after(size_t place, size_t begin)
+{
+    return place > begin ? place - begin : 0;
 }
 
 /* With a prompt, a tag is text like any other. */
 static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view tag,
-                                       ferry_view part, ferry_ids *ids, ferry_error *error)
+                                       ferry_view part, const encoded *to, ferry_error *error)
 {
-    if (prompt.size == 0) return ferry_tokenizer_encode_tagged(tokenizer, tag, part, ids, error);
+    if (prompt.size == 0) return ferry_tokenizer_encode_ranges(tokenizer, tag, part, to->ids, to->ranges, error);
     ferry_string text = {0};
     const ferry_view pieces[] = {prompt, tag, part};
     ferry_status status = FERRY_OK;
@@ -200,21 +215,32 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
         memcpy(text.data + text.size, pieces[i].data, pieces[i].size);
         text.size += pieces[i].size;
     }
-    if (status == FERRY_OK) status = ferry_tokenizer_encode(tokenizer, (ferry_view){text.data, text.size}, ids, error);
+    const size_t first =
+        status == FERRY_OK ? ferry_tokenizer_tag_size(tokenizer, (ferry_view){text.data, text.size}) : 0;
+    const size_t begin = after(prompt.size + tag.size, first); /* of the part, in what is tokenized */
+    if (status == FERRY_OK)
+        status = ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){text.data, first},
+                                               (ferry_view){text.data + first, text.size - first}, to->ids, to->ranges,
+                                               error);
+    for (size_t i = 0; status == FERRY_OK && to->ranges != NULL && i < to->ranges->count; i++) {
+        ferry_range *range = &to->ranges->ranges[i];
+        *range = (ferry_range){after(range->begin, begin), after(range->end, begin)};
+    }
     free(text.data);
     return status;
 }
 
 ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                          ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
-                                         ferry_error *error)
+                                         ferry_ranges *ranges, ferry_error *error)
 {
     const ferry_model_languages *table = &languages->table;
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
-    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, ids, error));
-    if (!own_tag) FERRY_TRY(add_tag(ids, table->target_tag, table->target_ids, pair.target, error));
+    const encoded to = {ids, ranges, part.size};
+    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, &to, error));
+    if (!own_tag) FERRY_TRY(add_tag(&to, table->target_tag, table->target_ids, pair.target, error));
     /* After the target's: of two tags in one place the source's is the outer one. */
-    return add_tag(ids, table->source_tag, table->source_ids, pair.source, error);
+    return add_tag(&to, table->source_tag, table->source_ids, pair.source, error);
 }
 
 ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
@@ -222,7 +248,8 @@ ferry_status ferry_languages_encode(const ferry_languages *languages, const ferr
 {
     const size_t tag = ferry_tokenizer_tag_size(tokenizer, line);
     const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
-    return ferry_languages_encode_part(languages, tokenizer, pair, (ferry_view){line.data, tag}, rest, ids, error);
+    return ferry_languages_encode_part(languages, tokenizer, pair, (ferry_view){line.data, tag}, rest, ids, NULL,
+                                       error);
 }
 
 /* ---- the public list ---- */

@@ -46,9 +46,9 @@ int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_languag
 ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                     ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error);
 /* The same of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none). A line with a tag of
- * its own gets no other one for the target. */
+ * its own gets no other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
 ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                          ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
-                                         ferry_error *error);
+                                         ferry_ranges *ranges, ferry_error *error);
 
 #endif

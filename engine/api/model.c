@@ -21,6 +21,7 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
     if (!text->present) return FERRY_OK;
     const ferry_tokenizer_config config = {
         .source_model = text->source_model,
+        .target_model = text->target_model,
         .source_pieces = text->source_pieces,
         .source_count = text->source_count,
         .target_pieces = text->target_pieces,

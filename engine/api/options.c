@@ -5,9 +5,9 @@
 #include "engine/file/schema.h"
 #include "model.h"
 
-/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `user`. New fields come after it, and make the
+/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `partial`. New fields come after it, and make the
  * struct larger: one that would fit into its padding has to be followed by another. */
-enum { FIRST_SIZE = offsetof(ferry_options, user) + sizeof(void *) };
+enum { FIRST_SIZE = offsetof(ferry_options, partial) + sizeof(int (*)(void)) };
 /* Of any future release: a larger size is rather a struct that was not filled in. */
 enum { LARGEST_SIZE = 4096 };
 
@@ -85,6 +85,23 @@ static ferry_status check_option(const ferry_key *key, const ferry_options *opti
     return check_number(key, (double)ferry_key_integer(key, options), most, error);
 }
 
+/* Options that exclude each other. */
+static ferry_status check_together(const ferry_options *options, ferry_error *error)
+{
+    const char *const name = options->sample != 0 ? "sample" : "alternatives";
+    if (options->sample != 0 && options->alternatives != 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options sample and alternatives: expected one of them");
+    if ((options->sample != 0 || options->alternatives != 0) && options->beam > 1)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected beam 1, found beam %d", name,
+                          (int)options->beam);
+    if (options->sample == 0 && (options->temperature != 1 || options->top_k != 0 || options->top_p != 1))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected sample 1, found sample 0",
+                          options->temperature != 1 ? "temperature"
+                          : options->top_k != 0     ? "top_k"
+                                                    : "top_p");
+    return FERRY_OK;
+}
+
 ferry_status ferry_options_check(const ferry_options *options, const ferry_model_file *file, ferry_error *error)
 {
     ferry_transformer transformer = file->transformer; /* a copy, as ferry_schema_values is not const */
@@ -93,5 +110,5 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_model
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++)
         FERRY_TRY(check_option(key, options, ferry_key_most(key, &values), error));
-    return FERRY_OK;
+    return check_together(options, error);
 }

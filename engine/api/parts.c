@@ -18,6 +18,8 @@ void ferry_parts_destroy(ferry_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         free(parts->parts[i].ids.ids);
+        free(parts->parts[i].prefix.ids);
+        free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);
     }
     free(parts->parts);
@@ -38,18 +40,24 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
     return FERRY_OK;
 }
 
+bool ferry_parts_is_long(size_t bytes, size_t limit)
+{
+    return bytes / MOST_BYTES > limit || bytes > MOST_TEXT;
+}
+
 /* ---- splitting ---- */
 
 typedef struct splitter {
     ferry_translator *translator;
     ferry_parts *parts;
-    ferry_view tag;  /* of the line, for each part */
-    ferry_view rest; /* of the line, after the parts */
-    size_t limit;    /* source tokens */
-    size_t guess;    /* bytes of the next part */
-    size_t sentence; /* bytes of the rest to the end of its first sentence; 0: not known */
-    size_t inside;   /* bytes of the rest in which that does not end */
-    ferry_ids trial; /* ids of the last text that was tried */
+    ferry_view tag;      /* of the line, for each part */
+    ferry_view rest;     /* of the line, after the parts */
+    size_t limit;        /* source tokens */
+    size_t guess;        /* bytes of the next part */
+    size_t sentence;     /* bytes of the rest to the end of its first sentence; 0: not known */
+    size_t inside;       /* bytes of the rest in which that does not end */
+    ferry_ids trial;     /* ids of the last text that was tried */
+    ferry_ranges ranges; /* of these ids, if tokens are wanted */
 } splitter;
 
 /* Whether the rest's first bytes are short enough for a part. */
@@ -59,14 +67,27 @@ static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error 
     *fits = false;
     if (atomic_load(&translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
     FERRY_TRY(ferry_languages_encode_part(&translator->model->languages, translator->model->tokenizer, translator->pair,
-                                          s->tag, (ferry_view){s->rest.data, bytes}, &s->trial, error));
+                                          s->tag, (ferry_view){s->rest.data, bytes}, &s->trial,
+                                          ferry_translator_wants_tokens(translator) ? &s->ranges : NULL, error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
 }
 
+/* Exchanges the ids of the last trial for those of the part. */
+static void swap_trial(splitter *s, ferry_part *part)
+{
+    const ferry_ids ids = s->trial;
+    const ferry_ranges ranges = s->ranges;
+    s->trial = part->ids;
+    s->ranges = part->ranges;
+    part->ids = ids;
+    part->ranges = ranges;
+}
+
 /* Finds the longest part that ends at a cut of this kind before *high; of 0 bytes, if none is short enough. Lowers
  * *high to where the first one is not. */
-static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_ids *ids, ferry_error *error)
+static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_part *part,
+                             ferry_error *error)
 {
     size_t guess = s->guess;
     for (int tries = 0;; tries++) {
@@ -80,19 +101,9 @@ static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *s
             *high = at;
             continue;
         }
-        const ferry_ids other = *ids;
-        *ids = s->trial;
-        s->trial = other;
+        swap_trial(s, part);
         *size = at;
     }
-}
-
-/* The ids of the last trial, which the splitter loses. */
-static ferry_ids take_trial(splitter *s)
-{
-    const ferry_ids ids = s->trial;
-    s->trial = (ferry_ids){0};
-    return ids;
 }
 
 /* How much of the rest may be tokenized at once. */
@@ -132,7 +143,7 @@ static ferry_status try_text(splitter *s, size_t bytes, size_t *probe, size_t *t
 }
 
 /* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
-static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_error *error)
+static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry_error *error)
 {
     size_t window, probe, tokens;
     bool fits;
@@ -141,7 +152,7 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_e
     FERRY_TRY(try_text(s, first, &probe, &tokens, &fits, error));
     if (sentence && fits) {
         *size = window;
-        *ids = take_trial(s);
+        swap_trial(s, part);
         return FERRY_OK;
     }
     size_t high = tokens > s->limit + MOST_BYTES ? probe : window + 1;
@@ -149,7 +160,7 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_ids *ids, ferry_e
     if (s->guess > window) s->guess = window;
     *size = 0;
     for (int cut = FERRY_CUT_BLANK; *size == 0 && cut < FERRY_CUTS; cut++)
-        FERRY_TRY(find_cut(s, (ferry_cut)cut, &high, size, ids, error));
+        FERRY_TRY(find_cut(s, (ferry_cut)cut, &high, size, part, error));
     s->guess = *size;
     if (*size > 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_LIMIT,
@@ -180,7 +191,7 @@ static ferry_status split(splitter *s, ferry_error *error)
         size_t size;
         FERRY_TRY(ferry_parts_add(s->parts, &part, error));
         part->gap = gap;
-        FERRY_TRY(find_part(s, &size, &part->ids, error));
+        FERRY_TRY(find_part(s, &size, part, error));
         part->text = take(s, size);
     }
     return FERRY_OK;
@@ -192,12 +203,12 @@ static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
     ferry_part *part;
     size_t probe, tokens;
     *fits = false;
-    if (s->rest.size / MOST_BYTES > s->limit || s->rest.size > MOST_TEXT) return FERRY_OK;
+    if (ferry_parts_is_long(s->rest.size, s->limit)) return FERRY_OK;
     FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, fits, error));
     if (!*fits) return FERRY_OK;
     FERRY_TRY(ferry_parts_add(s->parts, &part, error));
     part->text = s->rest;
-    part->ids = take_trial(s);
+    swap_trial(s, part);
     return FERRY_OK;
 }
 
@@ -215,6 +226,7 @@ ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, fe
     }
     if (status == FERRY_OK && !whole) status = split(&s, error);
     free(s.trial.ids);
+    free(s.ranges.ranges);
     return status;
 }
 
@@ -225,20 +237,28 @@ static const ferry_result_hypothesis *hypothesis_of(const ferry_part *part, size
     return &part->result.hypotheses[k < part->result.count ? k : part->result.count - 1];
 }
 
-static ferry_status allocate(const ferry_parts *parts, size_t k, ferry_result_hypothesis *joined, ferry_error *error)
+static ferry_status allocate(const ferry_parts *parts, bool aligned, size_t k, ferry_result_hypothesis *joined,
+                             ferry_error *error)
 {
-    size_t text = 1, tokens = 1; /* as malloc(0) may return NULL */
+    size_t text = 1, tokens = 1, weights = 1; /* as malloc(0) may return NULL */
     for (size_t i = 0; i < parts->count; i++) {
         const ferry_result_hypothesis *hypothesis = hypothesis_of(&parts->parts[i], k);
         text += parts->parts[i].gap.size + hypothesis->size;
         tokens += (size_t)hypothesis->length;
+        weights += (size_t)hypothesis->length * parts->parts[i].ids.count;
     }
     if (tokens > INT32_MAX) return ferry_fail_memory(error, "the tokens of a line", tokens * sizeof *joined->ids);
     joined->text = malloc(text);
     joined->ids = malloc(tokens * sizeof *joined->ids);
     joined->token_scores = malloc(tokens * sizeof *joined->token_scores);
-    if (joined->text != NULL && joined->ids != NULL && joined->token_scores != NULL) return FERRY_OK;
-    return ferry_fail_memory(error, "a line in parts", text + tokens * (sizeof(int32_t) + sizeof(float)));
+    if (joined->text == NULL || joined->ids == NULL || joined->token_scores == NULL)
+        return ferry_fail_memory(error, "a line in parts", text + tokens * (sizeof(int32_t) + sizeof(float)));
+    if (!aligned) return FERRY_OK;
+    joined->ranges = malloc(tokens * sizeof *joined->ranges);
+    joined->weights = malloc(weights * sizeof *joined->weights);
+    joined->blocks = malloc(parts->count * sizeof *joined->blocks);
+    if (joined->ranges != NULL && joined->weights != NULL && joined->blocks != NULL) return FERRY_OK;
+    return ferry_fail_memory(error, "tokens of a line in parts", weights * sizeof *joined->weights);
 }
 
 static void append_text(ferry_result_hypothesis *joined, const char *data, size_t size)
@@ -247,23 +267,54 @@ static void append_text(ferry_result_hypothesis *joined, const char *data, size_
     joined->size += size;
 }
 
+/* Ranges and weights of a hypothesis of `part`, whose tokens and text come next, and whose source tokens begin at
+ * `first`; *weights: where its weights go, and then those of the next part. */
+static void append_tokens(ferry_result_hypothesis *joined, const ferry_part *part, const ferry_result_hypothesis *from,
+                          size_t first, float **weights)
+{
+    const size_t length = (size_t)from->length, source = part->ids.count, begin = (size_t)joined->length;
+    for (size_t t = 0; t < length; t++)
+        joined->ranges[begin + t] =
+            (ferry_range){joined->size + from->ranges[t].begin, joined->size + from->ranges[t].end};
+    if (length == 0) return;
+    memcpy(*weights, from->weights, length * source * sizeof **weights);
+    joined->blocks[joined->block_count++] =
+        (ferry_result_block){.end = begin + length, .first = first, .count = source, .weights = *weights};
+    *weights += length * source;
+}
+
+/* Tokens of the line's prefix that the score does not count. */
+static int32_t uncounted(const ferry_parts *parts, const ferry_options *options)
+{
+    int32_t tokens = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        tokens += ferry_search_uncounted(options, (int32_t)parts->parts[i].prefix.count);
+    return tokens;
+}
+
 static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_options *options, size_t k,
                                     ferry_result_hypothesis *joined, ferry_error *error)
 {
+    const bool aligned = options->alignment != 0;
     double sum = 0;
-    FERRY_TRY(allocate(parts, k, joined, error));
+    FERRY_TRY(allocate(parts, aligned, k, joined, error));
+    float *weights = joined->weights;
+    size_t first = 0;
     for (size_t i = 0; i < parts->count; i++) {
         const ferry_part *part = &parts->parts[i];
         const ferry_result_hypothesis *from = hypothesis_of(part, k);
         append_text(joined, part->gap.data, part->gap.size);
+        if (aligned) append_tokens(joined, part, from, first, &weights);
         append_text(joined, from->text, from->size);
+        first += part->ids.count;
         for (int32_t t = 0; t < from->length; t++) {
             sum += (double)from->token_scores[t];
             joined->ids[joined->length] = from->ids[t];
             joined->token_scores[joined->length++] = from->token_scores[t];
         }
     }
-    if (options->scores != 0) joined->score = ferry_decoding_score(options, (float)sum, joined->length);
+    if (options->scores != 0)
+        joined->score = ferry_decoding_score(options, (float)sum, joined->length - uncounted(parts, options));
     return FERRY_OK;
 }
 

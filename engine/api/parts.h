@@ -10,6 +10,8 @@
 typedef struct ferry_part {
     ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
     ferry_ids ids;        /* empty: nothing is left of the text; its translation is the text itself */
+    ferry_ids prefix;     /* of the translation */
+    ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
     ferry_result_line result;
     int32_t ended_at; /* max_length, if a hypothesis ended there, else 0 */
 } ferry_part;
@@ -24,6 +26,9 @@ void ferry_parts_destroy(ferry_parts *parts);
 /* Adds a zeroed part. Errors: MEMORY. */
 ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error);
 
+/* Whether a text of so many bytes is longer than `limit` tokens, whatever it contains, or too long to be tokenized at
+ * once. */
+bool ferry_parts_is_long(size_t bytes, size_t limit);
 /* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
  * (ferry_translator_source_limit): usually one; none if there is nothing but white space. A part is a sentence
  * (tokenizer/sentences.h), or ends at the last cut (cuts.h) of the best kind that there is within one. The parts point

@@ -65,26 +65,33 @@ void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from)
 void ferry_result_line_clear(ferry_result_line *line)
 {
     for (size_t h = 0; h < line->count; h++) {
-        free(line->hypotheses[h].text);
-        free(line->hypotheses[h].ids);
-        free(line->hypotheses[h].token_scores);
+        ferry_result_hypothesis *hypothesis = &line->hypotheses[h];
+        free(hypothesis->text);
+        free(hypothesis->ids);
+        free(hypothesis->token_scores);
+        free(hypothesis->ranges);
+        free(hypothesis->weights);
+        free(hypothesis->blocks);
     }
     free(line->hypotheses);
+    free(line->source_ids);
+    free(line->source_ranges);
     free(line->error);
     free(line->warning);
 }
 
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
-                                          ferry_error *error)
+                                          bool ranges, ferry_error *error)
 {
     const size_t length = (size_t)from->length;
     hypothesis->score = from->score;
     if (length == 0) return FERRY_OK;
     hypothesis->ids = malloc(length * sizeof *hypothesis->ids);
     hypothesis->token_scores = malloc(length * sizeof *hypothesis->token_scores);
-    if (hypothesis->ids == NULL || hypothesis->token_scores == NULL)
+    if (ranges) hypothesis->ranges = calloc(length, sizeof *hypothesis->ranges);
+    if (hypothesis->ids == NULL || hypothesis->token_scores == NULL || (ranges && hypothesis->ranges == NULL))
         return ferry_fail_memory(error, "ids and their scores",
-                                 length * (sizeof *hypothesis->ids + sizeof *hypothesis->token_scores));
+                                 length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
     memcpy(hypothesis->ids, from->ids, length * sizeof *hypothesis->ids);
     memcpy(hypothesis->token_scores, from->token_scores, length * sizeof *hypothesis->token_scores);
     hypothesis->length = from->length;

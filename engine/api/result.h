@@ -5,19 +5,34 @@
 #include "base/status.h"
 #include "engine/ferry.h"
 #include "engine/search/search.h"
+#include "tokenizer/tokenizer.h"
+
+/* The weights between tokens of one part of a line; all others are 0. */
+typedef struct ferry_result_block {
+    size_t end;          /* target tokens of the line up to the last one of the part */
+    size_t first, count; /* source tokens */
+    float *weights;      /* [target tokens of the part, count] */
+} ferry_result_block;
 
 typedef struct ferry_result_hypothesis {
     char *text; /* [size], NULL if there is none */
     size_t size;
     int32_t *ids;        /* [length] */
     float *token_scores; /* [length] */
+    ferry_range *ranges; /* [length] of `text`; NULL unless tokens are wanted */
     int32_t length;
     float score;
+    float *weights;             /* of all blocks; NULL unless they are wanted */
+    ferry_result_block *blocks; /* [block_count] in order */
+    size_t block_count;
 } ferry_result_hypothesis;
 
 typedef struct ferry_result_line {
     ferry_result_hypothesis *hypotheses; /* [count] */
     size_t count;
+    int32_t *source_ids;        /* [source_count] */
+    ferry_range *source_ranges; /* [source_count] */
+    size_t source_count;        /* 0 unless tokens are wanted */
     ferry_status status;
     char *error;   /* NULL if there is none */
     char *warning; /* NULL if there is none */
@@ -48,9 +63,9 @@ ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error,
 void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from);
 /* Releases what the line holds. */
 void ferry_result_line_clear(ferry_result_line *line);
-/* Copies ids and scores of `from`. */
+/* Copies ids and scores of `from`; with memory for ranges, if they are wanted. */
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
-                                          ferry_error *error);
+                                          bool ranges, ferry_error *error);
 /* NULL for a line or hypothesis that does not exist. */
 const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis);
 

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* The limit on source tokens where neither the user nor the model has one. */
+/* The limit on tokens where neither the user nor the model has one. */
 enum { USUAL_SOURCE = 512 };
 
 /* All options but threads. */
@@ -18,6 +18,9 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     FERRY_TRY(ferry_languages_find(languages, options->from, options->to, &translator->pair, error));
     FERRY_TRY(ferry_languages_check(languages, translator->pair, options->forced_first_id, error));
     translator->sentences = ferry_languages_sentences(languages, translator->pair);
+    const ferry_tokenizer *tokenizer = translator->model->tokenizer;
+    const bool replaces = options->replace_unknowns != 0 && tokenizer != NULL;
+    translator->unknown_id = replaces ? ferry_tokenizer_target_unknown(tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
@@ -94,12 +97,21 @@ size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)
     return translator != NULL ? atomic_load(&translator->memory.held) : 0;
 }
 
-int32_t ferry_translator_source_limit(const ferry_translator *translator)
+static int32_t limit_of(const ferry_translator *translator, const ferry_stack *stack)
 {
-    const int32_t limit = translator->model->file.transformer.encoder.position.limit;
-    const int32_t wanted = translator->options.max_source;
+    const int32_t limit = stack->position.limit, wanted = translator->options.max_source;
     if (wanted > 0 && (limit == 0 || wanted < limit)) return wanted;
     return limit > 0 ? limit : USUAL_SOURCE;
+}
+
+int32_t ferry_translator_source_limit(const ferry_translator *translator)
+{
+    return limit_of(translator, &translator->model->file.transformer.encoder);
+}
+
+int32_t ferry_translator_scored_limit(const ferry_translator *translator)
+{
+    return limit_of(translator, &translator->model->file.transformer.decoder);
 }
 
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length)

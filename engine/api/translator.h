@@ -18,6 +18,7 @@ struct ferry_translator {
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
+    int32_t unknown_id;          /* of the target; -1: there is none, or it is not looked for */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
     ferry_memory memory;         /* of the generators and the screen */
@@ -29,8 +30,16 @@ static inline ferry_profile *ferry_translator_profile(const ferry_translator *tr
     return &translator->generators[worker].state.profile;
 }
 
+/* Whether the bytes of source tokens have to be known. */
+static inline bool ferry_translator_wants_tokens(const ferry_translator *translator)
+{
+    return translator->options.alignment != 0 || translator->options.replace_unknowns != 0;
+}
+
 /* The most source tokens of a sentence (ferry_options.max_source). */
 int32_t ferry_translator_source_limit(const ferry_translator *translator);
+/* The most target tokens of a pair that is scored. */
+int32_t ferry_translator_scored_limit(const ferry_translator *translator);
 /* The most target tokens of a sentence. */
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length);
 

@@ -217,6 +217,16 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 
 /* ---- all of it ---- */
 
+static ferry_status check_alignment(const ferry_binder *binder, const ferry_generation *generation, int32_t heads,
+                                    ferry_error *error)
+{
+    const int32_t first = generation->alignment_head, most = first >= 0 ? heads - first : heads;
+    if (generation->alignment_heads <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: ferry.alignment_heads: expected at most %" PRId32 " from head %" PRId32 ", found %" PRId32,
+                      binder->gguf->file, most, first, generation->alignment_heads);
+}
+
 static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *values, ferry_error *error)
 {
     static const ferry_key_group groups[] = {FERRY_KEYS_GRAPH, FERRY_KEYS_ENCODER,    FERRY_KEYS_DECODER,
@@ -226,6 +236,7 @@ static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *v
         FERRY_TRY(ferry_read_keys(binder->gguf, groups[i], values, &file->arena, error));
     FERRY_TRY(check_stack_sizes(binder, "encoder", &file->transformer.encoder, error));
     FERRY_TRY(check_stack_sizes(binder, "decoder", &file->transformer.decoder, error));
+    FERRY_TRY(check_alignment(binder, &file->generation, file->transformer.decoder.heads, error));
     if (file->generation.eos_count > 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.eos_ids': expected at least one id",
                       binder->gguf->file);

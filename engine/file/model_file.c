@@ -51,7 +51,7 @@ static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_va
     FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_TOKENIZER, values, &file->arena, error));
     if (text->kind == FERRY_TOKENIZER_SENTENCEPIECE && text->source_model.size == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.source.model' is empty", gguf->file);
-    if (text->target_model.size == 0) text->target_model = text->source_model;
+    if (text->target_model.data == NULL) text->target_model = text->source_model;
     if (text->target_pieces == NULL && text->source_count != text->target_count)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.target.pieces' is missing", gguf->file);
     if (text->target_pieces == NULL) text->target_pieces = text->source_pieces;

@@ -41,8 +41,8 @@ typedef enum ferry_tokenizer_kind {
 typedef struct ferry_model_text {
     bool present;
     ferry_tokenizer_kind kind;
-    ferry_view source_model;         /* SentencePiece model; empty: a text is pieces separated by blanks */
-    ferry_view target_model;         /* the same bytes (equal pointers) when the file holds one for both */
+    ferry_view source_model; /* SentencePiece model; empty: a text is pieces separated by blanks */
+    ferry_view target_model; /* the same bytes (equal pointers) when the file holds one for both; empty: not known */
     const ferry_view *source_pieces; /* [source_count] by id; empty: no piece has this id */
     int32_t source_count;            /* = encoder.vocab_size */
     const ferry_view *target_pieces; /* [target_count] by id; the same array when the vocabulary is shared */

@@ -147,6 +147,8 @@ static const ferry_key generation_keys[] = {
      .least = -1, .bound = FERRY_BOUND_LAYER},
     {"alignment_head", FERRY_KEY_ID, PLACE(ferry_generation, alignment_head), .optional = true, .usual = -1,
      .least = -1, .bound = FERRY_BOUND_HEAD},
+    {"alignment_heads", FERRY_KEY_SIZE, PLACE(ferry_generation, alignment_heads), .optional = true, .least = 1,
+     .usual = 1, .bound = FERRY_BOUND_HEADS},
     {"shortlist.first", FERRY_KEY_SIZE, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.first),
      .bound = FERRY_BOUND_TARGET_COUNT},
     {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.shared)},
@@ -195,6 +197,14 @@ static const ferry_key decoding_keys[] = {
      .usual = 1, .help = "number of threads"},
     {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, batch), .least = 1, .most = MAX_BATCH, .usual = 64,
      .help = "lines decoded together"},
+    {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alignment)},
+    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns)},
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives)},
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample)},
+    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, temperature), .above = true, .most = 1000,
+     .usual = 1},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY},
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -333,6 +343,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_stack *decoder = &values->transformer->decoder;
+    const ferry_options *decoding = &values->generation->decoding;
     const int32_t source = values->transformer->encoder.vocab_size, target = decoder->vocab_size;
     switch (key->bound) {
     case FERRY_BOUND_FIXED: break;
@@ -342,8 +353,9 @@ double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_BOUND_TAG_ID: return (values->text->languages.target_tag == FERRY_TAG_FIRST ? target : source) - 1;
     case FERRY_BOUND_LAYER: return decoder->layer_count - 1;
     case FERRY_BOUND_HEAD: return decoder->heads - 1;
+    case FERRY_BOUND_HEADS: return decoder->heads;
     case FERRY_BOUND_LANGUAGE: return values->text->languages.count - 1;
-    case FERRY_BOUND_BEAM: return values->generation->decoding.beam;
+    case FERRY_BOUND_BEAM: return decoding->sample || decoding->alternatives ? key->most : decoding->beam;
     }
     return key->most;
 }

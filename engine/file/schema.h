@@ -52,8 +52,9 @@ typedef enum ferry_key_bound {
     FERRY_BOUND_TAG_ID,       /* the side that has the target language's tag */
     FERRY_BOUND_LAYER,        /* of the decoder */
     FERRY_BOUND_HEAD,
+    FERRY_BOUND_HEADS,    /* as many as there are */
     FERRY_BOUND_LANGUAGE, /* index of the last one */
-    FERRY_BOUND_BEAM
+    FERRY_BOUND_BEAM      /* unless the option `sample` or `alternatives` is set */
 } ferry_key_bound;
 
 typedef struct ferry_key {

@@ -37,6 +37,7 @@ typedef struct ferry_attention_probe {
     int32_t layer, head; /* negative: all */
     float *weights;      /* [layers asked for, heads asked for, rows, ld]; 0 past the keys */
     size_t rows, ld;     /* rows: of a call */
+    bool last;           /* of cross-attention: nothing else is wanted of the pass, which ends here */
 } ferry_attention_probe;
 
 typedef struct ferry_attention_call {

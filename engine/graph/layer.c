@@ -212,6 +212,13 @@ static void enter_phase(const ferry_pass *pass, ferry_phase phase)
     if (pass->stack->causal) ferry_profile_enter(&pass->state->profile, phase);
 }
 
+/* Whether the layer's cross-attention was all that is wanted. */
+static bool ends_at(const ferry_pass *pass, int32_t layer)
+{
+    const ferry_attention_probe *probe = pass->state->probe;
+    return pass->stack->causal && probe != NULL && probe->last && probe->layer == layer;
+}
+
 static ferry_status run_layer(const ferry_pass *pass, int32_t layer, ferry_error *error)
 {
     enter_phase(pass, FERRY_PHASE_SELF_ATTENTION);
@@ -219,6 +226,7 @@ static ferry_status run_layer(const ferry_pass *pass, int32_t layer, ferry_error
                                                               : run_self_attention(pass, layer, error));
     enter_phase(pass, FERRY_PHASE_CROSS_ATTENTION);
     if (pass->stack->causal) FERRY_TRY(run_cross_attention(pass, layer, error));
+    if (ends_at(pass, layer)) return FERRY_OK;
     enter_phase(pass, FERRY_PHASE_FEED_FORWARD);
     return run_feed_forward(pass, layer, error);
 }
@@ -242,6 +250,7 @@ ferry_status ferry_pass_run(ferry_pass *pass, const int32_t *ids, ferry_error *e
     for (int32_t layer = 0; status == FERRY_OK && layer < pass->stack->layer_count; layer++) {
         answer_hidden_probe(pass, layer);
         status = run_layer(pass, layer, error);
+        if (ends_at(pass, layer)) break;
     }
     ferry_profile_leave(&pass->state->profile, around);
     if (status == FERRY_OK && norm->weight != NULL) normalize(pass, pass->x, pass->x, NULL, norm);

@@ -125,6 +125,17 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
+static void print_alignment(FILE *out, const ferry_generation *generation)
+{
+    const int layer = generation->alignment_layer, head = generation->alignment_head;
+    const int last = head + generation->alignment_heads - 1;
+    if (layer < 0 || head < 0) return;
+    if (last == head)
+        fprintf(out, "alignment: layer %d, head %d\n", layer, head);
+    else
+        fprintf(out, "alignment: layer %d, heads %d to %d\n", layer, head, last);
+}
+
 static void print_shortlist(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
 {
     const ferry_shortlist *shortlist = &generation->shortlist;
@@ -184,14 +195,17 @@ static void print_text(FILE *out, const ferry_model_text *text)
         fputs("text: no tokenizer; the model takes and gives ids only\n", out);
         return;
     }
-    const bool one_model = text->source_model.data == text->target_model.data;
+    const ferry_view source = text->source_model, target = text->target_model;
+    const bool one_model = source.data == target.data;
     const bool one_table = text->source_pieces == text->target_pieces;
-    if (text->source_model.size == 0)
+    if (source.size == 0)
         fputs("text: pieces with blanks between them", out);
     else
         fprintf(out, "text: SentencePiece, %s (%.0f kB)",
-                one_model ? "one model for both sides" : "a model for each side",
-                (double)(text->source_model.size + (one_model ? 0 : text->target_model.size)) / 1e3);
+                one_model          ? "one model for both sides"
+                : target.size == 0 ? "a model for the source"
+                                   : "a model for each side",
+                (double)(source.size + (one_model ? 0 : target.size)) / 1e3);
     fprintf(out, ", %s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
             text->opus_punctuation ? "; punctuation is cleaned first" : "",
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");
@@ -287,9 +301,7 @@ static void print_model(FILE *out, const ferry_model *model)
     print_codes(out, transformer);
     print_stack(out, "encoder", &transformer->encoder, false);
     print_stack(out, "decoder", &transformer->decoder, transformer->ssru);
-    if (generation->alignment_layer >= 0)
-        fprintf(out, "alignment: layer %d, head %d\n", (int)generation->alignment_layer,
-                (int)generation->alignment_head);
+    print_alignment(out, generation);
     print_shortlist(out, transformer, generation);
     print_text(out, &file->text);
     print_languages(out, &file->text.languages);

@@ -7,30 +7,6 @@
 #include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
-/* The side that a translation is on, as a tokenizer of its own: no prefix, no suffix, no tag in the line. */
-static ferry_status create_tokenizer(const ferry_model *model, ferry_tokenizer **tokenizer, ferry_error *error)
-{
-    static const char unknown[] = "<unk>";
-    const ferry_model_text *text = &model->file.text;
-    int32_t unk = text->source_unk_id;
-    *tokenizer = NULL;
-    if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
-    for (int32_t i = 0; text->target_pieces != text->source_pieces; i++) {
-        if (i == text->target_count)
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '%s'", unknown);
-        unk = i;
-        if (ferry_view_is(text->target_pieces[i], unknown)) break;
-    }
-    const ferry_tokenizer_config config = {
-        .source_model = text->target_model,
-        .source_pieces = text->target_pieces,
-        .source_count = text->target_count,
-        .source_unk = unk,
-        .opus_punctuation = text->opus_punctuation,
-    };
-    return ferry_tokenizer_create(&config, tokenizer, error);
-}
-
 /* The tag that begins a translation; -1: none. */
 static ferry_status find_tag(const ferry_model *model, int32_t *tag, ferry_error *error)
 {
@@ -51,7 +27,7 @@ typedef struct opening {
 static ferry_status append(const ferry_tokenizer *tokenizer, const opening *lead, ferry_text text, ferry_ids *one,
                            ferry_ids *all, ferry_error *error)
 {
-    FERRY_TRY(ferry_tokenizer_encode(tokenizer, (ferry_view){text.data, text.size}, one, error));
+    FERRY_TRY(ferry_tokenizer_encode_target(tokenizer, (ferry_view){text.data, text.size}, one, NULL, error));
     const size_t count = (size_t)lead->count + one->count;
     if (count > INT32_MAX - all->count)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
@@ -89,16 +65,14 @@ ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *t
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX - 1, error));
     FERRY_TRY(ferry_check_texts("texts", texts, (size_t)count, error));
     opening before = {{model->file.generation.start_id, -1}, 1};
-    ferry_tokenizer *tokenizer;
     ferry_ids all = {0};
-    FERRY_TRY(create_tokenizer(model, &tokenizer, error));
+    if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
     ferry_status status = find_tag(model, &before.ids[1], error);
     before.count = *lead = before.ids[1] >= 0 ? 2 : 1;
     int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
     if (status == FERRY_OK && starts == NULL)
         status = ferry_fail_memory(error, "target ids", ((size_t)count + 1) * sizeof *starts);
-    if (status == FERRY_OK) status = tokenize(tokenizer, &before, texts, count, &all, starts, error);
-    ferry_tokenizer_destroy(tokenizer);
+    if (status == FERRY_OK) status = tokenize(model->tokenizer, &before, texts, count, &all, starts, error);
     if (status != FERRY_OK) {
         free(all.ids);
         free(starts);

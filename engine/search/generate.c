@@ -44,6 +44,7 @@ typedef struct generation {
     ferry_sequence *sources;                   /* [width] keys and values of cross-attention, of the living */
     ferry_output_sentence *outputs;            /* [width] of the living */
     float *hidden;                             /* [capacity, D] */
+    const float ***weights;                    /* [width] of the living, in a step's end; NULL: not wanted */
 } generation;
 
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
@@ -74,6 +75,13 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
+ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+                      account->memory->limit, account->needed);
+}
+
 static ferry_status reserve_slots(ferry_generator *generator, int32_t width, ferry_error *error)
 {
     if (width <= generator->slot_count) return FERRY_OK;
@@ -99,6 +107,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
     g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
+    g->weights = ferry_arena_take(arena, width, sizeof *g->weights, &failed);
     g->spans = ferry_arena_take(arena, capacity, sizeof *g->spans, &failed);
     g->ids = ferry_arena_take(arena, capacity, sizeof *g->ids, &failed);
     g->next_ids = ferry_arena_take(arena, capacity, sizeof *g->next_ids, &failed);
@@ -248,26 +257,75 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
+/* Takes memory for the weights of living sentence i, whose hypotheses are appended to targets [*count]. */
+static ferry_status add_targets(generation *g, int32_t i, ferry_forced *targets, int32_t *count, ferry_error *error)
+{
+    ferry_arena *arena = &g->state->context.arena;
+    const ferry_search *search = g->outputs[i].search;
+    const int32_t hypotheses = ferry_search_count(search);
+    const size_t S = (size_t)g->sources[i].length;
+    bool failed = false;
+    g->weights[i] = ferry_arena_take(arena, (size_t)hypotheses, sizeof *g->weights[i], &failed);
+    for (int32_t h = 0; !failed && h < hypotheses; h++) {
+        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
+        float *weights = ferry_arena_take(arena, (size_t)found.length, S * sizeof *weights, &failed);
+        g->weights[i][h] = weights;
+        targets[(*count)++] =
+            (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
+    }
+    return failed ? ferry_fail_memory(error, "weights of tokens", S * sizeof(float)) : FERRY_OK;
+}
+
+static bool wants_weights(const generation *g, int32_t i)
+{
+    const ferry_generate_source *source = g->source;
+    const ferry_search *search = g->outputs[i].search;
+    const bool ended = source->wants_weights != NULL && g->outputs[i].rows == 0 && !ferry_search_is_damaged(search);
+    return ended && source->wants_weights(source->user, search);
+}
+
+/* Computes the weights of all sentences that have finished and want them, in one forced decoding. */
+static ferry_status align(generation *g, ferry_error *error)
+{
+    size_t most = 0;
+    int32_t count = 0;
+    for (int32_t i = 0; i < g->living_count; i++) {
+        g->weights[i] = NULL;
+        if (wants_weights(g, i)) most += (size_t)ferry_search_count(g->outputs[i].search);
+    }
+    if (most == 0) return FERRY_OK;
+    ferry_forced *targets = ferry_arena_alloc(&g->state->context.arena, most, sizeof *targets);
+    if (targets == NULL) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
+    for (int32_t i = 0; i < g->living_count; i++)
+        if (wants_weights(g, i)) FERRY_TRY(add_targets(g, i, targets, &count, error));
+    return ferry_force(g->state, g->source->force, g->sources, targets, count, error);
+}
+
 /* Passes on what became of living sentence i. */
 static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_search *search = g->outputs[i].search;
+    const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
     ferry_error why;
-    if (!ferry_search_is_damaged(search)) return source->finished(source->user, g->slots[i].tag, search, error);
-    ferry_fail(&why, FERRY_ERROR_FORMAT,
-               "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)");
+    if (!ferry_search_is_damaged(finished.search))
+        return source->finished(source->user, g->slots[i].tag, &finished, error);
+    ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
     return source->failed(source->user, g->slots[i].tag, &why, error);
 }
 
 /* Finished sentences leave. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
+    const ferry_generate_source *source = g->source;
+    const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
     int32_t kept = 0;
+    FERRY_TRY(align(g, error));
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
         const ferry_generate_slot slot = g->slots[i];
         if (g->outputs[i].rows > 0) {
+            if (status == FERRY_OK && source->stepped != NULL)
+                status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
             g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
             g->slots[kept] = slot;
             g->sources[kept] = g->sources[i];
@@ -279,6 +337,7 @@ static ferry_status leave(generation *g, ferry_error *error)
         g->tokens -= slot.length;
     }
     g->living_count = kept;
+    ferry_arena_end(&g->state->context.arena, mark);
     return status;
 }
 
@@ -300,11 +359,9 @@ static void clear(generation *g)
 static ferry_status give_up(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_account *account = &g->state->account;
     ferry_status status = FERRY_OK;
     ferry_error why;
-    ferry_fail(&why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-               account->memory->limit, account->needed);
+    ferry_generate_fail_refused(&g->state->account, &why);
     for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
         status = source->failed(source->user, g->slots[i].tag, &why, error);
     if (g->living_count == 0 && g->width == 1) {

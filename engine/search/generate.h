@@ -4,6 +4,7 @@
 #define FERRY_SEARCH_GENERATE_H
 
 #include "engine/graph/state.h"
+#include "force.h"
 #include "screen.h"
 #include "search.h"
 
@@ -14,6 +15,12 @@ typedef struct ferry_generate_sentence {
     size_t tag; /* the caller's name for it */
 } ferry_generate_sentence;
 
+/* A sentence whose search has ended. */
+typedef struct ferry_generate_finished {
+    const ferry_search *search;
+    const float *const *weights; /* [ferry_search_count] of each hypothesis [T, S] (force.h); NULL: not wanted */
+} ferry_generate_finished;
+
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
     int32_t width;  /* at most so many sentences at the same time; ≥ 1 */
@@ -23,12 +30,17 @@ typedef struct ferry_generate_source {
     int32_t beam, max_length;
     const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
+    /* Whether the weights of a search's hypotheses are wanted, and how they are made; NULL: never. */
+    bool (*wants_weights)(void *user, const ferry_search *search);
+    const ferry_force_rules *force;
     /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
+    /* NULL, or called after each step for each sentence that goes on. An error that it returns ends the call. */
+    ferry_status (*stepped)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
     /* One of these two is called once for each sentence, in the order in which they finish. An error that it returns
      * (and has described in `error`) ends the call. */
-    /* `search` lives until it returns. */
-    ferry_status (*finished)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
+    /* What `sentence` points to lives until it returns. */
+    ferry_status (*finished)(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error);
     /* A sentence could not be translated: FORMAT (a logit was not finite), or LIMIT (the state's account refused the
      * memory that the sentences in progress needed together). */
     ferry_status (*failed)(void *user, size_t tag, const ferry_error *why, ferry_error *error);
@@ -53,6 +65,9 @@ void ferry_generator_destroy(ferry_generator *generator);
 void ferry_generator_release(ferry_generator *generator);
 /* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
+
+/* LIMIT: why a line fails for which the account has refused memory. */
+ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error);
 
 /* A sentence's hypotheses depend on the sentence and its rules alone. A sentence longer than the encoder's positions,
  * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT,

@@ -23,8 +23,10 @@ typedef struct ferry_generation {
     const int32_t *eos_ids; /* [eos_count] each ends a hypothesis; the first one pads */
     int32_t eos_count;
     int32_t pad_id; /* -1 if there is none */
-    /* Where guided alignment was trained: the weights of this cross-attention are the model's alignment. -1: unknown */
+    /* The cross-attention whose weights are the model's alignment: the mean of `alignment_heads` heads from the first
+     * on. -1: unknown */
     int32_t alignment_layer, alignment_head;
+    int32_t alignment_heads;
     ferry_options decoding; /* the model's own choices: a user's defaults */
     ferry_shortlist shortlist;
 } ferry_generation;

@@ -19,6 +19,7 @@ typedef struct ferry_logits {
     const int32_t *ids; /* [≥ first + count] or NULL */
     int32_t count;
     int32_t first;
+    int32_t *order; /* [count] scratch, where the columns are all */
 } ferry_logits;
 
 static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)

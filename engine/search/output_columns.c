@@ -31,7 +31,8 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
     FERRY_TRY(ferry_search_begin(arena, rules, &sentence->search, error));
     if (shortlist == NULL || !rules->options.shortlist) return FERRY_OK;
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_SHORTLIST);
-    FERRY_TRY(ferry_shortlist_words(shortlist, matrix->N, ids, length, arena, &sentence->words, &count, error));
+    FERRY_TRY(ferry_shortlist_words(shortlist, matrix->N, ids, length, rules->prefix, rules->prefix_count, arena,
+                                    &sentence->words, &count, error));
     FERRY_TRY(ferry_matrix_select(matrix, sentence->words, count, arena, &sentence->matrix, error));
     ferry_profile_leave(&state->profile, around);
     return FERRY_OK;
@@ -150,14 +151,17 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
                              ferry_sentence_groups(columns->state->model, &g->rows)};
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    float *values = ferry_arena_alloc(&context->arena, floats, sizeof *values);
-    if (values == NULL) return ferry_fail_memory(error, "logits", floats * sizeof *values);
+    bool failed = false;
+    float *values = ferry_arena_take(&context->arena, floats, sizeof *values, &failed);
+    int32_t *order = width == N ? ferry_arena_take(&context->arena, (size_t)N, sizeof *order, &failed) : NULL;
+    if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
     FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
     for (int32_t first = 0; first < N; first += width) {
         const int32_t count = N - first < width ? N - first : width;
         const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);
         FERRY_TRY(ferry_inputs_multiply(context, values, &g->inputs, &matrix, error));
-        const ferry_logits part = {.values = values, .ld = (size_t)count, .count = count, .first = first};
+        const ferry_logits part = {
+            .values = values, .ld = (size_t)count, .count = count, .first = first, .order = order};
         const ferry_phase outer = ferry_profile_enter(profile, FERRY_PHASE_SEARCH);
         FERRY_TRY(show_part(columns, g, &part, error));
         ferry_profile_leave(profile, outer);

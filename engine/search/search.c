@@ -1,4 +1,4 @@
-#include "search.h"
+#include "search_state.h"
 
 #include <assert.h>
 #include <math.h>
@@ -6,63 +6,6 @@
 
 #include "base/bytes.h"
 #include "screen.h"
-
-/* ---- the state; k is options.beam, C the number of candidates that a step considers ---- */
-
-/* A living row. */
-typedef struct ferry_path {
-    int32_t *ids;  /* [1 + max_length] start token, generated tokens */
-    float *scores; /* [max_length] what each generated token added to the sum */
-    float sum;
-} ferry_path;
-
-typedef struct ferry_candidate {
-    float sum;
-    float score; /* the token's part of it */
-    int32_t row;
-    int32_t id; /* -1: the row as it is */
-} ferry_candidate;
-
-typedef struct ferry_finished {
-    float score;
-    int32_t length;
-    int32_t *ids;        /* [max_length] */
-    float *token_scores; /* [max_length] */
-} ferry_finished;
-
-/* The largest of the logits that greedy search has seen. */
-typedef struct ferry_best {
-    float value; /* after the rules */
-    int32_t id;  /* -1: everything is masked */
-    float before_penalty;
-} ferry_best;
-
-/* What has been seen, since the last step, of the logits that follow a row. */
-typedef struct ferry_seen {
-    ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
-    ferry_top top;         /* beam search, and coarse logits: the best columns, after the rules */
-    ferry_best best;       /* greedy search */
-} ferry_seen;
-
-struct ferry_search {
-    ferry_search_rules rules;
-    int32_t generated; /* tokens of every living row */
-
-    int32_t live;
-    ferry_path *rows;      /* [k] */
-    ferry_path *next_rows; /* [k] */
-
-    int32_t finished_count;
-    ferry_finished *finished; /* [k]  best first */
-
-    int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
-    int32_t candidate_factor; /* C = places × this */
-    bool best_ended;          /* the best candidate of some step was one that ended */
-    bool damaged;             /* a logit was not finite */
-    ferry_candidate *candidates; /* [C] */
-    ferry_seen *seen;            /* [k], by row */
-    float *before_penalty;       /* [1 + max_length] */
-};
 
 /* How many candidates this step considers. */
 static int32_t candidate_limit(const ferry_search *search)
@@ -81,13 +24,30 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* The token that must come next, or -1. */
-static int32_t forced_id(const ferry_search *search)
+int32_t ferry_search_forced_id(const ferry_search *search)
 {
-    const ferry_options *options = &search->rules.options;
-    const bool last = search->generated == search->rules.options.max_length - 1;
+    const ferry_search_rules *rules = &search->rules;
+    const ferry_options *options = &rules->options;
+    const bool last = search->generated == options->max_length - 1;
     if (last && options->forced_last_id >= 0) return options->forced_last_id;
-    return search->generated == 0 ? options->forced_first_id : -1;
+    if (search->generated == 0 && options->forced_first_id >= 0) return options->forced_first_id;
+    return search->generated < search->forced
+               ? rules->prefix[search->generated - (search->forced - rules->prefix_count)]
+               : -1;
+}
+
+/* Whether the next token is one of the prefix. */
+static bool is_in_prefix(const ferry_search *search)
+{
+    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+}
+
+/* Whether token `id` is one that ends a sentence. */
+static bool is_eos(const ferry_search_rules *rules, int32_t id)
+{
+    for (int32_t i = 0; i < rules->eos_count; i++)
+        if (rules->eos_ids[i] == id) return true;
+    return false;
 }
 
 /* Whether token `id`, coming next, is the last one. */
@@ -95,10 +55,9 @@ static bool ends(const ferry_search *search, int32_t id)
 {
     const ferry_search_rules *rules = &search->rules;
     if (search->generated + 1 == rules->options.max_length) return true;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && forced_id(search) >= 0) return false;
-    for (int32_t i = 0; i < rules->eos_count; i++)
-        if (rules->eos_ids[i] == id) return true;
-    return false;
+    if (is_in_prefix(search)) return false;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
+    return is_eos(rules, id);
 }
 
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
@@ -109,7 +68,19 @@ float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 
 static float final_score(const ferry_search *search, float sum, int32_t n)
 {
-    return ferry_decoding_score(&search->rules.options, sum, n);
+    const ferry_options *options = &search->rules.options;
+    return ferry_decoding_score(options, sum, n - ferry_search_uncounted(options, search->rules.prefix_count));
+}
+
+int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count)
+{
+    if (prefix_count == 0 || options->policy != FERRY_POLICY_HUGGINGFACE) return 0;
+    return prefix_count + (options->forced_first_id >= 0);
+}
+
+int32_t ferry_search_width(const ferry_options *options)
+{
+    return options->beam > 1 ? options->beam : options->nbest;
 }
 
 /* Whether the penalty applies to log-probabilities, which only a whole row gives: that of beam search, unless it is
@@ -121,12 +92,14 @@ static bool penalizes_probabilities(const ferry_options *options)
 
 bool ferry_search_takes_parts(const ferry_search *search)
 {
-    return !penalizes_probabilities(&search->rules.options);
+    const ferry_options *options = &search->rules.options;
+    return !penalizes_probabilities(options) && options->sample == 0 && options->alternatives == 0;
 }
 
 bool ferry_search_needs_largest_only(const ferry_options *options)
 {
-    return options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
+    const bool plain = options->sample == 0 && options->alternatives == 0;
+    return plain && options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
 }
 
 bool ferry_search_takes_screens(const ferry_search *search)
@@ -139,21 +112,21 @@ bool ferry_search_takes_screens(const ferry_search *search)
 /* tokens: k · row_size. */
 static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
 {
-    const size_t beam = (size_t)search->rules.options.beam;
-    const size_t candidates = beam * (size_t)search->candidate_factor;
+    const size_t width = (size_t)search->width;
+    const size_t candidates = width * (size_t)search->candidate_factor;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, tokens, 3 * sizeof *ids, &failed);
     float *scores = ferry_arena_take(arena, tokens, 3 * sizeof *scores, &failed);
-    search->rows = ferry_arena_take(arena, beam, sizeof *search->rows, &failed);
-    search->next_rows = ferry_arena_take(arena, beam, sizeof *search->next_rows, &failed);
-    search->finished = ferry_arena_take(arena, beam, sizeof *search->finished, &failed);
+    search->rows = ferry_arena_take(arena, width, sizeof *search->rows, &failed);
+    search->next_rows = ferry_arena_take(arena, width, sizeof *search->next_rows, &failed);
+    search->finished = ferry_arena_take(arena, width, sizeof *search->finished, &failed);
     search->candidates = ferry_arena_take(arena, candidates, sizeof *search->candidates, &failed);
-    search->seen = ferry_arena_take(arena, beam, sizeof *search->seen, &failed);
-    float *top_values = ferry_arena_take(arena, beam, candidates * sizeof *top_values, &failed);
-    int32_t *top_columns = ferry_arena_take(arena, beam, candidates * sizeof *top_columns, &failed);
+    search->seen = ferry_arena_take(arena, width, sizeof *search->seen, &failed);
+    float *top_values = ferry_arena_take(arena, width, candidates * sizeof *top_values, &failed);
+    int32_t *top_columns = ferry_arena_take(arena, width, candidates * sizeof *top_columns, &failed);
     search->before_penalty = ferry_arena_take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
-    for (size_t i = 0; i < beam; i++) {
+    for (size_t i = 0; i < width; i++) {
         const size_t row = i * row_size, next = row + tokens, finished = next + tokens;
         search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
         search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
@@ -167,7 +140,7 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
 /* Candidates for each place, so that all places can be filled again; of greedy search, for a screen. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
-    if (rules->options.beam == 1) return FERRY_SCREENED;
+    if (rules->options.beam == 1) return rules->options.nbest > 1 ? 1 : FERRY_SCREENED;
     if (rules->options.policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
@@ -176,7 +149,7 @@ static int64_t candidate_factor(const ferry_search_rules *rules)
 /* Nothing has been seen of the logits that follow the living rows. */
 static void forget(ferry_search *search)
 {
-    for (int32_t row = 0; row < search->live; row++) {
+    for (int32_t row = 0; row < search->width; row++) {
         ferry_seen *seen = &search->seen[row];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
         seen->top.limit = candidate_limit(search);
@@ -188,21 +161,25 @@ static void forget(ferry_search *search)
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error)
 {
-    const int32_t beam = rules->options.beam;
-    assert(beam >= 1 && rules->options.nbest >= 1 && rules->options.nbest <= beam && rules->options.max_length >= 1);
+    const int32_t width = ferry_search_width(&rules->options);
+    const int32_t forced = rules->prefix_count + (rules->options.forced_first_id >= 0);
+    assert(width >= 1 && rules->options.nbest >= 1 && rules->options.nbest <= width && rules->options.max_length >= 1);
+    assert(rules->prefix_count == 0 || forced < rules->options.max_length);
     *search = NULL;
 
     const int64_t factor = candidate_factor(rules);
     const size_t row_size = 1 + (size_t)rules->options.max_length;
     size_t tokens;
-    if (beam > INT32_MAX / factor || !ferry_mul_size((size_t)beam, row_size, &tokens))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", beam);
+    if (width > INT32_MAX / factor || !ferry_mul_size((size_t)width, row_size, &tokens))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", width);
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
     *made = (ferry_search){
         .rules = *rules,
+        .forced = forced,
         .live = 1,
-        .places = beam,
+        .width = width,
+        .places = width,
         .candidate_factor = (int32_t)factor,
     };
     if (!allocate(arena, made, row_size, tokens))
@@ -221,13 +198,18 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
 
 static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
-    ferry_logits_mask(logits, values, &search->rules.options, search->rules.eos_ids, search->rules.eos_count,
-                      search->rows[row].ids, 1 + search->generated);
+    const ferry_options *options = &search->rules.options;
+    ferry_options endless;
+    if (options->alternatives != 0 && ferry_search_branches(search) && options->min_length <= search->generated) {
+        endless = *options; /* as in CTranslate2, an end is no alternative */
+        endless.min_length = search->generated + 1;
+        options = &endless;
+    }
+    ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count, search->rows[row].ids,
+                      1 + search->generated);
 }
 
-/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
- * never chosen. */
-static bool is_damaged(const ferry_log_sum *total)
+bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
 {
     return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
 }
@@ -236,31 +218,20 @@ static void log_softmax(ferry_search *search, const ferry_kernels *kernels, floa
 {
     ferry_log_sum total = FERRY_LOG_SUM_ZERO;
     kernels->add_exp(&total, values, count);
-    search->damaged = search->damaged || is_damaged(&total);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(&total);
     const float log_sum = ferry_log_of_sum(&total);
     for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
 }
 
-/* The logit of token `id` before the repetition penalty, which has made it `value`. */
-static float value_before_penalty(const ferry_search *search, int32_t id, float value)
+static bool is_scored(const ferry_search *search)
 {
-    const int32_t *row = search->rows[0].ids;
-    for (int32_t i = 0; i <= search->generated; i++)
-        if (row[i] == id) return search->before_penalty[i];
-    return value;
+    return search->rules.options.beam > 1 || search->rules.options.scores != 0;
 }
 
-/* Of a part of greedy search's row. */
-static void keep_largest(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+/* Whether the next token is given, and its log-probability counts nevertheless. */
+static bool counts_given(const ferry_search *search)
 {
-    ferry_best *best = &search->seen[0].best;
-    const int32_t place = kernels->argmax(part->values, part->count);
-    const float value = place >= 0 ? part->values[place] : INFINITY;
-    if (value == INFINITY) search->damaged = true;
-    if (search->damaged || !(value > best->value)) return;
-    const int32_t id = ferry_logits_id(part, part->first + place);
-    const bool penalized = search->rules.options.repetition_penalty != 1;
-    *best = (ferry_best){value, id, penalized ? value_before_penalty(search, id, value) : value};
+    return search->rules.options.policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
 }
 
 /* The rules leave a token the log-probability value - normalizer:
@@ -270,7 +241,7 @@ static void keep_largest(ferry_search *search, const ferry_kernels *kernels, con
 static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
-    const bool greedy = options->beam == 1, scored = !greedy || options->scores != 0;
+    const bool greedy = options->beam == 1, scored = is_scored(search);
     ferry_seen *seen = &search->seen[row];
     float *values = part->values + (size_t)row * part->ld;
     if (penalizes_probabilities(options))
@@ -282,25 +253,41 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
                               search->before_penalty);
     mask(search, part, values, row);
     if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
-    search->damaged = search->damaged || is_damaged(&seen->log_sum);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
     if (greedy)
-        keep_largest(search, kernels, part);
+        ferry_greedy_see(search, kernels, part, values, row);
     else
         kernels->add_top(&seen->top, values, part->count, part->first);
+}
+
+/* Of a row that a token of Marian's prefix follows, which counts as much as if it had been chosen. */
+static void see_given(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
+{
+    ferry_seen *seen = &search->seen[row];
+    const float *values = part->values + (size_t)row * part->ld;
+    const int32_t id = ferry_search_forced_id(search), place = ferry_logits_place(part, id);
+    kernels->add_exp(&seen->log_sum, values, part->count);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
+    if (place >= 0) seen->best = (ferry_best){values[place], id, values[place]};
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     assert(search->live > 0);
-    if (forced_id(search) >= 0 || search->damaged) return;
-    for (int32_t row = 0; row < search->live; row++) see_row(search, kernels, part, row);
+    const bool given = counts_given(search);
+    if ((ferry_search_forced_id(search) >= 0 && !given) || search->damaged) return;
+    for (int32_t row = 0; row < search->live; row++)
+        if (given)
+            see_given(search, kernels, part, row);
+        else
+            see_row(search, kernels, part, row);
 }
 
 const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     ferry_top *top = &search->seen[0].top;
     assert(search->live == 1 && ferry_search_takes_screens(search));
-    if (forced_id(search) >= 0) return top;
+    if (ferry_search_forced_id(search) >= 0) return top;
     mask(search, part, part->values, 0);
     kernels->add_top(top, part->values, part->count, part->first);
     return top;
@@ -327,29 +314,23 @@ static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
     return true;
 }
 
-/* The choice of greedy search; none if every token is masked. */
-static int32_t collect_largest(ferry_search *search)
+float ferry_search_given_score(const ferry_search *search, int32_t row)
 {
-    const ferry_options *options = &search->rules.options;
-    const ferry_seen *seen = &search->seen[0];
-    if (seen->best.id < 0) return 0;
-    const float value = options->renormalize ? seen->best.value : seen->best.before_penalty;
-    const float score = options->scores != 0 ? value - ferry_log_of_sum(&seen->log_sum) : 0;
-    search->candidates[0] = (ferry_candidate){search->rows[0].sum + score, score, 0, seen->best.id};
-    return 1;
+    const ferry_seen *seen = &search->seen[row];
+    return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
 }
 
-/* The best continuations of all rows: at most C, in descending order of their sums. Masked tokens are not candidates.
- */
+/* The best continuations of all rows of beam search: at most C, in descending order of their sums. Masked tokens are
+ * not candidates. */
 static int32_t collect(ferry_search *search, const int32_t *words)
 {
-    const int32_t forced = forced_id(search);
+    const int32_t forced = ferry_search_forced_id(search);
     int32_t count = 0;
-    if (forced < 0 && search->rules.options.beam == 1) return collect_largest(search);
     for (int32_t row = 0; row < search->live; row++) {
         const float sum = search->rows[row].sum;
         if (forced >= 0) {
-            insert(search, &count, (ferry_candidate){sum, 0, row, forced});
+            const float score = ferry_search_given_score(search, row);
+            insert(search, &count, (ferry_candidate){.sum = sum + score, .score = score, .row = row, .id = forced});
             continue;
         }
         const ferry_top *top = &search->seen[row].top;
@@ -357,23 +338,26 @@ static int32_t collect(ferry_search *search, const int32_t *words)
         for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
             const float score = top->values[i] - log_sum;
             const int32_t id = words != NULL ? words[top->indices[i]] : top->indices[i];
-            if (!insert(search, &count, (ferry_candidate){score + sum, score, row, id})) break;
+            if (!insert(search, &count, (ferry_candidate){.sum = score + sum, .score = score, .row = row, .id = id}))
+                break;
         }
     }
     return count;
 }
 
-/* Offers a candidate to the finished hypotheses; the k best stay. */
+/* Offers a candidate to the finished hypotheses; the k best stay. (Greedy search has a place for each lane.) */
 static void finish(ferry_search *search, const ferry_candidate *candidate)
 {
-    const int32_t beam = search->rules.options.beam;
+    const int32_t width = search->width;
+    const bool sorted = search->rules.options.beam > 1;
     const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
     const float score = final_score(search, candidate->sum, length);
     const ferry_path *row = &search->rows[candidate->row];
     ferry_finished *finished = search->finished;
-    if (search->finished_count == beam && !(score > finished[beam - 1].score)) return;
+    if (search->finished_count == width && !(score > finished[width - 1].score)) return;
 
-    int32_t at = search->finished_count < beam ? search->finished_count++ : beam - 1;
+    int32_t at = search->finished_count < width ? search->finished_count++ : width - 1;
+    if (!sorted) at = candidate->lane;
     ferry_finished entry = {score, length, finished[at].ids, finished[at].token_scores};
     memcpy(entry.ids, row->ids + 1, (size_t)search->generated * sizeof *entry.ids);
     memcpy(entry.token_scores, row->scores, (size_t)search->generated * sizeof *entry.token_scores);
@@ -381,7 +365,7 @@ static void finish(ferry_search *search, const ferry_candidate *candidate)
         entry.ids[length - 1] = candidate->id;
         entry.token_scores[length - 1] = candidate->score;
     }
-    for (; at > 0 && score > finished[at - 1].score; at--) finished[at] = finished[at - 1];
+    for (; sorted && at > 0 && score > finished[at - 1].score; at--) finished[at] = finished[at - 1];
     finished[at] = entry;
 }
 
@@ -395,6 +379,16 @@ static void extend(const ferry_search *search, const ferry_candidate *candidate,
     to->ids[1 + generated] = candidate->id;
     to->scores[generated] = candidate->score;
     to->sum = candidate->sum;
+    to->lane = candidate->lane;
+}
+
+/* Whether CTranslate2 gives a place to a row that can never become a hypothesis, instead of candidate i: one that ends
+ * directly after a prefix and is not the best. */
+static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
+{
+    const ferry_search_rules *rules = &search->rules;
+    const bool after_prefix = rules->prefix_count > 0 && search->generated == search->forced;
+    return after_prefix && i > 0 && rules->options.policy == FERRY_POLICY_CTRANSLATE2 && is_eos(rules, id);
 }
 
 /* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
@@ -402,10 +396,16 @@ static void extend(const ferry_search *search, const ferry_candidate *candidate,
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
     const int32_t places = search->places;
-    int32_t live = 0;
-    for (int32_t i = 0; i < count && (i < places || live < places); i++) {
+    const bool given =
+        search->rules.prefix_count > 0 && search->generated<search->forced, beams = search->rules.options.beam> 1;
+    int32_t live = 0, lost = 0;
+    for (int32_t i = 0; i < count && (i < places || live + lost < places); i++) {
         const ferry_candidate *candidate = &search->candidates[i];
-        if (ends(search, candidate->id)) {
+        if (beams && is_lost(search, i, candidate->id)) {
+            lost++;
+            continue;
+        }
+        if (candidate->id < 0 || ends(search, candidate->id)) {
             if (i < places) finish(search, candidate);
             if (i == 0) search->best_ended = true;
             continue;
@@ -420,7 +420,7 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
     search->next_rows = rows;
     search->live = live;
     search->generated++;
-    if (search->rules.options.policy == FERRY_POLICY_MARIAN) search->places = live;
+    if (search->rules.options.policy == FERRY_POLICY_MARIAN && !given) search->places = live;
 }
 
 /* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
@@ -428,6 +428,7 @@ static bool is_settled(const ferry_search *search)
 {
     const ferry_options *options = &search->rules.options;
     const bool ctranslate2 = options->policy == FERRY_POLICY_CTRANSLATE2;
+    if (options->beam == 1) return false;
     if (ctranslate2 && options->length_penalty == 0)
         return search->best_ended && search->finished_count >= search->rules.options.nbest;
     if (search->finished_count < options->beam) return false;
@@ -445,14 +446,15 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
         search->live = 0;
         return 0;
     }
-    const int32_t count = collect(search, logits->ids);
+    const bool greedy = search->rules.options.beam == 1;
+    const int32_t count = greedy ? ferry_greedy_collect(search, logits->ids) : collect(search, logits->ids);
     if (count > 0) {
         advance(search, count, ids, parents);
         if (search->live > 0 && is_settled(search)) search->live = 0;
     } else {
         const bool first = search->finished_count == 0;
         for (int32_t row = 0; first && row < search->live; row++)
-            finish(search, &(ferry_candidate){search->rows[row].sum, 0, row, -1});
+            finish(search, &(ferry_candidate){.sum = search->rows[row].sum, .row = row, .id = -1});
         search->live = 0;
     }
     forget(search);
@@ -460,6 +462,13 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 }
 
 /* ---- the result ---- */
+
+ferry_hypothesis ferry_search_so_far(const ferry_search *search)
+{
+    assert(search->live > 0);
+    const ferry_path *row = &search->rows[0];
+    return (ferry_hypothesis){.ids = row->ids + 1, .length = search->generated, .token_scores = row->scores};
+}
 
 bool ferry_search_is_damaged(const ferry_search *search)
 {

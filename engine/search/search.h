@@ -24,6 +24,17 @@
  * In all of them a row of max_length tokens ends as it is. Equal scores: the older hypothesis, then the lower row, then
  * the lower id.
  *
+ * Greedy search with `nbest` above 1 branches where nothing is given any more: its only row becomes `nbest` lanes, one
+ * for each of the likeliest tokens (`alternatives`; none of them ends), or for each draw (`sample`), and each lane goes
+ * on for itself. Lanes are hypotheses in this order, whatever their scores.
+ *
+ * A prefix is followed by what the search finds after it.
+ * - Hugging Face (`generate` with decoder_input_ids): its tokens, and forced_first_id before them, add nothing to the
+ *   sum and are not counted in n.
+ * - Marian (--force-decode): they count as if they had been chosen.
+ * - CTranslate2 (target_prefix): they add 0 and are counted. Directly after them, beam search loses a place for each
+ *   candidate that ends, except the best one.
+ *
  * Scores are (sum - word_penalty·n) / n^length_penalty, n being the number of generated tokens, eos included (0 when n
  * is 0). The sum is in float32, of each token's log-probability
  * - CTranslate2: of the logits as the rules have changed them, the repetition penalty among them;
@@ -49,6 +60,11 @@ typedef struct ferry_search_rules {
     const int32_t *eos_ids;
     int32_t eos_count;
     int32_t start_id; /* -1: a row of zeros, no token */
+    /* [prefix_count] tokens that come first, after forced_first_id; with it, fewer than max_length. None of them ends
+     */
+    const int32_t *prefix;
+    int32_t prefix_count;
+    uint64_t stream; /* of the draws (sample.h) */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
@@ -66,14 +82,19 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
 /* The score of n tokens whose log-probabilities add up to `sum`. */
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 
+/* Tokens of a hypothesis with a prefix that its score does not count. */
+int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count);
+/* The most rows that live at the same time. */
+int32_t ferry_search_width(const ferry_options *options);
+
 /* *search and all that it will need come from the arena, and live until the caller releases them there. The rules are
  * copied; the ids that they point to are not. Out of memory: MEMORY; a beam that cannot be represented: ARGUMENT. */
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error);
 
 /* Whether the search may see its logits in parts. (Hugging Face's beams with a repetition penalty may not: it works on
- * log-probabilities.) Scores have the same bytes whatever the parts if all but the last are multiples of
- * FERRY_LOG_SUM_BLOCK columns. */
+ * log-probabilities. Nor may draws and alternatives.) Scores have the same bytes whatever the parts if all but the last
+ * are multiples of FERRY_LOG_SUM_BLOCK columns. */
 bool ferry_search_takes_parts(const ferry_search *search);
 
 /* Shows such a search a part of the logits, one row for each living row: the columns that follow those that it saw
@@ -96,6 +117,14 @@ const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);
 
+/* What a search that goes on has so far: its first living row. The ids live until the next step. */
+ferry_hypothesis ferry_search_so_far(const ferry_search *search);
+
+/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
+ * never chosen. */
+bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
+#define FERRY_DAMAGED_LOGIT                                                                                            \
+    "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)"
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
 /* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)

@@ -19,9 +19,10 @@ static void add(word_set *set, int32_t id)
 }
 
 static void collect(word_set *set, const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source,
-                    int32_t length)
+                    int32_t length, const int32_t *prefix, int32_t prefix_count)
 {
     for (int32_t id = 0; id < shortlist->first; id++) add(set, id);
+    for (int32_t i = 0; i < prefix_count; i++) add(set, prefix[i]);
     for (int32_t s = 0; s < length; s++) {
         if (shortlist->shared) add(set, source[s]);
         for (uint32_t i = shortlist->offsets[source[s]]; i < shortlist->offsets[source[s] + 1]; i++)
@@ -42,14 +43,14 @@ static void list(const word_set *set, int32_t vocab, int32_t *words)
 }
 
 ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source,
-                                   int32_t length, ferry_arena *arena, const int32_t **words, int32_t *count,
-                                   ferry_error *error)
+                                   int32_t length, const int32_t *prefix, int32_t prefix_count, ferry_arena *arena,
+                                   const int32_t **words, int32_t *count, ferry_error *error)
 {
     const size_t bit_words = ((size_t)vocab + 63) / 64;
     word_set set = {.bits = ferry_arena_alloc(arena, bit_words, sizeof *set.bits)};
     if (set.bits == NULL) return ferry_fail_memory(error, "a shortlist", bit_words * sizeof *set.bits);
     memset(set.bits, 0, bit_words * sizeof *set.bits);
-    collect(&set, shortlist, vocab, source, length);
+    collect(&set, shortlist, vocab, source, length, prefix, prefix_count);
     int32_t *ids = ferry_arena_alloc(arena, (size_t)set.count, sizeof *ids);
     if (ids == NULL) return ferry_fail_memory(error, "a shortlist", (size_t)set.count * sizeof *ids);
     list(&set, vocab, ids);

@@ -176,7 +176,7 @@ ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_s
 /* plan_text.c: SentencePiece models and tables of pieces. */
 /* A table of `count` pieces, all empty, in the plan's memory. */
 ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error);
-/* SentencePiece models into plan->text; `target` NULL: the same as the source's. */
+/* SentencePiece models into plan->text; `target` NULL: the same as the source's; "": another one, which is missing. */
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
 /* plan->text with one vocabulary for both sides: `pieces` [V]. */

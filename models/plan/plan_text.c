@@ -24,8 +24,8 @@ ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source
 {
     ferry_model_text *text = &plan->text;
     FERRY_TRY(add_segmenter(plan, source, &text->source_model, error));
-    text->target_model = text->source_model;
-    return target != NULL ? add_segmenter(plan, target, &text->target_model, error) : FERRY_OK;
+    text->target_model = target == NULL ? text->source_model : (ferry_view){"", 0};
+    return target != NULL && *target != '\0' ? add_segmenter(plan, target, &text->target_model, error) : FERRY_OK;
 }
 
 ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error)

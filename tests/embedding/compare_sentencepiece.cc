@@ -1,5 +1,6 @@
 /* compare_sentencepiece MODEL... < LINES: our SentencePiece against the system's, of another version, in one program.
- * Both must find the same pieces and ids in each line of standard input, and in 100,000 lines of hostile text. */
+ * Both must find the same pieces, ids and places in each line of standard input, and in 100,000 lines of hostile text.
+ */
 #include <sentencepiece_processor.h>
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 extern "C" {
@@ -16,7 +18,8 @@ extern "C" {
 namespace
 {
 
-using Pieces = std::vector<std::pair<int32_t, std::string>>;
+/* The id, the piece, its place in the line. */
+using Pieces = std::vector<std::tuple<int32_t, std::string, size_t, size_t>>;
 
 uint32_t state = 1;
 
@@ -68,9 +71,10 @@ std::string hostile_line()
     return line;
 }
 
-ferry_status take(void *user, ferry_view piece, int32_t id)
+ferry_status take(void *user, const ferry_spm_part *part)
 {
-    static_cast<Pieces *>(user)->emplace_back(id, std::string(piece.data, piece.size));
+    const std::string piece(part->piece.data, part->piece.size);
+    static_cast<Pieces *>(user)->emplace_back(part->id, piece, part->begin, part->end);
     return FERRY_OK;
 }
 
@@ -81,7 +85,8 @@ bool equal(const ferry_spm *ours, const sentencepiece::SentencePieceProcessor &s
     sentencepiece::ImmutableSentencePieceText encoding;
     if (ferry_spm_encode(ours, {line.data(), line.size()}, take, &found, &error) != FERRY_OK) return false;
     if (!system.Encode(line, encoding.mutable_proto()).ok()) return false;
-    for (const auto &piece : encoding.pieces()) expected.emplace_back(piece.id(), piece.piece());
+    for (const auto &piece : encoding.pieces())
+        expected.emplace_back(piece.id(), piece.piece(), piece.begin(), piece.end());
     return found == expected;
 }
 

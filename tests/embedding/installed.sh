@@ -64,7 +64,7 @@ cp "$lib/libferry.a" static
 needs_only plain "$libc"
 says "$expected" ./plain "$model" "$text"
 
-# CMake's package, and Python's ctypes.
+# CMake's package, and Python with the library that its loader finds.
 ! grep -rF -e "$build" -e "$source_dir" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" ||
     fail "the packages name directories of this machine"
 cmake -S "$here/consumer" -B found -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$scratch/prefix" > /dev/null
@@ -74,7 +74,7 @@ needs_only found/with_ferry_static "$libc"
 scored=$(found/with_ferry "$model" "$text")
 [ "${scored#* }" = "$expected" ] || fail "ferry::ferry: expected '$expected', found '$scored'"
 says "$scored" found/with_ferry_static "$model" "$text"
-says "$expected" python3 "$here/consumer.py" "$lib/libferry.so" "$model" "$text"
+says "$expected" python3 -B "$source_dir/examples/python/translate.py" "$model" "$text"
 
 # The library of inspection.
 # shellcheck disable=SC2046

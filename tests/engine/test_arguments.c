@@ -202,6 +202,20 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         INTEGER(threads, 1 << 30),
         INTEGER(batch, 0),
         INTEGER(batch, 1 << 30),
+        INTEGER(alignment, -1),
+        INTEGER(alignment, 2),
+        INTEGER(replace_unknowns, -1),
+        INTEGER(replace_unknowns, 2),
+        INTEGER(alternatives, -1),
+        INTEGER(alternatives, 2),
+        INTEGER(sample, -1),
+        INTEGER(sample, 2),
+        REAL(temperature, 0),
+        REAL(temperature, INFINITY),
+        INTEGER(top_k, -1),
+        INTEGER(top_k, 1 << 30),
+        REAL(top_p, 0),
+        REAL(top_p, NAN),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_options options;
@@ -217,7 +231,8 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
 
 TEST_WITH(test_translating, set_up, tear_down)
 {
-    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}};
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}},
+                            two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
     ferry_result *made = result;
     REFUSED(ferry_translate, translator, ferry_translate(NULL, lines, 1, &made, error));
     check_result_is_null(made);
@@ -229,6 +244,18 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
     REFUSED(ferry_translate, result, ferry_translate(translator, lines, 1, NULL, error));
     made = result;
+    REFUSED(ferry_translate_prefixed, translator, ferry_translate_prefixed(NULL, lines, lines, 1, &made, error));
+    check_result_is_null(made);
+    REFUSED(ferry_translate_prefixed, lines, ferry_translate_prefixed(translator, NULL, lines, 1, &made, error));
+    REFUSED(ferry_translate_prefixed, prefixes, ferry_translate_prefixed(translator, lines, NULL, 1, &made, error));
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL",
+                   ferry_translate_prefixed(translator, two, lines, 3, &made, error));
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes,
+                   "prefixes[0].size: ", ferry_translate_prefixed(translator, lines, endless, 1, &made, error));
+    REFUSED(ferry_translate_prefixed, count,
+            ferry_translate_prefixed(translator, lines, lines, SIZE_MAX, &made, error));
+    REFUSED(ferry_translate_prefixed, result, ferry_translate_prefixed(translator, lines, lines, 1, NULL, error));
+    made = result;
     REFUSED(ferry_translate_text, translator, ferry_translate_text(NULL, lines[0], &made, error));
     check_result_is_null(made);
     REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL",
@@ -236,11 +263,38 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED_NAMING(ferry_translate_text, text,
                    "text.size: ", ferry_translate_text(translator, endless[0], &made, error));
     REFUSED(ferry_translate_text, result, ferry_translate_text(translator, lines[0], NULL, error));
+    made = result;
+    REFUSED(ferry_translate_markup, translator, ferry_translate_markup(NULL, lines[0], &made, error));
+    check_result_is_null(made);
+    REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL",
+                   ferry_translate_markup(translator, lines[2], &made, error));
+    REFUSED_NAMING(ferry_translate_markup, markup,
+                   "markup.size: ", ferry_translate_markup(translator, endless[0], &made, error));
+    REFUSED(ferry_translate_markup, result, ferry_translate_markup(translator, lines[0], NULL, error));
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
     CHECK(ferry_translate(translator, lines, 2, &made, &error)); /* an empty line may be NULL */
     assert_int_equal(ferry_result_hypotheses(made, 1), 1);
+    ferry_result_destroy(made);
+}
+
+TEST_WITH(test_scoring, set_up, tear_down)
+{
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}};
+    ferry_result *made = result;
+    REFUSED(ferry_score, translator, ferry_score(NULL, lines, lines, 1, &made, error));
+    check_result_is_null(made);
+    REFUSED(ferry_score, sources, ferry_score(translator, NULL, lines, 1, &made, error));
+    REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL",
+                   ferry_score(translator, lines, lines, 3, &made, error));
+    REFUSED(ferry_score, targets, ferry_score(translator, lines, NULL, 1, &made, error));
+    REFUSED_NAMING(ferry_score, targets, "targets[0].data: expected 2 bytes, found NULL",
+                   ferry_score(translator, lines, lines + 2, 1, &made, error));
+    REFUSED(ferry_score, count, ferry_score(translator, lines, lines, SIZE_MAX, &made, error));
+    REFUSED(ferry_score, result, ferry_score(translator, lines, lines, 1, NULL, error));
+    CHECK(ferry_score(translator, NULL, NULL, 0, &made, &error));
+    assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
 }
 
@@ -280,6 +334,51 @@ TEST_WITH(test_results, set_up, tear_down)
             ferry_result_sentence(text, 0, NULL, sizeof sentence) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_result_sentence, size, ferry_result_sentence(text, 0, &sentence, 0) == FERRY_OK);
     ferry_result_destroy(text);
+}
+
+static bool has_no_weights(const ferry_result *of, size_t line, size_t hypothesis, size_t token)
+{
+    size_t first = 9, count = 9;
+    return ferry_result_weights(of, line, hypothesis, token, &first, &count) == NULL && first == 0 && count == 0;
+}
+
+TEST_WITH(test_tokens, set_up, tear_down)
+{
+    const ferry_text line = {"b", 1};
+    const size_t past = SIZE_MAX;
+    ferry_options options;
+    ferry_result *made;
+    ferry_token token;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.alignment = 1;
+    made = translated(model, &options, &line, 1);
+#define SOURCE(of, line, index, token, size) ferry_result_source_token(of, line, index, token, size)
+#define TARGET(of, line, h, index, token, size) ferry_result_token(of, line, h, index, token, size)
+    ANSWERS(ferry_result_source_tokens, result, ferry_result_source_tokens(NULL, 0) == 0);
+    ANSWERS(ferry_result_source_tokens, line, ferry_result_source_tokens(made, 1) == 0);
+    ANSWERS(ferry_result_source_token, result, SOURCE(NULL, 0, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_source_token, line, SOURCE(made, 1, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_source_token, index, SOURCE(made, 0, past, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_source_token, token, SOURCE(made, 0, 0, NULL, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_source_token, size, SOURCE(made, 0, 0, &token, 0) == FERRY_OK);
+    ANSWERS(ferry_result_token, result, TARGET(NULL, 0, 0, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_token, line, TARGET(made, 1, 0, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_token, hypothesis, TARGET(made, 0, 9, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_token, index, TARGET(made, 0, 0, past, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_token, token, TARGET(made, 0, 0, 0, NULL, sizeof token) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_token, size, TARGET(made, 0, 0, 0, &token, 0) == FERRY_OK);
+    ANSWERS(ferry_result_weights, result, has_no_weights(NULL, 0, 0, 0));
+    ANSWERS(ferry_result_weights, line, has_no_weights(made, 1, 0, 0));
+    ANSWERS(ferry_result_weights, hypothesis, has_no_weights(made, 0, 9, 0));
+    ANSWERS(ferry_result_weights, token, has_no_weights(made, 0, 0, past));
+    ANSWERS(ferry_result_weights, first, ferry_result_weights(made, 0, 0, 0, NULL, NULL) != NULL);
+    ANSWERS(ferry_result_weights, count, ferry_result_weights(made, 0, 0, 0, NULL, NULL) != NULL);
+    ANSWERS(ferry_result_sentences, result,
+            ferry_result_sentences(NULL) == NULL && ferry_result_sentences(made) == NULL);
+    ferry_result_destroy(made);
+    assert_int_equal(ferry_result_source_tokens(result, 0), 0); /* without options.alignment */
+    assert_int_equal(TARGET(result, 0, 0, 0, &token, sizeof token), FERRY_ERROR_ARGUMENT);
+    assert_true(has_no_weights(result, 0, 0, 0));
 }
 
 /* ---- ferry_inspect.h ---- */

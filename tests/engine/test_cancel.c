@@ -56,9 +56,9 @@ static bool next(void *user, ferry_generate_sentence *sentence)
     return true;
 }
 
-static ferry_status finished(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+static ferry_status finished(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
 {
-    (void)tag, (void)search, (void)error;
+    (void)tag, (void)sentence, (void)error;
     stopping *s = user;
     if (s->finished++ == s->stop_at_finished) atomic_store(&s->stop, true);
     return FERRY_OK;

@@ -5,6 +5,7 @@
 #include "tests/support/small_model.h"
 
 #include "base/pool.h"
+#include "engine/api/model.h"
 
 enum { MOST_LINES = 6, MOST_IDS = 12 };
 
@@ -15,6 +16,8 @@ typedef struct work {
     ferry_options options;
     size_t lines;
     bool whole_text; /* texts[0] is one */
+    bool markup;     /* it is markup */
+    bool scored;     /* each with itself as its translation */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
     ferry_model *opened;
@@ -26,6 +29,8 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
 {
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
+    if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
+    if (w->markup) return ferry_translate_markup(translator, w->texts[0], result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }
@@ -111,10 +116,11 @@ static void end_translating(void *user, ferry_status status)
 /* ---- models and options ---- */
 
 typedef struct variant_of_options {
-    int32_t beam, nbest, scores, threads, batch;
+    int32_t beam, nbest, scores, threads, batch, alignment;
 } choice;
 
-static const choice choices[] = {{1, 1, 0, 1, 16}, {1, 1, 1, 1, 1}, {3, 3, 1, 1, 2}, {3, 1, 0, 2, 1}, {1, 1, 0, 2, 16}};
+static const choice choices[] = {
+    {1, 1, 0, 1, 16, 0}, {1, 1, 1, 1, 1, 0}, {3, 3, 1, 1, 2, 1}, {3, 1, 0, 2, 1, 0}, {1, 1, 0, 2, 16, 0}};
 
 static void choose(work *w, const choice *chosen)
 {
@@ -123,6 +129,7 @@ static void choose(work *w, const choice *chosen)
     w->options.scores = chosen->scores;
     w->options.threads = chosen->threads;
     w->options.batch = chosen->batch;
+    w->options.alignment = chosen->alignment;
 }
 
 static void fail_translating(work *w, const char *name)
@@ -210,13 +217,55 @@ TEST(test_sentencepiece)
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
 }
 
-TEST(test_a_text)
+static void fail_text(work w, const char *name)
 {
     ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    work w = {.model = model, .lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
+    w.model = model;
+    w.lines = 1;
     CHECK(ferry_options_default(model, &w.options, sizeof w.options));
     w.options.max_length = 12;
-    fail_translating(&w, "a text");
+    fail_translating(&w, name);
+    ferry_result_destroy(w.expected);
+    ferry_model_close(model);
+}
+
+TEST(test_a_text)
+{
+    fail_text((work){.whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}}, "a text");
+}
+
+TEST(test_markup)
+{
+    static const char markup[] = "<p> a <b>b</b>. C &lt;d<i>!\n\n k \xFF c</i>. <kbd>E</kbd> f<br>\n";
+    fail_text((work){.markup = true, .texts = {{markup, sizeof markup - 1}}}, "markup");
+}
+
+TEST(test_scoring)
+{
+    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    work w = lines_of_pieces();
+    w.model = model;
+    w.scored = true;
+    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
+    w.options.alignment = 1;
+    fail_translating(&w, "scoring");
+    ferry_result_destroy(w.expected);
+    ferry_model_close(model);
+}
+
+/* A word that becomes its source, and a line in parts with its tokens. */
+TEST(test_unknown_words)
+{
+    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    work w = lines_of_pieces();
+    w.model = model;
+    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
+    w.options.max_length = 6;
+    w.options.max_source = 9;
+    w.options.alignment = w.options.replace_unknowns = 1;
+    w.options.forced_first_id = model->file.text.source_unk_id;
+    fail_translating(&w, "unknown words, parts");
+    assert_true(ferry_result_text(w.expected, 0, 0).data[0] != '<');
     ferry_result_destroy(w.expected);
     ferry_model_close(model);
 }

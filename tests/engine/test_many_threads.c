@@ -34,7 +34,7 @@ static void choose(ferry_options *options, int kind)
     if (ferry_options_default(model, options, sizeof *options) != FERRY_OK) atomic_fetch_add(&failures, 1);
     options->beam = beam ? 3 : 1;
     options->nbest = beam ? 2 : 1;
-    options->scores = beam;
+    options->scores = options->alignment = beam;
     options->min_length = 4;
     options->max_length = 12;
     options->batch = 3 + kind;

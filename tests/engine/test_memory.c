@@ -9,6 +9,7 @@
 enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 200, MEGABYTE = 1 << 20 };
 
 static int32_t ids[SENTENCES * LONGEST], offsets[SENTENCES + 1];
+static int32_t aligned; /* options.alignment of the translators */
 
 static ferry_model *open_model(int32_t ffn_width)
 {
@@ -31,6 +32,7 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
     options.beam = beam;
     options.threads = threads;
     options.memory_limit = limit;
+    options.alignment = aligned;
     options.length_factor = 1;
     options.length_extra = 5;
     options.max_source = 8192;
@@ -53,6 +55,10 @@ static void check_equal(const ferry_result *a, const ferry_result *b, size_t lin
     assert_memory_equal(ferry_inspect_result_ids(a, line, 0), ferry_inspect_result_ids(b, line, 0),
                         tokens * sizeof(int32_t));
     assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+    for (size_t t = 0; aligned && t < tokens; t++)
+        assert_memory_equal(ferry_result_weights(a, line, 0, t, NULL, NULL),
+                            ferry_result_weights(b, line, 0, t, NULL, NULL),
+                            ferry_result_source_tokens(a, line) * sizeof(float));
 }
 
 /* Lines that fail under the limit; the others are as expected. */
@@ -112,6 +118,10 @@ TEST(test_limits_lose_only_what_does_not_fit)
     check_limits(model, 1, 1);
     check_limits(model, 3, 1);
     check_limits(model, 2, 3);
+    aligned = 1;
+    check_limits(model, 1, 1);
+    check_limits(model, 3, 2);
+    aligned = 0;
     ferry_model_close(model);
 }
 

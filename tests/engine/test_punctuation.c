@@ -7,7 +7,7 @@
 static void assert_clean(ferry_view text, ferry_view expected)
 {
     ferry_string clean = {0};
-    CHECK(ferry_punctuation_clean(text, &clean, &error));
+    CHECK(ferry_punctuation_clean(text, &clean, NULL, &error));
     if (!ferry_view_equal((ferry_view){clean.data, clean.size}, expected))
         fail_msg("'%.*s': expected '%.*s', found '%.*s'", (int)text.size, text.data, (int)expected.size, expected.data,
                  (int)clean.size, clean.data);

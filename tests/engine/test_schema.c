@@ -58,6 +58,7 @@ static ferry_name range_text(const ferry_key *key)
                                          [FERRY_BOUND_TAG_ID] = "ids of the tag's side",
                                          [FERRY_BOUND_LAYER] = "layers of the decoder",
                                          [FERRY_BOUND_HEAD] = "heads of the decoder",
+                                         [FERRY_BOUND_HEADS] = "as many as the decoder's heads",
                                          [FERRY_BOUND_LANGUAGE] = "indices of names"};
     const char *or_none = key->least < 0 && key->bound != FERRY_BOUND_FIXED ? "-1, " : "";
     if (key->kind == FERRY_KEY_CHOICE) return choices_text(key->choices);

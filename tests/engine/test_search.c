@@ -170,7 +170,7 @@ TEST(test_penalize)
 {
     float row[] = {-1.5f, 3, 0, -2, 4};
     float before[4];
-    ferry_logits logits = {row, 5, NULL, 5, 0};
+    ferry_logits logits = {.values = row, .ld = 5, .count = 5};
     ferry_logits_penalize(&logits, row, 2, (int32_t[]){0, 1, 99, 1}, 4, before);
     const float expected[] = {-3, 1.5f, 0, -2, 4};
     assert_memory_equal(row, expected, sizeof row);
@@ -182,7 +182,7 @@ TEST(test_penalize)
 static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_t length)
 {
     float row[8] = {0};
-    ferry_logits logits = {row, 8, NULL, 8, 0};
+    ferry_logits logits = {.values = row, .ld = 8, .count = 8};
     ferry_logits_mask(&logits, row, decoding, (int32_t[]){0, 7}, 2, ids, length);
     unsigned bits = 0;
     for (unsigned i = 0; i < 8; i++)

@@ -5,6 +5,7 @@
 
 #include "tests/support/tokenizer_support.h"
 
+#include "tests/support/check_ranges.h"
 #include "tests/support/random.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "tokenizer/sentencepiece_check.h"
@@ -34,9 +35,9 @@ static long stderr_bytes(void)
 
 /* ---- damage ---- */
 
-static ferry_status ignore_piece(void *user, ferry_view piece, int32_t id)
+static ferry_status ignore_piece(void *user, const ferry_spm_part *part)
 {
-    *(size_t *)user += piece.size + (size_t)id;
+    *(size_t *)user += part->piece.size + (size_t)part->id;
     return FERRY_OK;
 }
 
@@ -286,4 +287,44 @@ TEST(test_long_rules)
         REFUSE(try_rules(field, units, COUNT, (ferry_view){text, 66}, &error), FERRY_ERROR_UNSUPPORTED,
                "rules of at most 64 bytes");
     REFUSE(try_rules(PROTO_NORMALIZER, units, COUNT, (ferry_view){text, 65}, &error), FERRY_ERROR_UNSUPPORTED, "");
+}
+
+static ferry_status count_inside(void *user, const ferry_spm_part *part)
+{
+    *(int *)user += part->begin % 3 != 0;
+    return FERRY_OK;
+}
+
+/* A rule that replaces the first byte of a character: SentencePiece then begins pieces within it, and Ferry does not.
+ */
+TEST(test_rules_within_characters)
+{
+    enum { COUNT = 256 * 4 };
+    static uint32_t units[COUNT];
+    static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("a")}, text = VIEW("\u6F22\u6F22\u6F22");
+    made_file proto = {.size = 0};
+    ferry_spm *spm;
+    ferry_ids ids = {0};
+    ferry_ranges ranges = {0};
+    int inside = 0;
+    chain(units, COUNT, 0);
+    units[256 + 0xE6] = (256u + 0xE6 + 512) << 10 | 1u << 8 | 0xE6;
+    put_first_pieces(&proto);
+    put_rules(&proto, PROTO_NORMALIZER, units, COUNT, (ferry_view){"a", 2});
+    CHECK(ferry_spm_create(whole(&proto), "model", &spm, &error));
+    CHECK(ferry_spm_encode(spm, text, count_inside, &inside, &error));
+    assert_true(inside > 0);
+    ferry_spm_destroy(spm);
+
+    const ferry_tokenizer_config config = {.source_model = whole(&proto),
+                                           .source_pieces = pieces,
+                                           .source_count = 2,
+                                           .target_pieces = pieces,
+                                           .target_count = 2};
+    ferry_tokenizer *tokenizer = create_tokenizer(&config);
+    CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error));
+    assert_null(fault_of_ranges(text, ranges.ranges, ranges.count));
+    free(ids.ids);
+    free(ranges.ranges);
+    ferry_tokenizer_destroy(tokenizer);
 }

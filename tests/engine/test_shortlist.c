@@ -21,7 +21,7 @@ static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const i
     ferry_arena arena = {0};
     const int32_t *found;
     int32_t count;
-    CHECK(ferry_shortlist_words(shortlist, vocab, source, length, &arena, &found, &count, &error));
+    CHECK(ferry_shortlist_words(shortlist, vocab, source, length, NULL, 0, &arena, &found, &count, &error));
     assert_in_range(count, 1, vocab);
     memcpy(words, found, (size_t)count * sizeof *words);
     ferry_arena_destroy(&arena);

@@ -47,7 +47,7 @@ static void translate(ferry_translator *translator, size_t count)
 
 static bool is_little(const ferry_options *o)
 {
-    return o->beam <= MOST_BEAM && o->batch <= MOST_BATCH && o->threads <= MOST_THREADS &&
+    return o->beam <= MOST_BEAM && o->nbest <= MOST_BEAM && o->batch <= MOST_BATCH && o->threads <= MOST_THREADS &&
            o->max_length <= MOST_TOKENS && o->min_length <= MOST_TOKENS && o->length_factor <= 4 &&
            o->length_extra <= MOST_TOKENS;
 }
@@ -65,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take(&input, &options.shortlist, offsetof(ferry_options, progress) - offsetof(ferry_options, shortlist));
     take(&input, ids, sizeof ids);
     char *from = take_text(&input), *to = take_text(&input);
+    take(&input, &options.alternatives, offsetof(ferry_options, partial) - offsetof(ferry_options, alternatives));
     options.suppressed_ids = ids;
     options.suppressed_count = MOST_IDS;
     options.from = from;

@@ -1,15 +1,70 @@
-/* Any bytes as a SentencePiece model: refused, or one that segments text. The text follows the model, after its size in
- * two bytes from the end. */
+/* Any bytes as a SentencePiece model: refused, or one that segments text, whose ids and pieces stand for bytes of it.
+ * The text follows the model, after its size in two bytes from the end. */
 #include "fuzz.h"
 
+#include "tests/support/check_ranges.h"
 #include "tokenizer/sentencepiece_c.h"
 
-static ferry_status ignore(void *user, ferry_view piece, int32_t id)
+static void check(ferry_view text, const ferry_range *ranges, size_t count)
 {
-    (void)user;
-    (void)piece;
-    (void)id;
-    return FERRY_OK;
+    if (fault_of_ranges(text, ranges, count) != NULL) abort();
+}
+
+/* A stranger's pieces may be parts of characters. */
+static bool are_whole(const ferry_view *pieces, const ferry_ids *ids)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (!ferry_utf8_is_valid(pieces[ids->ids[i]])) return false;
+    return true;
+}
+
+/* The same ids with and without ranges; a translation of the same ids. */
+static void use(const ferry_tokenizer *tokenizer, const ferry_view *pieces, ferry_view text)
+{
+    ferry_ids ids = {0}, target = {0};
+    ferry_ranges ranges = {0};
+    ferry_string decoded = {0};
+    ferry_error error;
+    if (ferry_tokenizer_encode_target(tokenizer, text, &target, NULL, &error) == FERRY_OK) {
+        if (ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){NULL, 0}, text, &ids, &ranges, &error) != FERRY_OK ||
+            ids.count != target.count || ranges.count != ids.count ||
+            (ids.count > 0 && memcmp(ids.ids, target.ids, ids.count * sizeof *ids.ids) != 0))
+            abort();
+        check(text, ranges.ranges, ranges.count);
+        if (ferry_tokenizer_decode_ranges(tokenizer, ids.ids, ids.count, NULL, &decoded, ranges.ranges, &error) !=
+            FERRY_OK)
+            abort();
+        if (are_whole(pieces, &ids)) check((ferry_view){decoded.data, decoded.size}, ranges.ranges, ranges.count);
+    }
+    free(ids.ids);
+    free(target.ids);
+    free(ranges.ranges);
+    free(decoded.data);
+}
+
+static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
+{
+    const int32_t count = ferry_spm_count(spm);
+    ferry_tokenizer_config config = {.source_model = proto,
+                                     .target_model = proto,
+                                     .source_count = count,
+                                     .target_count = count,
+                                     .source_unk = ferry_spm_unknown(spm) >= 0 ? ferry_spm_unknown(spm) : 0};
+    ferry_view *pieces = malloc((size_t)count * sizeof *pieces);
+    ferry_tokenizer *tokenizer;
+    ferry_error error;
+    if (pieces == NULL) abort();
+    for (int32_t id = 0; id < count; id++) {
+        pieces[id] = ferry_spm_piece(spm, id);
+        (void)ferry_spm_find(spm, pieces[id]);
+        (void)ferry_spm_kind_of(spm, id);
+    }
+    config.source_pieces = config.target_pieces = pieces;
+    config.opus_punctuation = text.size > 0 && text.data[0] == ' ';
+    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) abort();
+    use(tokenizer, pieces, text);
+    ferry_tokenizer_destroy(tokenizer);
+    free(pieces);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -23,11 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ferry_spm *spm;
     ferry_error error;
     if (ferry_spm_create(proto, "input", &spm, &error) != FERRY_OK) return 0;
-    (void)ferry_spm_encode(spm, text, ignore, NULL, &error);
-    for (int32_t id = 0; id < ferry_spm_count(spm); id++) {
-        (void)ferry_spm_find(spm, ferry_spm_piece(spm, id));
-        (void)ferry_spm_kind_of(spm, id);
-    }
+    use_model(spm, proto, text);
     ferry_spm_destroy(spm);
     return 0;
 }

@@ -29,8 +29,9 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
     return true;
 }
 
-static ferry_status keep(void *user, size_t tag, const ferry_search *search, ferry_error *error)
+static ferry_status keep(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
 {
+    const ferry_search *search = sentence->search;
     (void)error;
     job *j = user;
     job_sentence *s = &j->sentences[tag];

@@ -33,9 +33,9 @@ golden_model golden_open(const char *source);
 /* Word scores, sum and score of hypothesis `index` of the only line in `result`, to 1e-4. */
 void golden_check_scores(const golden_hypothesis *expected, const ferry_result *result, size_t index,
                          golden_figures *figures);
-/* Its alignment, hard pairs all equal, soft weights to 1e-4. */
-void golden_check_alignment(const golden_hypothesis *expected, const golden_model *model, const int32_t *source,
-                            int32_t source_count, const ferry_result *result, size_t index, golden_figures *figures);
+/* Its alignment, as a translator with options.alignment gives it: hard pairs all equal, soft weights to 1e-5. */
+void golden_check_alignment(const golden_hypothesis *expected, const ferry_result *result, size_t index,
+                            golden_figures *figures);
 /* Marian answers an empty line with eos and its log-probability, whatever else is likelier. */
 void golden_check_empty(const golden_hypothesis *expected, const golden_model *model, int32_t eos,
                         golden_figures *figures);

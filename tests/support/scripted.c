@@ -138,9 +138,9 @@ ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
 
 static void check_token_scores(const ferry_search_rules *rules, const ferry_hypothesis *hypothesis)
 {
-    const int32_t n = hypothesis->length;
+    const int32_t n = hypothesis->length - ferry_search_uncounted(&rules->options, rules->prefix_count);
     float sum = 0;
-    for (int32_t i = 0; i < n; i++) sum += hypothesis->token_scores[i];
+    for (int32_t i = 0; i < hypothesis->length; i++) sum += hypothesis->token_scores[i];
     sum -= rules->options.word_penalty * (float)n;
     const float score = n > 0 ? sum / (float)pow(n, rules->options.length_penalty) : 0;
     assert_memory_equal(&score, &hypothesis->score, sizeof score);
@@ -173,8 +173,9 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
     while (live > 0) {
         float full[MAX_VOCAB];
         float values[MAX_BEAM][MAX_VOCAB + 3];
-        int32_t column_ids[MAX_VOCAB];
-        ferry_logits logits = {values[0], MAX_VOCAB + 3, network->columns != 0 ? column_ids : NULL, 0, 0};
+        int32_t column_ids[MAX_VOCAB], order[MAX_VOCAB];
+        ferry_logits logits = {.values = values[0], .ld = MAX_VOCAB + 3, .order = order};
+        if (network->columns != 0) logits.ids = column_ids;
         for (int32_t r = 0; r < live; r++) {
             network->row(network, prefixes[r], result.steps, full);
             logits.count = 0;
@@ -188,7 +189,7 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
         int32_t parents[MAX_BEAM];
         int32_t next_prefixes[MAX_BEAM][MAX_TOKENS] = {0};
         int32_t next = show_rows(search, network, &logits, ids, parents);
-        assert_in_range(next, 0, rules->options.beam);
+        assert_in_range(next, 0, ferry_search_width(&rules->options));
         for (int32_t r = 0; r < next; r++) {
             assert_in_range(parents[r], 0, live - 1);
             memcpy(next_prefixes[r], prefixes[parents[r]], sizeof next_prefixes[r]);

@@ -263,17 +263,19 @@ static ferry_status read_sizes(const ferry_ctranslate2 *model, ferry_error *erro
 
 /* ---- decoder ---- */
 
-/* The attention that is reported: a layer, counted from the end when negative, and the mean of its first heads. */
+/* The attention that is reported: a layer, counted from the end when negative, and the mean of its first heads, or of
+ * all if their number is 0. */
 static void read_alignment(const ferry_ctranslate2 *model)
 {
-    const int32_t layers = model->plan->model.decoder.layer_count;
+    const int32_t layers = model->plan->model.decoder.layer_count, all = model->plan->model.decoder.heads;
     const char *scope = attribute_scope(model, true);
     const double layer = ferry_ctranslate2_number(model, scope, "alignment_layer", -1);
     const double heads = ferry_ctranslate2_number(model, scope, "alignment_heads", 1);
     const double index = layer < 0 ? layer + layers : layer;
-    if (heads != 1 || index < 0 || index >= layers) return; /* the mean of several heads is not a head */
+    if (!(heads >= 0 && heads <= all && index >= 0 && index < layers)) return;
     model->plan->generation.alignment_layer = (int32_t)index;
     model->plan->generation.alignment_head = 0;
+    model->plan->generation.alignment_heads = heads > 0 ? (int32_t)heads : all;
 }
 
 static ferry_status read_decoder(ferry_ctranslate2 *model, ferry_error *error)

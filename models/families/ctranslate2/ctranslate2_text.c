@@ -209,8 +209,9 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
         const ferry_name source = ferry_ctranslate2_join(folders[i % 2], names[i / 2].source);
         ferry_name target = {""};
         if (!ferry_import_has_file(plan, source.text)) continue;
-        if (names[i / 2].target != NULL) target = ferry_ctranslate2_join(folders[i % 2], names[i / 2].target);
-        const bool two = target.text[0] != 0 && ferry_import_has_file(plan, target.text);
+        const bool two = names[i / 2].target != NULL;
+        if (two) target = ferry_ctranslate2_join(folders[i % 2], names[i / 2].target);
+        if (two && !ferry_import_has_file(plan, target.text)) target.text[0] = '\0';
         *closes = names[i / 2].huggingface;
         return ferry_import_segmenters(plan, source.text, two ? target.text : NULL, error);
     }

@@ -88,7 +88,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     ferry_json tokenizer, source, target;
     text->present = true;
     text->leading_tag = true;
-    const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : NULL;
+    const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";
     FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(read_vocabularies(plan, tokenizer, &source, &target, error));

@@ -105,7 +105,8 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
 static ferry_status read_segmenters(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     const char *source = marian->segmenters[0], *target = marian->segmenters[1];
-    return source != NULL ? ferry_import_segmenters(plan, source, target, error) : FERRY_OK;
+    if (source == NULL) return FERRY_OK;
+    return ferry_import_segmenters(plan, source, target != NULL ? target : "", error);
 }
 
 /* ---- preprocess.sh ---- */

@@ -146,6 +146,11 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
@@ -156,7 +161,7 @@ typedef struct ferry_options {
     const char *to;
     ferry_policy policy;
     int32_t beam;                        /* hypotheses kept; 1 is greedy search */
-    int32_t nbest;                       /* hypotheses returned for each line, 1…beam */
+    int32_t nbest;                       /* hypotheses returned for each line, 1…beam (but see `sample`) */
     float length_penalty;                /* score = sum of log-probabilities / length^length_penalty */
     float word_penalty;                  /* subtracted from the sum for each token; 0: off */
     ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
@@ -188,6 +193,26 @@ typedef struct ferry_options {
      * ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
+    int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which
+                        * take a further pass of the decoder; texts and scores stay the same */
+    int32_t replace_unknowns; /* 1: an unknown word in a translation becomes the text of the source token that has the
+                               * largest weight for it */
+    /* The next two are ways to use `nbest` with beam 1, where it may be any number up to 1024. */
+    int32_t alternatives; /* 1: the hypotheses differ in their first token (after a prefix): the `nbest` likeliest ones,
+                           * in this order, each continued by greedy search */
+    int32_t sample;       /* 1: tokens are drawn at random; the hypotheses are independent draws, in no order */
+    float temperature;    /* of draws: logits are divided by it; 1: as the model says, near 0: as greedy search */
+    int32_t top_k;        /* only the k likeliest tokens are drawn; 0: all */
+    float top_p;          /* only the likeliest tokens whose probabilities add up to p are drawn; 1: all */
+    /* The same seed gives the same draws to the same line (and prefix), whatever else is in the call and however many
+     * threads there are; equal lines of a call have equal draws. */
+    uint64_t seed;
+    /* Called in greedy search (beam 1, nbest 1; never by beam search) whenever line `line` has another token, with its
+     * translation so far, which is valid during the call; the last time with the complete one. `line` is the index of
+     * the line, for ferry_translate_text that of the sentence; not told of are blank lines and lines that are
+     * translated in parts. It is called from any of the translator's threads, one call at a time (with threads 1: from
+     * the calling thread), and translation waits for it. Otherwise as `progress`. */
+    int (*partial)(void *user, size_t line, ferry_text text);
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -201,11 +226,6 @@ FERRY_API ferry_status ferry_options_default(const ferry_model *model, ferry_opt
 typedef struct ferry_translator ferry_translator;
 typedef struct ferry_result ferry_result;
 
-typedef struct ferry_text {
-    const char *data;
-    size_t size; /* bytes */
-} ferry_text;
-
 /* `options` NULL: the model's defaults. The first translator of a model with 16-bit matrices widens them, which takes
  * longer than all that follow. Errors: ARGUMENT (an option out of range, by name; a language that the model
  * lacks, or needs and was not given; a field other than 0 that this version does not know), MEMORY. */
@@ -213,8 +233,9 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Ends the call of ferry_translate or ferry_translate_text that is in progress, within milliseconds; without one,
- * nothing happens. The only function for a translator that is in use: from any thread, or from a signal handler. */
+/* Ends the call of ferry_translate, ferry_translate_prefixed, ferry_translate_text or ferry_score that is in progress,
+ * within milliseconds; without one, nothing happens. The only function for a translator that is in use: from any
+ * thread, or from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
  * results, and the ids and texts of the lines of a call. */
@@ -228,6 +249,15 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
  * has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
+/* The same, with translations that begin so: line i's with prefixes[i] (size 0: with anything). The prefix ends between
+ * two tokens: a word that it breaks off can go on otherwise than the model would have spelled it. White space at its
+ * ends does not count, and the translation has it as the model's tokenizer writes it. It belongs to the first part of a
+ * line that is translated in parts, and not to a blank line. A line fails with LIMIT if its prefix has as many tokens
+ * as its translation may have (options.max_length), or more. UNSUPPORTED: the model's file lacks what target text needs
+ * to become tokens. */
+FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
+                                                const ferry_text *prefixes, size_t count, ferry_result **result,
+                                                ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does. Where sentences end is found by rules and
  * abbreviations of the source language (docs/sentences.md); a sentence never goes beyond the end of its line. What is
  * not in a sentence is white space, and every byte of it is in the translation: between paragraphs, before them, after
@@ -238,6 +268,32 @@ FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry
  * which sentences that were not finished are CANCELLED, and stay in the source language. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
+/* Translates text with tags like those of HTML: of text fields, subtitles, office documents. It is translated as
+ * ferry_translate_text would translate its text, and a tag goes to where the words went that it stands at, so that bold
+ * words stay bold (docs/markup.md). Any bytes are permitted.
+ * - Each tag, comment and declaration is in the translation once, byte by byte. Elements that are well nested remain so,
+ *   within what they were within; elements side by side may change their order, as words do. A tag without its partner
+ *   stands alone, at its word. A "<" that begins no tag is text.
+ * - Sentences end at the tags of block elements (p, li, td, br …) and at an empty line; other white space within them is
+ *   one blank, as browsers show it. What is between sentences is in the translation as it was.
+ * - The contents of script, style, textarea, code, kbd, samp, var, tt, math, svg and a few others, and of elements with
+ *   translate="no", are not translated. A short one without tags still has its place in its sentence for the model.
+ * - Characters given by name or number (HTML 4's names) are translated as characters; a name that is not known stays as
+ *   it is. In translations "&", "<" and ">" are &amp; &lt; &gt;.
+ * *result is as that of ferry_translate_text: sentences have bytes of `markup` and of its translation. Those of
+ * ferry_result_sentences are the plain ones. Errors: as those of ferry_translate_text. */
+FERRY_API ferry_status ferry_translate_markup(ferry_translator *translator, ferry_text markup, ferry_result **result,
+                                              ferry_error *error);
+/* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
+ * has a line for each pair, with one hypothesis: the target, its score (of options.length_penalty and word_penalty) and
+ * its tokens (ferry_result_token) with their log-probabilities among all words of the vocabulary (with
+ * options.renormalize, all but suppressed_ids); the end of sentence is the last one. A language's tag that the model
+ * wants as the first token counts 0, as in a translation. Other rules of the search do not apply, and there is no
+ * shortlist. A pair of which one side has more tokens than options.max_source, or than the model has positions, fails
+ * (LIMIT). Errors of the whole call: those of ferry_translate, and UNSUPPORTED where the model's file cannot turn
+ * target text into tokens. */
+FERRY_API ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
+                                   size_t count, ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
 
 /* Number of lines. */
@@ -254,6 +310,33 @@ FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, 
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
 /* Target tokens of a hypothesis, end of sentence included. */
 FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);
+/* A token of a source line or of a hypothesis. */
+typedef struct ferry_token {
+    int32_t id;
+    float log_probability; /* what it adds to the score's sum; of greedy search without options.scores, and of the
+                              source: 0 */
+    size_t begin, end;     /* bytes begin … end - 1 of the line, as the caller gave it, or of the hypothesis' text;
+                            * begin == end: no text (end of sentence, tags) */
+} ferry_token;
+
+/* Number of source tokens of line `line`, those that the model adds included: with options.alignment, and of
+ * ferry_score; otherwise 0. */
+FERRY_API size_t ferry_result_source_tokens(const ferry_result *result, size_t line);
+/* Fills *token, of `size` bytes (pass sizeof(ferry_token)), with source token `index`: never more than `size` bytes are
+ * written, and fields that the library does not know are zero. ARGUMENT, with nothing written, past the last. */
+FERRY_API ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index,
+                                                 ferry_token *token, size_t size);
+/* The same of token `index` of a hypothesis, which has ferry_result_tokens of them; ARGUMENT, too, where
+ * ferry_result_source_tokens is 0. */
+FERRY_API ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
+                                          ferry_token *token, size_t size);
+/* How much each source token counts for token `token` of a hypothesis: *count weights of source tokens *first … *first
+ * + *count - 1, which add up to 1; those of all others are 0 (a line that was translated in parts has others). They
+ * belong to the result. NULL, and *count 0, without options.alignment and past the last token. `first` and `count` may
+ * be NULL.
+ */
+FERRY_API const float *ferry_result_weights(const ferry_result *result, size_t line, size_t hypothesis, size_t token,
+                                            size_t *first, size_t *count);
 /* Why line `line` failed, in words, NUL-terminated; NULL if it did not. */
 FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
 /* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; a translation ended at the
@@ -276,6 +359,9 @@ FERRY_API size_t ferry_result_sentence_count(const ferry_result *result);
  * written, past the last sentence. */
 FERRY_API ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence,
                                              size_t size);
+/* The sentences as lines of a result of their own, with their hypotheses, tokens and weights; bytes of tokens are those
+ * of the sentence, not of the text. It belongs to `result`. NULL for a result of ferry_translate. */
+FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,276 @@
+/* Scoring: pairs of lines, of which the targets are forced. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "argument_checks.h"
+#include "base/utf8.h"
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
+#include "job.h"
+#include "tokens.h"
+
+/* Tokens of either side of the pairs that a worker scores together. */
+enum { GROUP_TOKENS = 512 };
+
+/* ---- a pair becomes ids ---- */
+
+static ferry_status encode_source(const ferry_translator *translator, ferry_view text, ferry_part *part,
+                                  ferry_error *error)
+{
+    const ferry_model *model = translator->model;
+    const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, text);
+    part->text = (ferry_view){text.data + tag, text.size - tag};
+    return ferry_languages_encode_part(&model->languages, model->tokenizer, translator->pair,
+                                       (ferry_view){text.data, tag}, part->text, &part->ids, &part->ranges, error);
+}
+
+/* The forced tag, if there is one, before the ids, and the end of sentence after them. */
+static ferry_status complete_target(const ferry_translator *translator, ferry_ids *ids, ferry_ranges *ranges,
+                                    size_t size, ferry_error *error)
+{
+    const int32_t first = translator->options.forced_first_id, last = translator->model->file.generation.eos_ids[0];
+    if (first >= 0) {
+        FERRY_TRY(ferry_ids_insert(ids, 0, first, error));
+        FERRY_TRY(ferry_ranges_insert(ranges, 0, (ferry_range){0, 0}, error));
+    }
+    FERRY_TRY(ferry_ids_insert(ids, ids->count, last, error));
+    return ferry_ranges_insert(ranges, ranges->count, (ferry_range){size, size}, error);
+}
+
+/* The target without ill-formed UTF-8 becomes the hypothesis' text. */
+static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypothesis, bool *replaced,
+                              ferry_error *error)
+{
+    const bool valid = ferry_utf8_is_valid((ferry_view){target.data, target.size});
+    const size_t most = valid ? target.size : target.size <= SIZE_MAX / 3 ? 3 * target.size : SIZE_MAX;
+    hypothesis->text = most < SIZE_MAX ? malloc(most + 1) : NULL;
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
+    hypothesis->size = ferry_utf8_repair((ferry_view){target.data, target.size}, hypothesis->text, replaced);
+    return FERRY_OK;
+}
+
+static ferry_status encode_target(const ferry_translator *translator, ferry_result_hypothesis *hypothesis,
+                                  size_t *count, ferry_error *error)
+{
+    ferry_ids ids = {0};
+    ferry_ranges ranges = {0};
+    const ferry_view text = {hypothesis->text, hypothesis->size};
+    ferry_status status = ferry_tokenizer_encode_target(translator->model->tokenizer, text, &ids, &ranges, error);
+    if (status == FERRY_OK) status = complete_target(translator, &ids, &ranges, text.size, error);
+    *count = ids.count;
+    hypothesis->ids = ids.ids;
+    hypothesis->ranges = ranges.ranges;
+    if (status != FERRY_OK || ids.count > INT32_MAX) return status;
+    hypothesis->length = (int32_t)ids.count;
+    hypothesis->token_scores = malloc(ids.count * sizeof *hypothesis->token_scores);
+    if (hypothesis->token_scores == NULL) return ferry_fail_memory(error, "scores", ids.count * sizeof(float));
+    return FERRY_OK;
+}
+
+/* Why a pair cannot be scored, if it cannot: a text of so many bytes has too many tokens, */
+static ferry_status check_bytes(const char *side, size_t bytes, int32_t most, ferry_error *error)
+{
+    if (!ferry_parts_is_long(bytes, (size_t)most)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected at most %d tokens, found %zu bytes", side, (int)most,
+                      bytes);
+}
+
+/* or it has. */
+static ferry_status check_tokens(const char *side, size_t tokens, int32_t most, ferry_error *error)
+{
+    if (tokens > 0 && tokens <= (size_t)most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected 1 to %d tokens, found %zu", side, (int)most, tokens);
+}
+
+static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, ferry_error *error)
+{
+    const ferry_translator *translator = job->translator;
+    const ferry_text target = job->targets[line];
+    ferry_view source;
+    bool replaced;
+    size_t count;
+    FERRY_TRY(ferry_job_repair(job, line, &source, error));
+    FERRY_TRY(check_bytes("source", source.size, ferry_translator_source_limit(translator), error));
+    FERRY_TRY(check_bytes("target", target.size, ferry_translator_scored_limit(translator), error));
+    FERRY_TRY(encode_source(translator, source, part, error));
+    FERRY_TRY(ferry_result_line_begin(&part->result, 1, error));
+    ferry_result_hypothesis *hypothesis = part->result.hypotheses;
+    FERRY_TRY(take_text(target, hypothesis, &replaced, error));
+    if (replaced) FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 in the target"));
+    FERRY_TRY(encode_target(translator, hypothesis, &count, error));
+    FERRY_TRY(check_tokens("source", part->ids.count, ferry_translator_source_limit(translator), error));
+    FERRY_TRY(check_tokens("target", count, ferry_translator_scored_limit(translator), error));
+    if (translator->options.alignment == 0) return FERRY_OK;
+    return ferry_tokens_begin_weights(hypothesis, part->ids.count, error);
+}
+
+static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
+{
+    ferry_part *part;
+    ferry_parts *parts = &job->lines[line].parts;
+    FERRY_TRY(ferry_parts_add(parts, &part, error));
+    atomic_store(&job->lines[line].left, 1);
+    const ferry_status status = encode_pair(job, line, part, error);
+    if (status != FERRY_ERROR_LIMIT) return status;
+    FERRY_TRY(ferry_result_line_fail(&job->result->lines[line], status, error->message, error));
+    ferry_parts_destroy(parts);
+    ferry_job_finish_line(job, line);
+    return FERRY_OK;
+}
+
+/* ---- scoring ---- */
+
+static const ferry_result_hypothesis *target_of(const ferry_job_sentence *sentence)
+{
+    return sentence->part->result.hypotheses;
+}
+
+/* Sentences that are scored together, with their ids one after the other. */
+typedef struct group {
+    const ferry_job_sentence *sentences[GROUP_TOKENS];
+    int32_t count;
+    size_t source, target; /* tokens */
+} group;
+
+/* Forces the targets of encoded sentences. */
+static ferry_status force(const ferry_translator *translator, ferry_state *state, const group *g,
+                          ferry_sequence *sequences, ferry_forced *targets, ferry_error *error)
+{
+    const ferry_model_file *file = &translator->model->file;
+    const ferry_options *options = &translator->options;
+    const ferry_force_rules rules = {.start_id = file->generation.start_id,
+                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer),
+                                     .suppressed_ids = options->suppressed_ids,
+                                     .suppressed_count = options->renormalize != 0 ? options->suppressed_count : 0};
+    for (int32_t i = 0; i < g->count; i++) {
+        const ferry_result_hypothesis *target = target_of(g->sentences[i]);
+        targets[i] = (ferry_forced){.ids = target->ids,
+                                    .length = target->length,
+                                    .sentence = i,
+                                    .weights = target->weights,
+                                    .scores = target->token_scores};
+    }
+    return ferry_force(state, &rules, sequences, targets, g->count, error);
+}
+
+static ferry_status run_group(const ferry_translator *translator, ferry_state *state, const group *g,
+                              ferry_sequence *sequences, ferry_error *error)
+{
+    ferry_arena *arena = &state->context.arena;
+    const size_t count = (size_t)g->count, D = (size_t)state->model->d_model;
+    bool failed = false;
+    int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
+    int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
+    float *encoded = ferry_arena_take(arena, g->source, D * sizeof *encoded, &failed);
+    ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
+    if (failed) return ferry_fail_memory(error, "pairs to score", g->source * D * sizeof *encoded);
+    offsets[0] = 0;
+    for (int32_t i = 0; i < g->count; i++) {
+        const ferry_ids *source = &g->sentences[i]->part->ids;
+        memcpy(ids + offsets[i], source->ids, source->count * sizeof *ids);
+        offsets[i + 1] = offsets[i] + (int32_t)source->count;
+        FERRY_TRY(ferry_sequence_begin(arena, (int32_t)source->count, &sequences[i], error));
+    }
+    FERRY_TRY(ferry_encode(state, ids, offsets, g->count, encoded, error));
+    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, g->count, sequences, error));
+    return force(translator, state, g, sequences, targets, error);
+}
+
+static ferry_status try_group(const ferry_translator *translator, ferry_state *state, const group *g,
+                              ferry_error *error)
+{
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    ferry_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
+    if (sequences == NULL) return ferry_fail_memory(error, "pairs to score", (size_t)g->count * sizeof *sequences);
+    memset(sequences, 0, (size_t)g->count * sizeof *sequences);
+    const ferry_status status = run_group(translator, state, g, sequences, error);
+    for (int32_t i = 0; i < g->count; i++) ferry_sequence_release(&state->decoder_cache, &sequences[i]);
+    ferry_arena_end(&state->context.arena, mark);
+    return status;
+}
+
+static void add_up(const ferry_translator *translator, ferry_result_hypothesis *hypothesis)
+{
+    float sum = 0;
+    if (translator->options.forced_first_id >= 0) hypothesis->token_scores[0] = 0;
+    for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
+    hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
+}
+
+/* Where the group fails for one of its pairs, or for memory, each is scored alone. */
+static ferry_status score_group(ferry_job_share *share, const group *g, ferry_error *error)
+{
+    const ferry_translator *translator = share->job->translator;
+    ferry_state *state = &translator->generators[share->worker].state;
+    ferry_error why;
+    state->account.needed = 0;
+    ferry_status status = try_group(translator, state, g, &why);
+    if (status == FERRY_ERROR_MEMORY && state->account.needed > 0)
+        status = ferry_generate_fail_refused(&state->account, &why);
+    if (status != FERRY_OK && status != FERRY_ERROR_FORMAT && status != FERRY_ERROR_LIMIT) {
+        if (error != NULL) *error = why;
+        return status;
+    }
+    for (int32_t i = 0; i < g->count; i++) {
+        const ferry_job_sentence *sentence = g->sentences[i];
+        const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};
+        if (status == FERRY_OK) {
+            add_up(translator, sentence->part->result.hypotheses);
+            FERRY_TRY(ferry_job_finish_sentence(share, sentence, error));
+        } else if (g->count > 1) {
+            FERRY_TRY(score_group(share, &one, error));
+        } else {
+            FERRY_TRY(ferry_job_fail_sentence(share, sentence, &why, error));
+        }
+    }
+    return FERRY_OK;
+}
+
+static bool fits(const group *g, const ferry_job_sentence *sentence)
+{
+    return g->source + sentence->part->ids.count <= GROUP_TOKENS &&
+           g->target + (size_t)target_of(sentence)->length <= GROUP_TOKENS;
+}
+
+/* Takes pairs from the queue, and scores groups of them. */
+static void score_share(ferry_job_share *share)
+{
+    const size_t batch = (size_t)share->job->translator->options.batch;
+    ferry_error error;
+    ferry_status status = FERRY_OK;
+    const ferry_job_sentence *next = ferry_job_take(share);
+    while (next != NULL && status == FERRY_OK) {
+        group g = {.count = 0};
+        for (; next != NULL && (g.count == 0 || ((size_t)g.count < batch && fits(&g, next)));
+             next = ferry_job_take(share)) {
+            g.sentences[g.count++] = next;
+            g.source += next->part->ids.count;
+            g.target += (size_t)target_of(next)->length;
+        }
+        status = score_group(share, &g, &error);
+    }
+    if (status != FERRY_OK) ferry_job_stop(share->job, &error);
+}
+
+/* ---- the call ---- */
+
+ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
+                         size_t count, ferry_result **result, ferry_error *error)
+{
+    ferry_job job = {.translator = translator,
+                     .work = score_share,
+                     .tokens = true,
+                     .texts = sources,
+                     .targets = targets,
+                     .count = count};
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("sources", sources, count, error));
+    FERRY_TRY(ferry_check_texts("targets", targets, count, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    atomic_store(&translator->cancelled, false);
+    ferry_status status = ferry_job_begin(&job, error);
+    if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
+    return ferry_job_finish(&job, status, result, error);
+}

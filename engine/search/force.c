@@ -1,0 +1,254 @@
+#include "force.h"
+
+#include <string.h>
+
+#include "engine/graph/decoder.h"
+#include "logits.h"
+#include "search.h"
+
+enum {
+    MOST_ROWS = 256,      /* of a pass: bounds its activations */
+    LOGITS_NEAR = 1 << 17 /* that exist at the same time: at least a block of columns for each row */
+};
+
+ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const ferry_transformer *model)
+{
+    const ferry_stack *decoder = &model->decoder;
+    const bool named = generation->alignment_layer >= 0 && generation->alignment_head >= 0;
+    if (!named) return (ferry_alignment){.layer = decoder->layer_count - 1, .heads = decoder->heads};
+    return (ferry_alignment){generation->alignment_layer, generation->alignment_head, generation->alignment_heads};
+}
+
+/* ---- the state ---- */
+
+typedef struct forcing {
+    ferry_state *state;
+    const ferry_force_rules *rules;
+    ferry_sequence *sentences;
+    const ferry_forced *targets; /* [count] */
+    int32_t count;
+    ferry_sequence *hypotheses;         /* [count] */
+    int32_t target, position;           /* the next row */
+    int32_t rows, spans, cross_spans;   /* of this pass */
+    int32_t most;                       /* rows of a pass */
+    int32_t *ids;                       /* [most] */
+    ferry_attention_span *self, *cross; /* [most] */
+    float *hidden;                      /* [most, D] */
+    ferry_attention_probe probe;        /* weights [heads asked for, rows, ld] */
+} forcing;
+
+/* Takes memory for passes of as many rows as there are, at most MOST_ROWS. */
+static ferry_status begin(forcing *f, ferry_error *error)
+{
+    ferry_arena *arena = &f->state->context.arena;
+    const size_t D = (size_t)f->state->model->d_model;
+    int32_t longest = 0;
+    bool failed = false, probed = false;
+    for (int32_t i = 0; i < f->count; i++) {
+        const ferry_forced *target = &f->targets[i];
+        const int32_t length = f->sentences[target->sentence].length;
+        f->most = target->length < MOST_ROWS - f->most ? f->most + target->length : MOST_ROWS;
+        longest = length > longest ? length : longest;
+        probed = probed || target->weights != NULL;
+    }
+    const size_t most = (size_t)f->most, count = (size_t)f->count;
+    const bool one = f->rules->alignment.heads == 1;
+    const size_t heads = one ? 1 : (size_t)f->state->model->decoder.heads;
+    ferry_sequence *hypotheses = ferry_arena_take(arena, count, sizeof *hypotheses, &failed);
+    f->ids = ferry_arena_take(arena, most, sizeof *f->ids, &failed);
+    f->self = ferry_arena_take(arena, most, sizeof *f->self, &failed);
+    f->cross = ferry_arena_take(arena, most, sizeof *f->cross, &failed);
+    f->hidden = ferry_arena_take(arena, most, D * sizeof *f->hidden, &failed);
+    f->probe = (ferry_attention_probe){.kind = FERRY_ATTENTION_CROSS, .layer = f->rules->alignment.layer};
+    f->probe.head = one ? f->rules->alignment.head : -1;
+    f->probe.last = f->targets[0].scores == NULL;
+    f->probe.rows = most;
+    f->probe.ld = (size_t)longest;
+    if (probed)
+        f->probe.weights = ferry_arena_take(arena, heads * most, (size_t)longest * sizeof *f->probe.weights, &failed);
+    if (failed) return ferry_fail_memory(error, "a forced decoding", most * D * sizeof *f->hidden);
+    memset(hypotheses, 0, count * sizeof *hypotheses);
+    f->hypotheses = hypotheses;
+    for (int32_t i = 0; i < f->count; i++)
+        FERRY_TRY(ferry_sequence_begin(arena, f->targets[i].length, &f->hypotheses[i], error));
+    return FERRY_OK;
+}
+
+/* ---- a pass ---- */
+
+/* The next rows, at most `most`: a span for each target that has some. */
+static void fill(forcing *f)
+{
+    const bool alone = f->state->model->sentence_inputs; /* a row is quantized as in greedy search, where it is alone */
+    f->rows = f->spans = 0;
+    for (; f->rows < f->most && f->target < f->count; f->target++, f->position = 0) {
+        const ferry_forced *target = &f->targets[f->target];
+        const int32_t left = target->length - f->position, room = f->most - f->rows;
+        const int32_t rows = left < room ? left : room;
+        if (rows == 0) continue;
+        f->self[f->spans++] =
+            (ferry_attention_span){.row = f->rows, .rows = rows, .first = f->position, .sequence = f->target};
+        for (int32_t i = 0; i < rows; i++, f->position++)
+            f->ids[f->rows++] = f->position > 0 ? target->ids[f->position - 1] : f->rules->start_id;
+        if (rows < left) break;
+    }
+    int32_t crossed = 0;
+    for (int32_t s = 0; s < f->spans; s++) {
+        const ferry_attention_span *span = &f->self[s];
+        const int32_t together = alone ? 1 : span->rows;
+        for (int32_t i = 0; i < span->rows; i += together)
+            f->cross[crossed++] = (ferry_attention_span){.row = span->row + i,
+                                                         .rows = together,
+                                                         .sequence = f->targets[span->sequence].sentence};
+    }
+    f->cross_spans = crossed;
+}
+
+/* The weights of a row, the mean of the heads, become those of token `t`. */
+static void write_weights(const forcing *f, const ferry_forced *target, int32_t row, int32_t t)
+{
+    const size_t S = (size_t)f->sentences[target->sentence].length;
+    const ferry_attention_probe *probe = &f->probe;
+    const int32_t heads = f->rules->alignment.heads;
+    const size_t first = probe->head < 0 ? (size_t)f->rules->alignment.head : 0;
+    float *to = target->weights + (size_t)t * S;
+    memset(to, 0, S * sizeof *to);
+    for (int32_t h = 0; h < heads; h++) {
+        const float *from = probe->weights + ((first + (size_t)h) * probe->rows + (size_t)row) * probe->ld;
+        for (size_t s = 0; s < S; s++) to[s] += from[s];
+    }
+    for (size_t s = 0; s < S && heads > 1; s++) to[s] /= (float)heads;
+}
+
+static void take_weights(const forcing *f)
+{
+    for (int32_t s = 0; s < f->spans; s++) {
+        const ferry_attention_span *span = &f->self[s];
+        const ferry_forced *target = &f->targets[span->sequence];
+        for (int32_t i = 0; target->weights != NULL && i < span->rows; i++)
+            write_weights(f, target, span->row + i, span->first + i);
+    }
+}
+
+/* ---- the output layer ---- */
+
+typedef struct row_score {
+    ferry_log_sum sum;
+    float logit;
+} row_score;
+
+static void suppress(const ferry_force_rules *rules, const ferry_logits *part, float *values, int32_t forced)
+{
+    for (size_t i = 0; i < rules->suppressed_count; i++) {
+        const int32_t id = rules->suppressed_ids[i], place = ferry_logits_place(part, id);
+        if (place >= 0 && id != forced) values[place] = -INFINITY;
+    }
+}
+
+/* Adds a part of the columns. */
+static void add_logits(const forcing *f, const ferry_logits *part, row_score *scores)
+{
+    for (int32_t s = 0; s < f->spans; s++) {
+        const ferry_attention_span *span = &f->self[s];
+        const int32_t *ids = f->targets[span->sequence].ids + span->first;
+        for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
+            float *values = part->values + (size_t)row * part->ld;
+            suppress(f->rules, part, values, ids[i]);
+            const int32_t place = ferry_logits_place(part, ids[i]);
+            if (place >= 0) scores[row].logit = values[place];
+            f->state->context.kernels->add_exp(&scores[row].sum, values, part->count);
+        }
+    }
+}
+
+static ferry_status write_scores(const forcing *f, const row_score *scores, ferry_error *error)
+{
+    for (int32_t s = 0; s < f->spans; s++) {
+        const ferry_attention_span *span = &f->self[s];
+        float *to = f->targets[span->sequence].scores + span->first;
+        for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
+            if (ferry_log_sum_is_damaged(&scores[row].sum))
+                return ferry_fail(error, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+            to[i] = scores[row].logit - ferry_log_of_sum(&scores[row].sum);
+        }
+    }
+    return FERRY_OK;
+}
+
+/* The log-probabilities of the rows' ids, in parts of the columns. */
+static ferry_status score_rows(const forcing *f, ferry_error *error)
+{
+    ferry_context *context = &f->state->context;
+    const ferry_matrix *output = &f->state->model->output;
+    const int32_t N = output->N, near = LOGITS_NEAR / f->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
+    const int32_t width = near < N ? near : N;
+    const ferry_rows rows = {.x = f->hidden, .count = f->rows};
+    const size_t count = (size_t)f->rows, floats = count * (size_t)width;
+    bool failed = false;
+    float *values = ferry_arena_take(&context->arena, floats, sizeof *values, &failed);
+    row_score *scores = ferry_arena_take(&context->arena, count, sizeof *scores, &failed);
+    ferry_inputs inputs;
+    if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
+    for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
+    FERRY_TRY(ferry_inputs_prepare(context, &rows, output, &inputs, error));
+    for (int32_t first = 0; first < N; first += width) {
+        const int32_t columns = N - first < width ? N - first : width;
+        const ferry_matrix matrix = ferry_matrix_columns(output, first, columns);
+        const ferry_logits part = {.values = values, .ld = (size_t)columns, .count = columns, .first = first};
+        FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &matrix, error));
+        add_logits(f, &part, scores);
+    }
+    return write_scores(f, scores, error);
+}
+
+/* ---- all passes ---- */
+
+static ferry_status run_pass(forcing *f, ferry_error *error)
+{
+    ferry_arena *arena = &f->state->context.arena;
+    const ferry_decoder_rows input = {
+        .ids = f->ids,
+        .rows = f->rows,
+        .self = {.sequences = f->hypotheses, .spans = f->self, .span_count = f->spans},
+        .cross = {.sequences = f->sentences, .spans = f->cross, .span_count = f->cross_spans},
+    };
+    FERRY_TRY(ferry_decode(f->state, &input, f->hidden, error));
+    take_weights(f);
+    if (f->targets[0].scores == NULL) return FERRY_OK;
+    const ferry_arena_mark mark = ferry_arena_begin(arena);
+    const ferry_phase around = ferry_profile_enter(&f->state->profile, FERRY_PHASE_OUTPUT_LAYER);
+    FERRY_TRY(score_rows(f, error));
+    ferry_profile_leave(&f->state->profile, around);
+    ferry_arena_end(arena, mark);
+    return FERRY_OK;
+}
+
+static ferry_status run(forcing *f, ferry_error *error)
+{
+    FERRY_TRY(begin(f, error));
+    if (f->most == 0) return FERRY_OK;
+    if (f->probe.weights != NULL) f->state->probe = &f->probe;
+    for (fill(f); f->rows > 0; fill(f)) FERRY_TRY(run_pass(f, error));
+    return FERRY_OK;
+}
+
+ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
+                         const ferry_forced *targets, int32_t count, ferry_error *error)
+{
+    forcing f = {
+        .state = state,
+        .rules = rules,
+        .sentences = sentences,
+        .targets = targets,
+        .count = count,
+    };
+    const ferry_phase around = state->profile.phase;
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    const ferry_status status = run(&f, error);
+    state->probe = NULL;
+    for (int32_t i = 0; f.hypotheses != NULL && i < count; i++)
+        ferry_sequence_release(ferry_state_hypothesis_cache(state), &f.hypotheses[i]);
+    ferry_arena_end(&state->context.arena, mark);
+    ferry_profile_leave(&state->profile, around);
+    return status;
+}

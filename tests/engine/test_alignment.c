@@ -1,0 +1,396 @@
+/* Tokens of lines and translations, the weights between them, and unknown words: the same in any batch, as the model's
+ * layers compute them, and as CTranslate2 uses them. */
+#include "tests/support/files.h"
+#include "tests/support/small_model.h"
+
+static const char *const lines[] = {
+    "Hello, world!",
+    "I don't know what to do.",
+    "",
+    "Tom is reading a book in the garden. The early bird gets the worm! Where were you yesterday at 10:30? No.",
+    "Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½",
+    "I \xFF know \xE2\x82 it.",
+    "She wears the same kinds of clothes as her sister.",
+};
+enum { LINES = sizeof lines / sizeof lines[0], SEVERAL = 3, MAX_SOURCE = 24 };
+
+static ferry_model *model;
+
+static int open_model(void **state)
+{
+    (void)state;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return 0;
+}
+
+static int close_model(void **state)
+{
+    (void)state;
+    ferry_model_close(model);
+    return 0;
+}
+
+static ferry_options make_options(int32_t beam, int32_t alignment)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = options.nbest = beam;
+    options.max_length = 40;
+    options.max_source = MAX_SOURCE;
+    options.alignment = alignment;
+    return options;
+}
+
+/* ---- tokens ---- */
+
+static ferry_token source_token(const ferry_result *result, size_t line, size_t index)
+{
+    ferry_token token;
+    assert_int_equal(ferry_result_source_token(result, line, index, &token, sizeof token), FERRY_OK);
+    return token;
+}
+
+static ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index)
+{
+    ferry_token token;
+    assert_int_equal(ferry_result_token(result, line, hypothesis, index, &token, sizeof token), FERRY_OK);
+    return token;
+}
+
+static void assert_same_token(ferry_token a, ferry_token b)
+{
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+static void assert_same_tokens(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
+{
+    assert_same_line(a, line_a, b, line_b);
+    assert_int_equal(ferry_result_source_tokens(a, line_a), ferry_result_source_tokens(b, line_b));
+    for (size_t i = 0; i < ferry_result_source_tokens(a, line_a); i++)
+        assert_same_token(source_token(a, line_a, i), source_token(b, line_b, i));
+    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++)
+        for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
+            size_t first[2], count[2];
+            const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
+                        *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
+            assert_same_token(target_token(a, line_a, h, t), target_token(b, line_b, h, t));
+            assert_true(first[0] == first[1] && count[0] == count[1] && count[0] > 0);
+            assert_memory_equal(x, y, count[0] * sizeof *x);
+        }
+}
+
+TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_model)
+{
+    static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
+    ferry_text texts[LINES];
+    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        ferry_options options = make_options(beam, 1);
+        ferry_options without = make_options(beam, 0);
+        ferry_result *alone[LINES], *unaligned = translated(model, &without, texts, LINES);
+        for (size_t i = 0; i < LINES; i++) {
+            alone[i] = translated(model, &options, &texts[i], 1);
+            assert_same_line(alone[i], 0, unaligned, i);
+        }
+        for (size_t b = 0; b < COUNT(batches); b++)
+            for (size_t t = 0; t < COUNT(threads); t++) {
+                options.batch = batches[b];
+                options.threads = threads[t];
+                ferry_result *result = translated(model, &options, texts, LINES);
+                for (size_t i = 0; i < LINES; i++) assert_same_tokens(result, i, alone[i], 0);
+                ferry_result_destroy(result);
+            }
+        for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+        ferry_result_destroy(unaligned);
+    }
+}
+
+/* Ids, log-probabilities and ranges are those of the tokenizer and of the search. */
+TEST_WITH(test_tokens_of_a_line, open_model, close_model)
+{
+    const ferry_text text = as_text(lines[1]);
+    ferry_options options = make_options(4, 1);
+    ferry_result *result = translated(model, &options, &text, 1);
+    int32_t *ids;
+    size_t count;
+    CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &ids, &count, &error));
+    assert_int_equal(ferry_result_source_tokens(result, 0), count);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const ferry_token token = source_token(result, 0, i);
+        assert_int_equal(token.id, ids[i]);
+        assert_true(token.log_probability == 0 && token.begin >= at);
+        at = token.end;
+    }
+    const ferry_token end = source_token(result, 0, count - 1);
+    assert_true(end.begin == end.end && end.end == text.size);
+    for (size_t h = 0; h < 4; h++) {
+        const ferry_text target = ferry_result_text(result, 0, h);
+        const size_t T = ferry_result_tokens(result, 0, h);
+        char joined[200];
+        size_t size = 0;
+        for (size_t t = 0; t < T; t++) {
+            const ferry_token token = target_token(result, 0, h, t);
+            assert_int_equal(token.id, ferry_inspect_result_ids(result, 0, h)[t]);
+            assert_true(token.log_probability == ferry_inspect_result_token_scores(result, 0, h)[t]);
+            assert_true(token.begin <= token.end && token.end <= target.size);
+            memcpy(joined + size, target.data + token.begin, token.end - token.begin);
+            size += token.end - token.begin;
+        }
+        for (size_t i = 0, j = 0; i < target.size; i++)
+            if (target.data[i] != ' ') assert_true(j < size && joined[j++] == target.data[i]);
+        assert_true(target_token(result, 0, h, T - 1).begin == target.size);
+    }
+    ferry_inspect_free(ids);
+    ferry_result_destroy(result);
+}
+
+/* In greedy search without scores a token's log-probability is 0. */
+TEST_WITH(test_without_scores, open_model, close_model)
+{
+    const ferry_text text = as_text(lines[0]);
+    ferry_options options = make_options(1, 1);
+    ferry_result *scored = translated(model, &options, &text, 1);
+    options.scores = 0;
+    ferry_result *result = translated(model, &options, &text, 1);
+    const size_t S = ferry_result_source_tokens(result, 0);
+    for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
+        assert_true(target_token(result, 0, 0, t).log_probability == 0);
+        assert_true(target_token(scored, 0, 0, t).log_probability < 0);
+        assert_memory_equal(ferry_result_weights(result, 0, 0, t, NULL, NULL),
+                            ferry_result_weights(scored, 0, 0, t, NULL, NULL), S * sizeof(float));
+    }
+    ferry_result_destroy(result);
+    ferry_result_destroy(scored);
+}
+
+/* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */
+TEST_WITH(test_ill_formed_bytes, open_model, close_model)
+{
+    const ferry_text text = as_text(lines[5]);
+    ferry_options options = make_options(1, 1);
+    ferry_result *result = translated(model, &options, &text, 1);
+    bool covered[64] = {false};
+    for (size_t i = 0; i < ferry_result_source_tokens(result, 0); i++) {
+        const ferry_token token = source_token(result, 0, i);
+        assert_true(token.begin <= token.end && token.end <= text.size);
+        memset(covered + token.begin, true, token.end - token.begin);
+        assert_false(token.end > token.begin && (text.data[token.begin] == ' ' || text.data[token.end - 1] == ' '));
+    }
+    for (size_t i = 0; i < text.size; i++) assert_true(covered[i] || text.data[i] == ' ');
+    ferry_result_destroy(result);
+}
+
+/* ---- weights ---- */
+
+/* [T, S] of all heads of a layer, from the research interface. */
+static const float *layer_weights(const ferry_model *of, const ferry_result *result, size_t h, int32_t layer,
+                                  int32_t heads)
+{
+    const int32_t S = (int32_t)ferry_result_source_tokens(result, 0), T = (int32_t)ferry_result_tokens(result, 0, h);
+    int32_t *source = kept_memory((size_t)S * sizeof *source), *inputs = kept_memory((size_t)T * sizeof *inputs);
+    float *weights = kept_memory((size_t)(heads * T * S) * sizeof *weights);
+    for (int32_t i = 0; i < S; i++) source[i] = source_token(result, 0, (size_t)i).id;
+    inputs[0] = ferry_inspect_get_sizes(of).start_id;
+    for (int32_t t = 1; t < T; t++) inputs[t] = ferry_inspect_result_ids(result, 0, h)[t - 1];
+    CHECK(ferry_inspect_attention(of, FERRY_INSPECT_CROSS, layer, FERRY_INSPECT_ALL, source, S, inputs, T, weights,
+                                  &error));
+    return weights;
+}
+
+/* The weights are the mean of these heads. */
+static void check_heads(const ferry_model *of, const ferry_text *text, const ferry_options *options, int32_t layer,
+                        int32_t head, int32_t heads)
+{
+    const int32_t all = ferry_inspect_get_sizes(of).decoder_heads;
+    ferry_result *result = translated(of, options, text, 1);
+    const size_t S = ferry_result_source_tokens(result, 0);
+    assert_true(S > 1);
+    for (size_t h = 0; h < ferry_result_hypotheses(result, 0); h++) {
+        const size_t T = ferry_result_tokens(result, 0, h);
+        const float *weights = layer_weights(of, result, h, layer, all);
+        for (size_t t = 0; t < T; t++) {
+            const float *found = ferry_result_weights(result, 0, h, t, NULL, NULL);
+            for (size_t s = 0; s < S; s++) {
+                float sum = 0;
+                for (int32_t i = head; i < head + heads; i++) sum += weights[((size_t)i * T + t) * S + s];
+                assert_true(found[s] == (heads > 1 ? sum / (float)heads : sum));
+            }
+        }
+    }
+    ferry_result_destroy(result);
+}
+
+TEST_WITH(test_the_last_layer_by_rule, open_model, close_model)
+{
+    const ferry_text text = as_text(lines[1]);
+    const ferry_options options = make_options(SEVERAL, 1);
+    check_heads(model, &text, &options, 2, 0, 8);
+}
+
+static void put_head(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 0);
+    ferry_gguf_put_i32(writer, "ferry.alignment_head", 1);
+}
+
+static void put_heads(ferry_gguf_writer *writer)
+{
+    put_head(writer);
+    ferry_gguf_put_u32(writer, "ferry.alignment_heads", 2);
+}
+
+static void put_too_many_heads(ferry_gguf_writer *writer)
+{
+    put_head(writer);
+    ferry_gguf_put_u32(writer, "ferry.alignment_heads", 3);
+}
+
+TEST(test_heads_that_the_file_names)
+{
+    static const ferry_text text = {"b c d k a", 9};
+    static const struct {
+        void (*keys)(ferry_gguf_writer *writer);
+        int32_t heads;
+    } rows[] = {{put_head, 1}, {put_heads, 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_options options;
+        ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces", .keys = rows[i].keys}, NULL);
+        CHECK(ferry_options_default(small, &options, sizeof options));
+        options.max_length = 9;
+        options.alignment = 1;
+        check_heads(small, &text, &options, 0, 1, rows[i].heads);
+        ferry_model_close(small);
+    }
+    ferry_model *refused;
+    const char *path = scratch_file("heads.gguf");
+    write_small_model(path, &(small_model){.keys = put_too_many_heads});
+    REFUSE(ferry_model_open(path, 0, &refused, &error), FERRY_ERROR_FORMAT,
+           "ferry.alignment_heads: expected at most 2 from head 1, found 3");
+}
+
+/* ---- parts, texts ---- */
+
+/* A line in parts has the tokens of its parts, one after the other, and weights within each. */
+TEST_WITH(test_parts, open_model, close_model)
+{
+    static const size_t ends[] = {36, 66, 101, 105};
+    const ferry_text text = as_text(lines[SEVERAL]);
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        const ferry_options options = make_options(beam, 1);
+        ferry_result *whole = translated(model, &options, &text, 1);
+        assert_non_null(strstr(ferry_result_warning(whole, 0), "split into 4 parts"));
+        size_t begin = 0, source = 0, target[4] = {0}, bytes[4] = {0};
+        for (size_t p = 0; p < COUNT(ends); p++) {
+            const ferry_text sentence = {text.data + begin, ends[p] - begin};
+            ferry_result *part = translated(model, &options, &sentence, 1);
+            const size_t S = ferry_result_source_tokens(part, 0);
+            for (size_t i = 0; i < S; i++) {
+                const ferry_token found = source_token(whole, 0, source + i), expected = source_token(part, 0, i);
+                assert_int_equal(found.id, expected.id);
+                assert_int_equal(found.begin, begin + expected.begin);
+                assert_int_equal(found.end, begin + expected.end);
+            }
+            for (size_t h = 0; h < (size_t)beam; h++) {
+                for (size_t t = 0; t < ferry_result_tokens(part, 0, h); t++) {
+                    size_t first, count;
+                    const ferry_token found = target_token(whole, 0, h, target[h] + t),
+                                      expected = target_token(part, 0, h, t);
+                    const float *weights = ferry_result_weights(whole, 0, h, target[h] + t, &first, &count);
+                    assert_true(found.id == expected.id && found.log_probability == expected.log_probability);
+                    assert_int_equal(found.begin, bytes[h] + expected.begin);
+                    assert_int_equal(found.end, bytes[h] + expected.end);
+                    assert_true(first == source && count == S);
+                    assert_memory_equal(weights, ferry_result_weights(part, 0, h, t, NULL, NULL), S * sizeof *weights);
+                }
+                target[h] += ferry_result_tokens(part, 0, h);
+                bytes[h] += ferry_result_text(part, 0, h).size + 1; /* and a blank */
+            }
+            source += S;
+            begin = ends[p] + 1;
+            ferry_result_destroy(part);
+        }
+        assert_int_equal(ferry_result_source_tokens(whole, 0), source);
+        ferry_result_destroy(whole);
+    }
+}
+
+/* The sentences of a text are lines of a result of their own. */
+TEST_WITH(test_a_text, open_model, close_model)
+{
+    static const size_t begins[] = {0, 14}, sizes[] = {13, 24};
+    const ferry_text text = as_text("Hello, world!\nI don't know what to do.\n");
+    const ferry_options options = make_options(1, 1);
+    ferry_translator *translator;
+    ferry_result *result;
+    ferry_token token;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_translate_text(translator, text, &result, &error));
+    const ferry_result *sentences = ferry_result_sentences(result);
+    assert_int_equal(ferry_result_count(sentences), 2);
+    assert_int_equal(ferry_result_source_tokens(result, 0), 0);
+    assert_int_equal(ferry_result_token(result, 0, 0, 0, &token, sizeof token), FERRY_ERROR_ARGUMENT);
+    for (size_t i = 0; i < 2; i++) {
+        const ferry_text line = {text.data + begins[i], sizes[i]};
+        ferry_result *alone = translated(model, &options, &line, 1);
+        assert_same_tokens(sentences, i, alone, 0);
+        ferry_result_destroy(alone);
+    }
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* ---- unknown words ---- */
+
+/* The CTranslate2 model with another word called unknown. */
+static ferry_model *open_with_unknown(const char *unknown)
+{
+    static const char *const names[] = {"model.bin", "shared_vocabulary.json", "source.spm", "target.spm"};
+    const char *from = shared_file("models/tatoeba-en-de/ctranslate2-float16"), *to = scratch_directory(unknown);
+    json_t *config = load_json(in_directory(from, "config.json"));
+    assert_int_equal(json_object_set_new(config, "unk_token", json_string(unknown)), 0);
+    assert_int_equal(json_dump_file(config, in_directory(to, "config.json"), 0), 0);
+    for (size_t i = 0; i < COUNT(names); i++) link_file(in_directory(from, names[i]), to, names[i]);
+    return convert_and_open(to, NULL);
+}
+
+static size_t check_unknowns(const json_t *golden, const char *unknown)
+{
+    ferry_model *named = open_with_unknown(unknown);
+    ferry_options options;
+    ferry_translator *translator;
+    size_t index, checked = 0;
+    const json_t *row;
+    CHECK(ferry_options_default(named, &options, sizeof options));
+    options.beam = 1;
+    options.max_length = 60;
+    options.suppressed_count = 0;
+    options.replace_unknowns = 1;
+    CHECK(ferry_translator_create(named, &options, &translator, &error));
+    json_array_foreach (golden, index, row) {
+        const char *target = json_string_value(json_object_get(row, "target"));
+        const ferry_text line = as_text(json_string_value(json_object_get(row, "source")));
+        ferry_result *result;
+        if (strcmp(json_string_value(json_object_get(row, "unknown")), unknown) != 0) continue;
+        if (strstr(target, "</s>") != NULL) continue; /* there, an end of sentence; here, a word */
+        CHECK(ferry_translate(translator, &line, 1, &result, &error));
+        const ferry_text found = ferry_result_text(result, 0, 0);
+        if (found.size != strlen(target) || memcmp(found.data, target, found.size) != 0)
+            fail_msg("'%s': expected '%s', found '%.*s'", line.data, target, (int)found.size, found.data);
+        assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
+        ferry_result_destroy(result);
+        checked++;
+    }
+    ferry_translator_destroy(translator);
+    ferry_model_close(named);
+    return checked;
+}
+
+TEST(test_unknown_words)
+{
+    static const char *const unknown[] = {"\xE2\x96\x81Tom", "\xE2\x96\x81Ich", "\xE2\x96\x81nicht"};
+    const json_t *golden = json_object_get(load_json(data_file("alignment/golden.json")), "unknowns");
+    size_t checked = 0;
+    for (size_t i = 0; i < COUNT(unknown); i++) checked += check_unknowns(golden, unknown[i]);
+    assert_int_equal(checked, json_array_size(golden) - 2);
+}

@@ -1,0 +1,181 @@
+/* Forced decoding: the scores and weights of given ids are, bit for bit, those of a search that finds these ids step by
+ * step, whatever is forced with them. */
+#include "tests/support/files.h"
+#include "tests/support/small_model.h"
+
+#include "engine/api/model.h"
+#include "engine/graph/decoder.h"
+#include "engine/graph/encoder.h"
+#include "engine/search/force.h"
+#include "engine/search/generate.h"
+
+enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };
+
+typedef struct forcing {
+    const ferry_generation *generation;
+    ferry_state state; /* of another thread, as it were */
+    ferry_alignment alignment;
+    int32_t taken, finished;
+} forcing;
+
+static int32_t ids[LONGEST];
+
+static int32_t length_of(size_t sentence)
+{
+    return 1 + (int32_t)sentence * 7 % LONGEST;
+}
+
+/* Of one sentence, more than a pass takes. */
+static bool next(void *user, ferry_generate_sentence *sentence)
+{
+    forcing *f = user;
+    if (f->taken == SENTENCES) return false;
+    for (int32_t i = 0; i < LONGEST; i++) ids[i] = 3 + i % (VOCAB - 3);
+    *sentence = (ferry_generate_sentence){.ids = ids,
+                                          .length = length_of((size_t)f->taken),
+                                          .tag = (size_t)f->taken,
+                                          .rules = {.options = f->generation->decoding,
+                                                    .eos_ids = f->generation->eos_ids,
+                                                    .eos_count = f->generation->eos_count,
+                                                    .start_id = f->generation->start_id}};
+    sentence->rules.options.max_length = f->taken == 5 ? MOST : 12;
+    sentence->rules.options.min_length = f->taken == 5 ? MOST - 3 : 2;
+    sentence->rules.options.beam = sentence->rules.options.nbest = 1;
+    sentence->rules.options.scores = 1;
+    f->taken++;
+    return true;
+}
+
+/* The weights of the steps, one row at a time: [T, S]. */
+static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothesis *hypothesis, float *weights)
+{
+    ferry_state *state = &f->state;
+    ferry_sequence past;
+    const int32_t S = source->length, heads = state->model->decoder.heads;
+    const ferry_alignment *alignment = &f->alignment;
+    const ferry_attention_span cross = {.rows = 1};
+    float *hidden = kept_memory((size_t)state->model->d_model * sizeof *hidden);
+    float *probed = kept_memory((size_t)(heads * S) * sizeof *probed);
+    const ferry_attention_probe probe = {
+        .kind = FERRY_ATTENTION_CROSS, .layer = alignment->layer, .head = -1, .weights = probed, .rows = 1, .ld = (size_t)S};
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    CHECK(ferry_sequence_begin(&state->context.arena, hypothesis->length, &past, &error));
+    state->probe = &probe;
+    for (int32_t t = 0; t < hypothesis->length; t++) {
+        const ferry_attention_span self = {.rows = 1, .first = t};
+        const ferry_decoder_rows row = {.ids = t > 0 ? &hypothesis->ids[t - 1] : &f->generation->start_id,
+                                        .rows = 1,
+                                        .self = {.sequences = &past, .spans = &self, .span_count = 1},
+                                        .cross = {.sequences = source, .spans = &cross, .span_count = 1}};
+        CHECK(ferry_decode(state, &row, hidden, &error));
+        for (int32_t s = 0; s < S; s++) {
+            float sum = 0;
+            for (int32_t h = 0; h < alignment->heads; h++) sum += probed[(alignment->head + h) * S + s];
+            weights[t * S + s] = alignment->heads > 1 ? sum / (float)alignment->heads : sum;
+        }
+    }
+    state->probe = NULL;
+    ferry_sequence_release(ferry_state_hypothesis_cache(state), &past);
+    ferry_arena_end(&state->context.arena, mark);
+}
+
+static bool wants_weights(void *user, const ferry_search *search)
+{
+    (void)user, (void)search;
+    return true;
+}
+
+static ferry_status finished(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
+{
+    enum { AGAIN = 3 };
+    forcing *f = user;
+    ferry_arena *arena = &f->state.context.arena;
+    const ferry_arena_mark mark = ferry_arena_begin(arena);
+    const ferry_hypothesis found = ferry_search_hypothesis(sentence->search, 0);
+    const int32_t S = length_of(tag), offsets[] = {0, S};
+    const size_t T = (size_t)found.length, floats = T * (size_t)S;
+    float *expected = kept_memory(floats * sizeof *expected);
+    float *encoded = kept_memory((size_t)S * (size_t)f->state.model->d_model * sizeof *encoded);
+    ferry_sequence source;
+    ferry_forced targets[AGAIN];
+    const ferry_force_rules rules = {.start_id = f->generation->start_id, .alignment = f->alignment};
+    FERRY_TRY(ferry_sequence_begin(arena, S, &source, error));
+    FERRY_TRY(ferry_encode(&f->state, ids, offsets, 1, encoded, error));
+    FERRY_TRY(ferry_decoder_begin(&f->state, encoded, offsets, 1, &source, error));
+    step_by_step(f, &source, &found, expected);
+    assert_memory_equal(sentence->weights[0], expected, floats * sizeof(float));
+    for (int i = 0; i < AGAIN; i++)
+        targets[i] = (ferry_forced){.ids = found.ids,
+                                    .length = found.length,
+                                    .weights = kept_memory(floats * sizeof(float)),
+                                    .scores = kept_memory(T * sizeof(float))};
+    targets[1].length = found.length / 2; /* perhaps 0 */
+    FERRY_TRY(ferry_force(&f->state, &rules, &source, targets, AGAIN, error));
+    assert_null(f->state.probe);
+    for (int i = 0; i < AGAIN; i++) {
+        const size_t length = (size_t)targets[i].length;
+        assert_memory_equal(targets[i].scores, found.token_scores, length * sizeof(float));
+        assert_memory_equal(targets[i].weights, expected, length * (size_t)S * sizeof(float));
+        for (size_t t = 0; t < length; t++) {
+            double sum = 0;
+            for (size_t s = 0; s < (size_t)S; s++) sum += (double)targets[i].weights[t * (size_t)S + s];
+            assert_true(fabs(sum - 1) < 1e-5);
+        }
+    }
+    ferry_sequence_release(&f->state.decoder_cache, &source);
+    ferry_arena_end(arena, mark);
+    f->finished++;
+    return FERRY_OK;
+}
+
+static ferry_status failed(void *user, size_t tag, const ferry_error *why, ferry_error *error)
+{
+    (void)user, (void)tag;
+    return ferry_fail(error, why->status, "%s", why->message);
+}
+
+static void check_model(const small_model *shape, const ferry_alignment *alignment)
+{
+    char *path = scratch_file("force.gguf");
+    ferry_generator generator;
+    write_small_model(path, shape);
+    ferry_model *model;
+    CHECK(ferry_model_open(path, 0, &model, &error));
+    forcing f = {.generation = &model->file.generation, .alignment = *alignment};
+    const ferry_force_rules force = {.start_id = f.generation->start_id, .alignment = *alignment};
+    const ferry_generate_source source = {.width = 5,
+                                          .tokens = 100,
+                                          .beam = 1,
+                                          .max_length = MOST,
+                                          .wants_weights = wants_weights,
+                                          .force = &force,
+                                          .next = next,
+                                          .finished = finished,
+                                          .failed = failed,
+                                          .user = &f};
+    ferry_model_widen(model);
+    ferry_state_init(&f.state, &model->file.transformer, model->kernels);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    CHECK(ferry_generate(&generator, &source, &error));
+    assert_int_equal(f.finished, SENTENCES);
+    assert_int_equal(generator.state.context.arena.used, 0);
+    ferry_generator_destroy(&generator);
+    ferry_state_destroy(&f.state);
+    ferry_model_close(model);
+}
+
+TEST(test_scores_and_weights_of_a_search)
+{
+    static const small_model shapes[] = {
+        {.type = FERRY_F32},
+        {.type = FERRY_F16, .pre_norm = true, .gated = true},
+        {.type = FERRY_I8, .position = "none"},
+        {.type = FERRY_I8, .ssru = true, .scales = SMALL_INPUT_MULTIPLIER, .zero_start = true},
+        {.type = FERRY_I8, .sentence_inputs = true, .scales = SMALL_MULTIPLIER},
+        {.type = FERRY_I8, .sentence_inputs = true, .ssru = true},
+        {.type = FERRY_F32, .vocab = 1500},
+    };
+    static const ferry_alignment alignments[] = {{0, 0, 1}, {1, 0, 3}, {1, 2, 1}};
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        for (size_t a = 0; a < COUNT(alignments); a++) check_model(&shapes[i], &alignments[a]);
+}

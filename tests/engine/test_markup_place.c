@@ -1,0 +1,78 @@
+/* Tags are put around the words that theirs are aligned to: hand-made alignments. */
+#include "tests/support/markup_checks.h"
+#include "tests/support/support.h"
+
+#define PLACED(markup, source, target, alignment, expected)                                                            \
+    assert_string_equal(placed(markup, source, target, alignment), expected)
+
+TEST(test_words_keep_their_tags)
+{
+    PLACED("a <b>b</b> c", "a| b| c", "x| y| z", "0 1 2", "x <b>y</b> z");
+    PLACED("a <b>b</b> c", "a| b| c", "z| x| y", "2 0 1", "z x <b>y</b>");
+    PLACED("<b>a b</b> c", "a| b| c", "z| y| x", "2 1 0", "z <b>y x</b>");
+    PLACED("<i>a</i> <b>b</b>", "a| b", "y| x", "1 0", "<b>y</b> <i>x</i>");
+    PLACED("<p><a><b>a</b> b</a> c</p>", "a| b| c", "z| y| x", "2 1 0", "<p>z <a>y <b>x</b></a></p>");
+    PLACED("<a><b>a</b></a> c", "a| c", "z| x", "1 0", "z <a><b>x</b></a>");
+    PLACED("a <b>b</b>, c", "a| b|,| c", "z|,| y| x", "3 2 1 0", "z, <b>y</b> x");
+}
+
+TEST(test_words_that_are_apart)
+{
+    /* The longest run has the tag; a word of the parent may be within it. */
+    PLACED("<b>a b</b> c", "a| b| c", "x| z| y", "0 2 1", "<b>x z y</b>");
+    PLACED("<b>a</b> c d e", "a| c| d| e", "x| u| v| w| y", "0:.9 1 2 3 0:.4", "<b>x</b> u v w y");
+    /* No words of a sibling may. */
+    PLACED("<b>a b</b> <i>c</i>", "a| b| c", "x| z| y", "0 2 1", "<b>x</b> <i>z</i> y");
+    /* A word that is aligned to the element's, but less than another word, is not in the tag of a single word. */
+    PLACED("to <b>school</b>", "to| school", "zur| Schule", "1:.6,0:.4 1:.9", "zur <b>Schule</b>");
+    PLACED("<b>go to school</b> now", "go| to| school| now", "geh| zur| Schule| jetzt", "0 2:.6 2:.9 3",
+           "<b>geh zur Schule</b> jetzt");
+    PLACED("x <b>go to school</b>", "x| go| to| school", "x| zu| Schule", "0 3:.5 3:.9", "x <b>zu Schule</b>");
+}
+
+TEST(test_words_without_a_word)
+{
+    /* The word to which the text is aligned most, even if that is another one's. */
+    PLACED("a <b>b</b> c", "a| b| c", "x| z", "0 2:.7,1:.3", "x <b>z</b>");
+    PLACED("a <b>b</b>.", "a| b|.", "x|.", "0:.9,1:.1 2:.8,1:.2", "<b>x</b>.");
+    PLACED("a <b>b</b> c", "a| b| c", "x| z", "0 2", "x <b></b>z");
+    PLACED("a <b>b</b> c", "a| b| c", "", "", "<b></b>");
+}
+
+TEST(test_parts_of_words)
+{
+    PLACED("a <b>b</b>", "a| b", "x| yy|y|y", "0 1 0 1", "x <b>yyyy</b>");
+    PLACED("<u>un</u>do", "un|do", "mach| rück|gäng|ig", "1 0 0 1", "mach <u>rückgängig</u>");
+    PLACED("x<sup>2</sup>", "x|2", "x|2", "0 1", "x<sup>2</sup>");
+    PLACED("<b>看</b>书", "看|书", "书|看", "1 0", "书<b>看</b>");
+    /* A token that an element has part of belongs to it, unless it belongs to another one. */
+    PLACED("hel<b>lo</b> a", "hello| a", "x| y", "1 0", "x <b>y</b>");
+    PLACED("<b>d</b><i>o</i><a>g</a>", "dog", "Hund", "0", "<b></b><i>Hund</i><a></a>");
+}
+
+TEST(test_what_stands_alone)
+{
+    PLACED("a <img>b c", "a| b| c", "z| y| x", "2 1 0", "z <img>y x");
+    PLACED("a<img> b c", "a| b| c", "z| y| x", "2 1 0", "z y x<img>");
+    PLACED("a <img> b", "a| b", "y| x", "1 0", "<img> y x");
+    PLACED("a<!-- 1 --><!-- 2 --> b", "a| b", "y| x", "1 0", "y x<!-- 1 --><!-- 2 -->");
+    PLACED("a <i></i>b", "a| b", "y| x", "1 0", "<i></i>y x");
+    PLACED("<b>a<img> b</b> c", "a| b| c", "z| y| x", "2 1 0", "z <b>y x<img></b>");
+    PLACED("<b>a b</b> <img>c", "a| b| c", "x| z| y", "0 2 1", "<b>x z y</b><img>");
+    PLACED("a <br> b</i>", "a |\n|b", "x| y", "0 2", "x <br>y</i>");
+}
+
+TEST(test_elements_that_go_on_in_another_part)
+{
+    PLACED("a <b>b c</b> d", "a| b| c| d", "x| y| w| z", "0 1 /2 2 3", "x <b>y w</b> z");
+    PLACED("a <b>b c</b> d", "a| b| c| d", "y| x| w| z", "1 0 /2 3 2", "y x<b></b> w z");
+    PLACED("a <b><i>b</i> c</b> d <u>e</u>", "a| b| c| d| e", "y| x| w| z| v", "0 1 /2 4 2 3",
+           "y <b><i>x</i></b> <u>w</u> z v");
+}
+
+TEST(test_kept_words)
+{
+    PLACED("at <b translate=no>Apple</b> in", "at| Apple| in", "in| bei| Apple| x", "2 1 1 0",
+           "in bei <b translate=no>Apple</b> x");
+    PLACED("<b translate=no>New York</b> a", "New| York| a", "a| New| York", "1 2 0", "a <b translate=no>New York</b>");
+}

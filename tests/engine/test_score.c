@@ -1,0 +1,345 @@
+/* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
+ * the same; the same in any batch; what cannot be scored, and what is cancelled. */
+#include "tests/support/files.h"
+#include "tests/support/marian_golden.h"
+#include "tests/support/small_model.h"
+
+enum { PAIRS = 5 };
+
+static const char *const sources[] = {"Hello, world!", "I don't know what to do.", "",
+                                      "Tom is reading a book in the garden, and nobody asks him why he does that.",
+                                      "I know \xFF it."};
+static const char *const targets[] = {"Hallo Welt!", "Ich wei\xC3\x9F nicht, was ich tun soll.", "Nichts.", "",
+                                      "Ich \xFFkenne es."};
+
+static ferry_model *model;
+
+static int open_model(void **state)
+{
+    (void)state;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return 0;
+}
+
+static int close_model(void **state)
+{
+    (void)state;
+    ferry_model_close(model);
+    return 0;
+}
+
+static ferry_result *scored(const ferry_model *of, const ferry_options *options, const ferry_text *from,
+                            const ferry_text *to, size_t count)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(of, options, &translator, &error));
+    CHECK(ferry_score(translator, from, to, count, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+static ferry_result *scored_one(const ferry_options *options, const char *source, const char *target)
+{
+    const ferry_text from = as_text(source), to = as_text(target);
+    return scored(model, options, &from, &to, 1);
+}
+
+static ferry_token token_of(const ferry_result *result, size_t line, size_t index)
+{
+    ferry_token token;
+    assert_int_equal(ferry_result_token(result, line, 0, index, &token, sizeof token), FERRY_OK);
+    return token;
+}
+
+TEST(test_ctranslate2)
+{
+    ferry_model *converted = convert_and_open(shared_file("models/tatoeba-en-de/ctranslate2-float16"), NULL);
+    const json_t *golden = json_object_get(load_json(data_file("alignment/golden.json")), "scores"), *row, *expected;
+    size_t i, t;
+    double largest = 0;
+    json_array_foreach (golden, i, row) {
+        const json_t *scores = json_object_get(row, "log_probs");
+        const ferry_text from = as_text(json_string_value(json_object_get(row, "source"))),
+                         to = as_text(json_string_value(json_object_get(row, "target")));
+        ferry_result *result = scored(converted, NULL, &from, &to, 1);
+        assert_int_equal(ferry_result_tokens(result, 0, 0), json_array_size(scores));
+        json_array_foreach (scores, t, expected)
+            largest = fmax(largest, fabs(json_number_value(expected) - (double)token_of(result, 0, t).log_probability));
+        ferry_result_destroy(result);
+    }
+    assert_int_equal(i, 122);
+    print_message("%zu pairs, log-probabilities to %.1e\n", i, largest);
+    assert_true(largest < 1e-3); /* CTranslate2's exponential function is approximate */
+    ferry_model_close(converted);
+}
+
+/* Whether the tokens but the last are these pieces, which have blanks between them. */
+static bool has_pieces(const ferry_model *of, const ferry_result *result, const char *pieces)
+{
+    for (size_t t = 0; t + 1 < ferry_result_tokens(result, 0, 0); t++) {
+        const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, token_of(result, 0, t).id);
+        if (strncmp(pieces, piece.data, piece.size) != 0) return false;
+        pieces += piece.size + (pieces[piece.size] == ' ');
+    }
+    return *pieces == '\0';
+}
+
+/* Marian's own hypotheses, where their text has the tokens that were found. */
+TEST(test_marian)
+{
+    const char *path = shared_file("models/tatoeba-en-de/marian");
+    const json_t *lines = json_object_get(load_json(in_directory(path, "golden.json")), "lines"), *line;
+    golden_model marian = golden_open(path);
+    golden_figures figures = {.lines = 0};
+    ferry_options options;
+    size_t i, others = 0;
+    CHECK(ferry_options_default(marian.model, &options, sizeof options));
+    options.length_penalty = 0.6f;
+    options.word_penalty = 0.2f;
+    json_array_foreach (lines, i, line) {
+        const json_t *hypotheses = json_object_get(line, "beam4_half");
+        const ferry_text source = as_text(json_string_value(json_object_get(line, "text")));
+        for (size_t h = 0; source.size > 0 && h < json_array_size(hypotheses); h++) {
+            const golden_hypothesis expected = golden_parse(json_string_value(json_array_get(hypotheses, h)));
+            char text[1000];
+            size_t size = 0;
+            for (const char *at = expected.text; *at != '\0'; at++) { /* pieces */
+                const bool blank = strncmp(at, "\xE2\x96\x81", 3) == 0;
+                if (*at != ' ') text[size++] = blank ? ' ' : *at;
+                if (blank) at += 2;
+            }
+            const ferry_text target = {text, size};
+            ferry_result *result = scored(marian.model, &options, &source, &target, 1);
+            if (ferry_result_tokens(result, 0, 0) == expected.count && has_pieces(marian.model, result, expected.text))
+                golden_check_scores(&expected, result, 0, &figures);
+            else
+                others++;
+            ferry_result_destroy(result);
+        }
+    }
+    print_message("%zu hypotheses, word scores to %.1e; %zu have other tokens than their text\n", figures.hypotheses,
+                  figures.word, others);
+    assert_true(figures.hypotheses > 4 * others);
+}
+
+/* The logits of one teacher-forced pass. */
+TEST_WITH(test_the_research_interface, open_model, close_model)
+{
+    const ferry_text source = as_text(sources[1]), target = as_text(targets[1]);
+    ferry_result *result = scored(model, NULL, &source, &target, 1);
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    const size_t V = (size_t)sizes.target_vocab, T = ferry_result_tokens(result, 0, 0);
+    int32_t *ids, target_ids[64], offsets[2] = {0}, target_offsets[] = {0, (int32_t)T};
+    size_t count;
+    CHECK(ferry_inspect_tokenize(model, source, NULL, NULL, &ids, &count, &error));
+    offsets[1] = (int32_t)count;
+    target_ids[0] = sizes.start_id;
+    for (size_t t = 1; t < T; t++) target_ids[t] = token_of(result, 0, t - 1).id;
+    assert_int_equal(token_of(result, 0, T - 1).id, sizes.eos_id);
+    float *logits = kept_memory(T * V * sizeof *logits);
+    CHECK(ferry_inspect_logits(model, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
+                               &error));
+    double total = 0;
+    for (size_t t = 0; t < T; t++) {
+        const ferry_token token = token_of(result, 0, t);
+        double sum = 0;
+        for (size_t v = 0; v < V; v++)
+            if ((int32_t)v != sizes.pad_id) sum += exp((double)logits[t * V + v]); /* suppressed */
+        assert_true(fabs((double)logits[t * V + (size_t)token.id] - log(sum) - (double)token.log_probability) < 1e-5);
+        total += (double)token.log_probability;
+    }
+    assert_true(fabs(total / (double)T - (double)ferry_result_score(result, 0, 0)) < 1e-5);
+    assert_true(
+        has_text((ferry_view){ferry_result_text(result, 0, 0).data, ferry_result_text(result, 0, 0).size}, targets[1]));
+    ferry_inspect_free(ids);
+    ferry_result_destroy(result);
+}
+
+/* What greedy search finds has the same score, bit for bit. */
+TEST_WITH(test_a_search, open_model, close_model)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = 1;
+    for (size_t i = 0; i < 2; i++) {
+        const ferry_text source = as_text(sources[i]);
+        ferry_result *found = translated(model, &options, &source, 1);
+        const ferry_text target = ferry_result_text(found, 0, 0);
+        ferry_result *result = scored(model, &options, &source, &target, 1);
+        const float scores[] = {ferry_result_score(found, 0, 0), ferry_result_score(result, 0, 0)};
+        assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(found, 0, 0));
+        assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
+        for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++)
+            assert_true(token_of(result, 0, t).log_probability == ferry_inspect_result_token_scores(found, 0, 0)[t]);
+        ferry_result_destroy(result);
+        ferry_result_destroy(found);
+    }
+}
+
+TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_model)
+{
+    enum { LINES = 100 };
+    static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
+    ferry_text from[LINES], to[LINES];
+    ferry_result *alone[PAIRS];
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.alignment = 1;
+    for (size_t i = 0; i < PAIRS; i++) alone[i] = scored_one(&options, sources[i], targets[i]);
+    for (size_t i = 0; i < LINES; i++) {
+        from[i] = as_text(sources[i % PAIRS]);
+        to[i] = as_text(targets[i % PAIRS]);
+    }
+    for (size_t b = 0; b < COUNT(batches); b++)
+        for (size_t t = 0; t < COUNT(threads); t++) {
+            options.batch = batches[b];
+            options.threads = threads[t];
+            ferry_result *result = scored(model, &options, from, to, LINES);
+            for (size_t i = 0; i < LINES; i++) {
+                const size_t S = ferry_result_source_tokens(result, i);
+                assert_same_line(result, i, alone[i % PAIRS], 0);
+                for (size_t k = 0; k < ferry_result_tokens(result, i, 0); k++) {
+                    const ferry_token x = token_of(result, i, k), y = token_of(alone[i % PAIRS], 0, k);
+                    assert_memory_equal(&x, &y, sizeof x);
+                    assert_memory_equal(ferry_result_weights(result, i, 0, k, NULL, NULL),
+                                        ferry_result_weights(alone[i % PAIRS], 0, 0, k, NULL, NULL), S * sizeof(float));
+                }
+            }
+            ferry_result_destroy(result);
+        }
+    for (size_t i = 0; i < PAIRS; i++) ferry_result_destroy(alone[i]);
+}
+
+/* Tokens are there without options.alignment, weights are not; bytes are those of the caller's texts. */
+TEST_WITH(test_tokens, open_model, close_model)
+{
+    ferry_result *result = scored_one(NULL, sources[4], targets[4]);
+    const ferry_text target = ferry_result_text(result, 0, 0);
+    const size_t S = ferry_result_source_tokens(result, 0), T = ferry_result_tokens(result, 0, 0);
+    ferry_token stop; /* the last token before the end of sentence */
+    assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 was read as U+FFFD"));
+    assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 in the target"));
+    assert_int_equal(ferry_result_source_token(result, 0, S - 2, &stop, sizeof stop), FERRY_OK);
+    assert_true(stop.begin + 1 == strlen(sources[4]) && stop.end == strlen(sources[4]));
+    assert_int_equal(target.size, strlen(targets[4]) + 2); /* U+FFFD has three bytes */
+    stop = token_of(result, 0, T - 2);
+    assert_true(stop.begin + 1 == target.size && stop.end == target.size);
+    assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
+    ferry_result_destroy(result);
+}
+
+/* The tag of a language is the first token, and counts 0. */
+TEST(test_tags)
+{
+    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    const ferry_text from = as_text("b c d"), to = as_text("k l");
+    ferry_options options;
+    CHECK(ferry_options_default(small, &options, sizeof options));
+    options.forced_first_id = 4;
+    ferry_result *result = scored(small, &options, &from, &to, 1);
+    assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
+    assert_int_equal(token_of(result, 0, 0).id, 4);
+    assert_true(token_of(result, 0, 0).log_probability == 0);
+    double sum = 0;
+    for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
+    assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
+    ferry_result_destroy(result);
+    ferry_model_close(small);
+}
+
+/* ---- what fails ---- */
+
+TEST_WITH(test_pairs_that_are_too_long, open_model, close_model)
+{
+    static char endless[1 << 20];
+    const ferry_text from[] = {as_text("Hello."), as_text(sources[3]), as_text("Hello."), as_text("Hello.")};
+    const ferry_text to[] = {as_text("Hallo."), as_text("Hallo."), as_text(sources[3]), {endless, sizeof endless}};
+    static const char *const says[] = {NULL, "source: expected 1 to 12 tokens, found ",
+                                       "target: expected 1 to 12 tokens, found ",
+                                       "target: expected at most 12 tokens, found 1048576 bytes"};
+    ferry_options options;
+    memset(endless, 'a', sizeof endless);
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.max_source = 12;
+    ferry_result *result = scored(model, &options, from, to, COUNT(from));
+    for (size_t i = 0; i < COUNT(from); i++) {
+        assert_int_equal(ferry_result_status(result, i), i == 0 ? FERRY_OK : FERRY_ERROR_LIMIT);
+        assert_int_equal(ferry_result_hypotheses(result, i), i == 0);
+        if (i > 0) assert_memory_equal(ferry_result_error(result, i), says[i], strlen(says[i]));
+    }
+    ferry_result_destroy(result);
+}
+
+/* A pair for which memory does not suffice fails; the others do not. */
+TEST_WITH(test_a_memory_limit, open_model, close_model)
+{
+    enum { WORDS = 400 };
+    static char text[5 * WORDS + 1];
+    for (size_t i = 0; i < WORDS; i++) memcpy(text + 5 * i, "Haus ", 5);
+    const ferry_text from[] = {as_text(sources[0]), as_text(sources[1]), as_text(text)};
+    const ferry_text to[] = {as_text(targets[0]), as_text(targets[1]), as_text(text)};
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.memory_limit = (size_t)7 << 20;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    for (int again = 0; again < 2; again++) {
+        CHECK(ferry_score(translator, from, to, COUNT(from), &result, &error));
+        for (size_t i = 0; i < 2; i++) {
+            ferry_result *alone = scored(model, NULL, &from[i], &to[i], 1);
+            assert_same_line(result, i, alone, 0);
+            ferry_result_destroy(alone);
+        }
+        assert_int_equal(ferry_result_status(result, 2), FERRY_ERROR_LIMIT);
+        assert_non_null(strstr(ferry_result_error(result, 2), "option memory_limit: "));
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+}
+
+static int cancel(void *user, size_t done, size_t total)
+{
+    (void)user;
+    return done > 0 && done < total;
+}
+
+TEST_WITH(test_cancelling, open_model, close_model)
+{
+    enum { LINES = 300 };
+    ferry_text from[LINES], to[LINES];
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    size_t finished = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        from[i] = as_text(sources[3]);
+        to[i] = as_text(targets[1]);
+    }
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.progress = cancel;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    REFUSE(ferry_score(translator, from, to, LINES, &result, &error), FERRY_ERROR_CANCELLED, "of 300 lines");
+    for (size_t i = 0; i < LINES; i++) {
+        finished += ferry_result_status(result, i) == FERRY_OK;
+        assert_int_equal(ferry_result_hypotheses(result, i), ferry_result_status(result, i) == FERRY_OK);
+    }
+    assert_in_range(finished, 1, LINES - 1);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* A model that takes ids has nothing to score. */
+TEST(test_without_a_tokenizer)
+{
+    ferry_model *small = open_small_model(&(small_model){.vocab = 30}, NULL);
+    const ferry_text text = as_text("b");
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(small, NULL, &translator, &error));
+    REFUSE(ferry_score(translator, &text, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");
+    assert_null(result);
+    ferry_translator_destroy(translator);
+    ferry_model_close(small);
+}

@@ -1,0 +1,253 @@
+/* engine/search: given prefixes, alternatives and draws, on numbers computed by hand. */
+#include "tests/support/scripted.h"
+
+static const ferry_policy policies[] = {FERRY_POLICY_HUGGINGFACE, FERRY_POLICY_MARIAN, FERRY_POLICY_CTRANSLATE2};
+
+/* ---- prefixes ---- */
+
+/* Log-probabilities of (eos, 1, 2) after 0, 1, 2, … tokens. */
+static const float table[] = {-1, -0.5f, -2, -3, -0.25f, -1, -0.1f, -2, -3, -0.1f, -2, -3};
+
+static ferry_search_rules given(ferry_policy policy, int32_t beam, const int32_t *prefix, int32_t count)
+{
+    ferry_search_rules rules = plain_rules(beam, 4);
+    rules.options.policy = policy;
+    rules.prefix = prefix;
+    rules.prefix_count = count;
+    return rules;
+}
+
+/* What the given tokens count: nothing, their log-probability, only their number. */
+TEST(test_prefix)
+{
+    static const int32_t prefix[] = {2};
+    static const double first[] = {-0.35 / 2, -2.35 / 3, -0.35 / 3}, second[] = {-1.1 / 2, -3.1 / 3, -1.1 / 3};
+    const scripted network = table_of(table, 3);
+    for (int i = 0; i < 3; i++) {
+        ferry_search_rules rules = given(policies[i], 1, prefix, 1);
+        EXPECT_ALL(&rules, &network, FOUND(first[i], 2, 1, 0));
+        rules.options.beam = rules.options.nbest = 2;
+        EXPECT_ALL(&rules, &network, FOUND(first[i], 2, 1, 0), FOUND(second[i], 2, 2, 0));
+    }
+}
+
+/* In parts, and with columns for some words only. */
+TEST(test_prefix_in_parts)
+{
+    static const int32_t prefix[] = {2};
+    scripted network = table_of(table, 3);
+    network.part = 2;
+    ferry_search_rules rules = given(FERRY_POLICY_MARIAN, 1, prefix, 1);
+    EXPECT_ALL(&rules, &network, FOUND(-2.35 / 3, 2, 1, 0));
+    network.part = 0;
+    network.columns = 5; /* 0, 2 */
+    EXPECT_ALL(&rules, &network, FOUND(-3.1 / 3, 2, 2, 0));
+}
+
+TEST(test_prefix_after_the_first_token)
+{
+    static const int32_t prefix[] = {1};
+    static const double scores[] = {-0.1, -0.35 / 3, -0.1 / 3};
+    const scripted network = table_of(table, 3);
+    for (int32_t beam = 1; beam <= 2; beam++)
+        for (int i = 0; i < 3; i++) {
+            ferry_search_rules rules = given(policies[i], beam, prefix, 1);
+            rules.options.forced_first_id = 2;
+            EXPECT_FIRST(&rules, &network, FOUND(scores[i], 2, 1, 0));
+        }
+}
+
+/* An end of sentence in a prefix does not end; the length limit and the other rules see all tokens. */
+TEST(test_prefix_of_any_tokens)
+{
+    static const int32_t prefix[] = {0, 2};
+    const scripted network = table_of(table, 3);
+    for (int32_t beam = 1; beam <= 2; beam++) {
+        ferry_search_rules rules = given(FERRY_POLICY_HUGGINGFACE, beam, prefix, 2);
+        EXPECT_FIRST(&rules, &network, FOUND(-0.1, 0, 2, 0));
+        rules.options.max_length = 3;
+        rules.options.min_length = 2;
+        EXPECT_FIRST(&rules, &network, FOUND(-0.1, 0, 2, 0));
+        rules.options.min_length = 3;
+        EXPECT_FIRST(&rules, &network, FOUND(-2, 0, 2, 1));
+        rules.options.max_length = 4;
+        rules.options.no_repeat_ngram = 1;
+        EXPECT_FIRST(&rules, &network, FOUND(-2, 0, 2, 1));
+    }
+}
+
+/* CTranslate2's beams lose the place of the second best candidate, which ends. */
+TEST(test_end_directly_after_a_prefix)
+{
+    static const float ending[] = {-9, -9, -9, -9, -0.6f, -0.5f, -2, -3, -0.1f, -2, -3, -4};
+    static const int32_t prefix[] = {2};
+    const scripted network = table_of(ending, 4);
+    ferry_search_rules rules = given(FERRY_POLICY_CTRANSLATE2, 2, prefix, 1);
+    rules.options.max_length = 3;
+    const outcome lost = EXPECT_FIRST(&rules, &network, FOUND(-0.6 / 3, 2, 1, 0), FOUND(-2.5 / 3, 2, 1, 1));
+    assert_int_equal(lost.live[1], 1);
+    rules.options.policy = FERRY_POLICY_HUGGINGFACE;
+    EXPECT_FIRST(&rules, &network, FOUND(-0.6 / 2, 2, 1, 0), FOUND(-0.6, 2, 0));
+    /* What only the length limit ends is not lost. */
+    const scripted other = table_of(table, 3);
+    rules = given(FERRY_POLICY_CTRANSLATE2, 2, prefix, 1);
+    rules.options.max_length = 2;
+    EXPECT_ALL(&rules, &other, FOUND(-0.25 / 2, 2, 1), FOUND(-1.0 / 2, 2, 2));
+}
+
+/* ---- alternatives ---- */
+
+/* (eos, 1, 2, 3): 1 is the likeliest first token, and 2 makes the best translation. */
+static void row_of_alternatives(const scripted *network, const int32_t *prefix, int32_t n, float *row)
+{
+    (void)network;
+    static const float start[] = {-0.1f, -1, -1.5f, -4}, after_1[] = {-3, -2, -9, -2.5f},
+                       after_2[] = {-0.1f, -5, -6, -7}, after_3[] = {-1, -2, -0.5f, -9};
+    const float *rows[] = {start, after_1, after_2, after_3};
+    memcpy(row, rows[n > 0 ? prefix[n - 1] : 0], sizeof start);
+}
+
+TEST(test_alternatives)
+{
+    const scripted network = {.row = row_of_alternatives, .vocab = 4, .kernels = &as_given};
+    for (int i = 0; i < 3; i++) {
+        ferry_search_rules rules = plain_rules(1, 4);
+        rules.options.policy = policies[i];
+        rules.options.alternatives = 1;
+        rules.options.length_penalty = 0;
+        rules.options.nbest = 2;
+        EXPECT_ALL(&rules, &network, FOUND(-7, 1, 1, 1, 1), FOUND(-1.6, 2, 0));
+        rules.options.nbest = 1;
+        EXPECT_ALL(&rules, &network, FOUND(-7, 1, 1, 1, 1));
+        rules.options.nbest = 5; /* there are three: an end is none */
+        EXPECT_ALL(&rules, &network, FOUND(-7, 1, 1, 1, 1), FOUND(-1.6, 2, 0), FOUND(-4.6, 3, 2, 0));
+        rules.options.scores = 0;
+        EXPECT_ALL(&rules, &network, FOUND(0, 1, 1, 1, 1), FOUND(0, 2, 0), FOUND(0, 3, 2, 0));
+    }
+}
+
+TEST(test_alternatives_after_a_prefix)
+{
+    static const int32_t prefix[] = {3};
+    const scripted network = {.row = row_of_alternatives, .vocab = 4, .kernels = &as_given};
+    ferry_search_rules rules = given(FERRY_POLICY_CTRANSLATE2, 1, prefix, 1);
+    rules.options.alternatives = 1;
+    rules.options.nbest = 2;
+    EXPECT_ALL(&rules, &network, FOUND(-0.6 / 3, 3, 2, 0), FOUND(-6.0 / 4, 3, 1, 1, 1));
+    rules.options.forced_last_id = 0; /* the last token of both lanes, or before they branch */
+    EXPECT_ALL(&rules, &network, FOUND(-0.6 / 3, 3, 2, 0), FOUND(-4.0 / 4, 3, 1, 1, 0));
+    rules.options.max_length = 2;
+    EXPECT_ALL(&rules, &network, FOUND(0, 3, 0));
+}
+
+/* ---- draws ---- */
+
+/* If only the best can be drawn, every draw is greedy search, and has its score. */
+TEST(test_draws_of_the_best)
+{
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        const scripted network = {.row = random_row, .vocab = 7, .kernels = &normalizing, .seed = seed};
+        ferry_search_rules rules = plain_rules(1, 9);
+        rules.options.policy = policies[seed % 3];
+        rules.options.no_repeat_ngram = (int32_t)(seed % 2) * 2;
+        rules.options.repetition_penalty = seed % 5 == 0 ? 1.3f : 1;
+        const outcome greedy = run_scripted(&rules, &network);
+        rules.options.sample = 1;
+        rules.options.nbest = 4;
+        rules.options.temperature = 1.5f;
+        rules.options.top_p = seed % 4 == 0 ? 1e-3f : 1;
+        rules.options.top_k = seed % 4 != 0;
+        rules.stream = seed;
+        const outcome drawn = run_scripted(&rules, &network);
+        assert_int_equal(drawn.count, 4);
+        for (int32_t i = 0; i < 4; i++) {
+            assert_int_equal(drawn.length[i], greedy.length[0]);
+            assert_memory_equal(drawn.ids[i], greedy.ids[0], (size_t)greedy.length[0] * sizeof *greedy.ids[0]);
+            assert_true(drawn.score[i] == greedy.score[0]);
+        }
+    }
+}
+
+static void add_two_tokens(const outcome *drawn, int32_t counts[5][5])
+{
+    for (int32_t i = 0; i < drawn->count; i++) counts[drawn->ids[i][0]][drawn->ids[i][1]]++;
+}
+
+/* Pairs of tokens have the frequency of the product of their probabilities; token scores are the network's. */
+TEST(test_frequencies_of_draws)
+{
+    enum { RUNS = 4000, LANES = 3 };
+    static const float rows[] = {-9, 0.5f, 1, -1, 0, -9, 2, 0, 1.5f, 1};
+    const scripted network = {.row = table_row, .vocab = 5, .kernels = &normalizing, .table = rows};
+    int32_t counts[5][5] = {{0}};
+    double sum = 0;
+    ferry_search_rules rules = plain_rules(1, 2);
+    rules.options.sample = 1;
+    rules.options.nbest = LANES;
+    rules.options.temperature = 0.8f;
+    rules.options.top_p = 1;
+    rules.options.seed = 15;
+    rules.options.min_length = 2; /* no eos */
+    for (rules.stream = 0; rules.stream < RUNS; rules.stream++) {
+        const outcome drawn = run_scripted(&rules, &network);
+        assert_int_equal(drawn.count, LANES);
+        for (int32_t i = 0; i < LANES; i++)
+            for (int32_t t = 0; t < 2; t++) {
+                const float logit = rows[5 * t + drawn.ids[i][t]];
+                assert_float_equal(drawn.token_scores[i][t], logit - plain_log_sum_exp(rows + 5 * t, 5), 1e-6);
+            }
+        add_two_tokens(&drawn, counts);
+    }
+    double weights[2] = {0};
+    for (int32_t t = 0; t < 2; t++)
+        for (int32_t v = 1; v < 5; v++) weights[t] += exp((double)rows[5 * t + v] / 0.8);
+    for (int32_t a = 1; a < 5; a++)
+        for (int32_t b = 1; b < 5; b++) {
+            const double expected =
+                RUNS * LANES * exp((double)rows[a] / 0.8) * exp((double)rows[5 + b] / 0.8) / (weights[0] * weights[1]);
+            sum += (counts[a][b] - expected) * (counts[a][b] - expected) / expected;
+        }
+    assert_true(sum < 43); /* 15 degrees of freedom: exceeded with probability 1e-4 */
+}
+
+/* Draw i does not depend on how many there are. */
+TEST(test_number_of_draws)
+{
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        const scripted network = {.row = random_row, .vocab = 9, .kernels = &normalizing, .seed = seed};
+        ferry_search_rules rules = plain_rules(1, 8);
+        rules.options.sample = 1;
+        rules.options.temperature = rules.options.top_p = 1;
+        rules.options.nbest = 5;
+        const outcome five = run_scripted(&rules, &network);
+        rules.options.nbest = 2;
+        const outcome two = run_scripted(&rules, &network);
+        for (int32_t i = 0; i < 2; i++) {
+            assert_int_equal(two.length[i], five.length[i]);
+            assert_memory_equal(two.ids[i], five.ids[i], sizeof two.ids[i]);
+        }
+        rules.options.seed = 1;
+        const outcome other = run_scripted(&rules, &network);
+        rules.options.seed = 0;
+        if (seed < 10) assert_true(memcmp(other.ids, two.ids, sizeof two.ids) != 0);
+    }
+}
+
+/* Where nothing may follow, each lane ends as it is. */
+TEST(test_draws_of_nothing)
+{
+    static const int32_t all[] = {0, 1, 2};
+    const scripted network = table_of(table, 3);
+    ferry_search_rules rules = plain_rules(1, 3);
+    rules.options.sample = 1;
+    rules.options.temperature = rules.options.top_p = 1;
+    rules.options.nbest = 2;
+    rules.options.suppressed_ids = all;
+    rules.options.suppressed_count = 3;
+    const outcome none = run_scripted(&rules, &network);
+    assert_int_equal(none.count, 2);
+    assert_int_equal(none.length[0] + none.length[1], 0);
+    rules.options.sample = 0;
+    rules.options.alternatives = 1;
+    assert_int_equal(run_scripted(&rules, &network).count, 1);
+}

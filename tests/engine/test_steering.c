@@ -1,0 +1,405 @@
+/* What steers a translation: partial texts while it is made, a given beginning, other words in one place, chance. */
+#include <math.h>
+#include <pthread.h>
+
+#include "tests/support/support.h"
+
+static const char *const lines[] = {
+    "Hello, world!",
+    "Tom is reading a book in the garden.",
+    "",
+    "The early bird gets the worm, but the second mouse gets the cheese, and nobody asks the worm.",
+    "Where were you yesterday at 10:30?",
+    "She wears the same kinds of clothes as her sister.",
+};
+enum { LINES = sizeof lines / sizeof lines[0] };
+
+static ferry_model *model;
+
+static int open_model(void **state)
+{
+    (void)state;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return 0;
+}
+
+static int close_model(void **state)
+{
+    (void)state;
+    ferry_model_close(model);
+    return 0;
+}
+
+static ferry_options greedy(void)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.beam = options.nbest = 1;
+    return options;
+}
+
+/* ---- partial texts ---- */
+
+typedef struct told {
+    char text[LINES][512]; /* the last of each line */
+    int calls[LINES], cancel_at, total;
+    int inside; /* written without a lock: calls do not overlap */
+    pthread_t thread;
+    bool other_thread;
+} told;
+
+/* Each text has one token more than the one before: it is not shorter. */
+static int note(void *user, size_t line, ferry_text text)
+{
+    told *t = user;
+    assert_true(line < LINES && text.data != NULL && text.size < sizeof t->text[0]);
+    assert_int_equal(t->inside++, 0);
+    assert_true(text.size >= strlen(t->text[line]));
+    memcpy(t->text[line], text.data, text.size);
+    t->text[line][text.size] = '\0';
+    t->calls[line]++;
+    t->other_thread = t->other_thread || !pthread_equal(t->thread, pthread_self());
+    t->inside--;
+    return ++t->total == t->cancel_at;
+}
+
+static void texts_of(ferry_text texts[LINES])
+{
+    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
+}
+
+/* One call for each token; the last one has the line's text. */
+TEST_WITH(test_partial_texts, open_model, close_model)
+{
+    for (int32_t threads = 1; threads <= 3; threads += 2) {
+        ferry_options options = greedy();
+        ferry_text texts[LINES];
+        told t = {.thread = pthread_self()};
+        texts_of(texts);
+        options.threads = threads;
+        options.partial = note;
+        options.user = &t;
+        ferry_result *result = translated(model, &options, texts, LINES);
+        options.partial = NULL;
+        ferry_result *plain = translated(model, &options, texts, LINES);
+        for (size_t i = 0; i < LINES; i++) {
+            const ferry_text text = ferry_result_text(result, i, 0);
+            assert_same_line(result, i, plain, i);
+            assert_int_equal(t.calls[i], ferry_result_tokens(result, i, 0));
+            assert_int_equal(strlen(t.text[i]), text.size);
+            assert_memory_equal(t.text[i], text.data, text.size);
+        }
+        if (threads == 1) assert_false(t.other_thread);
+        ferry_result_destroy(result);
+        ferry_result_destroy(plain);
+    }
+}
+
+TEST_WITH(test_partial_texts_are_those_of_greedy_search, open_model, close_model)
+{
+    ferry_text texts[LINES];
+    ferry_options options = greedy();
+    told t = {0};
+    texts_of(texts);
+    options.partial = note;
+    options.user = &t;
+    options.beam = 2;
+    ferry_result_destroy(translated(model, &options, texts, LINES));
+    options.beam = 1;
+    options.max_source = 4; /* in parts */
+    ferry_result_destroy(translated(model, &options, texts + 3, 1));
+    assert_int_equal(t.total, 0);
+}
+
+TEST_WITH(test_sentences_of_a_text_have_partial_texts, open_model, close_model)
+{
+    static const char text[] = "Good morning. Tom reads. ";
+    ferry_options options = greedy();
+    ferry_translator *translator;
+    ferry_result *result;
+    told t = {.thread = pthread_self()};
+    options.partial = note;
+    options.user = &t;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_translate_text(translator, as_text(text), &result, &error));
+    assert_int_equal(ferry_result_sentence_count(result), 2);
+    for (size_t i = 0; i < 2; i++) {
+        ferry_sentence sentence;
+        CHECK(ferry_result_sentence(result, i, &sentence, sizeof sentence));
+        assert_int_equal(strlen(t.text[i]), sentence.target_end - sentence.target_begin);
+        assert_memory_equal(t.text[i], ferry_result_text(result, 0, 0).data + sentence.target_begin, strlen(t.text[i]));
+    }
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+TEST_WITH(test_partial_texts_can_cancel, open_model, close_model)
+{
+    for (int calls = 1; calls <= 12; calls++) {
+        ferry_text texts[LINES];
+        ferry_options options = greedy();
+        ferry_translator *translator;
+        ferry_result *result;
+        told t = {.cancel_at = calls};
+        texts_of(texts);
+        options.partial = note;
+        options.user = &t;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        REFUSE(ferry_translate(translator, texts, LINES, &result, &error), FERRY_ERROR_CANCELLED, "cancelled: ");
+        assert_int_equal(t.total, calls);
+        ferry_result_destroy(result);
+        t = (told){0};
+        CHECK(ferry_translate(translator, texts, LINES, &result, &error));
+        assert_true(t.total > calls);
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* ---- prefixes ---- */
+
+static ferry_result *prefixed(const ferry_options *options, const ferry_text *texts, const ferry_text *prefixes,
+                              size_t count)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_translate_prefixed(translator, texts, prefixes, count, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+static bool begins_with(ferry_text text, const char *beginning)
+{
+    return text.size >= strlen(beginning) && memcmp(text.data, beginning, strlen(beginning)) == 0;
+}
+
+/* Alone, and with any neighbors, batch and threads. A line without a prefix is what it is without prefixes; a blank
+ * line stays. */
+TEST_WITH(test_prefixes, open_model, close_model)
+{
+    static const char *const beginnings[LINES] = {"Guten Tag", "Der Tom", "Nein", "", "Wo waren Sie", "Die Kl"};
+    ferry_text texts[LINES], prefixes[LINES];
+    texts_of(texts);
+    for (size_t i = 0; i < LINES; i++) prefixes[i] = as_text(beginnings[i]);
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        ferry_options options = greedy();
+        options.beam = options.nbest = beam;
+        ferry_result *alone[LINES], *plain = translated(model, &options, texts, LINES);
+        for (size_t i = 0; i < LINES; i++) {
+            alone[i] = prefixed(&options, texts + i, prefixes + i, 1);
+            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(alone[i], 0); k++)
+                assert_true(begins_with(ferry_result_text(alone[i], 0, k), beginnings[i]));
+        }
+        assert_same_line(alone[2], 0, plain, 2);
+        assert_same_line(alone[3], 0, plain, 3);
+        for (options.threads = 1; options.threads <= 3; options.threads++)
+            for (options.batch = 1; options.batch <= 32; options.batch *= 8) {
+                ferry_result *together = prefixed(&options, texts, prefixes, LINES);
+                for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
+                ferry_result_destroy(together);
+            }
+        for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+        ferry_result_destroy(plain);
+    }
+}
+
+/* What greedy search says anyway, given as prefix, changes nothing. */
+TEST_WITH(test_prefix_of_the_translation_itself, open_model, close_model)
+{
+    ferry_options options = greedy();
+    const ferry_text line = as_text(lines[3]);
+    ferry_result *plain = translated(model, &options, &line, 1);
+    ferry_text prefix = ferry_result_text(plain, 0, 0);
+    while (prefix.size > 0) {
+        while (prefix.size > 0 && prefix.data[prefix.size - 1] != ' ') prefix.size--;
+        if (prefix.size > 0) prefix.size--;
+        ferry_result *result = prefixed(&options, &line, &prefix, 1);
+        const ferry_text whole = ferry_result_text(plain, 0, 0), found = ferry_result_text(result, 0, 0);
+        assert_int_equal(found.size, whole.size);
+        assert_memory_equal(found.data, whole.data, whole.size);
+        ferry_result_destroy(result);
+    }
+    ferry_result_destroy(plain);
+}
+
+TEST_WITH(test_prefixes_that_fail, open_model, close_model)
+{
+    static const ferry_text prefixes[] = {{"Guten Tag, Welt", 15}, {"Nein", 4}, {"\xFF", 1}};
+    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0]), as_text(lines[0])};
+    ferry_options options = greedy();
+    options.max_length = 4;
+    ferry_result *result = prefixed(&options, texts, prefixes, 3);
+    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
+    assert_non_null(strstr(ferry_result_error(result, 0), "the prefix has "));
+    assert_non_null(strstr(ferry_result_error(result, 0), "expected fewer than max_length 4"));
+    assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
+    assert_true(begins_with(ferry_result_text(result, 1, 0), "Nein"));
+    assert_int_equal(ferry_result_status(result, 2), FERRY_OK);
+    ferry_result_destroy(result);
+}
+
+/* Only the first part of a line begins with its prefix. */
+TEST_WITH(test_prefix_of_a_line_in_parts, open_model, close_model)
+{
+    const ferry_text line = as_text("Good morning. Tom reads a book. Where were you yesterday?"), none = {"", 0},
+                     prefix = as_text("Einen guten Morgen");
+    ferry_options options = greedy();
+    options.max_source = 8;
+    options.alignment = 1;
+    options.length_penalty = 1;
+    ferry_result *plain = prefixed(&options, &line, &none, 1), *result = prefixed(&options, &line, &prefix, 1);
+    const ferry_text whole = ferry_result_text(plain, 0, 0), found = ferry_result_text(result, 0, 0);
+    const char *rest = memchr(whole.data, '.', whole.size), *found_rest = memchr(found.data, '.', found.size);
+    assert_non_null(strstr(ferry_result_warning(result, 0), "split into 3 parts"));
+    assert_true(begins_with(found, "Einen guten Morgen"));
+    assert_true(rest != NULL && found_rest != NULL);
+    const size_t size = (size_t)(whole.data + whole.size - rest);
+    assert_int_equal(found.data + found.size - found_rest, size);
+    assert_memory_equal(found_rest, rest, size);
+    double sum = 0;
+    size_t counted = 0; /* the prefix' tokens add 0 and are not counted */
+    for (size_t i = 0; i < ferry_result_tokens(result, 0, 0); i++) {
+        ferry_token token;
+        CHECK(ferry_result_token(result, 0, 0, i, &token, sizeof token));
+        sum += (double)token.log_probability;
+        counted += token.log_probability != 0;
+    }
+    assert_true(counted + 3 <= ferry_result_tokens(result, 0, 0));
+    assert_true(fabs((double)ferry_result_score(result, 0, 0) - sum / (double)counted) < 1e-6);
+    ferry_result_destroy(plain);
+    ferry_result_destroy(result);
+}
+
+/* ---- alternatives, draws ---- */
+
+static ferry_options drawing(int32_t nbest)
+{
+    ferry_options options = greedy();
+    options.sample = 1;
+    options.nbest = nbest;
+    options.temperature = 0.9f;
+    options.top_k = 40;
+    options.top_p = 0.95f;
+    options.seed = UINT64_C(0x123456789ABCDEF0);
+    return options;
+}
+
+TEST_WITH(test_draws_of_any_batch_and_threads, open_model, close_model)
+{
+    ferry_text texts[LINES + 2];
+    ferry_options options = drawing(5);
+    texts_of(texts);
+    texts[LINES] = texts[1];
+    texts[LINES + 1] = texts[4];
+    ferry_result *alone[LINES];
+    for (size_t i = 0; i < LINES; i++) alone[i] = translated(model, &options, texts + i, 1);
+    for (options.threads = 1; options.threads <= 2; options.threads++)
+        for (options.batch = 1; options.batch <= 32; options.batch += 31) {
+            ferry_result *together = translated(model, &options, texts, LINES + 2);
+            for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
+            assert_same_line(together, LINES, alone[1], 0);
+            assert_same_line(together, LINES + 1, alone[4], 0);
+            ferry_result_destroy(together);
+        }
+    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+}
+
+/* Other seeds, other draws; few or many of them: the same. */
+TEST_WITH(test_seeds, open_model, close_model)
+{
+    const ferry_text line = as_text(lines[3]);
+    ferry_options options = drawing(4), one = drawing(1), other = drawing(4);
+    other.seed++;
+    ferry_result *four = translated(model, &options, &line, 1), *first = translated(model, &one, &line, 1),
+                 *others = translated(model, &other, &line, 1);
+    size_t different = 0, changed = 0;
+    for (size_t i = 0; i < 4; i++) {
+        const ferry_text a = ferry_result_text(four, 0, i), b = ferry_result_text(four, 0, (i + 1) % 4),
+                         c = ferry_result_text(others, 0, i);
+        different += a.size != b.size || memcmp(a.data, b.data, a.size) != 0;
+        changed += a.size != c.size || memcmp(a.data, c.data, a.size) != 0;
+    }
+    const ferry_text a = ferry_result_text(four, 0, 0), b = ferry_result_text(first, 0, 0);
+    assert_true(different >= 2 && changed >= 3);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    ferry_result_destroy(four);
+    ferry_result_destroy(first);
+    ferry_result_destroy(others);
+}
+
+/* One that can only be the best is greedy search, with its scores. */
+TEST_WITH(test_draws_of_the_best, open_model, close_model)
+{
+    ferry_text texts[LINES];
+    ferry_options plain = greedy(), options = drawing(1);
+    texts_of(texts);
+    options.top_k = 1;
+    ferry_result *expected = translated(model, &plain, texts, LINES),
+                 *drawn = translated(model, &options, texts, LINES);
+    for (size_t i = 0; i < LINES; i++) assert_same_line(drawn, i, expected, i);
+    ferry_result_destroy(expected);
+    ferry_result_destroy(drawn);
+}
+
+/* The first alternative is greedy search; each is another word. (tests/models/test_steering_golden.c has
+ * CTranslate2's.) */
+TEST_WITH(test_alternatives_of_any_batch, open_model, close_model)
+{
+    ferry_text texts[LINES];
+    ferry_options options = greedy();
+    texts_of(texts);
+    ferry_result *plain = translated(model, &options, texts, LINES);
+    options.alternatives = 1;
+    options.nbest = 4;
+    options.threads = 2;
+    ferry_result *result = translated(model, &options, texts, LINES);
+    for (size_t i = 0; i < LINES; i++) {
+        const ferry_text best = ferry_result_text(result, i, 0), expected = ferry_result_text(plain, i, 0);
+        assert_int_equal(best.size, expected.size);
+        assert_memory_equal(best.data, expected.data, best.size);
+        ferry_result *alone = translated(model, &options, texts + i, 1);
+        assert_same_line(result, i, alone, 0);
+        ferry_result_destroy(alone);
+        if (i != 2) assert_int_equal(ferry_result_hypotheses(result, i), 4);
+    }
+    ferry_result_destroy(plain);
+    ferry_result_destroy(result);
+}
+
+TEST_WITH(test_options_that_exclude_each_other, open_model, close_model)
+{
+    static const struct {
+        int32_t beam, nbest, alternatives, sample;
+        float temperature;
+        int32_t top_k;
+        float top_p;
+        const char *message;
+    } rows[] = {
+        {2, 1, 0, 1, 1, 0, 1, "option sample: expected beam 1, found beam 2"},
+        {2, 1, 1, 0, 1, 0, 1, "option alternatives: expected beam 1, found beam 2"},
+        {1, 1, 1, 1, 1, 0, 1, "options sample and alternatives: expected one of them"},
+        {1, 2, 0, 0, 1, 0, 1, "option nbest: expected a number from 1 to 1, found 2"},
+        {1, 1025, 0, 1, 1, 0, 1, "option nbest: expected a number from 1 to 1024, found 1025"},
+        {1, 1, 0, 0, 0.5f, 0, 1, "option temperature: expected sample 1, found sample 0"},
+        {1, 1, 0, 0, 1, 5, 1, "option top_k: expected sample 1, found sample 0"},
+        {1, 1, 0, 0, 1, 0, 0.5f, "option top_p: expected sample 1, found sample 0"},
+        {1, 1, 0, 1, 0, 0, 1, "option temperature: expected a number above 0, up to 1000, found 0"},
+        {1, 1, 0, 1, (float)NAN, 0, 1, "option temperature: expected a number above 0, up to 1000, found "},
+        {1, 1, 0, 1, 1, -1, 1, "option top_k: expected a number from 0 to 1048576, found -1"},
+        {1, 1, 0, 1, 1, 0, 1.5f, "option top_p: expected a number above 0, up to 1, found 1.5"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_options options = greedy();
+        ferry_translator *translator;
+        options.beam = rows[i].beam;
+        options.nbest = rows[i].nbest;
+        options.alternatives = rows[i].alternatives;
+        options.sample = rows[i].sample;
+        options.temperature = rows[i].temperature;
+        options.top_k = rows[i].top_k;
+        options.top_p = rows[i].top_p;
+        REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
+    }
+}

@@ -1,0 +1,132 @@
+/* Given prefixes, and alternatives, against what transformers, CTranslate2 and Marian made of them
+ * (tests/data/steering/record.py): texts and scores. */
+#include <math.h>
+
+#include "tests/support/files.h"
+
+static const json_t *cases;
+static size_t checked;
+static const double tolerance = 2e-4; /* of scores, relative to 1 + |score| */
+
+static int load(void **state)
+{
+    (void)state;
+    cases = json_object_get(load_json(data_file("steering/steering.json")), "cases");
+    assert_non_null(cases);
+    return 0;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    assert_non_null(text);
+    return text;
+}
+
+/* 0 if there is none. */
+static int32_t integer_at(const json_t *object, const char *key)
+{
+    return (int32_t)json_integer_value(json_object_get(object, key));
+}
+
+static void check_case(const ferry_model *model, const json_t *recorded, ferry_options options)
+{
+    const json_t *hypotheses = json_object_get(recorded, "hypotheses");
+    const ferry_text line = as_text(text_at(recorded, "source")), prefix = as_text(text_at(recorded, "prefix"));
+    ferry_translator *translator;
+    ferry_result *result;
+    options.beam = integer_at(recorded, "beam");
+    options.nbest = (int32_t)json_array_size(hypotheses);
+    options.alternatives = integer_at(recorded, "alternatives");
+    options.length_penalty = (float)json_number_value(json_object_get(recorded, "length_penalty"));
+    options.max_length = integer_at(recorded, "max_length");
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
+    assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(hypotheses));
+    for (size_t i = 0; i < json_array_size(hypotheses); i++) {
+        const json_t *expected = json_array_get(hypotheses, i);
+        const ferry_text text = ferry_result_text(result, 0, i), wanted = as_text(text_at(expected, "text"));
+        const double score = json_number_value(json_object_get(expected, "score")),
+                     found = (double)ferry_result_score(result, 0, i);
+        if (text.size != wanted.size || memcmp(text.data, wanted.data, text.size) != 0 ||
+            !(fabs(score - found) <= tolerance * (1 + fabs(score))))
+            fail_msg("'%s' after '%s', beam %d, hypothesis %zu: expected '%s' %.6f, found '%.*s' %.6f", line.data,
+                     prefix.data, (int)options.beam, i, wanted.data, score, (int)text.size, text.data, found);
+        checked++;
+    }
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* All cases of a system and a model, and how many hypotheses they have. */
+static void check_model(ferry_policy policy, const char *name, const char *from, const char *to, size_t expected)
+{
+    static const char *const systems[] = {"huggingface", "marian", "ctranslate2"};
+    ferry_options options;
+    size_t index;
+    const json_t *recorded;
+    ferry_model *model = convert_and_open(shared_file("models/%s", name), NULL);
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.policy = policy;
+    options.from = from;
+    options.to = to;
+    options.early_stopping = FERRY_EARLY_STOPPING_FALSE;
+    checked = 0;
+    json_array_foreach (cases, index, recorded) {
+        if (strcmp(text_at(recorded, "model"), name) != 0) continue;
+        if (strcmp(text_at(recorded, "system"), systems[policy]) == 0) check_case(model, recorded, options);
+    }
+    assert_int_equal(checked, expected);
+    ferry_model_close(model);
+}
+
+TEST_WITH(test_transformers, load, NULL)
+{
+    check_model(FERRY_POLICY_HUGGINGFACE, "tatoeba-en-de/huggingface", NULL, NULL, 96);
+}
+
+/* The language's tag stands before the prefix. */
+TEST_WITH(test_transformers_with_a_tag, load, NULL)
+{
+    check_model(FERRY_POLICY_HUGGINGFACE, "huggingface-small/nllb", "eng_Latn", "deu_Latn", 96);
+}
+
+TEST_WITH(test_ctranslate2, load, NULL)
+{
+    check_model(FERRY_POLICY_CTRANSLATE2, "tatoeba-en-de/ctranslate2-float16", NULL, NULL, 111);
+}
+
+TEST_WITH(test_ctranslate2_with_a_tag, load, NULL)
+{
+    check_model(FERRY_POLICY_CTRANSLATE2, "huggingface-small/nllb", "eng_Latn", "deu_Latn", 136);
+}
+
+TEST_WITH(test_marian, load, NULL)
+{
+    check_model(FERRY_POLICY_MARIAN, "tatoeba-en-de/marian", NULL, NULL, 84);
+}
+
+/* Words that no shortlist has become words of the sentence that begins with them, and count what they are worth. */
+TEST(test_shortlist)
+{
+    static const ferry_text line = {"Good morning!", 13}, prefixes[] = {{"", 0}, {"Elefanten Bibliothek", 20}};
+    ferry_model *model = convert_and_open(shared_file("models/bergamot-en-de/model.ende.npz"), NULL);
+    ferry_options options;
+    ferry_result *results[2];
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    assert_int_equal(options.policy, FERRY_POLICY_MARIAN);
+    assert_int_equal(options.shortlist, 1);
+    for (options.beam = 1; options.beam <= 4; options.beam += 3) {
+        for (int i = 0; i < 2; i++) {
+            ferry_translator *translator;
+            CHECK(ferry_translator_create(model, &options, &translator, &error));
+            CHECK(ferry_translate_prefixed(translator, &line, prefixes + i, 1, &results[i], &error));
+            ferry_translator_destroy(translator);
+        }
+        const ferry_text text = ferry_result_text(results[1], 0, 0);
+        assert_true(text.size > prefixes[1].size && memcmp(text.data, prefixes[1].data, prefixes[1].size) == 0);
+        assert_true(ferry_result_score(results[1], 0, 0) < 2 * ferry_result_score(results[0], 0, 0));
+        for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
+    }
+    ferry_model_close(model);
+}

@@ -1,0 +1,27 @@
+/* What a ferry_tokenizer is. */
+#ifndef FERRY_TOKENIZER_TOKENIZER_PRIVATE_H
+#define FERRY_TOKENIZER_TOKENIZER_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "sentencepiece_c.h"
+#include "tokenizer.h"
+#include "vocabulary.h"
+
+/* From text to the ids of one vocabulary. */
+typedef struct ferry_tokenizer_side {
+    const ferry_spm *spm; /* NULL: a text is pieces */
+    ferry_spm *own_spm;   /* NULL: `spm` is the other side's */
+    ferry_vocabulary vocabulary;
+    int32_t *id_of_spm; /* [pieces of spm] */
+    int32_t unk;
+} ferry_tokenizer_side;
+
+struct ferry_tokenizer {
+    ferry_tokenizer_config config;
+    ferry_tokenizer_side source;
+    _Atomic(ferry_tokenizer_side *) target; /* NULL until a text of this side is encoded; it may be `source` */
+    bool *special;                          /* [config.target_count] */
+};
+
+#endif
