@@ -1,8 +1,9 @@
 #include "arena.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "system.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -55,7 +56,7 @@ static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t leas
     if (size > SIZE_MAX / 2) return NULL;
     size = take_chunk(arena->account, size, least);
     if (size == 0) return NULL;
-    ferry_arena_chunk *chunk = aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
+    ferry_arena_chunk *chunk = ferry_aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
     if (chunk == NULL) {
         ferry_account_give(arena->account, chunk_bytes(size));
         return NULL;
@@ -77,7 +78,7 @@ static void drop_last_chunk(ferry_arena *arena)
     arena->reserved -= chunk->size;
     UNPOISON(chunk->data, chunk->size);
     ferry_account_give(arena->account, chunk_bytes(chunk->size));
-    free(chunk);
+    ferry_aligned_free(chunk);
 }
 
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)

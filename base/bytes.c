@@ -38,6 +38,27 @@ bool ferry_text_ends(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
+static int lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : (unsigned char)letter;
+}
+
+int ferry_compare_letters(const char *a, const char *b, size_t size)
+{
+    for (; size > 0 && *a != '\0' && lower(*a) == lower(*b); size--) {
+        a++;
+        b++;
+    }
+    return size > 0 ? lower(*a) - lower(*b) : 0;
+}
+
+char *ferry_text_copy(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
 bool ferry_view_contains(ferry_view view, const char *part)
 {
     const size_t size = strlen(part);

@@ -22,6 +22,10 @@ ferry_view ferry_text_view(const char *text);
 bool ferry_view_is(ferry_view view, const char *text);
 bool ferry_text_begins(const char *text, const char *start);
 bool ferry_text_ends(const char *text, const char *end);
+/* strncmp() that takes ASCII letters of either case for the same, whatever the locale. */
+int ferry_compare_letters(const char *a, const char *b, size_t size);
+/* A copy that the caller frees; NULL if out of memory. */
+char *ferry_text_copy(const char *text);
 /* Whether `part` occurs in the view. */
 bool ferry_view_contains(ferry_view view, const char *part);
 /* The value of a hexadecimal digit of either case, or -1. */

@@ -6,7 +6,7 @@
  * A name that is a link means the file that it points to: the link stays, and its target is replaced or created.
  * Everything else that is no regular file is refused, and so is a file that may not be written. The new file has the
  * permissions of the one that it replaces, less the umask if that belongs to somebody else, and otherwise what the
- * umask leaves. Other names of the old file (hard links) keep its contents.
+ * umask leaves. (Windows: what the folder gives.) Other names of the old file (hard links) keep its contents.
  *
  * The temporary file, ferry-RANDOM.part, is created by the first write, and is always a new one. ferry_new_file_close
  * removes it; what ends the process earlier leaves it behind. */
@@ -26,6 +26,7 @@ bool ferry_is_temporary_name(const char *name);
 typedef struct ferry_new_file {
     const char *path; /* of the caller: names the file in messages, and lasts until ferry_new_file_close */
     int directory;    /* -1: nothing is open */
+    char *place;      /* Windows: the path without links, instead of `directory` and `name` */
     int descriptor;   /* of the temporary file; -1: there is none */
     unsigned mode;    /* of the file that is replaced, or of a new one */
     bool owned;       /* the file that is replaced belongs to the user */
@@ -36,6 +37,9 @@ typedef struct ferry_new_file {
 
 /* Finds the place for the file, and creates nothing yet. Errors: IO. */
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error);
+/* What the next two do. The first call creates the temporary file. */
+ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
+                                     ferry_error *error);
 /* Appends. Errors: IO. */
 ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t size, ferry_error *error);
 /* Replaces bytes that were written. Errors: IO. */

@@ -1,21 +1,17 @@
-#define _DEFAULT_SOURCE /* pthread_sigmask, _SC_THREAD_STACK_MIN */
 #include "pool.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bytes.h"
 #include "system.h"
+#include "threads.h"
 
 /* How long a helper spins before it sleeps: longer than the usual time between two products. */
 #define SPIN_SECONDS 1e-4
-/* Spins between two calls of sched_yield: the thread that this one waits for may have no processor. */
+/* Spins between two calls of ferry_thread_yield: the thread that this one waits for may have no processor. */
 enum { SPINS = 64 };
 /* Threads need less than half of it (the compiler refuses frames above 16 kB); besides, glibc keeps the program's
  * thread-local variables there. */
@@ -25,7 +21,7 @@ enum { STACK_BYTES = 256 << 10 };
 
 typedef struct worker {
     ferry_pool *pool;
-    pthread_t thread;
+    ferry_thread thread;
     int32_t index;
 } worker;
 
@@ -44,12 +40,12 @@ typedef struct shared_job {
 } shared_job;
 
 struct ferry_pool {
-    pthread_mutex_t turn; /* between ferry_pool_enter and _leave */
-    pthread_mutex_t mutex;
-    pthread_cond_t wake; /* a run began, or the pool ends */
-    pthread_cond_t help; /* a job was opened, or the run ended */
-    uint64_t run;        /* number of the current run */
-    int32_t busy;        /* threads that have items of it, or have not looked yet */
+    ferry_mutex turn; /* between ferry_pool_enter and _leave */
+    ferry_mutex mutex;
+    ferry_condition wake; /* a run began, or the pool ends */
+    ferry_condition help; /* a job was opened, or the run ended */
+    uint64_t run;         /* number of the current run */
+    int32_t busy;         /* threads that have items of it, or have not looked yet */
     bool stop;
     void (*work)(void *user, int32_t worker, size_t item);
     void *user;
@@ -59,7 +55,7 @@ struct ferry_pool {
     atomic_int helpers;          /* threads that have no more items */
     atomic_bool asleep;          /* some of them wait for `help` */
     shared_job job;
-    pid_t process;   /* that has the threads: a child of fork() has none of them */
+    int64_t process; /* that has the threads: a child of fork() has none of them */
     int32_t threads; /* without the caller */
     worker workers[];
 };
@@ -70,7 +66,7 @@ struct ferry_pool {
 static void spin(uint32_t *spins)
 {
     if (++*spins % SPINS == 0) {
-        sched_yield();
+        ferry_thread_yield();
         return;
     }
 #if defined(__x86_64__) || defined(__i386__)
@@ -107,19 +103,19 @@ static bool must_wake(ferry_pool *pool, uint64_t run, size_t seen)
 /* Sleeps until a job is opened or the run ends. */
 static void sleep_until_woken(ferry_pool *pool, uint64_t run, size_t seen)
 {
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     atomic_store(&pool->asleep, true);
-    if (!must_wake(pool, run, seen)) pthread_cond_wait(&pool->help, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+    if (!must_wake(pool, run, seen)) ferry_condition_wait(&pool->help, &pool->mutex);
+    ferry_mutex_unlock(&pool->mutex);
 }
 
 static void wake_helpers(ferry_pool *pool)
 {
     if (!atomic_load(&pool->asleep)) return;
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     atomic_store(&pool->asleep, false);
-    pthread_cond_broadcast(&pool->help);
-    pthread_mutex_unlock(&pool->mutex);
+    ferry_condition_wake_all(&pool->help);
+    ferry_mutex_unlock(&pool->mutex);
 }
 
 /* Until the run has ended. */
@@ -183,32 +179,31 @@ static void take_items(ferry_pool *pool, int32_t index)
 static void take_part(ferry_pool *pool, int32_t index, uint64_t run)
 {
     take_items(pool, index);
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     const bool last = --pool->busy == 0;
     if (last) {
         atomic_store(&pool->ended, run);
-        pthread_cond_broadcast(&pool->help);
+        ferry_condition_wake_all(&pool->help);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    ferry_mutex_unlock(&pool->mutex);
     if (!last) help(pool, run);
 }
 
-static void *serve(void *argument)
+static void serve(void *argument)
 {
     worker *self = argument;
     ferry_pool *pool = self->pool;
     uint64_t seen = 0;
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     for (;;) {
-        while (!pool->stop && pool->run == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+        while (!pool->stop && pool->run == seen) ferry_condition_wait(&pool->wake, &pool->mutex);
         if (pool->stop) break;
         seen = pool->run;
-        pthread_mutex_unlock(&pool->mutex);
+        ferry_mutex_unlock(&pool->mutex);
         take_part(pool, self->index, seen);
-        pthread_mutex_lock(&pool->mutex);
+        ferry_mutex_lock(&pool->mutex);
     }
-    pthread_mutex_unlock(&pool->mutex);
-    return NULL;
+    ferry_mutex_unlock(&pool->mutex);
 }
 
 /* ---- the pool ---- */
@@ -216,52 +211,29 @@ static void *serve(void *argument)
 /* Whether this is a child process, which has none of the threads; one of them may have held the mutex. */
 static bool is_forked(const ferry_pool *pool)
 {
-    return pool->process != getpid();
-}
-
-static int start_thread(worker *new_worker, size_t stack_bytes)
-{
-    pthread_attr_t attributes;
-    int failure = pthread_attr_init(&attributes);
-    if (failure != 0) return failure;
-    failure = pthread_attr_setstacksize(&attributes, stack_bytes);
-    if (failure == 0) failure = pthread_create(&new_worker->thread, &attributes, serve, new_worker);
-    pthread_attr_destroy(&attributes);
-    return failure;
-}
-
-/* Of a thread; more where the system requires more. */
-static size_t stack_bytes(void)
-{
-    const long least = sysconf(_SC_THREAD_STACK_MIN);
-    return least > STACK_BYTES / 2 ? (size_t)least + STACK_BYTES : STACK_BYTES;
+    return pool->process != ferry_process_id();
 }
 
 ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *error)
 {
     const size_t bytes = sizeof(ferry_pool) + (size_t)(threads - 1) * sizeof(worker);
-    ferry_pool *created = aligned_alloc(_Alignof(ferry_pool), ferry_round_up(bytes, _Alignof(ferry_pool)));
+    ferry_pool *created = ferry_aligned_alloc(_Alignof(ferry_pool), ferry_round_up(bytes, _Alignof(ferry_pool)));
     *pool = NULL;
     if (created == NULL) return ferry_fail_memory(error, "threads", bytes);
     memset(created, 0, bytes);
     atomic_flag_clear(&created->job.owned);
-    created->process = getpid();
-    pthread_mutex_init(&created->turn, NULL);
-    pthread_mutex_init(&created->mutex, NULL);
-    pthread_cond_init(&created->wake, NULL);
-    pthread_cond_init(&created->help, NULL);
-    /* Signals belong to the host program: new threads inherit a mask that blocks them all. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    created->process = ferry_process_id();
+    ferry_mutex_create(&created->turn);
+    ferry_mutex_create(&created->mutex);
+    ferry_condition_create(&created->wake);
+    ferry_condition_create(&created->help);
     int failure = 0;
     for (int32_t i = 0; i < threads - 1 && failure == 0; i++) {
         worker *new_worker = &created->workers[i];
         *new_worker = (worker){.pool = created, .index = i + 1};
-        failure = start_thread(new_worker, stack_bytes());
+        failure = ferry_thread_start(&new_worker->thread, STACK_BYTES, serve, new_worker);
         if (failure == 0) created->threads++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure != 0) {
         ferry_fail(error, FERRY_ERROR_MEMORY, "option threads: cannot start thread %d of %d: %s",
                    (int)created->threads + 2, (int)threads, strerror(failure));
@@ -276,29 +248,29 @@ void ferry_pool_destroy(ferry_pool *pool)
 {
     if (pool == NULL) return;
     if (is_forked(pool)) {
-        free(pool);
+        ferry_aligned_free(pool);
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     pool->stop = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
-    for (int32_t i = 0; i < pool->threads; i++) pthread_join(pool->workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->help);
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->mutex);
-    pthread_mutex_destroy(&pool->turn);
-    free(pool);
+    ferry_condition_wake_all(&pool->wake);
+    ferry_mutex_unlock(&pool->mutex);
+    for (int32_t i = 0; i < pool->threads; i++) ferry_thread_join(&pool->workers[i].thread);
+    ferry_condition_destroy(&pool->help);
+    ferry_condition_destroy(&pool->wake);
+    ferry_mutex_destroy(&pool->mutex);
+    ferry_mutex_destroy(&pool->turn);
+    ferry_aligned_free(pool);
 }
 
 void ferry_pool_enter(ferry_pool *pool)
 {
-    pthread_mutex_lock(&pool->turn);
+    ferry_mutex_lock(&pool->turn);
 }
 
 void ferry_pool_leave(ferry_pool *pool)
 {
-    pthread_mutex_unlock(&pool->turn);
+    ferry_mutex_unlock(&pool->turn);
 }
 
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count)
@@ -307,14 +279,14 @@ void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, s
         for (size_t item = 0; item < count; item++) work(user, 0, item);
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
+    ferry_mutex_lock(&pool->mutex);
     const uint64_t run = ++pool->run;
     pool->work = work;
     pool->user = user;
     pool->count = count;
     atomic_store(&pool->next, 0);
     pool->busy = pool->threads + 1;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
+    ferry_condition_wake_all(&pool->wake);
+    ferry_mutex_unlock(&pool->mutex);
     take_part(pool, 0, run);
 }

@@ -1,5 +1,8 @@
-/* The operating system: mapped files, large allocations, clocks, random numbers, libraries loaded
- * on demand. (Threads: pool.h.) */
+/* The operating system: mapped files, aligned and large allocations, clocks, random numbers, what only it knows about
+ * the processor, libraries loaded on demand. (Threads: threads.h; files and folders: file_system.h, new_file.h.)
+ *
+ * What knows an operating system is in files of this folder whose names end in _posix.c or _windows.c: one of each two
+ * is compiled. Elsewhere, paths are UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -18,9 +21,6 @@ typedef struct ferry_mapped_file {
     ferry_file_hold hold;
 } ferry_mapped_file;
 
-/* IO, and the message says what `name`, whose st_mode this is, is instead. */
-ferry_status ferry_expect_regular_file(const char *name, unsigned mode, ferry_error *error);
-
 /* Maps or copies the regular file `path`; all else is refused at once. */
 ferry_status ferry_mapped_file_open(const char *path, ferry_file_hold hold, ferry_mapped_file *file,
                                     ferry_error *error);
@@ -36,23 +36,56 @@ void ferry_mapped_file_close(ferry_mapped_file *file);
 /* Tells the system that a range of the bytes will hardly be read again: mapped pages need not stay resident. */
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
+/* Bytes that are appended, and read when all of them are there. The system keeps them: in a file without a name in
+ * $TMPDIR or /tmp; on Windows in memory that it may page out. */
+typedef struct ferry_spool {
+    int descriptor;
+    char *memory;
+    size_t size, capacity;
+} ferry_spool;
+
+/* These three leave the reason of a failure in errno. */
+bool ferry_spool_open(ferry_spool *spool);
+bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size);
+/* Closes the spool. */
+bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file);
+/* Instead of ferry_spool_finish. */
+void ferry_spool_discard(ferry_spool *spool);
+
+/* `size` bytes, uninitialized, at a multiple of `alignment`, which is a power of 2 and divides `size`. NULL if out of
+ * memory. Released with ferry_aligned_free alone, which allows NULL. */
+void *ferry_aligned_alloc(size_t alignment, size_t size);
+void ferry_aligned_free(void *memory);
+
 /* The size that ferry_large_alloc takes for at least `size` bytes; 0 if there is none. */
 size_t ferry_large_size(size_t size);
 /* `size` bytes, from ferry_large_size, for tables and caches, uninitialized. From the size of a huge page on, in huge
  * pages where the system grants them: data that every step reads nearly whole then cause fewer TLB misses. Aligned to
- * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with free(). */
+ * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free. */
 void *ferry_large_alloc(size_t size);
+
+/* Asks the system to let this process use AMX's tiles; whether it does. */
+bool ferry_permit_tiles(void);
+/* Whether an AArch64 processor has dot products of int8 (FEAT_DotProd). */
+bool ferry_has_dot_products(void);
 
 /* A function of the shared library `library` ("libm.so.6"), which is loaded if necessary and stays. NULL if there is
  * none; the caller converts it to its type. */
 typedef void ferry_function(void);
 ferry_function *ferry_library_function(const char *library, const char *name);
 
-/* Numbers that nobody can foresee; without a source of them, ones that differ from run to run. */
+/* Up to 256 bytes that nobody can foresee; false if the system has none. */
+bool ferry_entropy(void *bytes, size_t size);
+/* The same; instead of none, numbers that differ from run to run. */
 void ferry_random_bytes(void *bytes, size_t size);
 
 /* Seconds of a monotonic clock; of the calling thread's CPU time. */
 double ferry_clock(void);
 double ferry_thread_clock(void);
+/* Bytes of memory that the process had at most. */
+size_t ferry_peak_memory(void);
+
+/* strtod() in the C locale, whatever the process's is; 0 and *end = text if it is out of memory. */
+double ferry_parse_double(const char *text, char **end);
 
 #endif

@@ -35,7 +35,7 @@ extern "C" {
 
 #define FERRY_VERSION "0.1.0"
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32) /* a DLL exports the functions that are declared with it */
 #define FERRY_API __attribute__((visibility("default")))
 #else
 #define FERRY_API

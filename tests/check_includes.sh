@@ -1,7 +1,8 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
 # from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
-# engine/position, importers and tests; file names are unique.
+# engine/position, importers and tests; only files of base whose names end in _posix.c or _windows.c include headers of an
+# operating system; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
@@ -55,6 +56,18 @@ may_include()
     return 1
 }
 
+# Whether <$1> is part of C11, C++ or the compiler.
+is_standard()
+{
+    case $1 in
+    assert.h | complex.h | ctype.h | errno.h | fenv.h | float.h | inttypes.h | iso646.h | limits.h | locale.h | math.h) ;;
+    setjmp.h | signal.h | stdalign.h | stdarg.h | stdatomic.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h) ;;
+    stdnoreturn.h | string.h | tgmath.h | threads.h | time.h | uchar.h | wchar.h | wctype.h) ;;
+    immintrin.h | arm_neon.h | cpuid.h | sanitizer/*) ;;
+    *.*) false ;;
+    esac
+}
+
 # Whether file $1 may include <$2>.
 may_include_foreign()
 {
@@ -67,6 +80,10 @@ may_include_foreign()
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
+    ferry.h) [[ $1 == examples/* ]] ;;
+    pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
+    third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;
+    *) is_standard "$2" || [[ $1 =~ ^base/[a-z_]*_(posix|windows)\.c$ ]] ;;
     esac
 }
 
@@ -167,6 +184,13 @@ self_test()
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant tokenizer/a.c '#include <utf8proc.h>'
+    plant base/a.c '#include <unistd.h>'
+    plant base/a_posix.h '#include <sys/stat.h>'
+    plant engine/kernels/a.c '#include <windows.h>'
+    plant models/plan/a.c '#include <dirent.h>'
+    plant tools/a_posix.c '#include <fcntl.h>'
+    plant tools/lab/a.c '#include <pthread.h>'
+    plant engine/api/a.h '#include <sys/mman.h>'
     plant engine/graph/a.c 'int uses_alibi;'
     plant engine/file/a.c 'const char *name = "t5";'
     plant tools/a.c '/* RoPE */'

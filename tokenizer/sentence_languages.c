@@ -5,7 +5,6 @@
 #include "sentences.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define COMMON                                                                                                         \
     .never = "dr prof st mr mrs ms", .before_number = "no nr nº n° p pp vol fig", .before_name = "jr sr inc ltd co corp"
@@ -196,7 +195,8 @@ const ferry_sentence_language *ferry_sentence_language_find(const char *names)
         const size_t size = language_part(name);
         for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
             for (const char *own = languages[i].names; *own != '\0'; own += strcspn(own, " "), own += *own == ' ')
-                if (strcspn(own, " ") == size && size > 0 && strncasecmp(own, name, size) == 0) return &languages[i];
+                if (strcspn(own, " ") == size && size > 0 && ferry_compare_letters(own, name, size) == 0)
+                    return &languages[i];
     }
     return &common;
 }

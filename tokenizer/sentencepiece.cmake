@@ -2,6 +2,7 @@
 # they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
 #
 # SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
+# (Where that cannot be done, these names are seen in the static library.)
 # So the libraries need no C++ compiler or runtime to be linked, and nothing in them meets another protobuf,
 # SentencePiece or C++ runtime of the same program.
 
@@ -74,6 +75,9 @@ set(sources
     third_party/protobuf-lite/zero_copy_stream_impl.cc
     third_party/protobuf-lite/zero_copy_stream_impl_lite.cc
 )
+if(WIN32)
+    list(APPEND sources third_party/protobuf-lite/io_win32.cc)
+endif()
 list(TRANSFORM sources PREPEND ${package}/)
 
 # A run of unknown characters becomes one piece, which was copied for each of them.
@@ -110,8 +114,8 @@ target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)
 list(TRANSFORM spm_licenses PREPEND ${package}/)
 
-if(FERRY_SANITIZE OR FERRY_FUZZ)
-    # Instrumented, and with the C++ runtime that the sanitizers know.
+if(FERRY_SANITIZE OR FERRY_FUZZ OR NOT can_hide)
+    # With sanitizers: instrumented, and with the C++ runtime that they know.
     set(spm_objects $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>)
     return()
 endif()

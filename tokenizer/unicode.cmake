@@ -1,5 +1,6 @@
-# utf8proc, and our wrapper around it, in one object: `unicode_objects`. Its only global symbols are ferry_unicode_*, so a
-# program may have another utf8proc.
+# utf8proc, and our wrapper around it: `unicode_objects`, which the engine's libraries contain, and `unicode_needs`, what
+# else they link. Where that can be done, both are one object whose only global symbols are ferry_unicode_*, so a program
+# may have another utf8proc.
 
 find_library(UTF8PROC_LIBRARY libutf8proc.a)
 find_path(UTF8PROC_INCLUDE utf8proc.h)
@@ -10,6 +11,13 @@ add_library(ferry_unicode OBJECT ${CMAKE_CURRENT_LIST_DIR}/unicode.c)
 target_include_directories(ferry_unicode SYSTEM PRIVATE ${UTF8PROC_INCLUDE})
 target_compile_definitions(ferry_unicode PRIVATE UTF8PROC_STATIC)
 
+if(NOT can_hide)
+    set(unicode_objects $<TARGET_OBJECTS:ferry_unicode>)
+    set(unicode_needs $<BUILD_INTERFACE:${UTF8PROC_LIBRARY}> $<INSTALL_INTERFACE:utf8proc>)
+    return()
+endif()
+
+set(unicode_needs)
 set(unicode_objects ${CMAKE_CURRENT_BINARY_DIR}/unicode_private.o)
 add_custom_command(
     OUTPUT ${unicode_objects}

@@ -1,17 +1,14 @@
-#define _XOPEN_SOURCE 700
 #include "cache_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/new_file.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "source_state.h"
 
@@ -21,25 +18,19 @@ static const uint64_t most_bytes = UINT64_C(20000000000);
 
 /* ---- what can be trusted ---- */
 
-static const char *kind(mode_t mode)
+static const char *name_of(ferry_file_kind kind)
 {
-    return S_ISREG(mode)    ? "file"
-           : S_ISDIR(mode)  ? "folder"
-           : S_ISLNK(mode)  ? "link"
-           : S_ISFIFO(mode) ? "pipe"
-                            : "device or socket";
+    static const char *const names[] = {"file", "folder", "link", "pipe", "device or socket", "device or socket"};
+    return names[kind];
 }
 
-/* Whether it is a file (S_IFREG) or a folder (S_IFDIR) that only this user could have written; a message if not. */
-static bool check_own(const char *path, const struct stat *found, mode_t type, const char *advice)
+/* Whether it is a file or a folder that only this user could have written; a message if not. */
+static bool check_own(const char *path, const ferry_file_info *found, ferry_file_kind kind, const char *advice)
 {
-    const unsigned long user = geteuid();
-    if ((found->st_mode & S_IFMT) == type && found->st_uid == user && (found->st_mode & (S_IWGRP | S_IWOTH)) == 0)
-        return true;
-    ferry_complain("%s: not used: expected a %s that belongs to user %lu and that nobody else can write, found a %s of "
-                   "user %lu with permissions %03o; %s",
-                   path, kind(type), user, kind(found->st_mode), (unsigned long)found->st_uid,
-                   (unsigned)found->st_mode & 0777, advice);
+    if (found->kind == kind && found->private_to_user) return true;
+    ferry_complain("%s: not used: expected a %s that belongs to user %" PRIu64 " and that nobody else can write, found "
+                   "a %s of user %" PRIu64 " with permissions %03o; %s",
+                   path, name_of(kind), ferry_user(), name_of(found->kind), found->owner, found->permissions, advice);
     return false;
 }
 
@@ -47,7 +38,7 @@ static bool check_own(const char *path, const struct stat *found, mode_t type, c
 
 static bool make_folder(const char *path)
 {
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
+    if (ferry_folder_create_private(path) || errno == EEXIST) return true;
     ferry_complain("%s: cannot create the folder: %s", path, strerror(errno));
     return false;
 }
@@ -55,17 +46,19 @@ static bool make_folder(const char *path)
 /* The folder above. */
 static bool find_above(char *above, size_t size)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length;
-    if (cache != NULL && cache[0] == '/') {
-        length = snprintf(above, size, "%s", cache);
-    } else if (home != NULL && home[0] == '/') {
-        length = snprintf(above, size, "%s/.cache", home);
-    } else {
+    static const struct {
+        const char *variable, *format;
+    } places[] = {{"XDG_CACHE_HOME", "%s"}, {"HOME", "%s/.cache"}, {"LOCALAPPDATA", "%s"}};
+    int length = -1;
+    for (size_t i = 0; i < sizeof places / sizeof *places && length < 0; i++) {
+        const char *value = ferry_environment(places[i].variable);
+        if (value != NULL && ferry_path_is_absolute(value)) length = snprintf(above, size, places[i].format, value);
+    }
+    if (length < 0) {
         ferry_complain("no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
         return false;
     }
-    if (length >= 0 && (size_t)length < size) return true;
+    if ((size_t)length < size) return true;
     ferry_complain("the name of the cache's folder is too long");
     return false;
 }
@@ -74,9 +67,9 @@ static bool find_above(char *above, size_t size)
 static void complain_of_folder(const char *path, const char *advice)
 {
     const int failure = errno;
-    struct stat found;
-    if ((failure == ENOTDIR || failure == ELOOP) && lstat(path, &found) == 0 &&
-        !check_own(path, &found, S_IFDIR, advice))
+    ferry_file_info found;
+    if ((failure == ENOTDIR || failure == ELOOP) && ferry_file_examine_link(path, &found) &&
+        !check_own(path, &found, FERRY_KIND_FOLDER, advice))
         return;
     ferry_complain("%s: cannot open: %s", path, strerror(failure));
 }
@@ -85,26 +78,25 @@ bool ferry_cache_folder_open(ferry_cache_folder *folder, bool create)
 {
     static const char advice[] = "mend it with 'chown' and 'chmod go-w', or set XDG_CACHE_HOME to another place";
     char above[sizeof folder->path - sizeof "/ferry"];
-    struct stat found;
-    folder->descriptor = -1;
+    ferry_file_info found;
+    folder->held.descriptor = -1;
     if (!find_above(above, sizeof above)) return false;
     snprintf(folder->path, sizeof folder->path, "%s/ferry", above);
     if (create && !(make_folder(above) && make_folder(folder->path))) return false;
-    folder->descriptor = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder->descriptor < 0) {
+    if (!ferry_held_folder_open(&folder->held, folder->path)) {
         if (!create && errno == ENOENT) return true;
         complain_of_folder(folder->path, advice);
         return false;
     }
-    if (fstat(folder->descriptor, &found) == 0 && check_own(folder->path, &found, S_IFDIR, advice)) return true;
+    if (ferry_held_folder_examine(&folder->held, &found) && check_own(folder->path, &found, FERRY_KIND_FOLDER, advice))
+        return true;
     ferry_cache_folder_close(folder);
     return false;
 }
 
 void ferry_cache_folder_close(ferry_cache_folder *folder)
 {
-    if (folder->descriptor >= 0) close(folder->descriptor);
-    folder->descriptor = -1;
+    ferry_held_folder_close(&folder->held);
 }
 
 /* ---- names ---- */
@@ -112,8 +104,7 @@ void ferry_cache_folder_close(ferry_cache_folder *folder)
 ferry_cache_name ferry_cache_entry(const char *path, const char *hash)
 {
     ferry_cache_name name;
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = ferry_path_base(path);
     if (base[0] == '\0') base = "model";
     size_t size = strlen(base);
     if (size > MOST_BASE) {
@@ -138,19 +129,19 @@ static bool is_entry(const char *name)
 
 bool ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, int *descriptor)
 {
-    char path[PATH_MAX];
-    struct stat found;
-    *descriptor = openat(folder->descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char path[FERRY_PATH_MAX];
+    ferry_file_info found;
+    *descriptor = ferry_held_folder_open_file(&folder->held, name);
     if (*descriptor < 0 && errno == ENOENT) return true;
     const int failure = errno;
     snprintf(path, sizeof path, "%s/%s", folder->path, name);
     /* What cannot be opened this way may be a link or a socket. */
-    const int examined =
-        *descriptor >= 0 ? fstat(*descriptor, &found) : fstatat(folder->descriptor, name, &found, AT_SYMLINK_NOFOLLOW);
-    const bool own = examined == 0 && check_own(path, &found, S_IFREG, "'ferry cache clear' removes it");
+    const bool examined = *descriptor >= 0 ? ferry_file_examine_open(*descriptor, &found)
+                                           : ferry_held_folder_examine_file(&folder->held, name, &found);
+    const bool own = examined && check_own(path, &found, FERRY_KIND_FILE, "'ferry cache clear' removes it");
     if (own && *descriptor >= 0) return true;
-    if (own || examined != 0) ferry_complain("%s: cannot open: %s", path, strerror(failure));
-    if (*descriptor >= 0) close(*descriptor);
+    if (own || !examined) ferry_complain("%s: cannot open: %s", path, strerror(failure));
+    if (*descriptor >= 0) ferry_input_close(*descriptor);
     *descriptor = -1;
     return false;
 }
@@ -163,25 +154,25 @@ static int compare_use(const void *a, const void *b)
     return strcmp(one->name.text, other->name.text);
 }
 
-static bool list_names(DIR *directory, ferry_cache_file **files, size_t *count)
+static bool list_names(const ferry_cache_folder *folder, ferry_folder *listed, ferry_cache_file **files, size_t *count)
 {
     const time_t now = time(NULL);
     size_t capacity = 0;
-    const struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL) {
-        struct stat found;
-        const bool temporary = ferry_is_temporary_name(entry->d_name);
-        if (!temporary && !is_entry(entry->d_name)) continue;
-        if (fstatat(dirfd(directory), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) continue; /* gone */
+    const char *name;
+    while ((name = ferry_folder_next(listed)) != NULL) {
+        ferry_file_info found;
+        const bool temporary = ferry_is_temporary_name(name);
+        if (!temporary && !is_entry(name)) continue;
+        if (!ferry_held_folder_examine_file(&folder->held, name, &found)) continue; /* gone */
         ferry_cache_file *grown = ferry_array_grow(*files, &capacity, *count + 1, sizeof *grown);
         if (grown == NULL) return false;
         *files = grown;
         ferry_cache_file *file = &grown[(*count)++];
         *file = (ferry_cache_file){.temporary = temporary,
-                                   .in_use = temporary && now - found.st_mtime <= DAY,
-                                   .size = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0,
-                                   .used = found.st_mtime};
-        snprintf(file->name.text, sizeof file->name.text, "%s", entry->d_name);
+                                   .in_use = temporary && now - found.written.seconds <= DAY,
+                                   .size = found.kind == FERRY_KIND_FILE ? found.size : 0,
+                                   .used = (time_t)found.written.seconds};
+        snprintf(file->name.text, sizeof file->name.text, "%s", name);
     }
     return true;
 }
@@ -190,16 +181,14 @@ bool ferry_cache_list(const ferry_cache_folder *folder, ferry_cache_file **files
 {
     *files = NULL;
     *count = 0;
-    if (folder->descriptor < 0) return true;
-    const int again = openat(folder->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir takes it */
-    DIR *directory = again >= 0 ? fdopendir(again) : NULL;
-    if (directory == NULL) {
+    if (folder->held.descriptor < 0) return true;
+    ferry_folder *entries = ferry_held_folder_list(&folder->held);
+    if (entries == NULL) {
         ferry_complain("%s: cannot list the folder: %s", folder->path, strerror(errno));
-        if (again >= 0) close(again);
         return false;
     }
-    const bool listed = list_names(directory, files, count);
-    closedir(directory);
+    const bool listed = list_names(folder, entries, files, count);
+    ferry_folder_close(entries);
     if (!listed) {
         ferry_complain("%s: cannot list the folder: out of memory", folder->path);
         free(*files);
@@ -211,8 +200,7 @@ bool ferry_cache_list(const ferry_cache_folder *folder, ferry_cache_file **files
 
 bool ferry_cache_remove(const ferry_cache_folder *folder, const char *name)
 {
-    if (unlinkat(folder->descriptor, name, 0) == 0 || errno == ENOENT) return true;
-    if (errno == EISDIR && unlinkat(folder->descriptor, name, AT_REMOVEDIR) == 0) return true;
+    if (ferry_held_folder_remove(&folder->held, name) || errno == ENOENT) return true;
     ferry_complain("%s/%s: cannot remove: %s", folder->path, name, strerror(errno));
     return false;
 }

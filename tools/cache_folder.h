@@ -1,4 +1,5 @@
-/* The folder of converted models: $XDG_CACHE_HOME/ferry, or ~/.cache/ferry.
+/* The folder of converted models: $XDG_CACHE_HOME/ferry, or ~/.cache/ferry; on Windows %LOCALAPPDATA%\ferry, where the
+ * system sees to what follows.
  *
  * What lies there is used without looking at its source, so nobody else may have put it there: the folder must be one
  * itself, not a link, belong to the effective user, and be writable for nobody else; and so must each file. The folder
@@ -10,15 +11,16 @@
 #ifndef FERRY_TOOLS_CACHE_FOLDER_H
 #define FERRY_TOOLS_CACHE_FOLDER_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
+#include "base/file_system.h"
+
 typedef struct ferry_cache_folder {
-    char path[PATH_MAX - NAME_MAX - 1]; /* "path/name" fits into PATH_MAX */
-    int descriptor;                     /* -1: there is no such folder */
+    char path[FERRY_PATH_MAX - FERRY_NAME_MAX]; /* "path/name" fits into FERRY_PATH_MAX */
+    ferry_held_folder held;                     /* not open: there is no such folder */
 } ferry_cache_folder;
 
 /* Opens the folder; if it is missing, it is created, or, without `create`, treated as empty. Prints a message and
@@ -27,7 +29,7 @@ bool ferry_cache_folder_open(ferry_cache_folder *folder, bool create);
 void ferry_cache_folder_close(ferry_cache_folder *folder);
 
 typedef struct ferry_cache_name {
-    char text[NAME_MAX + 1];
+    char text[FERRY_NAME_MAX];
 } ferry_cache_name;
 
 /* "BASE-HASH.gguf", where BASE is the beginning of the last part of `path`. */

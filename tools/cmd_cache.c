@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,9 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file_system.h"
 #include "base/printable.h"
 #include "command.h"
 #include "convert_with_progress.h"
@@ -16,17 +14,19 @@ enum { MEGABYTE = 1000000 };
 /* "NAME.gguf" in the current directory, where NAME is the name of the source, without the extension if it is a file. */
 static bool derive_output(const char *source, char *output, size_t size)
 {
-    char resolved[PATH_MAX];
-    struct stat status, existing;
-    if (realpath(source, resolved) == NULL || stat(resolved, &status) != 0) {
+    ferry_file_info status, existing;
+    char *resolved = ferry_path_real(source);
+    if (resolved == NULL || !ferry_file_examine(resolved, &status)) {
         ferry_complain("%s: cannot open: %s", source, strerror(errno));
+        free(resolved);
         return false;
     }
-    char *name = strrchr(resolved, '/') + 1;
-    char *ending = strrchr(name, '.');
-    if (!S_ISDIR(status.st_mode) && ending != NULL && ending != name) *ending = '\0';
-    snprintf(output, size, "%s.gguf", name[0] != '\0' ? name : "model");
-    if (lstat(output, &existing) != 0) return true;
+    const char *name = ferry_path_base(resolved), *ending = strrchr(name, '.');
+    const bool cut = status.kind != FERRY_KIND_FOLDER && ending != NULL && ending != name;
+    const int length = cut ? (int)(ending - name) : (int)strlen(name);
+    snprintf(output, size, "%.*s.gguf", length > 0 ? length : (int)strlen("model"), length > 0 ? name : "model");
+    free(resolved);
+    if (!ferry_file_examine_link(output, &existing)) return true;
     ferry_complain("%s: exists; choose a name with --output (which replaces a file)", output);
     return false;
 }
@@ -41,8 +41,8 @@ static int run(const ferry_call *call)
     const ferry_import_options options = {.type = types[type->integer],
                                           .widen = type->given,
                                           .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
-    char derived[PATH_MAX + 8];
-    struct stat written;
+    char derived[FERRY_PATH_MAX + 8];
+    ferry_file_info written;
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
@@ -50,9 +50,9 @@ static int run(const ferry_call *call)
         return FERRY_EXIT_FAILED;
     }
     if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
-    if (!quiet && stat(output, &written) == 0) {
+    if (!quiet && ferry_file_examine(output, &written)) {
         ferry_printable_write(stdout, ferry_text_view(output));
-        printf(": %.1f MB\n", (double)written.st_size / 1e6);
+        printf(": %.1f MB\n", (double)written.size / 1e6);
     }
     return ferry_finish_output(FERRY_EXIT_OK);
 }

@@ -1,11 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "command.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file_system.h"
 #include "base/printable.h"
 #include "output_file.h"
 
@@ -21,7 +20,7 @@ const char *ferry_option_text(const ferry_call *call, ferry_option option)
 
 void ferry_complain(const char *format, ...)
 {
-    char message[2 * PATH_MAX + 1024];
+    char message[2 * FERRY_PATH_MAX + 1024];
     va_list arguments;
     va_start(arguments, format);
     const int size = vsnprintf(message, sizeof message, format, arguments);

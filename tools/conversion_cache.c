@@ -1,14 +1,12 @@
-#define _XOPEN_SOURCE 700 /* futimens, renameat */
 #include "conversion_cache.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/new_file.h"
 #include "base/system.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "source_state.h"
@@ -29,12 +27,12 @@ static bool is_model_file(const char *path)
 static int convert(const ferry_cache_folder *cache, const char *path, const char *made, bool quiet)
 {
     const ferry_import_options options = {.type = FERRY_F32};
-    char file[PATH_MAX];
+    char file[FERRY_PATH_MAX];
     int descriptor;
     snprintf(file, sizeof file, "%s/%s", cache->path, made);
-    const mode_t mask = umask(S_IRWXG | S_IRWXO); /* nobody else may open the file while it is written */
+    const unsigned before = ferry_creation_private(); /* nobody else may open the file while it is written */
     const bool converted = ferry_convert(path, file, &options, quiet);
-    umask(mask);
+    ferry_creation_restore(before);
     if (!converted) return -1;
     /* The converter took the path. If that leads elsewhere by now, the file is not in the folder that was checked. */
     if (!ferry_cache_open_file(cache, made, &descriptor))
@@ -47,7 +45,7 @@ static int convert(const ferry_cache_folder *cache, const char *path, const char
 /* Gives the conversion `made` the name of its entry. */
 static bool keep(const ferry_cache_folder *cache, const char *made, const char *entry)
 {
-    if (renameat(cache->descriptor, made, cache->descriptor, entry) == 0) return true;
+    if (ferry_held_folder_rename(&cache->held, made, entry)) return true;
     ferry_complain("%s/%s: cannot write: %s", cache->path, entry, strerror(errno));
     return false;
 }
@@ -62,7 +60,7 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
         *entry = ferry_cache_entry(before.path, before.hash);
         if (!ferry_cache_open_file(cache, entry->text, &descriptor)) return -1;
         if (descriptor >= 0) {
-            futimens(descriptor, NULL); /* its last use; without it, the entry only seems older */
+            ferry_file_touch(descriptor); /* its last use; without it, the entry only seems older */
             return descriptor;
         }
         const ferry_temporary_name made = ferry_temporary_name_create();
@@ -74,7 +72,7 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
             if (!quiet) ferry_complain("%s: converted to %s/%s", path, cache->path, entry->text);
             return descriptor;
         }
-        close(descriptor);
+        ferry_input_close(descriptor);
         ferry_cache_remove(cache, made.text);
         if (!found || same) return -1;
     }
@@ -82,17 +80,18 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
     return -1;
 }
 
-bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[PATH_MAX])
+bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[FERRY_PATH_MAX])
 {
     ferry_cache_folder cache;
     ferry_cache_name entry;
-    struct stat status;
+    ferry_file_info status;
     *descriptor = -1;
-    if (stat(path, &status) != 0 || (!S_ISDIR(status.st_mode) && (!S_ISREG(status.st_mode) || is_model_file(path))))
+    if (!ferry_file_examine(path, &status) ||
+        (status.kind != FERRY_KIND_FOLDER && (status.kind != FERRY_KIND_FILE || is_model_file(path))))
         return true;
     if (!ferry_cache_folder_open(&cache, true)) return false;
     *descriptor = find_entry(&cache, path, quiet, &entry);
-    if (*descriptor >= 0) snprintf(file, PATH_MAX, "%s/%s", cache.path, entry.text);
+    if (*descriptor >= 0) snprintf(file, FERRY_PATH_MAX, "%s/%s", cache.path, entry.text);
     ferry_cache_folder_close(&cache);
     return *descriptor >= 0;
 }

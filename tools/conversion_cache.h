@@ -7,10 +7,10 @@
 #include "cache_folder.h"
 
 /* Finds the model file that `path` means. If that is a directory, an archive or a file of weights, *descriptor is its
- * conversion in the cache, which the caller closes, and file [PATH_MAX] its name for messages; if the cache has none of
- * the source's current state, makes one (and prints its name, unless `quiet`). Otherwise *descriptor is -1: `path` is
- * the model file, or does not exist. Prints a message and returns false on failure: also if the source changes while it
- * is converted, and once more while that is repeated. */
-bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[PATH_MAX]);
+ * conversion in the cache, which the caller closes, and file [FERRY_PATH_MAX] its name for messages; if the cache has
+ * none of the source's current state, makes one (and prints its name, unless `quiet`). Otherwise *descriptor is -1:
+ * `path` is the model file, or does not exist. Prints a message and returns false on failure: also if the source
+ * changes while it is converted, and once more while that is repeated. */
+bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[FERRY_PATH_MAX]);
 
 #endif

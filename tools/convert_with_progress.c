@@ -1,11 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* isatty */
 #include "convert_with_progress.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/system.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "interrupt.h"
 
@@ -51,7 +50,7 @@ static void report_quantized(void *user, const char *tensor, double largest, dou
 
 bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet)
 {
-    watch w = {.quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO) == 1};
+    watch w = {.quiet = quiet, .terminal = !quiet && ferry_is_terminal(stderr)};
     ferry_import_options watched = *options;
     ferry_error error;
     watched.progress = show_progress;

@@ -1,12 +1,11 @@
 /* The program: finds the command and parses its options. */
-#define _XOPEN_SOURCE 700 /* SIGXFSZ */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/ferry.h"
 #include "engine/kernels/cpu.h"
 #include "base/system.h"
+#include "base/terminal.h"
 #include "command.h"
 
 static const ferry_command *const commands[] = {
@@ -72,8 +71,10 @@ static int run_command(const ferry_command *command, ferry_call *call, char **ar
 
 int main(int argc, char **argv)
 {
-    ferry_call call = {.started = ferry_clock(), .program = argc > 0 ? argv[0] : ""};
-    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds the process's limit is an error of write, which is reported */
+    const double started = ferry_clock();
+    ferry_program_begin(&argc, &argv);
+    ferry_call call = {.started = started, .program = argc > 0 ? argv[0] : ""};
+    ferry_signals_ignore_size(); /* a file that exceeds the process's limit is an error of write, which is reported */
     if (argc < 2) {
         print_overview(stderr);
         return FERRY_EXIT_USAGE;

@@ -1,14 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "line_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/terminal.h"
 #include "command.h"
 
 enum {
@@ -45,30 +42,15 @@ static bool reserve_line(ferry_lines *lines)
 
 /* ---- reading ---- */
 
-static bool would_block(const ferry_lines *lines)
-{
-    struct pollfd input = {.fd = lines->descriptor, .events = POLLIN};
-    return poll(&input, 1, 0) == 0;
-}
-
 /* Reads what is available; waits if nothing is. */
 static bool read_more(ferry_lines *lines)
 {
     if (!reserve_bytes(lines, READ_SIZE)) return false;
-    for (;;) {
-        const ssize_t got = read(lines->descriptor, lines->data + lines->size, READ_SIZE);
-        if (got >= 0) {
-            lines->size += (size_t)got;
-            lines->ended = got == 0;
-            return true;
-        }
-        if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            struct pollfd input = {.fd = lines->descriptor, .events = POLLIN};
-            poll(&input, 1, -1);
-        } else if (errno != EINTR) {
-            return fail(lines, "cannot read", strerror(errno));
-        }
-    }
+    const int64_t got = ferry_input_read(lines->descriptor, lines->data + lines->size, READ_SIZE);
+    if (got < 0) return fail(lines, "cannot read", strerror(errno));
+    lines->size += (size_t)got;
+    lines->ended = got == 0;
+    return true;
 }
 
 /* Adds a line of `size` bytes, followed by `end` bytes of '\n', to the batch. */
@@ -114,7 +96,7 @@ static bool read_batch(ferry_lines *lines, size_t most, bool all)
     while (!lines->failed && lines->count < most && (all || lines->taken < BATCH_BYTES)) {
         if (take_line(lines)) continue;
         if (lines->failed || lines->ended) break;
-        if (!all && lines->count > 0 && would_block(lines)) break;
+        if (!all && lines->count > 0 && ferry_input_would_wait(lines->descriptor)) break;
         if (!read_more(lines)) break;
     }
     set_texts(lines);
@@ -137,7 +119,7 @@ bool ferry_lines_open(ferry_lines *lines, const char *path)
 {
     memset(lines, 0, sizeof *lines);
     lines->name = path != NULL ? path : "standard input";
-    lines->descriptor = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    lines->descriptor = path != NULL ? ferry_input_open(path) : FERRY_STANDARD_INPUT;
     return lines->descriptor >= 0 || fail(lines, "cannot open", strerror(errno));
 }
 
@@ -159,7 +141,7 @@ bool ferry_lines_from_arguments(ferry_lines *lines, char *const *arguments, size
 
 void ferry_lines_close(ferry_lines *lines)
 {
-    if (lines->descriptor > STDIN_FILENO) close(lines->descriptor);
+    if (lines->descriptor > FERRY_STANDARD_INPUT) ferry_input_close(lines->descriptor);
     free(lines->data);
     free(lines->texts);
     free(lines->returns);

@@ -1,12 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "open_model.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file_system.h"
+#include "base/terminal.h"
 #include "engine/ferry_inspect.h"
 #include "engine/kernels/cpu.h"
 #include "conversion_cache.h"
@@ -17,15 +16,15 @@ enum { PLACES = 4 };
 /* `note` ends a message about the file. */
 static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
 {
-    char file[PATH_MAX];
+    char file[FERRY_PATH_MAX];
     int descriptor;
     ferry_model *model;
     ferry_error error;
-    const char *isa = getenv("FERRY_ISA");
+    const char *isa = ferry_environment("FERRY_ISA");
     if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), &descriptor, file)) return NULL;
     const ferry_status status = descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
                                                 : ferry_inspect_open(path, isa, &model, &error);
-    if (descriptor >= 0) close(descriptor);
+    if (descriptor >= 0) ferry_input_close(descriptor);
     if (status == FERRY_ERROR_ARGUMENT)
         ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)
@@ -41,11 +40,7 @@ ferry_model *ferry_open_model(const ferry_call *call, const char *path)
 /* The directory of the executable; "" if it is unknown. */
 static void find_program_directory(const char *program, char *directory, size_t size)
 {
-    const ssize_t length = readlink("/proc/self/exe", directory, size - 1);
-    if (length >= 0)
-        directory[length] = '\0';
-    else
-        snprintf(directory, size, "%s", program);
+    if (!ferry_program_path(directory, size)) snprintf(directory, size, "%s", program);
     char *slash = strrchr(directory, '/');
     if (slash == NULL) slash = directory;
     *slash = '\0';
@@ -56,7 +51,8 @@ static void find_program_directory(const char *program, char *directory, size_t 
 static bool find_shipped(const char *program, const char *const places[PLACES], const char *name, const char *advice,
                          char *path, size_t size)
 {
-    char directory[PATH_MAX];
+    char directory[FERRY_PATH_MAX];
+    ferry_file_info found;
     find_program_directory(program, directory, sizeof directory);
     if (directory[0] == '\0') {
         ferry_complain("%s", advice);
@@ -64,7 +60,7 @@ static bool find_shipped(const char *program, const char *const places[PLACES], 
     }
     for (size_t i = 0; i < PLACES; i++) {
         const int length = snprintf(path, size, "%s/%s%s", directory, places[i], name);
-        if (length > 0 && (size_t)length < size && access(path, F_OK) == 0) return true;
+        if (length > 0 && (size_t)length < size && ferry_file_examine(path, &found)) return true;
     }
     ferry_complain("%s; %s was not found in any of", advice, name);
     for (size_t i = 0; i < PLACES; i++) ferry_complain("  %s/%s", directory, places[i]);
@@ -83,10 +79,10 @@ ferry_model *ferry_open_wanted_model(const ferry_call *call)
 {
     static const char *const places[PLACES] = {"models/pretrained/", "../models/pretrained/",
                                                "../../models/pretrained/", "../share/ferry/"};
-    char path[PATH_MAX + 64];
+    char path[FERRY_PATH_MAX + 64];
     const char *option = ferry_option_text(call, FERRY_OPTION_MODEL);
     if (option != NULL) return ferry_open_model(call, option);
-    const char *variable = getenv("FERRY_MODEL");
+    const char *variable = ferry_environment("FERRY_MODEL");
     if (variable != NULL && variable[0] != '\0') return open_model(call, variable, " (named by FERRY_MODEL)");
     return find_shipped(call->program, places, SHIPPED, "no model: use -m FILE or set FERRY_MODEL", path, sizeof path)
                ? ferry_open_model(call, path)

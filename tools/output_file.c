@@ -1,15 +1,14 @@
-#define _POSIX_C_SOURCE 200809L /* stat, open_memstream */
 #include "output_file.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file_system.h"
 #include "base/new_file.h"
 #include "base/printable.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "interrupt.h"
 
@@ -17,16 +16,16 @@
 
 bool ferry_output_is_input(const char *path, const char *input, const char *role)
 {
-    struct stat a, b;
-    if (input == NULL || stat(path, &a) != 0 || stat(input, &b) != 0) return false;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return false;
+    ferry_file_info a, b;
+    if (input == NULL || !ferry_file_examine(path, &a) || !ferry_file_examine(input, &b)) return false;
+    if (a.device != b.device || a.number != b.number) return false;
     ferry_complain("%s: is the %s, too", path, role);
     return true;
 }
 
 FILE *ferry_output_open(const char *path)
 {
-    FILE *out = fopen(path, "wb");
+    FILE *out = ferry_stream_open(path, "wb");
     if (out == NULL) ferry_complain("%s: cannot open: %s", path, strerror(errno));
     return out;
 }
@@ -67,32 +66,20 @@ static bool save(const char *path, const char *data, size_t size)
 
 bool ferry_output_complete(const char *path, ferry_output_writer *write, const void *user)
 {
-    char *data = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&data, &size);
-    const bool written = out != NULL && write(out, user);
-    bool kept = out != NULL && !ferror(out);
-    if (out != NULL && fclose(out) != 0) kept = false;
+    ferry_memory_stream stream;
+    const bool opened = ferry_memory_stream_open(&stream), written = opened && write(stream.file, user);
+    const bool kept = opened && ferry_memory_stream_close(&stream);
     if (!kept) ferry_complain("out of memory");
-    const bool saved = written && kept && save(path, data, size);
-    free(data);
+    const bool saved = written && kept && save(path, stream.data, stream.size);
+    if (kept) free(stream.data);
     return saved;
 }
 
 /* ---- text ---- */
 
-/* Leaves errno alone, which may still have to explain a failed write. */
-static bool is_terminal(FILE *out)
-{
-    const int before = errno;
-    const bool terminal = isatty(fileno(out)) == 1;
-    errno = before;
-    return terminal;
-}
-
 void ferry_output_text(FILE *out, ferry_text text)
 {
-    const bool terminal = is_terminal(out);
+    const bool terminal = ferry_is_terminal(out);
     while (text.size > 0) {
         const char *newline = memchr(text.data, '\n', text.size);
         const size_t part = newline != NULL ? (size_t)(newline - text.data) : text.size;

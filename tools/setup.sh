@@ -1,5 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | ci
+# For ci also the sources of the other libraries, which tests/systems.sh compiles for other systems.
 # The lists are complete: only git and a shell are assumed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,11 +13,15 @@ test="$build libopenblas-serial-dev libcmocka-dev"
 # From libgtk-4-dev on: for examples/desktop and its test.
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+g++-mingw-w64-x86-64-posix wine64 llvm
 libprotobuf-dev libsentencepiece-dev
 bindgen cargo libclang1-14 rustc
 fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap
 libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool xvfb"
+
+# Debian's source packages.
+sources='cmocka jansson libyaml nettle utf8proc zlib'
 
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
@@ -71,8 +76,37 @@ fetch_sentencepiece()
     mv "$scratch/$name" third_party/
 }
 
+# Unpacks Debian's sources into third_party/, from where the system gets its packages, which need not list sources.
+fetch_debian_sources()
+{
+    missing=
+    for source in $sources; do
+        [ -n "$(find third_party -maxdepth 1 -name "$source-[0-9]*")" ] || missing="$missing $source"
+    done
+    [ -n "$missing" ] || return 0
+    echo "setup: fetching the sources of$missing" >&2
+    scratch=$(mktemp -d third_party/fetch.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+    place=$PWD/$scratch
+    mkdir -p "$place/lists/partial"
+    # shellcheck disable=SC2016 # apt expands it
+    apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' |
+        awk '$3 !~ /-/' | sort -u > "$place/sources.list" # of the release itself, without updates
+    {
+        set -- -q -o "Dir::Etc::SourceList=$place/sources.list" -o Dir::Etc::SourceParts=- \
+            -o "Dir::State::Lists=$place/lists" -o APT::Sandbox::User=root
+        apt-get "$@" update
+        # shellcheck disable=SC2086 # a list of words
+        (cd "$place" && apt-get "$@" source $missing)
+    } >&2
+    for source in $missing; do mv "$place/$source"-[0-9]* third_party/; done
+    rm -rf "$place"
+}
+
 if command -v dpkg-query >/dev/null; then
     install_packages "$packages"
+    [ "$1" != ci ] || fetch_debian_sources
 else
     echo "setup: not a Debian system; install these yourself: $packages" >&2
 fi

@@ -1,14 +1,11 @@
-#define _XOPEN_SOURCE 700 /* realpath, scandir */
 #include "source_state.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "command.h"
@@ -22,11 +19,11 @@ static void add_text(struct sha256_ctx *hash, const char *text)
 }
 
 /* A text that ends in NUL, and numbers of fixed size: two lists of files never are the same bytes. */
-static void add_file(struct sha256_ctx *hash, const char *path, const struct stat *file)
+static void add_file(struct sha256_ctx *hash, const char *path, const ferry_file_info *file)
 {
-    const int64_t numbers[] = {file->st_size,        (int64_t)file->st_dev, (int64_t)file->st_ino,
-                               file->st_mtim.tv_sec, file->st_mtim.tv_nsec, /* anybody can set this one */
-                               file->st_ctim.tv_sec, file->st_ctim.tv_nsec};
+    const int64_t numbers[] = {(int64_t)file->size,   (int64_t)file->device,     (int64_t)file->number,
+                               file->written.seconds, file->written.nanoseconds, /* anybody can set this one */
+                               file->changed.seconds, file->changed.nanoseconds};
     add_text(hash, path);
     sha256_update(hash, sizeof numbers, (const uint8_t *)numbers);
 }
@@ -44,44 +41,54 @@ static bool belongs_to_model(const char *name)
     return false;
 }
 
-static int not_hidden(const struct dirent *entry)
+static bool is_not_hidden(const char *name)
 {
-    return entry->d_name[0] != '.';
+    return name[0] != '.';
 }
 
 /* Adds the files of a folder and of its subfolders, sorted by name. Returns false if it cannot be listed. */
 static bool add_folder(struct sha256_ctx *hash, const char *folder, int depth)
 {
-    struct dirent **entries;
-    const int count = scandir(folder, &entries, not_hidden, alphasort);
-    if (count < 0) return false;
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX];
-        struct stat file;
-        const char *name = entries[i]->d_name;
-        const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (length > 0 && (size_t)length < sizeof path && stat(path, &file) == 0) {
-            if (S_ISREG(file.st_mode) && belongs_to_model(name)) add_file(hash, path, &file);
-            if (S_ISDIR(file.st_mode) && depth < DEPTH) add_folder(hash, path, depth + 1);
+    char **names;
+    size_t count;
+    if (!ferry_folder_names(folder, is_not_hidden, &names, &count)) return false;
+    for (size_t i = 0; i < count; i++) {
+        char path[FERRY_PATH_MAX];
+        ferry_file_info file;
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (length > 0 && (size_t)length < sizeof path && ferry_file_examine(path, &file)) {
+            if (file.kind == FERRY_KIND_FILE && belongs_to_model(names[i])) add_file(hash, path, &file);
+            if (file.kind == FERRY_KIND_FOLDER && depth < DEPTH) add_folder(hash, path, depth + 1);
         }
-        free(entries[i]);
+        free(names[i]);
     }
-    free(entries);
+    free(names);
     return true;
 }
 
 static bool add_source(struct sha256_ctx *hash, const char *source)
 {
-    char folder[PATH_MAX];
-    struct stat status;
+    char folder[FERRY_PATH_MAX];
+    ferry_file_info status;
     add_text(hash, source);
-    if (stat(source, &status) != 0) return false;
-    if (S_ISDIR(status.st_mode)) return add_folder(hash, source, 0);
+    if (!ferry_file_examine(source, &status)) return false;
+    if (status.kind == FERRY_KIND_FOLDER) return add_folder(hash, source, 0);
     add_file(hash, source, &status);
     if (ferry_text_ends(source, ".zip")) return true;
     snprintf(folder, sizeof folder, "%s", source);
     *strrchr(folder, '/') = '\0';
     return add_folder(hash, folder[0] != '\0' ? folder : "/", 0);
+}
+
+/* False and errno on failure. */
+static bool find_real(const char *source, char path[FERRY_PATH_MAX])
+{
+    char *real = ferry_path_real(source);
+    if (real == NULL) return false;
+    const bool fits = (size_t)snprintf(path, FERRY_PATH_MAX, "%s", real) < FERRY_PATH_MAX;
+    free(real);
+    if (!fits) errno = ENAMETOOLONG;
+    return fits;
 }
 
 bool ferry_source_state_find(const char *source, ferry_source_state *state)
@@ -91,7 +98,7 @@ bool ferry_source_state_find(const char *source, ferry_source_state *state)
     sha256_init(&hash);
     add_text(&hash, FERRY_VERSION);
     add_text(&hash, ferry_name_format("%d", (int)FERRY_FILE_FORMAT).text);
-    if (realpath(source, state->path) == NULL || !add_source(&hash, state->path)) {
+    if (!find_real(source, state->path) || !add_source(&hash, state->path)) {
         ferry_complain("%s: cannot open: %s", source, strerror(errno));
         return false;
     }

@@ -2,8 +2,9 @@
 #ifndef FERRY_TOOLS_SOURCE_STATE_H
 #define FERRY_TOOLS_SOURCE_STATE_H
 
-#include <limits.h>
 #include <stdbool.h>
+
+#include "base/file_system.h"
 
 enum { FERRY_STATE_DIGITS = 64 };
 
@@ -12,7 +13,7 @@ enum { FERRY_STATE_DIGITS = 64 };
  * what is not seen is a change of a file's contents within the same tick of the file system's clock (some milliseconds)
  * as the one before, or after the clock was set back. */
 typedef struct ferry_source_state {
-    char path[PATH_MAX]; /* real, without links */
+    char path[FERRY_PATH_MAX]; /* real, without links */
     char hash[FERRY_STATE_DIGITS + 1];
 } ferry_source_state;
 

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/printable.h"
 #include "base/utf8.h"
@@ -97,8 +96,8 @@ static int32_t find_name(const ferry_languages *languages, const char *name, int
         comparison *compare;
     } tries[] = {{languages->tags, strncmp},
                  {languages->others, strncmp},
-                 {languages->tags, strncasecmp},
-                 {languages->others, strncasecmp}};
+                 {languages->tags, ferry_compare_letters},
+                 {languages->others, ferry_compare_letters}};
     for (size_t t = 0; t < sizeof tries / sizeof *tries; t++)
         for (int32_t i = 0; i < table->count; i++)
             if (may_serve(table, i, role) && has_word(tries[t].texts[i], name, tries[t].compare)) return i;

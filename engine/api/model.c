@@ -53,7 +53,7 @@ ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *err
         ferry_fail_memory(error, "a model", sizeof *model);
         return NULL;
     }
-    pthread_mutex_init(&model->mutex, NULL);
+    ferry_mutex_create(&model->mutex);
     model->kernels = kernels;
     return model;
 }
@@ -83,10 +83,10 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
 void ferry_model_widen(const ferry_model *model)
 {
     ferry_model *own = (ferry_model *)(uintptr_t)model; /* constant for its users */
-    pthread_mutex_lock(&own->mutex);
+    ferry_mutex_lock(&own->mutex);
     if (!own->widened) ferry_model_file_widen(&own->file, own->kernels);
     own->widened = true;
-    pthread_mutex_unlock(&own->mutex);
+    ferry_mutex_unlock(&own->mutex);
 }
 
 /* ---- opening ---- */
@@ -164,6 +164,6 @@ void ferry_model_close(ferry_model *model)
     if (model == NULL) return;
     ferry_tokenizer_destroy(model->tokenizer);
     ferry_model_file_close(&model->file);
-    pthread_mutex_destroy(&model->mutex);
+    ferry_mutex_destroy(&model->mutex);
     free(model);
 }

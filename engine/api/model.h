@@ -2,7 +2,7 @@
 #ifndef FERRY_API_MODEL_H
 #define FERRY_API_MODEL_H
 
-#include <pthread.h>
+#include "base/threads.h"
 
 #include "engine/file/model_file.h"
 #include "tokenizer/tokenizer.h"
@@ -10,7 +10,7 @@
 #include "languages.h"
 
 struct ferry_model {
-    pthread_mutex_t mutex; /* of `widened` */
+    ferry_mutex mutex; /* of `widened` */
     bool widened;
     const ferry_kernels *kernels;
     ferry_model_file file;

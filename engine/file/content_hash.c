@@ -1,10 +1,11 @@
 #include "content_hash.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL /* the header alone, without its library */
 #include <xxhash.h>
+
+#include "base/system.h"
 
 struct ferry_content_hash {
     XXH3_state_t state;
@@ -15,14 +16,14 @@ _Static_assert(sizeof FERRY_HASH_ZEROS - 1 == FERRY_HASH_DIGITS && 2 * sizeof(XX
 
 ferry_content_hash *ferry_content_hash_create(void)
 {
-    ferry_content_hash *hash = aligned_alloc(_Alignof(ferry_content_hash), sizeof *hash);
+    ferry_content_hash *hash = ferry_aligned_alloc(_Alignof(ferry_content_hash), sizeof *hash);
     if (hash != NULL) XXH3_128bits_reset(&hash->state);
     return hash;
 }
 
 void ferry_content_hash_destroy(ferry_content_hash *hash)
 {
-    free(hash);
+    ferry_aligned_free(hash);
 }
 
 void ferry_content_hash_add(ferry_content_hash *hash, const void *data, size_t size)

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "gguf.h"
 
 #include <float.h>
@@ -285,7 +284,7 @@ ferry_status ferry_gguf_open(ferry_view bytes, const char *file, ferry_gguf *ggu
 {
     memset(gguf, 0, sizeof *gguf);
     gguf->bytes = bytes;
-    gguf->file = strdup(file);
+    gguf->file = ferry_text_copy(file);
     ferry_status status = gguf->file != NULL ? parse(gguf, error) : ferry_fail_memory(error, "a file name", 1);
     if (status != FERRY_OK) ferry_gguf_close(gguf);
     return status;

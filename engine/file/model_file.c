@@ -228,7 +228,7 @@ void ferry_model_file_close(ferry_model_file *file)
 {
     ferry_position_unbind(&file->transformer.encoder.position);
     ferry_position_unbind(&file->transformer.decoder.position);
-    free(file->widened);
+    ferry_aligned_free(file->widened);
     free(file->widenings);
     ferry_arena_destroy(&file->arena);
     ferry_gguf_close(&file->gguf);

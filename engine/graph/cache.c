@@ -52,7 +52,7 @@ void ferry_cache_destroy(ferry_cache *cache)
         ferry_cache_slab *slab = cache->slabs;
         cache->slabs = slab->previous;
         ferry_account_give(cache->account, slab->bytes);
-        free(slab);
+        ferry_aligned_free(slab);
     }
     cache->free = NULL;
     cache->blocks = cache->reserved = 0;

@@ -1,10 +1,9 @@
 /* The description of a model. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/file_system.h"
 #include "base/printable.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
@@ -330,19 +329,13 @@ ferry_text ferry_inspect_name(const ferry_model *model)
 
 ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, ferry_error *error)
 {
-    char *data = NULL;
-    size_t size = 0;
+    ferry_memory_stream stream;
     FERRY_NEEDS(text);
     *text = (ferry_text){NULL, 0};
     FERRY_NEEDS(model);
-    FILE *out = open_memstream(&data, &size);
-    if (out == NULL) return ferry_fail_memory(error, "a description", size);
-    print_model(out, model);
-    const int broken = ferror(out);
-    if (fclose(out) != 0 || broken) {
-        free(data);
-        return ferry_fail_memory(error, "a description", size);
-    }
-    *text = (ferry_text){data, size};
+    if (!ferry_memory_stream_open(&stream)) return ferry_fail_memory(error, "a description", 0);
+    print_model(stream.file, model);
+    if (!ferry_memory_stream_close(&stream)) return ferry_fail_memory(error, "a description", stream.size);
+    *text = (ferry_text){stream.data, stream.size};
     return FERRY_OK;
 }

@@ -1,16 +1,13 @@
-#define _DEFAULT_SOURCE /* syscall */
 #include "cpu.h"
 #include "isa.h"
 
-#include <pthread.h>
 #include <string.h>
+
+#include "base/system.h"
+#include "base/threads.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 /* Intel SDM volume 1, 13.3 and volume 2, CPUID: feature bits and the register states that XCR0 shows enabled. */
 #define ECX1_FMA (1u << 12)
@@ -38,18 +35,6 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Tiles are large: Linux saves them only for processes that have requested permission, and refuses it where an
- * alternate signal stack is too small for them. Further requests change nothing. Documentation/arch/x86/xstate.rst. */
-static bool request_tiles(void)
-{
-#if defined(__linux__)
-    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
-    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
-#else
-    return false;
-#endif
-}
-
 ferry_cpu_level ferry_cpu_detect(void)
 {
     uint32_t eax, ebx, ecx, edx;
@@ -72,29 +57,16 @@ static bool has_avx_vnni(void)
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && has_all(eax, EAX71_AVX_VNNI);
 }
 #else
-#if defined(__aarch64__) && defined(__linux__)
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
-
 ferry_cpu_level ferry_cpu_detect(void)
 {
-#if defined(__aarch64__) && defined(__linux__)
-    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) return FERRY_CPU_NEON_DOTPROD;
-#endif
 #if defined(__aarch64__)
-    return FERRY_CPU_NEON;
+    return ferry_has_dot_products() ? FERRY_CPU_NEON_DOTPROD : FERRY_CPU_NEON;
 #else
     return FERRY_CPU_PLAIN;
 #endif
 }
 
 static bool has_avx_vnni(void)
-{
-    return false;
-}
-
-static bool request_tiles(void)
 {
     return false;
 }
@@ -128,14 +100,14 @@ static void find_supported(void)
 
 static void find_once(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_supported);
+    static ferry_once once = FERRY_ONCE_READY;
+    ferry_call_once(&once, find_supported);
 }
 
 const ferry_kernels *const *ferry_kernels_available(void)
 {
     find_once();
-    return tile_tables > 0 && request_tiles() ? supported : supported + tile_tables;
+    return tile_tables > 0 && ferry_permit_tiles() ? supported : supported + tile_tables;
 }
 
 const ferry_kernels *ferry_kernels_find(const char *isa)
@@ -144,7 +116,7 @@ const ferry_kernels *ferry_kernels_find(const char *isa)
     find_once();
     size_t i = 0;
     while (supported[i] != NULL && strcmp(supported[i]->isa, isa) != 0) i++;
-    return i < tile_tables && !request_tiles() ? NULL : supported[i];
+    return i < tile_tables && !ferry_permit_tiles() ? NULL : supported[i];
 }
 
 const ferry_kernels *ferry_kernels_find_without_tiles(void)

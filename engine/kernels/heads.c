@@ -31,6 +31,25 @@
 #define CONTEXT_PANELS 1
 #endif
 
+#if defined(_WIN32) && !defined(__FMA__)
+/* fmaf(), which MinGW-w64 rounds twice. The product is exact in double; the sum is rounded to odd, so that the second
+ * rounding gives what a single one would (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ */
+INLINE float fused_number(float x, float y, float z)
+{
+    const double product = (double)x * (double)y, sum = product + (double)z, back = sum - product;
+    const double lost = (product - (sum - back)) + ((double)z - back);
+    uint64_t bits;
+    double odd;
+    memcpy(&bits, &sum, sizeof bits);
+    if ((lost > 0 || lost < 0) && bits % 2 == 0) bits += (lost > 0) == (sum > 0) ? 1 : UINT64_MAX;
+    memcpy(&odd, &bits, sizeof odd);
+    return (float)odd;
+}
+#else
+#define fused_number __builtin_fmaf
+#endif
+
 /* acc + x·w, rounded once */
 INLINE vec fused(vec x, vec w, vec acc)
 {
@@ -41,7 +60,7 @@ INLINE vec fused(vec x, vec w, vec acc)
 #elif defined(FERRY_NEON)
     return vfmaq_f32(acc, x, w);
 #else
-    UNROLL for (int l = 0; l < WIDTH; l++) acc[l] = __builtin_fmaf(x[l], w[l], acc[l]);
+    UNROLL for (int l = 0; l < WIDTH; l++) acc[l] = fused_number(x[l], w[l], acc[l]);
     return acc;
 #endif
 }

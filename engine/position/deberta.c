@@ -11,8 +11,8 @@
  * every pair: 16 keys and a tile's queries need queries + 15 rows, and the terms lie on the diagonals of their
  * products. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/system.h"
 #include "clipped.h"
 #include "schemes.h"
 
@@ -102,11 +102,11 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
         .score_scale = 1.0f / sqrtf(3.0f * (float)K),
     };
     const size_t floats = ferry_panels_count(count > K ? count : K, position->stack.d_model);
-    float *panels = floats < SIZE_MAX / sizeof *panels ? aligned_alloc(64, floats * sizeof *panels) : NULL;
+    float *panels = floats < SIZE_MAX / sizeof *panels ? ferry_aligned_alloc(64, floats * sizeof *panels) : NULL;
     if (panels == NULL) return ferry_fail_memory(error, "panels", floats);
     ferry_status status = derive_pos_k(position, binding, panels, error);
     if (status == FERRY_OK) status = derive_pos_q(position, binding, panels, error);
-    free(panels);
+    ferry_aligned_free(panels);
     return status;
 }
 

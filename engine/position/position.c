@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "schemes.h"
 
 static const ferry_position_scheme none = {.name = "none"};
@@ -94,7 +95,7 @@ ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *st
 
 void ferry_position_unbind(ferry_position *position)
 {
-    free(position->derived);
+    ferry_aligned_free(position->derived);
     memset(position, 0, sizeof *position);
 }
 
@@ -111,13 +112,13 @@ static ferry_status reserve(ferry_position_state *state, int32_t count, size_t w
     if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "rows by position", bytes);
     bytes = ferry_round_up(bytes, 64);
     if (!ferry_account_take(state->account, bytes)) return ferry_fail_memory(error, "rows by position", bytes);
-    float *rows = aligned_alloc(64, bytes);
+    float *rows = ferry_aligned_alloc(64, bytes);
     if (rows == NULL) {
         ferry_account_give(state->account, bytes);
         return ferry_fail_memory(error, "rows by position", bytes);
     }
     if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
-    free(state->rows);
+    ferry_aligned_free(state->rows);
     ferry_account_give(state->account, state->bytes);
     state->rows = rows;
     state->capacity = (int32_t)capacity;
@@ -175,7 +176,7 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
     FERRY_TRY(check_tables(position, (double)floats, error));
     head = ferry_round_up(head, 64);
     bytes = head + ferry_round_up(bytes, 64);
-    unsigned char *block = aligned_alloc(64, bytes);
+    unsigned char *block = ferry_aligned_alloc(64, bytes);
     if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
     *tables = (float *)(void *)(block + head);
     position->derived = block;
@@ -184,7 +185,7 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
 
 void ferry_position_state_destroy(ferry_position_state *state)
 {
-    free(state->rows);
+    ferry_aligned_free(state->rows);
     ferry_account_give(state->account, state->bytes);
     *state = (ferry_position_state){.account = state->account};
 }

@@ -54,7 +54,7 @@ static void rotate(const ferry_position *position, const ferry_position_state *s
     for (int32_t i = 0; i < count; i++) {
         const float *row = state->rows + (size_t)(first + i) * (size_t)n;
         for (int32_t h = 0; h < H; h++, x += position->stack.head_width)
-            if (position->values[LAYOUT] == INTERLEAVED)
+            if (position->values[LAYOUT] == (double)INTERLEAVED)
                 rotate_pairs(x, row, n, 2, 1);
             else
                 rotate_pairs(x, row, n, 1, n / 2);

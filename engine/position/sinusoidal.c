@@ -37,7 +37,7 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
 static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
 {
     (void)kernels;
-    const bool interleaved = position->values[LAYOUT] == INTERLEAVED;
+    const bool interleaved = position->values[LAYOUT] == (double)INTERLEAVED;
     const int32_t D = position->stack.d_model, half = D / 2;
     for (int32_t k = 0; k < half; k++) {
         const double frequency = 1.0 / pow(10000.0, (double)k / (double)divisor_of(position));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/system.h"
 
 /* ---- the coarse matrix ---- */
 
@@ -101,7 +102,7 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context 
     *screen = (ferry_screen){0};
     if (!ferry_account_take(context->arena.account, bytes))
         return ferry_fail_memory(error, "a coarse output matrix", bytes);
-    int8_t *codes = aligned_alloc(64, bytes);
+    int8_t *codes = ferry_aligned_alloc(64, bytes);
     screen->account = context->arena.account;
     screen->bytes = bytes;
     screen->exact = exact;
@@ -121,7 +122,7 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context 
 
 void ferry_screen_destroy(ferry_screen *screen)
 {
-    free((void *)(uintptr_t)screen->coarse.codes);
+    ferry_aligned_free((void *)(uintptr_t)screen->coarse.codes);
     ferry_account_give(screen->account, screen->bytes);
     memset(screen, 0, sizeof *screen);
 }

@@ -1,10 +1,9 @@
-#define _GNU_SOURCE /* strtod_l */
 #include "decimal.h"
 
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/system.h"
 
 static bool is_digit(char c)
 {
@@ -40,17 +39,6 @@ bool ferry_parse_integer(ferry_view text, int64_t *value)
     return true;
 }
 
-/* In the C locale, whatever the process's is. */
-static double parse_in_c(const char *text, char **end)
-{
-    const locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *end = (char *)(uintptr_t)text;
-    if (locale == (locale_t)0) return 0;
-    const double value = strtod_l(text, end, locale);
-    freelocale(locale);
-    return value;
-}
-
 bool ferry_parse_decimal(ferry_view text, double *value)
 {
     char copy[512], *end;
@@ -59,6 +47,6 @@ bool ferry_parse_decimal(ferry_view text, double *value)
     copy[text.size] = '\0';
     if (strspn(copy, "0123456789+-.eE") != text.size)
         return false; /* strtod also reads inf, nan, blanks, hexadecimal */
-    *value = parse_in_c(copy, &end);
+    *value = ferry_parse_double(copy, &end);
     return end == copy + text.size && isfinite(*value);
 }

@@ -6,10 +6,8 @@ ferry_status ferry_gzip_inflate(ferry_view bytes, const char *label, ferry_accou
                                 ferry_error *error)
 {
     size_t used;
-    ferry_view inflated;
     ferry_error what;
-    const ferry_status status = ferry_inflate(bytes, FERRY_DEFLATE_GZIP, UINT64_MAX, account, &inflated, &used, &what);
+    const ferry_status status = ferry_inflate(bytes, FERRY_DEFLATE_GZIP, UINT64_MAX, account, file, &used, &what);
     if (status != FERRY_OK) return ferry_fail(error, status, "%s: %s", label, what.message);
-    if (inflated.size > 0) file->bytes = inflated;
     return FERRY_OK;
 }

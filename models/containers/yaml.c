@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "yaml.h"
 
 #include <stdlib.h>
@@ -111,7 +110,7 @@ static ferry_status read_entry(reader *in, ferry_error *error)
                           in->event.start_mark.line + 1, ferry_printable_view(ferry_text_view(text)).text);
     }
     if (json_object_size(in->entries) == MAX_ENTRIES) return refuse(in, FERRY_ERROR_FORMAT, "too many keys", error);
-    char *key = strdup(text);
+    char *key = ferry_text_copy(text);
     if (key == NULL) return ferry_fail_memory(error, "a configuration", strlen(text));
     ferry_status status = next(in, error);
     if (status == FERRY_OK) status = read_value(in, key, error);

@@ -31,8 +31,8 @@ typedef struct member {
     uint16_t method;
     uint64_t header, data, stored_size; /* offsets and size in the archive */
     uint64_t size;
-    bool ready;       /* `bytes` is checked */
-    ferry_view bytes; /* in the archive, or a mapping of our own (deflated) */
+    bool ready;             /* `bytes` is checked */
+    ferry_mapped_file file; /* borrowed from the archive, or a mapping of its own (deflated) */
 } member;
 
 struct ferry_zip {
@@ -321,16 +321,15 @@ static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error 
     const ferry_view packed = {zip->bytes.data + m->data, (size_t)m->stored_size};
     ferry_error what;
     size_t used;
-    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, account, &m->bytes, &used, &what);
+    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, account, &m->file, &used, &what);
     if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
-    if (m->bytes.size == m->size && used == m->stored_size) return FERRY_OK;
+    if (m->file.bytes.size == m->size && used == m->stored_size) return FERRY_OK;
     return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");
 }
 
 static void release_member(member *m)
 {
-    if (m->method == DEFLATED) ferry_inflate_release(m->bytes);
-    m->bytes = (ferry_view){NULL, 0};
+    ferry_mapped_file_close(&m->file);
 }
 
 static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *error)
@@ -338,9 +337,10 @@ static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *er
     if (m->method == DEFLATED)
         FERRY_TRY(inflate_member(zip, m, error));
     else
-        m->bytes = (ferry_view){zip->bytes.data + m->data, (size_t)m->size};
+        m->file =
+            (ferry_mapped_file){.bytes = {zip->bytes.data + m->data, (size_t)m->size}, .hold = FERRY_FILE_BORROWED};
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->bytes.data, m->bytes.size) != m->crc)
+    if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->file.bytes.data, m->file.bytes.size) != m->crc)
         return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");
 #endif
     return FERRY_OK;
@@ -355,7 +355,7 @@ ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, f
         FERRY_TRY(status);
     }
     m->ready = true;
-    *bytes = m->bytes;
+    *bytes = m->file.bytes;
     return FERRY_OK;
 }
 

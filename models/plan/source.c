@@ -1,15 +1,13 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/file_system.h"
 #include "base/system.h"
 #include "models/containers/budget.h"
 #include "models/containers/gzip.h"
@@ -124,13 +122,14 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
 
 static ferry_status list_entry(ferry_import_source *source, const char *folder, const char *entry, ferry_error *error)
 {
-    struct stat information;
+    ferry_file_info information;
     const char *name = join(source, folder, entry);
     const char *path = name != NULL ? join(source, source->directory, name) : NULL;
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(entry));
-    if (stat(path, &information) != 0) return FERRY_OK; /* a link to nowhere */
-    if (S_ISREG(information.st_mode)) return add_file(source, name, 0, error);
-    return S_ISDIR(information.st_mode) && folder == NULL ? list_folder(source, name, error) : FERRY_OK;
+    if (!ferry_file_examine(path, &information)) return FERRY_OK; /* a link to nowhere */
+    if (information.kind == FERRY_KIND_FILE) return add_file(source, name, 0, error);
+    const bool enter = information.kind == FERRY_KIND_FOLDER && folder == NULL;
+    return enter ? list_folder(source, name, error) : FERRY_OK;
 }
 
 /* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
@@ -140,15 +139,16 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
     ferry_status status = FERRY_OK;
-    const struct dirent *entry;
-    DIR *stream = opendir(path);
+    const char *entry;
+    ferry_folder *stream = ferry_folder_open(path);
     if (stream == NULL && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
-    for (errno = 0; stream != NULL && status == FERRY_OK && (entry = readdir(stream)) != NULL; errno = 0)
-        if (entry->d_name[0] != '.') status = list_entry(source, folder, entry->d_name, error);
-    if (stream != NULL && status == FERRY_OK && errno != 0)
+    if (stream == NULL) return FERRY_OK;
+    while (status == FERRY_OK && (entry = ferry_folder_next(stream)) != NULL)
+        if (entry[0] != '.') status = list_entry(source, folder, entry, error);
+    if (status == FERRY_OK && errno != 0)
         status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
-    if (stream != NULL) closedir(stream);
+    ferry_folder_close(stream);
     return status;
 }
 
@@ -201,11 +201,12 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
 /* One file of weights: its directory is the source. */
 static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
 {
-    const char *slash = strrchr(source->path, '/');
-    const char *base = slash != NULL ? slash + 1 : source->path;
-    const char *directory = slash == NULL ? "." : slash == source->path ? "/" : source->path;
-    const size_t size = directory == source->path ? (size_t)(slash - source->path) : strlen(directory);
-    source->directory = ferry_arena_text(&source->arena, (ferry_view){directory, size});
+    const char *base = ferry_path_base(source->path);
+    const size_t before = (size_t)(base - source->path);
+    const ferry_view directory = before == 0   ? ferry_text_view(".")
+                                 : before == 1 ? ferry_text_view("/")
+                                               : (ferry_view){source->path, before - 1};
+    source->directory = ferry_arena_text(&source->arena, directory);
     const char *name = ferry_arena_text(&source->arena, plain_name(base));
     if (source->directory == NULL || name == NULL) return ferry_fail_memory(error, "a file name", strlen(base));
     source->selected = name;
@@ -215,14 +216,14 @@ static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
 
 static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
 {
-    struct stat information;
-    if (stat(path, &information) != 0)
+    ferry_file_info information;
+    if (!ferry_file_examine(path, &information))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-    source->real = realpath(path, NULL);
+    source->real = ferry_path_real(path);
     source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
     if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
     source->asked = source->path;
-    if (S_ISDIR(information.st_mode)) {
+    if (information.kind == FERRY_KIND_FOLDER) {
         source->directory = source->path;
         FERRY_TRY(list_folder(source, NULL, error));
         return sort_files(source, error);
@@ -271,7 +272,7 @@ const char *ferry_import_source_path(const ferry_import_source *source)
 
 const char *ferry_import_source_base(const ferry_import_source *source)
 {
-    return strrchr(source->real, '/') + 1; /* an absolute path */
+    return ferry_path_base(source->real);
 }
 
 const char *ferry_import_source_selected(const ferry_import_source *source)

@@ -87,7 +87,7 @@ cmp "$source_dir/LICENSE" "$(find prefix -name LICENSE)"
 notices=$(cat "$(find prefix -name NOTICES)")
 [[ $notices == *'xxHash'*'Yann Collet'*'BSD 2-Clause'*'THIS SOFTWARE IS PROVIDED'* ]] || fail "xxHash's license is missing"
 [[ $notices == *utf8proc*'Public Software Group'* ]] || fail "utf8proc's license is missing"
-find "$source_dir/third_party" -name LICENSE ! -path '*/esaxx/*' > licenses
+find "$source_dir"/third_party/sentencepiece-* -name LICENSE ! -path '*/esaxx/*' > licenses
 [ "$(wc -l < licenses)" -ge 4 ] || fail "where are the licenses of SentencePiece's parts?"
 while IFS= read -r license; do
     [[ $notices == *"$(cat "$license")"* ]] || fail "NOTICES lacks $license"

@@ -1,8 +1,5 @@
 /* GGUF: what the writer writes, the reader reads; a file with an error is refused by name. */
-#define _GNU_SOURCE /* memmem */
 #include "tests/support/files.h"
-
-#include <unistd.h>
 
 #include "models/plan/gguf_write.h"
 #include "tests/support/random.h"
@@ -138,7 +135,8 @@ TEST(test_getters_name_file_and_key)
 /* The index of the first occurrence of `text`. */
 static size_t find(const made_file *file, const char *text)
 {
-    const unsigned char *found = memmem(file->data, file->size, text, strlen(text));
+    const unsigned char *found =
+        (const unsigned char *)find_text((ferry_view){(const char *)file->data, file->size}, text);
     assert_non_null(found);
     return (size_t)(found - file->data);
 }

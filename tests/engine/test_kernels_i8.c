@@ -2,8 +2,12 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/quantized.h"
 
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include "base/pool.h"
 
@@ -263,21 +267,50 @@ RANDOM_TEST(quotients_are_rounded_once)
 
 /* ---- memory ---- */
 
+static size_t page_size(void)
+{
+#if defined(_WIN32)
+    return 4096;
+#else
+    return (size_t)sysconf(_SC_PAGESIZE);
+#endif
+}
+
+/* `whole` bytes and a page after them that is not accessible. */
+static unsigned char *new_wall(size_t whole)
+{
+#if defined(_WIN32)
+    DWORD before;
+    unsigned char *memory = VirtualAlloc(NULL, whole + page_size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    assert_non_null(memory);
+    assert_true(VirtualProtect(memory + whole, page_size(), PAGE_NOACCESS, &before));
+#else
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    unsigned char *memory = mmap(NULL, whole + page_size(), PROT_READ | PROT_WRITE, flags, -1, 0);
+    assert_true((void *)memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + whole, page_size(), PROT_NONE), 0);
+#endif
+    return memory;
+}
+
 /* A copy of n bytes right before inaccessible memory: reading or writing past its end ends the program. */
 static void *before_a_wall(const void *data, size_t n)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
-    unsigned char *memory = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true((void *)memory != MAP_FAILED);
-    assert_int_equal(mprotect(memory + whole, page, PROT_NONE), 0);
+    const size_t whole = ferry_round_up(n, page_size());
+    unsigned char *memory = new_wall(whole);
     if (data != NULL) memcpy(memory + whole - n, data, n);
     return memory + whole - n;
 }
 
 static void free_at_wall(void *data, size_t n)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
-    assert_int_equal(munmap((unsigned char *)data + n - whole, whole + page), 0);
+    const size_t whole = ferry_round_up(n, page_size());
+    unsigned char *memory = (unsigned char *)data + n - whole;
+#if defined(_WIN32)
+    assert_true(VirtualFree(memory, 0, MEM_RELEASE));
+#else
+    assert_int_equal(munmap(memory, whole + page_size()), 0);
+#endif
 }
 
 /* The kernels themselves, with every one of their buffers at a wall. */

@@ -1,9 +1,20 @@
 /* Opening a model from a path, an open file and memory; its content hash; what it says about itself. */
 #define _GNU_SOURCE /* arch_prctl */
+#if defined(_WIN32)
 #include <fcntl.h>
-#include <sys/syscall.h>
+#include <io.h>
+#define NO_FILE "NUL"
+#define pipe(ends) _pipe(ends, 256, _O_BINARY)
+#else
 #include <unistd.h>
+#define NO_FILE "/dev/null"
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
+#include "base/file_system.h"
+#include "base/pages.h"
 #include "engine/api/model.h"
 #include "engine/file/content_hash.h"
 #include "engine/file/schema.h"
@@ -19,7 +30,7 @@ enum { ALIGNMENT = 64, TILE_DATA = 18 };
 static bool tiles_are_permitted(void)
 {
     uint64_t permitted = 0;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__linux__)
     enum { GET_PERMISSION = 0x1022 };
     if (syscall(SYS_arch_prctl, GET_PERMISSION, &permitted) != 0) return false; /* an older kernel, without tiles */
 #endif
@@ -56,15 +67,15 @@ TEST(test_tiles_are_requested_only_by_opening)
 TEST(test_inspecting_an_open_file)
 {
     ferry_model *model;
-    const int file = open(model_path(), O_RDONLY), pipe = open("/dev/null", O_RDONLY);
-    assert_true(file >= 0 && pipe >= 0);
+    const int file = ferry_descriptor_open(model_path()), other = ferry_descriptor_open(NO_FILE);
+    assert_true(file >= 0 && other >= 0);
     CHECK(ferry_inspect_open_fd(file, "a name", "plain", &model, &error));
     close(file);
     assert_string_equal(ferry_inspect_isa(model), "plain");
     CHECK(ferry_model_verify(model, &error));
     ferry_model_close(model);
-    REFUSE(ferry_inspect_open_fd(pipe, "a name", NULL, &model, &error), FERRY_ERROR_IO, "a name: ");
-    close(pipe);
+    REFUSE(ferry_inspect_open_fd(other, "a name", NULL, &model, &error), FERRY_ERROR_IO, "a name: ");
+    close(other);
     assert_null(model);
 }
 
@@ -92,7 +103,7 @@ static void check_translation(ferry_model *model)
 
 static int open_file(const char *path)
 {
-    const int fd = open(path, O_RDONLY);
+    const int fd = ferry_descriptor_open(path);
     assert_true(fd >= 0);
     return fd;
 }
@@ -113,7 +124,7 @@ static const char *embedded_file(size_t offset)
 static unsigned char *copy_in_memory(size_t offset, size_t *size)
 {
     const ferry_view model = mapped_bytes(model_path());
-    unsigned char *memory = aligned_alloc(ALIGNMENT, ferry_round_up(offset + model.size, ALIGNMENT));
+    unsigned char *memory = ferry_aligned_alloc(ALIGNMENT, ferry_round_up(offset + model.size, ALIGNMENT));
     assert_non_null(memory);
     memcpy(memory + offset, model.data, model.size);
     *size = model.size;
@@ -159,11 +170,11 @@ TEST(test_memory)
     CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
     assert_ptr_equal(model->file.map.bytes.data, memory);
     check_translation(model);
-    free(memory);
+    ferry_aligned_free(memory);
     memory = copy_in_memory(1, &size);
     CHECK(ferry_model_open_memory(memory + 1, size, FERRY_OPEN_COPY, &model, &error));
     memset(memory, 0xAA, size + 1);
-    free(memory);
+    ferry_aligned_free(memory);
     check_translation(model);
 }
 
@@ -175,7 +186,7 @@ TEST(test_copy_outlives_the_file)
     const char *path = scratch_file("changed.gguf");
     write_bytes(path, copy.data, copy.size);
     CHECK(ferry_model_open(path, FERRY_OPEN_COPY, &model, &error));
-    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(fclose(ferry_stream_open(path, "wb")), 0);
     CHECK(ferry_model_verify(model, &error));
     check_translation(model);
 }
@@ -193,13 +204,13 @@ TEST(test_copy_of_f16)
     ferry_model_close(model);
     const ferry_view bytes = mapped_bytes(path);
     size = bytes.size;
-    void *memory = aligned_alloc(ALIGNMENT, ferry_round_up(size, ALIGNMENT));
+    void *memory = ferry_aligned_alloc(ALIGNMENT, ferry_round_up(size, ALIGNMENT));
     memcpy(memory, bytes.data, size);
     CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
     CHECK(ferry_model_verify(model, &error));
     ferry_model_close(model);
     assert_memory_equal(memory, bytes.data, size);
-    free(memory);
+    ferry_aligned_free(memory);
 }
 
 TEST(test_refused)
@@ -232,7 +243,7 @@ TEST(test_refused)
            "memory: not a GGUF");
     REFUSE(ferry_model_open_memory(memory, size - 64, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_FORMAT, "memory: ");
     assert_null(model);
-    free(memory);
+    ferry_aligned_free(memory);
 }
 
 /* ---- the content hash ---- */
@@ -290,7 +301,7 @@ TEST(test_damage_is_found)
         memory[at] ^= (unsigned char)(1u << at % 8);
     }
     assert_true(opened > 100);
-    free(memory);
+    ferry_aligned_free(memory);
 }
 
 static void put_wrong_hash(ferry_gguf_writer *writer)

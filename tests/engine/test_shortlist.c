@@ -1,4 +1,5 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
+#include "base/system.h"
 #include "engine/api/model.h"
 #include "engine/search/shortlist.h"
 #include "tests/support/jobs.h"
@@ -236,7 +237,7 @@ static int8_t *quantize_output(ferry_transformer *model, float *scales)
     enum { MAX_WIDTH = 64 };
     const ferry_matrix from = model->output;
     const size_t panel = ferry_codes_size(FERRY_LANES, from.K);
-    int8_t *codes = aligned_alloc(64, ferry_codes_size(from.N, from.K));
+    int8_t *codes = ferry_aligned_alloc(64, ferry_codes_size(from.N, from.K));
     assert_non_null(codes);
     assert_true(from.K <= MAX_WIDTH);
     for (int32_t first = 0; first < from.N; first += FERRY_LANES) {
@@ -279,7 +280,7 @@ TEST_WITH(test_batch_is_alone, NULL, end)
     check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
     world.generation.shortlist = (ferry_shortlist){0};
     check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    free(codes);
+    ferry_aligned_free(codes);
 }
 
 /* The same work again asks the system for nothing. */

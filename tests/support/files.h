@@ -26,8 +26,10 @@ made_file file_copy(const char *path);
 /* Replaces a file, or a link to one. */
 void write_bytes(const char *path, const void *data, size_t size);
 void write_text(const char *directory, const char *name, const char *text);
-/* directory/name as a link to `target`. */
+/* directory/name as a link to `target`, or on Windows as a copy. */
 void link_file(const char *target, const char *directory, const char *name);
+/* Where `part` first occurs, or NULL. */
+const char *find_text(ferry_view text, const char *part);
 ferry_view text_view(const char *text);
 bool has_text(ferry_view view, const char *text);
 

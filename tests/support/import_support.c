@@ -1,10 +1,6 @@
-#define _GNU_SOURCE /* memmem */
 #include "import_support.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "base/file_system.h"
 #include "base/half.h"
 
 /* ---- directories made from others ---- */
@@ -13,14 +9,14 @@ void apply_edit(const char *directory, const edit *change)
 {
     char *path = in_directory(directory, change->file);
     if (change->to == NULL) {
-        unlink(path);
+        remove(path);
     } else if (change->from == NULL) {
         write_bytes(path, change->to, strlen(change->to));
     } else {
         made_file text = {.size = 0};
         const ferry_view old = mapped_bytes(path);
         const size_t from = strlen(change->from);
-        const char *place = memmem(old.data, old.size, change->from, from);
+        const char *place = find_text(old, change->from);
         if (place == NULL) fail_msg("%s has no '%s'", path, change->from);
         const size_t before = (size_t)(place - old.data);
         put_bytes(&text, old.data, before);
@@ -36,11 +32,11 @@ char *variant(const char *source, const edit *edits, size_t count)
     char name[32];
     snprintf(name, sizeof name, "variant-%d", number++);
     char *directory = scratch_directory(name);
-    DIR *list = opendir(source);
+    ferry_folder *list = ferry_folder_open(source);
     assert_non_null(list);
-    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
-        if (entry->d_name[0] != '.') link_file(in_directory(source, entry->d_name), directory, entry->d_name);
-    closedir(list);
+    for (const char *name_there; (name_there = ferry_folder_next(list)) != NULL;)
+        if (name_there[0] != '.') link_file(in_directory(source, name_there), directory, name_there);
+    ferry_folder_close(list);
     for (size_t i = 0; i < count; i++) apply_edit(directory, &edits[i]);
     return directory;
 }
@@ -153,10 +149,13 @@ static kept_model *keep_model(void)
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options)
 {
     ferry_model_file file;
-    char *path = scratch_file("model.gguf");
+    static int number = 0;
+    char name[40];
+    snprintf(name, sizeof name, "%d-model.gguf", number++);
+    char *path = scratch_file(name);
     CHECK(ferry_import(source, path, options, &error));
     CHECK(open_model_file(path, &file, &error));
-    unlink(path); /* the mapping lives on */
+    remove(path); /* the mapping lives on */
     kept_model *model = keep_model();
     model->file = file;
     return &model->file;

@@ -1,5 +1,6 @@
 #include "kernel_support.h"
 
+#include "base/system.h"
 #include "random.h"
 
 static uint32_t random_state;
@@ -35,7 +36,7 @@ void *new_memory(size_t n)
 {
     struct block *block = malloc(sizeof *block);
     assert_non_null(block);
-    *block = (struct block){blocks, aligned_alloc(64, (n + 63) / 64 * 64)};
+    *block = (struct block){blocks, ferry_aligned_alloc(64, (n + 63) / 64 * 64)};
     assert_non_null(block->memory);
     blocks = block;
     return block->memory;
@@ -45,7 +46,7 @@ void release_memory(void)
 {
     while (blocks != NULL) {
         struct block *next = blocks->next;
-        free(blocks->memory);
+        ferry_aligned_free(blocks->memory);
         free(blocks);
         blocks = next;
     }

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memmem */
 #include "model_damage.h"
 
 #include "models/convert.h"
@@ -25,7 +24,10 @@ sample make_sample(const char *name)
 
 sample make_small_sample(const small_model *small)
 {
-    sample model = {.path = scratch_file("sample.gguf")};
+    static int number = 0;
+    char name[40];
+    snprintf(name, sizeof name, "%d-sample.gguf", number++);
+    sample model = {.path = scratch_file(name)};
     write_small_model(model.path, small);
     read_sample(&model);
     return model;
@@ -33,7 +35,8 @@ sample make_small_sample(const small_model *small)
 
 size_t place_of(const sample *model, const char *text)
 {
-    const unsigned char *found = memmem(model->data, model->size, text, strlen(text));
+    const unsigned char *found =
+        (const unsigned char *)find_text((ferry_view){(const char *)model->data, model->size}, text);
     if (found == NULL) fail_msg("no '%s'", text);
     return (size_t)(found - model->data);
 }

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memmem */
 #include "model_variants.h"
 
 #include <inttypes.h>

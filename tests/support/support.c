@@ -1,27 +1,39 @@
-#define _GNU_SOURCE /* nftw, mkdtemp */
 #include "support.h"
 
-#include <dirent.h>
-#include <ftw.h>
-#include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <inttypes.h>
 
+#include "base/file_system.h"
+#include "base/new_file.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "models/convert.h"
 
 static char scratch[256];
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+static bool is_entry(const char *name)
 {
-    (void)walk;
-    (void)type;
-    (void)status;
-    return remove(path);
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static void remove_all(const char *path)
+{
+    ferry_file_info info;
+    char **names;
+    size_t count = 0;
+    const char *name = ferry_path_base(path);
+    char *folder = in_directory(path, "..");
+    ferry_held_folder above;
+    if (!ferry_file_examine_link(path, &info)) return;
+    if (info.kind == FERRY_KIND_FOLDER && ferry_folder_names(path, is_entry, &names, &count))
+        for (size_t i = 0; i < count; i++) remove_all(in_directory(path, names[i]));
+    folder[strlen(path) - strlen(name)] = '\0';
+    if (ferry_held_folder_open(&above, folder)) ferry_held_folder_remove(&above, name);
+    ferry_held_folder_close(&above);
 }
 
 static void remove_scratch(void)
 {
-    nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_all(scratch);
 }
 
 void *kept_memory(size_t size)
@@ -29,14 +41,14 @@ void *kept_memory(size_t size)
     static struct kept {
         struct kept *next;
         max_align_t data[];
-    } * all;                                                  /* reachable, so no leak */
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* tests have threads */
+    } * all;                                      /* reachable, so no leak */
+    static ferry_mutex mutex = FERRY_MUTEX_READY; /* tests have threads */
     struct kept *block = calloc(1, sizeof *block + size);
     assert_non_null(block);
-    pthread_mutex_lock(&mutex);
+    ferry_mutex_lock(&mutex);
     block->next = all;
     all = block;
-    pthread_mutex_unlock(&mutex);
+    ferry_mutex_unlock(&mutex);
     return block->data;
 }
 
@@ -72,7 +84,8 @@ char *shared_file(const char *name, ...)
     va_start(arguments, name);
     char *path = formatted(place != NULL ? place : "", name, arguments);
     va_end(arguments);
-    if (place == NULL || place[0] == 0 || access(path, R_OK) != 0) not_run(path);
+    ferry_file_info info;
+    if (place == NULL || place[0] == 0 || !ferry_file_examine(path, &info)) not_run(path);
     return path;
 }
 
@@ -80,8 +93,10 @@ char *scratch_file(const char *name)
 {
     if (scratch[0] == 0) {
         const char *base = getenv("TMPDIR");
-        snprintf(scratch, sizeof scratch, "%s/ferry-test-XXXXXX", base != NULL ? base : "/tmp");
-        assert_non_null(mkdtemp(scratch));
+        uint64_t random;
+        ferry_random_bytes(&random, sizeof random);
+        snprintf(scratch, sizeof scratch, "%s/ferry-test-%016" PRIx64, base != NULL ? base : "/tmp", random);
+        assert_true(ferry_folder_create_private(scratch));
         atexit(remove_scratch);
     }
     return in_directory(scratch, name);
@@ -90,7 +105,7 @@ char *scratch_file(const char *name)
 char *scratch_directory(const char *name)
 {
     char *path = scratch_file(name);
-    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(ferry_folder_create_private(path));
     return path;
 }
 
@@ -99,17 +114,17 @@ size_t unfinished_files(const char *path)
     size_t count = 0;
     char folder[300];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-    DIR *list = opendir(folder);
+    ferry_folder *list = ferry_folder_open(folder);
     assert_non_null(list);
-    for (const struct dirent *entry; (entry = readdir(list)) != NULL;)
-        if (strncmp(entry->d_name, "ferry-", 6) == 0 && strstr(entry->d_name, ".part") != NULL) count++;
-    closedir(list);
+    for (const char *name; (name = ferry_folder_next(list)) != NULL;) count += ferry_is_temporary_name(name);
+    ferry_folder_close(list);
     return count;
 }
 
 void check_no_file(const char *path)
 {
-    assert_int_not_equal(access(path, F_OK), 0);
+    ferry_file_info info;
+    assert_false(ferry_file_examine(path, &info));
     assert_int_equal(unfinished_files(path), 0);
 }
 
@@ -118,11 +133,14 @@ void check_no_file(const char *path)
 ferry_model *convert_and_open(const char *source, const char *isa)
 {
     ferry_model *model;
-    const char *path = scratch_file("converted.gguf");
+    static int number = 0;
+    char name[40];
+    snprintf(name, sizeof name, "%d-converted.gguf", number++);
+    const char *path = scratch_file(name);
     ferry_import_options options = {.type = FERRY_F32};
     CHECK(ferry_import(source, path, &options, &error));
     CHECK(ferry_inspect_open(path, isa, &model, &error));
-    unlink(path); /* the mapping lives on */
+    remove(path); /* the mapping lives on */
     return model;
 }
 

@@ -82,7 +82,7 @@ static int set_up(void **state)
 /* The source means this model. */
 static void expect_model(const char *text)
 {
-    char file[PATH_MAX], found[64] = "";
+    char file[FERRY_PATH_MAX], found[64] = "";
     int descriptor;
     if (!ferry_find_model_file(source, true, &descriptor, file)) fail_msg("%s", messages);
     assert_true(read(descriptor, found, sizeof found - 1) >= 0);
@@ -94,7 +94,7 @@ static void expect_model(const char *text)
 
 static void expect_refusal(const char *what)
 {
-    char file[PATH_MAX];
+    char file[FERRY_PATH_MAX];
     int descriptor;
     assert_false(ferry_find_model_file(source, true, &descriptor, file));
     assert_int_equal(descriptor, -1);

@@ -1,12 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* nanosleep */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/system.h"
+#include "base/threads.h"
 #include "cmd_bench.h"
 #include "statistics.h"
 #include "tools/line_reader.h"
@@ -31,31 +29,29 @@ typedef struct cancellation {
     double cancelled; /* the clock then */
 } cancellation;
 
-static void *cancel_later(void *user)
+static void cancel_later(void *user)
 {
     cancellation *c = user;
-    nanosleep(&(struct timespec){.tv_sec = (time_t)c->wait, .tv_nsec = (long)(1e9 * (c->wait - (double)(long)c->wait))},
-              NULL);
+    ferry_thread_sleep(c->wait);
     c->cancelled = ferry_clock();
     ferry_translator_cancel(c->translator);
-    return NULL;
 }
 
 /* Seconds from the request to the return of the call; negative if the call had ended before, or on failure. */
 static double measure_call(ferry_translator *translator, const ferry_text *lines, size_t count, double wait, bool *done)
 {
-    pthread_t thread;
+    ferry_thread thread;
     ferry_error error;
     ferry_result *result;
     cancellation c = {.translator = translator, .wait = wait};
-    if (pthread_create(&thread, NULL, cancel_later, &c) != 0) {
+    if (ferry_thread_start(&thread, 0, cancel_later, &c) != 0) {
         ferry_complain("cannot start a thread");
         *done = false;
         return -1;
     }
     const ferry_status status = ferry_translate(translator, lines, count, &result, &error);
     const double end = ferry_clock();
-    pthread_join(thread, NULL);
+    ferry_thread_join(&thread);
     ferry_result_destroy(result);
     if (status == FERRY_ERROR_CANCELLED) return end - c.cancelled;
     if (status != FERRY_OK) *done = ferry_succeeded(status, &error);

@@ -30,7 +30,7 @@ static bool measure_reading(const char *isa, size_t size, double *speed)
     const size_t rounded = ferry_round_up(size, 256);
     *speed = 0;
     if (size == 0) return true;
-    void *data = aligned_alloc(256, rounded);
+    void *data = ferry_aligned_alloc(256, rounded);
     if (data == NULL) {
         ferry_complain("out of memory");
         return false;
@@ -43,7 +43,7 @@ static bool measure_reading(const char *isa, size_t size, double *speed)
         const double found = (double)rounded / (ferry_thread_clock() - start);
         *speed = found > *speed ? found : *speed;
     } while (ferry_clock() < end);
-    free(data);
+    ferry_aligned_free(data);
     return true;
 }
 

@@ -1,11 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* strcasecmp */
 #include "bench_openblas.h"
 
+#include "base/bytes.h"
 #include "engine/kernels/cpu.h"
 
 #include <cblas.h>
 #include <stddef.h>
-#include <strings.h>
 
 const char *ferry_openblas_core(void)
 {
@@ -24,6 +23,6 @@ bool ferry_openblas_matches_cpu(void)
     };
     ferry_cpu_level level = FERRY_CPU_PLAIN;
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
-        if (strcasecmp(ferry_openblas_core(), cores[i].core) == 0) level = cores[i].level;
+        if (ferry_compare_letters(ferry_openblas_core(), cores[i].core, SIZE_MAX) == 0) level = cores[i].level;
     return level == FERRY_CPU_AVX512 || level >= ferry_cpu_detect(); /* float32 has no more than AVX-512 */
 }

@@ -1,7 +1,5 @@
-#define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "engine/ferry_inspect.h"
 #include "base/system.h"
@@ -67,13 +65,6 @@ static bool translate_each(bench *b)
     return true;
 }
 
-static double peak_megabytes(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss / 1024;
-}
-
 static bool measure_limits(bench *b)
 {
     const ferry_inspect_work work = ferry_inspect_profile_work(b->session.translator);
@@ -92,7 +83,7 @@ static bool measure(bench *b)
         ferry_is_given(b->call, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
     b->first = warm - start;
     b->translate = ferry_clock() - warm;
-    b->megabytes = peak_megabytes();
+    b->megabytes = (double)ferry_peak_memory() / (1 << 20);
     return done && (!limits || measure_limits(b));
 }
 

@@ -1,9 +1,8 @@
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file_system.h"
 #include "plot.h"
 #include "tools/open_model.h"
 #include "tools/output_file.h"
@@ -35,10 +34,11 @@ static ferry_model *open_subject(const ferry_call *call, const char *operand, fe
 {
     ferry_model *model;
     ferry_error error;
+    ferry_file_info file;
     const ferry_status status = ferry_inspect_untrained(operand, &shape, getenv("FERRY_ISA"), &model, &error);
     *name = (ferry_name){""};
     if (status == FERRY_OK) return model;
-    if (status == FERRY_ERROR_UNSUPPORTED && access(operand, F_OK) == 0) return open_model(call, operand, name);
+    if (status == FERRY_ERROR_UNSUPPORTED && ferry_file_examine(operand, &file)) return open_model(call, operand, name);
     if (status == FERRY_ERROR_UNSUPPORTED)
         ferry_complain("%s: neither a positional encoding of this build nor a file", operand);
     else

@@ -1,14 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "comparison_input.h"
 
-#include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/file_system.h"
 #include "tools/open_model.h"
 
 #define MODEL_END ".gguf"
@@ -31,9 +28,9 @@ static const char *keep_path(ferry_comparison *comparison, const char *directory
 
 /* ---- the shipped zoo ---- */
 
-static int is_model(const struct dirent *entry)
+static bool is_model(const char *name)
 {
-    return ferry_text_ends(entry->d_name, MODEL_END);
+    return ferry_text_ends(name, MODEL_END);
 }
 
 /* This build's encodings come first, in their order, then others by name. */
@@ -46,33 +43,33 @@ static size_t rank(const char *name)
     return index;
 }
 
-static int compare_entries(const struct dirent **a, const struct dirent **b)
+static int compare_names(const void *a, const void *b)
 {
-    const size_t x = rank((*a)->d_name), y = rank((*b)->d_name);
-    return x != y ? (x > y) - (x < y) : strcmp((*a)->d_name, (*b)->d_name);
+    const char *one = *(char *const *)a, *other = *(char *const *)b;
+    const size_t x = rank(one), y = rank(other);
+    return x != y ? (x > y) - (x < y) : strcmp(one, other);
 }
 
 /* Paths of the zoo's models, in the comparison's arena. */
 static bool list_zoo(ferry_comparison *comparison, const char *directory, const char ***paths, size_t *count)
 {
-    struct dirent **entries;
+    char **names;
     bool failed = false;
-    const int found = scandir(directory, &entries, is_model, compare_entries);
-    if (found < 0) {
+    if (!ferry_folder_names(directory, is_model, &names, count)) {
         ferry_complain("%s: cannot be read", directory);
         return false;
     }
-    *count = (size_t)found;
+    if (*count > 0) qsort(names, *count, sizeof *names, compare_names);
     *paths = ferry_arena_take(&comparison->arena, *count + 1, sizeof **paths, &failed);
     for (size_t i = 0; i < *count; i++) {
-        if (!failed) (*paths)[i] = keep_path(comparison, directory, entries[i]->d_name);
+        if (!failed) (*paths)[i] = keep_path(comparison, directory, names[i]);
         failed = failed || (*paths)[i] == NULL;
-        free(entries[i]);
+        free(names[i]);
     }
-    free(entries);
+    free(names);
     if (failed) return out_of_memory();
-    if (found == 0) ferry_complain("%s: holds no models", directory);
-    return found > 0;
+    if (*count == 0) ferry_complain("%s: holds no models", directory);
+    return *count > 0;
 }
 
 /* ---- models ---- */
@@ -81,7 +78,7 @@ static bool describe(ferry_comparison *comparison, const ferry_model *model, fer
 {
     ferry_error error;
     ferry_text text;
-    struct stat file;
+    ferry_file_info file;
     if (!ferry_succeeded(ferry_inspect_describe(model, &text, &error), &error)) return false;
     m->description = ferry_arena_text(&comparison->arena, (ferry_view){text.data, text.size});
     ferry_inspect_free(text.data);
@@ -92,7 +89,7 @@ static bool describe(ferry_comparison *comparison, const ferry_model *model, fer
         m->schemes[stack] = ferry_inspect_get_scheme(model, (ferry_inspect_stack)stack);
         m->encodings[stack] = m->schemes[stack].name;
     }
-    m->file_bytes = stat(m->path, &file) == 0 && S_ISREG(file.st_mode) ? (size_t)file.st_size : 0;
+    m->file_bytes = ferry_file_examine(m->path, &file) && file.kind == FERRY_KIND_FILE ? (size_t)file.size : 0;
     return (m->description != NULL && m->training != NULL) || out_of_memory();
 }
 
@@ -133,8 +130,7 @@ static bool open_models(const ferry_call *call, ferry_comparison *comparison, fe
 
 static ferry_view base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+    const char *base = ferry_path_base(path), *name = base[0] != '\0' ? base : path;
     const size_t size = strlen(name) - (ferry_text_ends(name, MODEL_END) ? strlen(MODEL_END) : 0);
     return (ferry_view){name, size};
 }
@@ -268,7 +264,7 @@ static bool open_text(const ferry_call *call, const char *zoo, ferry_comparison 
 bool ferry_comparison_open(const ferry_call *call, size_t first, ferry_comparison *comparison,
                            ferry_comparison_input *input)
 {
-    char zoo[PATH_MAX] = "";
+    char zoo[FERRY_PATH_MAX] = "";
     const bool named = call->arguments.operand_count > first, own_text = ferry_is_given(call, FERRY_OPTION_INPUT);
     const char **paths = (const char **)call->arguments.operands + first;
     size_t count = call->arguments.operand_count - first;

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "plot_page.h"
 
 #include <stdlib.h>
@@ -9,9 +8,10 @@
 bool ferry_page_begin(ferry_page *page)
 {
     *page = (ferry_page){.y = 36};
-    page->out = open_memstream(&page->data, &page->size);
-    if (page->out == NULL) ferry_complain("out of memory");
-    return page->out != NULL;
+    const bool opened = ferry_memory_stream_open(&page->drawn);
+    if (!opened) ferry_complain("out of memory");
+    page->out = page->drawn.file;
+    return opened;
 }
 
 void ferry_page_write(ferry_page *page, ferry_svg_font font, const char *text)
@@ -22,14 +22,13 @@ void ferry_page_write(ferry_page *page, ferry_svg_font font, const char *text)
 
 bool ferry_page_end(ferry_page *page, bool complete, const char *title, FILE *out)
 {
-    bool kept = !ferror(page->out);
-    kept = fclose(page->out) == 0 && kept;
+    const bool kept = ferry_memory_stream_close(&page->drawn);
     if (!kept) ferry_complain("out of memory");
     if (kept && complete) {
         ferry_svg_begin(out, FERRY_PAGE_WIDTH, page->y, title);
-        fwrite(page->data, 1, page->size, out);
+        fwrite(page->drawn.data, 1, page->drawn.size, out);
         ferry_svg_end(out);
     }
-    free(page->data);
+    free(page->drawn.data);
     return kept && complete;
 }

@@ -2,15 +2,15 @@
 #ifndef FERRY_LAB_PLOT_PAGE_H
 #define FERRY_LAB_PLOT_PAGE_H
 
+#include "base/file_system.h"
 #include "svg.h"
 
 enum { FERRY_PAGE_WIDTH = 840, FERRY_PAGE_MARGIN = 24 };
 
 typedef struct ferry_page {
-    FILE *out; /* of what is drawn */
+    ferry_memory_stream drawn;
+    FILE *out; /* its stream */
     double y;  /* the next baseline */
-    char *data;
-    size_t size;
 } ferry_page;
 
 /* Prints a message and returns false when out of memory. */

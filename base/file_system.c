@@ -1,0 +1,80 @@
+#include "file_system.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ferry_file_kind_name(ferry_file_kind kind)
+{
+    static const char *const names[] = {"regular file", "directory", "link", "pipe", "socket", "device"};
+    return names[kind];
+}
+
+ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error)
+{
+    if (kind == FERRY_KIND_FILE) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name,
+                      ferry_file_kind_name(kind));
+}
+
+bool ferry_path_is_absolute(const char *path)
+{
+#if defined(_WIN32)
+    return path[0] != '\0' && path[1] == ':' && (path[2] == '/' || path[2] == '\\');
+#else
+    return path[0] == '/';
+#endif
+}
+
+const char *ferry_path_base(const char *path)
+{
+    const char *base = path;
+    for (; *path != '\0'; path++) {
+#if defined(_WIN32)
+        if (*path == '\\' || *path == ':') base = path + 1;
+#endif
+        if (*path == '/') base = path + 1;
+    }
+    return base;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_name(char ***names, size_t *capacity, size_t *count, const char *name)
+{
+    char **grown = ferry_array_grow(*names, capacity, *count + 1, sizeof *grown), *copy = ferry_text_copy(name);
+    if (grown != NULL) *names = grown;
+    if (grown != NULL && copy != NULL) {
+        grown[(*count)++] = copy;
+        return true;
+    }
+    free(copy);
+    errno = ENOMEM;
+    return false;
+}
+
+bool ferry_folder_names(const char *path, bool (*keep)(const char *name), char ***names, size_t *count)
+{
+    ferry_folder *folder = ferry_folder_open(path);
+    const char *name;
+    size_t capacity = 0;
+    bool added = true;
+    *names = NULL;
+    *count = 0;
+    if (folder == NULL) return false;
+    while (added && (name = ferry_folder_next(folder)) != NULL)
+        if (keep(name)) added = add_name(names, &capacity, count, name);
+    const int failure = errno;
+    ferry_folder_close(folder);
+    if (!added || failure != 0) {
+        for (size_t i = 0; i < *count; i++) free((*names)[i]);
+        free(*names);
+        errno = failure;
+        return false;
+    }
+    if (*count > 0) qsort(*names, *count, sizeof **names, compare_texts);
+    return true;
+}

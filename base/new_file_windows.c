@@ -1,0 +1,145 @@
+#include "new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include "file_system.h"
+#include "wide_windows.h"
+
+enum { MOST_WRITTEN = 1 << 30 };
+
+static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: %s: %s", file->path, what, strerror(errno));
+}
+
+/* ---- the place ---- */
+
+/* Whether there is a folder for the file; errno if not. */
+static bool has_folder(const char *path)
+{
+    ferry_file_info info;
+    const char *base = ferry_path_base(path);
+    char *folder = base == path ? ferry_text_copy(".") : ferry_text_copy(path);
+    if (folder == NULL) return false;
+    if (base != path) folder[base - path] = '\0'; /* "C:\", "folder/" */
+    const bool examined = ferry_file_examine(folder, &info);
+    free(folder);
+    if (!examined) return false;
+    errno = base[0] == '\0' ? ENOENT : ENOTDIR;
+    return base[0] != '\0' && info.kind == FERRY_KIND_FOLDER;
+}
+
+/* What is there now must be a file that may be replaced, or nothing. */
+static ferry_status find_place(ferry_new_file *file, ferry_error *error)
+{
+    ferry_file_info info;
+    if (ferry_file_examine(file->path, &info)) {
+        FERRY_TRY(ferry_expect_regular_file(file->path, info.kind, error));
+        file->place = ferry_path_real(file->path);
+        errno = EACCES;
+        if ((info.permissions & 0200) == 0) return fail(file, "cannot replace", error);
+    } else {
+        if (errno != ENOENT || !has_folder(file->path)) return fail(file, "cannot create", error);
+        file->place = ferry_text_copy(file->path);
+    }
+    return file->place != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(file->path));
+}
+
+ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error)
+{
+    *file = (ferry_new_file){.path = path, .directory = -1, .descriptor = -1};
+    const ferry_status status = find_place(file, error);
+    if (status != FERRY_OK) ferry_new_file_close(file);
+    return status;
+}
+
+/* ---- the bytes ---- */
+
+/* The path of the temporary file, beside the other. */
+static wchar_t *temporary_path(const ferry_new_file *file)
+{
+    const char *base = ferry_path_base(file->place);
+    if (base == file->place) return ferry_wide(file->temporary.text);
+    char *folder = ferry_text_copy(file->place);
+    if (folder == NULL) return NULL;
+    folder[base - file->place] = '\0';
+    wchar_t *path = ferry_wide_join(folder, file->temporary.text); /* two separators are as good as one */
+    free(folder);
+    return path;
+}
+
+static ferry_status create(ferry_new_file *file, ferry_error *error)
+{
+    file->temporary = ferry_temporary_name_create();
+    wchar_t *path = temporary_path(file);
+    if (path == NULL) return fail(file, "cannot create a file beside it", error);
+    const HANDLE handle =
+        CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (handle == INVALID_HANDLE_VALUE) ferry_set_errno();
+    free(path);
+    if (handle != INVALID_HANDLE_VALUE) {
+        file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
+        if (file->descriptor < 0) CloseHandle(handle);
+    }
+    return file->descriptor >= 0 ? FERRY_OK : fail(file, "cannot create a file beside it", error);
+}
+
+ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
+                                     ferry_error *error)
+{
+    if (file->descriptor < 0) FERRY_TRY(create(file, error));
+    const HANDLE handle = (HANDLE)_get_osfhandle(file->descriptor);
+    while (size > 0) {
+        OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+        DWORD count = 0;
+        if (!WriteFile(handle, data, size < MOST_WRITTEN ? (DWORD)size : MOST_WRITTEN, &count, &place)) {
+            ferry_set_errno();
+            return fail(file, "cannot write", error);
+        }
+        data += count;
+        size -= count;
+        offset += count;
+    }
+    return FERRY_OK;
+}
+
+/* ---- the end ---- */
+
+/* Closes the temporary file; what = NULL: removes it; else gives it the name `what`, which it replaces. */
+static bool leave(ferry_new_file *file, const char *what)
+{
+    wchar_t *path = temporary_path(file), *name = what != NULL ? ferry_wide(what) : NULL;
+    _close(file->descriptor);
+    file->descriptor = -1;
+    bool done = path != NULL && name != NULL &&
+                MoveFileExW(path, name, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) != 0;
+    if (!done) {
+        ferry_set_errno();
+        if (path != NULL) DeleteFileW(path);
+    }
+    free(path);
+    free(name);
+    return done;
+}
+
+ferry_status ferry_new_file_finish(ferry_new_file *file, ferry_error *error)
+{
+    FERRY_TRY(ferry_new_file_write_at(file, 0, NULL, 0, error)); /* an empty file has to be created, too */
+    if (!FlushFileBuffers((HANDLE)_get_osfhandle(file->descriptor))) {
+        ferry_set_errno();
+        return fail(file, "cannot write", error);
+    }
+    return leave(file, file->place) ? FERRY_OK : fail(file, "cannot rename the new file", error);
+}
+
+void ferry_new_file_close(ferry_new_file *file)
+{
+    if (file->descriptor >= 0) leave(file, NULL);
+    free(file->place);
+    file->place = NULL;
+}

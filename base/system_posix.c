@@ -1,0 +1,259 @@
+#define _GNU_SOURCE /* madvise, mkstemp, getentropy, strtod_l */
+#include "system.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pages.h"
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+#if defined(__APPLE__)
+#include <sys/random.h>
+#include <sys/sysctl.h>
+#include <xlocale.h>
+#endif
+
+enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
+
+/* ---- files, pages ---- */
+
+int ferry_descriptor_open(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void ferry_descriptor_close(int descriptor)
+{
+    close(descriptor);
+}
+
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+{
+    char *next = data;
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = pread(descriptor, next + done, size - done, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (count == 0) break;
+        done += (size_t)count;
+    }
+    return (int64_t)done;
+}
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
+{
+    const size_t before = (size_t)(offset % page_size());
+    const char *data = mmap(NULL, before + length, PROT_READ, MAP_PRIVATE, descriptor, (off_t)(offset - before));
+    return data != MAP_FAILED ? data + before : NULL;
+}
+
+/* Pages, as a mapping has, so that both are released alike. */
+char *ferry_pages_allocate(size_t size)
+{
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return data != MAP_FAILED ? data : NULL;
+}
+
+void ferry_pages_release(const char *data, size_t size, bool mapped)
+{
+    const size_t before = (uintptr_t)data % page_size();
+    (void)mapped;
+    munmap((void *)((uintptr_t)data - before), before + size);
+}
+
+void ferry_pages_forget(const char *data, size_t size)
+{
+    const size_t page = page_size(), begin = (uintptr_t)data, first = ferry_round_up(begin, page),
+                 end = (begin + size) / page * page;
+    if (first < end) madvise((void *)first, end - first, MADV_DONTNEED); /* advice only */
+}
+
+/* ---- spools ---- */
+
+bool ferry_spool_open(ferry_spool *spool)
+{
+    char path[4096];
+    const char *place = getenv("TMPDIR");
+    const int length = snprintf(path, sizeof path, "%s/ferry-XXXXXX", place != NULL && place[0] != 0 ? place : "/tmp");
+    *spool = (ferry_spool){.descriptor = -1};
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    spool->descriptor = mkstemp(path);
+    if (spool->descriptor >= 0) unlink(path);
+    return spool->descriptor >= 0;
+}
+
+bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size)
+{
+    const char *next = bytes;
+    while (size > 0) {
+        const ssize_t written = write(spool->descriptor, next, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        next += written;
+        size -= (size_t)written;
+        spool->size += (size_t)written;
+    }
+    return true;
+}
+
+bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file)
+{
+    void *data = "";
+    if (spool->size > 0) data = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, spool->descriptor, 0);
+    const int failure = errno;
+    ferry_spool_discard(spool);
+    errno = failure;
+    if (data == MAP_FAILED) return false;
+    *file = (ferry_mapped_file){.bytes = {data, spool->size}, .hold = FERRY_FILE_MAPPED};
+    return true;
+}
+
+void ferry_spool_discard(ferry_spool *spool)
+{
+    close(spool->descriptor);
+}
+
+/* ---- memory ---- */
+
+void *ferry_aligned_alloc(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+void ferry_aligned_free(void *memory)
+{
+    free(memory);
+}
+
+static size_t large_alignment(size_t size)
+{
+    return size >= LARGE_PAGE ? LARGE_PAGE : CACHE_LINE;
+}
+
+size_t ferry_large_size(size_t size)
+{
+    const size_t alignment = large_alignment(size);
+    size_t padded;
+    return ferry_add_size(size, alignment - 1, &padded) ? padded / alignment * alignment : 0;
+}
+
+void *ferry_large_alloc(size_t size)
+{
+    const size_t alignment = large_alignment(size);
+    void *memory = size > 0 ? aligned_alloc(alignment, size) : NULL;
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* may be refused */
+#endif
+    return memory;
+}
+
+size_t ferry_peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+#if defined(__APPLE__)
+    return (size_t)usage.ru_maxrss;
+#else
+    return (size_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+/* ---- the processor ---- */
+
+/* Tiles are large: Linux saves them only for processes that have requested permission, and refuses it where an
+ * alternate signal stack is too small for them. Further requests change nothing. Documentation/arch/x86/xstate.rst. */
+bool ferry_permit_tiles(void)
+{
+#if defined(__x86_64__) && defined(__linux__)
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
+bool ferry_has_dot_products(void)
+{
+#if defined(__aarch64__) && defined(__linux__)
+    return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#elif defined(__APPLE__)
+    int has = 0;
+    size_t size = sizeof has;
+    return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, NULL, 0) == 0 && has != 0;
+#else
+    return false;
+#endif
+}
+
+/* ---- libraries ---- */
+
+ferry_function *ferry_library_function(const char *library, const char *name)
+{
+    ferry_function *function = NULL;
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = handle != NULL ? dlsym(handle, name) : NULL;
+    memcpy(&function, &symbol, sizeof symbol); /* POSIX: both have one representation */
+    return function;
+}
+
+/* ---- clocks ---- */
+
+static double read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double ferry_clock(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double ferry_thread_clock(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- random numbers ---- */
+
+bool ferry_entropy(void *bytes, size_t size)
+{
+    return getentropy(bytes, size) == 0;
+}
+
+/* ---- numbers ---- */
+
+double ferry_parse_double(const char *text, char **end)
+{
+    const locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    *end = (char *)(uintptr_t)text;
+    if (locale == (locale_t)0) return 0;
+    const double value = strtod_l(text, end, locale);
+    freelocale(locale);
+    return value;
+}

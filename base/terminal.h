@@ -1,0 +1,35 @@
+/* The program and its surroundings: arguments, environment, terminal, standard input, signals. */
+#ifndef FERRY_BASE_TERMINAL_H
+#define FERRY_BASE_TERMINAL_H
+
+#include <stdio.h>
+
+#include "bytes.h"
+
+/* The first call of main(): makes the arguments UTF-8, and what is printed bytes. (Windows: the console shows UTF-8.)
+ */
+void ferry_program_begin(int *count, char ***arguments);
+/* The path of the program; false if the system does not tell. */
+bool ferry_program_path(char *path, size_t size);
+/* getenv(), in UTF-8; what it returns stays. */
+const char *ferry_environment(const char *name);
+
+bool ferry_is_terminal(FILE *stream);
+
+/* Opens a file, a pipe or a device for reading; -1 and errno on failure. */
+int ferry_input_open(const char *path);
+enum { FERRY_STANDARD_INPUT = 0 };
+/* What is available, at least one byte: waits for it. 0 at the end, -1 and errno on failure. */
+int64_t ferry_input_read(int descriptor, char *data, size_t size);
+/* Whether ferry_input_read would wait. */
+bool ferry_input_would_wait(int descriptor);
+void ferry_input_close(int descriptor);
+
+/* Signals that end the program, unless they are ignored, call `handle` until ferry_signals_release; `once`: only the
+ * first one of each does. */
+void ferry_signals_catch(void (*handle)(int number), bool once);
+void ferry_signals_release(void);
+/* A write beyond the limit of a file's size becomes an error of that write. */
+void ferry_signals_ignore_size(void);
+
+#endif

@@ -1,0 +1,72 @@
+/* Threads of the operating system, and what they wait for. (Threads that wait for work: pool.h.) */
+#ifndef FERRY_BASE_THREADS_H
+#define FERRY_BASE_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+typedef struct ferry_mutex {
+    void *lock; /* an SRWLOCK */
+} ferry_mutex;
+typedef struct ferry_condition {
+    void *variable; /* a CONDITION_VARIABLE */
+} ferry_condition;
+typedef struct ferry_once {
+    void *state; /* an INIT_ONCE */
+} ferry_once;
+typedef void *ferry_thread_handle;
+/* For static ones. */
+#define FERRY_MUTEX_READY                                                                                              \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#define FERRY_ONCE_READY                                                                                               \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#else
+#include <pthread.h>
+typedef pthread_mutex_t ferry_mutex;
+typedef pthread_cond_t ferry_condition;
+typedef pthread_once_t ferry_once;
+typedef pthread_t ferry_thread_handle;
+#define FERRY_MUTEX_READY PTHREAD_MUTEX_INITIALIZER
+#define FERRY_ONCE_READY PTHREAD_ONCE_INIT
+#endif
+
+void ferry_mutex_create(ferry_mutex *mutex);
+void ferry_mutex_destroy(ferry_mutex *mutex);
+void ferry_mutex_lock(ferry_mutex *mutex);
+void ferry_mutex_unlock(ferry_mutex *mutex);
+
+void ferry_condition_create(ferry_condition *condition);
+void ferry_condition_destroy(ferry_condition *condition);
+/* With the mutex locked; it may also return without reason. */
+void ferry_condition_wait(ferry_condition *condition, ferry_mutex *mutex);
+void ferry_condition_wake_all(ferry_condition *condition);
+
+/* The first call calls run(); others return when that is done. */
+void ferry_call_once(ferry_once *once, void (*run)(void));
+
+/* Stays where it is until it is joined. */
+typedef struct ferry_thread {
+    ferry_thread_handle handle;
+    void (*run)(void *user);
+    void *user;
+} ferry_thread;
+
+/* Starts a thread that calls run(user), takes no signals and has `stack` bytes of stack, or more where the system
+ * requires more (0: what the system gives). Returns 0, or the errno of the failure. */
+int ferry_thread_start(ferry_thread *thread, size_t stack, void (*run)(void *user), void *user);
+void ferry_thread_join(ferry_thread *thread);
+
+/* Another thread may use the processor now. */
+void ferry_thread_yield(void);
+void ferry_thread_sleep(double seconds);
+
+/* Of this process: not that of a child of fork(). */
+int64_t ferry_process_id(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* UTF-8 and the UTF-16 of Windows' functions. (Of files whose names end in _windows.c.) */
+#ifndef FERRY_BASE_WIDE_WINDOWS_H
+#define FERRY_BASE_WIDE_WINDOWS_H
+
+#include <wchar.h>
+
+/* What the caller frees; NULL and errno on failure. */
+wchar_t *ferry_wide(const char *text);
+char *ferry_narrow(const wchar_t *text);
+/* "folder/name" */
+wchar_t *ferry_wide_join(const char *folder, const char *name);
+
+/* Sets errno to what GetLastError() says. */
+void ferry_set_errno(void);
+
+#endif

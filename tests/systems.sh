@@ -1,0 +1,171 @@
+#!/bin/bash
+# Other systems: Windows (clang and MinGW-w64; its programs run under Wine), Linux with musl, macOS on ARM (both by zig;
+# what is made for macOS is only looked at). tests/systems.sh BUILD_DIRECTORY ZIG [SYSTEM…]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(realpath -m "$1")
+zig=$2
+shift 2
+[ $# -gt 0 ] || set -- windows musl macos
+
+fail()
+{
+    echo "systems: $*" >&2
+    exit 1
+}
+
+step()
+{
+    echo "-- $* [$((SECONDS)) s]"
+}
+
+# wrap TARGET: programs named as compilers are, for CMake
+wrap()
+{
+    local tool
+    export FERRY_ZIG=$build/$1-zig
+    mkdir -p "$FERRY_ZIG"
+    for tool in cc c++; do printf '#!/bin/sh\nexec %s %s -target %s "$@"\n' "$zig" "$tool" "$1" > "$FERRY_ZIG/$tool"; done
+    for tool in ar ranlib; do printf '#!/bin/sh\nexec %s %s "$@"\n' "$zig" "$tool" > "$FERRY_ZIG/$tool"; done
+    chmod +x "$FERRY_ZIG"/*
+}
+
+# make_needs SYSTEM: the libraries that Ferry needs
+make_needs()
+{
+    cmake -S tests/systems -B "$build/$1/needs" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/tests/systems/$1.cmake" \
+        -DSOURCES="$PWD/third_party" -DCMAKE_INSTALL_PREFIX="$build/$1/prefix" > /dev/null
+    cmake --build "$build/$1/needs" --target install > "$build/$1/needs.log" || { cat "$build/$1/needs.log"; false; }
+}
+
+# configure SYSTEM OPTION…: at -O1, which compiles faster; the kernels have -O3 of their own.
+configure()
+{
+    local system=$1 kind
+    local options=()
+    shift
+    for kind in INCLUDE LIBRARY; do options+=("-DCMAKE_FIND_ROOT_PATH_MODE_$kind=ONLY"); done
+    for kind in C CXX; do options+=("-DCMAKE_${kind}_FLAGS_RELEASE=-O1 -DNDEBUG"); done
+    PKG_CONFIG_LIBDIR="$build/$system/prefix/lib/pkgconfig" cmake -S . -B "$build/$system/all" -G Ninja \
+        -DCMAKE_TOOLCHAIN_FILE="$PWD/tests/systems/$system.cmake" -DCMAKE_FIND_ROOT_PATH="$build/$system/prefix" \
+        -DCMAKE_PREFIX_PATH=/ -DFERRY_WERROR=ON "${options[@]}" "$@" > /dev/null
+}
+
+# make SYSTEM TARGET…
+make()
+{
+    local system=$1
+    shift
+    cmake --build "$build/$system/all" --target "$@" > "$build/$system/all.log" || { cat "$build/$system/all.log"; false; }
+}
+
+declared()
+{
+    sed -n 's/^FERRY_API .*\(ferry_[a-z0-9_]*\)(.*/\1/p' engine/ferry.h | LC_ALL=C sort
+}
+
+# What is run elsewhere: reading and writing of files, text, kernels, threads, translations and importers.
+tests=(test_base test_cancel test_files test_gguf test_halves test_heads test_import_bergamot test_import_ctranslate2
+    test_import_huggingface test_import_marian test_inputs_i8 test_kernels test_kernels_i8 test_languages test_many_threads
+    test_memory test_opening test_pool test_rows test_search test_sentencepiece test_sentences test_text test_tokenizer
+    test_torch test_translate test_yaml test_zip)
+
+# run_tests SYSTEM COMMAND…: the tests, each by COMMAND
+run_tests()
+{
+    local system=$1 test suffix=
+    shift
+    [ "$system" != windows ] || suffix=.exe
+    export TMPDIR="$build/$system/scratch" FERRY_SHARED_DATA=
+    mkdir -p "$TMPDIR"
+    for test in "${tests[@]}"; do
+        # Data that is not in the tree is missing here.
+        CI='' "$@" "$build/$system/all/tests/$test$suffix" > "$build/$system/$test.log" 2>&1 ||
+            { cat "$build/$system/$test.log"; fail "$system: $test failed"; }
+    done
+    echo "$system: ${#tests[@]} tests passed"
+}
+
+translate="Good morning!"
+translation="Guten Morgen!"
+
+build_windows()
+{
+    local dll=$build/windows/all/libferry.dll foreign
+    make_needs windows
+    configure windows -DFERRY_TESTS=ON
+    make windows libferry ferry example_translate "${tests[@]}"
+    x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
+        /^$/ { names = 0 }' | LC_ALL=C sort > "$build/windows/exports"
+    declared | diff - "$build/windows/exports" || fail "< is declared, not exported; > is exported, not declared"
+    foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
+        grep -viE '^(kernel32|msvcrt|bcrypt|shell32)\.dll$' || true)
+    [ -z "$foreign" ] || fail "libferry.dll needs $foreign"
+}
+
+run_windows()
+{
+    local wine=/usr/lib/wine/wine64 folder="$build/windows/Übersetzung 日本" found
+    export WINEPREFIX=$build/wine WINEDEBUG=-all
+    "$wine" wineboot -i > /dev/null 2>&1 || fail "wine does not start"
+    run_tests windows "$wine"
+    # The DLL, and the program: a path, arguments, output and input beyond ASCII.
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    cp models/pretrained/tatoeba-en-de.gguf "$folder/modèle.gguf"
+    cp "$build/windows/all/libferry.dll" "$build/windows/all/tests/"
+    found=$("$wine" "$build/windows/all/tests/example_translate.exe" models/pretrained/tatoeba-en-de.gguf "$translate" |
+        tr -d '\r')
+    [ "$found" = "$translation" ] || fail "Windows: libferry.dll translated into '$found'"
+    found=$("$wine" "$build/windows/all/ferry.exe" translate -m "$folder/modèle.gguf" "$translate")
+    [ "$found" = "$translation" ] || fail "Windows: ferry.exe translated into '$found'"
+    printf 'Is this the café?\r\nWhere is Zoë?\r\n' > "$folder/in"
+    build/ferry translate < "$folder/in" > "$folder/expected"
+    "$wine" "$build/windows/all/ferry.exe" translate -m "$folder/modèle.gguf" < "$folder/in" > "$folder/out"
+    cmp "$folder/expected" "$folder/out" || fail "Windows: ferry.exe translated otherwise"
+}
+
+build_musl()
+{
+    wrap x86_64-linux-musl
+    make_needs musl
+    configure musl -DFERRY_TESTS=ON -DCMAKE_EXE_LINKER_FLAGS=-static
+    make musl ferry "${tests[@]}"
+}
+
+run_musl()
+{
+    local found
+    run_tests musl env
+    found=$("$build/musl/all/ferry" translate -m models/pretrained/tatoeba-en-de.gguf "$translate")
+    [ "$found" = "$translation" ] || fail "musl: translated into '$found'"
+}
+
+build_macos()
+{
+    local dylib=$build/macos/all/libferry.dylib
+    wrap aarch64-macos
+    make_needs macos
+    configure macos
+    make macos libferry libferry_static ferry
+    llvm-nm -gU "$dylib" | awk '{ print $3 }' | sed 's/^_//' | LC_ALL=C sort > "$build/macos/exports"
+    declared | diff - "$build/macos/exports" || fail "< is declared, not exported; > is exported, not declared"
+    # Dot products: their kernels are there, and macOS is asked whether the processor has them.
+    llvm-nm "$build/macos/all/libferry.a" 2> /dev/null | grep -q 'T _ferry_product_i8_neon_dotprod$' ||
+        fail "macOS: no kernels with dot products"
+    grep -qa 'hw\.optional\.arm\.FEAT_DotProd' "$dylib" || fail "macOS: does not ask for dot products"
+}
+
+run_macos()
+{
+    echo "macos: compiled and linked; nothing here runs it"
+}
+
+for system in "$@"; do
+    mkdir -p "$build/$system"
+    step "$system: build"
+    "build_$system"
+    step "$system: run"
+    "run_$system"
+done
+step "done"

@@ -1,0 +1,20 @@
+# Windows on x86-64: clang with the headers and the C++ runtime of MinGW-w64 (Debian: g++-mingw-w64-x86-64-posix). gcc
+# will not do (CMakeLists.txt says why).
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR AMD64)
+set(triple x86_64-w64-mingw32)
+file(GLOB runtime /usr/lib/gcc/${triple}/*-posix)
+foreach(language C CXX)
+    set(CMAKE_${language}_COMPILER_TARGET ${triple})
+endforeach()
+set(CMAKE_C_COMPILER clang)
+set(CMAKE_CXX_COMPILER clang++)
+set(CMAKE_RC_COMPILER ${triple}-windres)
+set(CMAKE_AR ${triple}-ar CACHE FILEPATH "")
+set(CMAKE_RANLIB ${triple}-ranlib CACHE FILEPATH "")
+set(CMAKE_CXX_FLAGS_INIT "-femulated-tls -isystem ${runtime}/include/c++ -isystem ${runtime}/include/c++/${triple}")
+foreach(kind EXE SHARED)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT -L${runtime})
+endforeach()
+set(CMAKE_CXX_STANDARD_LIBRARIES "-lstdc++ -lgcc_eh -lwinpthread -lkernel32") # which this C++ runtime stands on, and only gcc knows of
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -1,0 +1,12 @@
+# zig, which tests/systems.sh wraps in programs named ${FERRY_ZIG}/cc and so on.
+foreach(pair C=cc CXX=c++ AR=ar RANLIB=ranlib)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 variable)
+    list(GET pair 1 tool)
+    if(variable MATCHES "^C")
+        set(CMAKE_${variable}_COMPILER $ENV{FERRY_ZIG}/${tool})
+    else()
+        set(CMAKE_${variable} $ENV{FERRY_ZIG}/${tool} CACHE FILEPATH "")
+    endif()
+endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
