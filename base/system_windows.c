@@ -39,10 +39,8 @@ void ferry_descriptor_close(int descriptor)
     _close(descriptor);
 }
 
-int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
 {
-    const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
-    char *next = data;
     size_t done = 0;
     while (done < size) {
         const uint64_t at = offset + done;
@@ -57,6 +55,17 @@ int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64
         done += count;
     }
     return (int64_t)done;
+}
+
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+{
+    const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
+    LARGE_INTEGER position = {
+        0}; /* of the caller's own reading, which ReadFile() changes even where it is told a place */
+    const bool known = SetFilePointerEx(handle, position, &position, FILE_CURRENT);
+    const int64_t count = read_at(handle, data, size, offset);
+    if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);
+    return count;
 }
 
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)

@@ -61,10 +61,10 @@ _FUNCTIONS = (  # names, result, parameters
     ("model_language_tag model_language_names result_error result_warning", _string, [_pointer, _size]),
     ("model_language_count result_sentence_count", _size, [_pointer]), ("result_hypotheses", _size, [_pointer, _size]),
     ("model_language_roles result_status", _int, [_pointer, _size]), ("result_text", _Text, [_pointer, _size, _size]),
-    ("result_score", _float, [_pointer, _size, _size]), ("result_sentences", _pointer, [_pointer]),
-    ("options_default", _int, [_pointer, _to(_Options), _size]),
-    ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
-    ("translate", _int, [_pointer, _to(_Text), _size, *_makes]), ("translate_text", _int, [_pointer, _Text, *_makes]),
+    ("result_score", _float, [_pointer, _size, _size]), ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
+    ("options_default", _int, [_pointer, _to(_Options), _size]), ("result_sentences", _pointer, [_pointer]),
+    ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
+    ("translate_text translate_markup", _int, [_pointer, _Text, *_makes]),
     ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]),
     ("result_sentence", _int, [_pointer, _size, _to(_Sentence), _size]))
 _lib = c.CDLL(os.environ.get("FERRY_LIBRARY") or
@@ -188,9 +188,9 @@ class Translator(_Object):
         result = self._run(function, *map(_texts, texts), len(lines))
         return [_line(result, index) for index in range(len(lines))]
 
-    def translate_text(self, text: str) -> Translation:
-        """Translates a text of any length sentence by sentence; the white space between them stays."""
-        result = self._run("ferry_translate_text", _texts([text])[0])
+    def translate_text(self, text: str, markup: bool = False) -> Translation:
+        """Translates a text of any length sentence by sentence; white space stays, and with markup its tags."""
+        result = self._run("ferry_translate_markup" if markup else "ferry_translate_text", _texts([text])[0])
         whole, sentences, raw, lines = _line(result, 0), [], _Sentence(), _lib.ferry_result_sentences(result)
         source, target = _slicer(text), _slicer(whole.text)
         for index in range(_lib.ferry_result_sentence_count(result)):

@@ -50,7 +50,10 @@ static bool next(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){
         .ids = from->ids,
         .length = from->length,
-        .rules = {from->options, generation->eos_ids, generation->eos_count, generation->start_id},
+        .rules = {.options = from->options,
+                  .eos_ids = generation->eos_ids,
+                  .eos_count = generation->eos_count,
+                  .start_id = generation->start_id},
     };
     if (s->taken++ == s->stop_at_taken) atomic_store(&s->stop, true);
     return true;

@@ -311,6 +311,14 @@ extern "C" {
     ) -> ferry_status;
 }
 extern "C" {
+    pub fn ferry_translate_markup(
+        translator: *mut ferry_translator,
+        markup: ferry_text,
+        result: *mut *mut ferry_result,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
     pub fn ferry_score(
         translator: *mut ferry_translator,
         sources: *const ferry_text,
