@@ -60,8 +60,7 @@ static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
 int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
 {
     const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
-    LARGE_INTEGER position = {
-        0}; /* of the caller's own reading, which ReadFile() changes even where it is told a place */
+    LARGE_INTEGER position = {0}; /* of the caller's own reads; ReadFile() moves it even if it is given a place */
     const bool known = SetFilePointerEx(handle, position, &position, FILE_CURRENT);
     const int64_t count = read_at(handle, data, size, offset);
     if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);

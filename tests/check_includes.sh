@@ -81,6 +81,7 @@ may_include_foreign()
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
     ferry.h) [[ $1 == examples/* ]] ;;
+    glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
     third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;
     *) is_standard "$2" || [[ $1 =~ ^base/[a-z_]*_(posix|windows)\.c$ ]] ;;
@@ -184,6 +185,7 @@ self_test()
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant tokenizer/a.c '#include <utf8proc.h>'
+    plant examples/a.c '#include <gtk/gtk.h>'
     plant base/a.c '#include <unistd.h>'
     plant base/a_posix.h '#include <sys/stat.h>'
     plant engine/kernels/a.c '#include <windows.h>'

@@ -17,7 +17,7 @@ static int console;
 
 static void hold_stderr(void)
 {
-    errors = tmpfile();
+    errors = fopen(scratch_file("errors"), "w+b"); /* tmpfile() needs the root of a drive on Windows */
     console = dup(STDERR_FILENO);
     assert_non_null(errors);
     dup2(fileno(errors), STDERR_FILENO);
