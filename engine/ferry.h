@@ -189,8 +189,8 @@ typedef struct ferry_options {
     /* Bytes that the translator may hold at any time (ferry_translator_memory); 0: any. A line for which they do not
      * suffice fails (LIMIT). */
     size_t memory_limit;
-    /* Called from the calling thread as lines (of a text: sentences) are finished; a result other than 0 cancels, as
-     * ferry_translator_cancel does. It must return: no exception, no longjmp. */
+    /* Called from the calling thread as lines (of a text: sentences) are finished, if there are any; a result other than
+     * 0 cancels, as ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
     int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which

@@ -25,7 +25,11 @@ wrap()
     local tool
     export FERRY_ZIG=$build/$1-zig
     mkdir -p "$FERRY_ZIG"
-    for tool in cc c++; do printf '#!/bin/sh\nexec %s %s -target %s "$@"\n' "$zig" "$tool" "$1" > "$FERRY_ZIG/$tool"; done
+    # zig has its own names for processors; the one that it takes for macOS on ARM, Apple's M1, has dot products.
+    for tool in cc c++; do
+        printf '#!/bin/bash\nfor a; do [[ $a == -march=* ]] || set -- "$@" "$a"; shift; done\nexec %s %s -target %s "$@"\n' \
+            "$zig" "$tool" "$1" > "$FERRY_ZIG/$tool"
+    done
     for tool in ar ranlib; do printf '#!/bin/sh\nexec %s %s "$@"\n' "$zig" "$tool" > "$FERRY_ZIG/$tool"; done
     chmod +x "$FERRY_ZIG"/*
 }

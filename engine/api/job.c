@@ -38,7 +38,7 @@ static ferry_status take_status(ferry_job *job, ferry_error *error)
 static void report_progress(ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    if (options->progress == NULL || stopped(job)) return;
+    if (options->progress == NULL || job->count == 0 || stopped(job)) return;
     if (options->progress(options->user, atomic_load(&job->done), job->count) != 0)
         ferry_translator_cancel(job->translator);
 }

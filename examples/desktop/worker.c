@@ -24,7 +24,7 @@ static gboolean end_job(void *data) /* on the main loop */
 static int on_progress(void *user, size_t finished, size_t sentences)
 {
     worker *w = user;
-    g_atomic_int_set(&w->percent, (int)(100 * finished / MAX(sentences, 1)));
+    g_atomic_int_set(&w->percent, (int)(100 * finished / sentences));
     return g_atomic_int_get(&w->cancelled);
 }
 

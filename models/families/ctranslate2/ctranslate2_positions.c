@@ -92,7 +92,7 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
                                 reader->stack->heads, &table, error));
     FERRY_TRY(read_common(reader, "relative_attention_max_distance", &distance, error));
     const int32_t exact = reader->decoder ? buckets / 2 : buckets / 4;
-    if (buckets < 4 || buckets > MAX_BUCKETS || !(distance > exact && distance <= MAX_DISTANCE)) {
+    if (buckets < 4 || buckets > MAX_BUCKETS || !(distance > exact && distance <= (double)MAX_DISTANCE)) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': %d buckets for distances up to %g", reader->model->file,
                           scope.text, (int)buckets, distance);
     }
