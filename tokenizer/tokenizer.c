@@ -256,8 +256,7 @@ static ferry_status append_range(encoding *into, const ferry_spm_part *part)
         into->parts++;
         return FERRY_OK;
     }
-    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--)
-        *--earlier = range;
+    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--) *--earlier = range;
     return FERRY_OK;
 }
 

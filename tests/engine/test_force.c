@@ -56,8 +56,12 @@ static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothe
     const ferry_attention_span cross = {.rows = 1};
     float *hidden = kept_memory((size_t)state->model->d_model * sizeof *hidden);
     float *probed = kept_memory((size_t)(heads * S) * sizeof *probed);
-    const ferry_attention_probe probe = {
-        .kind = FERRY_ATTENTION_CROSS, .layer = alignment->layer, .head = -1, .weights = probed, .rows = 1, .ld = (size_t)S};
+    const ferry_attention_probe probe = {.kind = FERRY_ATTENTION_CROSS,
+                                         .layer = alignment->layer,
+                                         .head = -1,
+                                         .weights = probed,
+                                         .rows = 1,
+                                         .ld = (size_t)S};
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     CHECK(ferry_sequence_begin(&state->context.arena, hypothesis->length, &past, &error));
     state->probe = &probe;

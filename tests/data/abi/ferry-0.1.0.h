@@ -189,8 +189,8 @@ typedef struct ferry_options {
     /* Bytes that the translator may hold at any time (ferry_translator_memory); 0: any. A line for which they do not
      * suffice fails (LIMIT). */
     size_t memory_limit;
-    /* Called from the calling thread as lines (of a text: sentences) are finished, if there are any; a result other than
-     * 0 cancels, as ferry_translator_cancel does. It must return: no exception, no longjmp. */
+    /* Called from the calling thread as lines (of a text: sentences) are finished, if there are any; a result other
+     * than 0 cancels, as ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     void *user;
     int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which
@@ -271,11 +271,11 @@ FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_
 /* Translates text with tags like those of HTML: of text fields, subtitles, office documents. It is translated as
  * ferry_translate_text would translate its text, and a tag goes to where the words went that it stands at, so that bold
  * words stay bold (docs/markup.md). Any bytes are permitted.
- * - Each tag, comment and declaration is in the translation once, byte by byte. Elements that are well nested remain so,
- *   within what they were within; elements side by side may change their order, as words do. A tag without its partner
- *   stands alone, at its word. A "<" that begins no tag is text.
- * - Sentences end at the tags of block elements (p, li, td, br …) and at an empty line; other white space within them is
- *   one blank, as browsers show it. What is between sentences is in the translation as it was.
+ * - Each tag, comment and declaration is in the translation once, byte by byte. Elements that are well nested remain
+ * so, within what they were within; elements side by side may change their order, as words do. A tag without its
+ * partner stands alone, at its word. A "<" that begins no tag is text.
+ * - Sentences end at the tags of block elements (p, li, td, br …) and at an empty line; other white space within them
+ * is one blank, as browsers show it. What is between sentences is in the translation as it was.
  * - The contents of script, style, textarea, code, kbd, samp, var, tt, math, svg and a few others, and of elements with
  *   translate="no", are not translated. A short one without tags still has its place in its sentence for the model.
  * - Characters given by name or number (HTML 4's names) are translated as characters; a name that is not known stays as
