@@ -62,7 +62,7 @@ is_standard()
     case $1 in
     assert.h | complex.h | ctype.h | errno.h | fenv.h | float.h | inttypes.h | iso646.h | limits.h | locale.h | math.h) ;;
     setjmp.h | signal.h | stdalign.h | stdarg.h | stdatomic.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h) ;;
-    stdnoreturn.h | string.h | tgmath.h | threads.h | time.h | uchar.h | wchar.h | wctype.h) ;;
+    stdnoreturn.h | string.h | tgmath.h | threads.h | time.h | wchar.h | wctype.h) ;;
     immintrin.h | arm_neon.h | cpuid.h | sanitizer/*) ;;
     *.*) false ;;
     esac

@@ -1,7 +1,6 @@
 #include "sentences.h"
 
 #include <string.h>
-#include <uchar.h>
 
 #include "base/utf8.h"
 #include "unicode.h"
@@ -16,15 +15,16 @@ enum {
     NOTHING = 0x110000,   /* at the end of the text: no character */
 };
 
-/* End a sentence before white space; and anywhere. */
-static const char32_t
+/* End a sentence before white space; and anywhere. (U"" has this type, C11 7.28; macOS lacks the header that names it.)
+ */
+static const uint_least32_t
     stops[] = U".!?…‼⁇⁈⁉",
     wide_stops[] = U"\u3002\uFF01\uFF1F\uFF0E\uFF61\u0964\u0965\u061F\u06D4\u104B\u17D4\u17D5\u1362\u1367\u0589\u0F0D";
-static const char32_t line_ends[] = U"\n\r\v\f\x85\u2028\u2029", bullets[] = U"•⁃‣◦▪●";
+static const uint_least32_t line_ends[] = U"\n\r\v\f\x85\u2028\u2029", bullets[] = U"•⁃‣◦▪●";
 
 /* Within these no sentence ends, if what opens is closed soon enough. */
 static const struct pair {
-    char32_t opening, closing[3];
+    uint_least32_t opening, closing[3];
 } pairs[] = {
     {'"', U"\""},   {'(', U")"},    {'[', U"]"},    {U'“', U"”"},   {U'„', U"“”"},
     {U'«', U"»"},   {U'»', U"«"},   {U'‹', U"›"},   {'\'', U"'"},   {U'‘', U"’"},
@@ -56,7 +56,7 @@ typedef struct scanner {
 
 /* ---- characters ---- */
 
-static bool has(const char32_t *list, uint32_t c)
+static bool has(const uint_least32_t *list, uint32_t c)
 {
     while (*list != 0 && *list != c) list++;
     return *list != 0;
