@@ -170,7 +170,6 @@ RANDOM_TEST(tables_are_found_by_name)
     assert_string_equal(ferry_kernels_find("plain")->isa, "plain");
     EACH_ISA(k) assert_ptr_equal(ferry_kernels_find((*k)->isa), *k);
 #if defined(__x86_64__)
-    __builtin_cpu_init(); /* some runtimes do not call it before main() */
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
