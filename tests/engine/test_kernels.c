@@ -169,7 +169,7 @@ RANDOM_TEST(tables_are_found_by_name)
     assert_null(ferry_kernels_find("sse9"));
     assert_string_equal(ferry_kernels_find("plain")->isa, "plain");
     EACH_ISA(k) assert_ptr_equal(ferry_kernels_find((*k)->isa), *k);
-#if defined(__x86_64__)
+#if defined(FERRY_KNOWN_FEATURES)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

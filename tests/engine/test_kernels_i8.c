@@ -412,7 +412,7 @@ TEST(tables_for_int8_are_found)
 {
     const ferry_kernels *avx512 = ferry_kernels_find("avx512"), *vnni = ferry_kernels_find("avx512vnni");
     const ferry_kernels *amx = ferry_kernels_find("amx"), *best = amx != NULL ? amx : vnni;
-#if defined(__x86_64__)
+#if defined(FERRY_KNOWN_FEATURES)
     assert_int_equal(vnni != NULL, avx512 != NULL && __builtin_cpu_supports("avx512vnni"));
 #endif
     const ferry_kernels *neon = ferry_kernels_find("neon"), *dotprod = ferry_kernels_find("neon_dotprod");

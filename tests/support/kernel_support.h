@@ -11,6 +11,10 @@
 #include "test.h"
 
 #define EACH_ISA(k) for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
+/* __builtin_cpu_supports() tells the processor's features. (zig's runtime, which musl is tested with, knows none.) */
+#if defined(__x86_64__) && (defined(__GLIBC__) || defined(_WIN32))
+#define FERRY_KNOWN_FEATURES
+#endif
 /* What stands before and after results, and must stay. */
 #define GUARD 12345.25f
 #define COUNT(array) (int32_t)(sizeof(array) / sizeof *(array))
