@@ -62,7 +62,6 @@ fetch_sentencepiece()
     name=sentencepiece-$sentencepiece_version
     [ ! -d "third_party/$name" ] || return 0
     echo "setup: fetching the source of $name" >&2
-    mkdir -p third_party
     scratch=$(mktemp -d third_party/fetch.XXXXXX)
     trap 'rm -rf "$scratch"' EXIT
     # The interpreter that has Debian's setuptools: without isolation, pip downloads this package alone.
@@ -104,6 +103,7 @@ fetch_debian_sources()
     rm -rf "$place"
 }
 
+mkdir -p third_party
 if command -v dpkg-query >/dev/null; then
     install_packages "$packages"
     [ "$1" != ci ] || fetch_debian_sources
