@@ -72,6 +72,8 @@ bool ferry_folder_names(const char *path, bool (*keep)(const char *name), char *
     if (!added || failure != 0) {
         for (size_t i = 0; i < *count; i++) free((*names)[i]);
         free(*names);
+        *names = NULL;
+        *count = 0;
         errno = failure;
         return false;
     }

@@ -66,7 +66,7 @@ ferry_folder *ferry_folder_open(const char *path);
 const char *ferry_folder_next(ferry_folder *folder);
 void ferry_folder_close(ferry_folder *folder);
 
-/* The names that `keep` accepts, in the order of strcmp; the caller frees each one and *names. */
+/* The names that `keep` accepts, in the order of strcmp; the caller frees each one and *names. None on failure. */
 bool ferry_folder_names(const char *path, bool (*keep)(const char *name), char ***names, size_t *count);
 
 /* A folder that is opened once: its files are reached through it, wherever its path leads later. (Windows: through its
