@@ -151,8 +151,8 @@ build_macos()
     local dylib=$build/macos/all/libferry.dylib
     wrap aarch64-macos
     make_needs macos
-    configure macos
-    make macos libferry libferry_static ferry
+    configure macos -DFERRY_PROGRAM=OFF
+    make macos libferry libferry_static
     # zig's linker does not read the list of exports, so that C++'s operators for memory and its own names come along.
     llvm-nm -gU "$dylib" | awk '$3 !~ /^__(Zn[aw]|Zd[al]|_dso_handle|mh_dylib_header)/ { print $3 }' | sed 's/^_//' |
         LC_ALL=C sort > "$build/macos/exports"
