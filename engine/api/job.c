@@ -117,9 +117,10 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
 {
     const ferry_translator *translator = job->translator;
     const ferry_parts *parts = &job->lines[line].parts;
-    ferry_part *part = parts->parts, *end = part + parts->count;
-    while (part < end && part->ids.count == 0) part++;
-    if (job->prefixes == NULL || job->prefixes[line].size == 0 || part == end) return FERRY_OK;
+    size_t first = 0;
+    while (first < parts->count && parts->parts[first].ids.count == 0) first++;
+    if (job->prefixes == NULL || job->prefixes[line].size == 0 || first == parts->count) return FERRY_OK;
+    ferry_part *part = &parts->parts[first];
     FERRY_TRY(take_prefix(job, job->prefixes[line], part, error));
     const size_t count = part->prefix.count + (translator->options.forced_first_id >= 0);
     const size_t most = (size_t)ferry_translator_target_length(translator, part->ids.count);
