@@ -157,10 +157,9 @@ static ferry_status write_kept(call *c, ferry_view target, size_t begin, size_t 
 /* The translation, with its items. */
 static ferry_status write_placed(call *c, ferry_view target, const sentence *s, const ferry_placed *placed)
 {
-    const ferry_markup_item *items = c->markup.items + s->first_item;
     size_t at = 0;
     for (size_t i = 0; i < s->after_item - s->first_item; i++) {
-        const ferry_markup_item *item = &items[placed[i].item];
+        const ferry_markup_item *item = &c->markup.items[s->first_item + placed[i].item];
         if (!item->kept || item->kind == FERRY_MARKUP_OPEN)
             FERRY_TRY(write_text(c, target.data + at, placed[i].at - at));
         if (!item->kept)
@@ -188,9 +187,10 @@ static ferry_status place(call *c, const ferry_result_line *line, const sentence
                           ferry_placed *placed)
 {
     const ferry_result_hypothesis *hypothesis = &line->hypotheses[0];
+    if (s->first_item == s->after_item) return write_text(c, hypothesis->text, hypothesis->size);
     const ferry_place_sentence aligned = {
         .source = {c->markup.text.data + s->begin, s->end - s->begin},
-        .target = {hypothesis->text, hypothesis->size},
+        .target = {hypothesis->text != NULL ? hypothesis->text : "", hypothesis->size},
         .items = c->markup.items + s->first_item,
         .first_item = s->first_item,
         .item_count = s->after_item - s->first_item,
@@ -201,7 +201,6 @@ static ferry_status place(call *c, const ferry_result_line *line, const sentence
         .source_count = line->source_count,
         .target_count = (size_t)hypothesis->length,
     };
-    if (aligned.item_count == 0) return write_text(c, hypothesis->text, hypothesis->size);
     read_weights(hypothesis, weights);
     FERRY_TRY(ferry_markup_place(&aligned, placed, c->error));
     return write_placed(c, aligned.target, s, placed);
