@@ -1,6 +1,7 @@
 /* Tokens of lines and translations, the weights between them, and unknown words: the same in any batch, as the model's
  * layers compute them, and as CTranslate2 uses them. */
 #include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 static const char *const lines[] = {
@@ -13,22 +14,6 @@ static const char *const lines[] = {
     "She wears the same kinds of clothes as her sister.",
 };
 enum { LINES = sizeof lines / sizeof lines[0], SEVERAL = 3, MAX_SOURCE = 24 };
-
-static ferry_model *model;
-
-static int open_model(void **state)
-{
-    (void)state;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
-    return 0;
-}
-
-static int close_model(void **state)
-{
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
 
 static ferry_options make_options(int32_t beam, int32_t alignment)
 {
@@ -79,7 +64,7 @@ static void assert_same_tokens(const ferry_result *a, size_t line_a, const ferry
         }
 }
 
-TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_model)
+SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
 {
     static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
     ferry_text texts[LINES];
@@ -106,7 +91,7 @@ TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_mod
 }
 
 /* Ids, log-probabilities and ranges are those of the tokenizer and of the search. */
-TEST_WITH(test_tokens_of_a_line, open_model, close_model)
+SHIPPED_TEST(test_tokens_of_a_line)
 {
     const ferry_text text = as_text(lines[1]);
     ferry_options options = make_options(4, 1);
@@ -146,7 +131,7 @@ TEST_WITH(test_tokens_of_a_line, open_model, close_model)
 }
 
 /* In greedy search without scores a token's log-probability is 0. */
-TEST_WITH(test_without_scores, open_model, close_model)
+SHIPPED_TEST(test_without_scores)
 {
     const ferry_text text = as_text(lines[0]);
     ferry_options options = make_options(1, 1);
@@ -165,7 +150,7 @@ TEST_WITH(test_without_scores, open_model, close_model)
 }
 
 /* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */
-TEST_WITH(test_ill_formed_bytes, open_model, close_model)
+SHIPPED_TEST(test_ill_formed_bytes)
 {
     const ferry_text text = as_text(lines[5]);
     ferry_options options = make_options(1, 1);
@@ -221,7 +206,7 @@ static void check_heads(const ferry_model *of, const ferry_text *text, const fer
     ferry_result_destroy(result);
 }
 
-TEST_WITH(test_the_last_layer_by_rule, open_model, close_model)
+SHIPPED_TEST(test_the_last_layer_by_rule)
 {
     const ferry_text text = as_text(lines[1]);
     const ferry_options options = make_options(SEVERAL, 1);
@@ -272,7 +257,7 @@ TEST(test_heads_that_the_file_names)
 /* ---- parts, texts ---- */
 
 /* A line in parts has the tokens of its parts, one after the other, and weights within each. */
-TEST_WITH(test_parts, open_model, close_model)
+SHIPPED_TEST(test_parts)
 {
     static const size_t ends[] = {36, 66, 101, 105};
     const ferry_text text = as_text(lines[SEVERAL]);
@@ -316,7 +301,7 @@ TEST_WITH(test_parts, open_model, close_model)
 }
 
 /* The sentences of a text are lines of a result of their own. */
-TEST_WITH(test_a_text, open_model, close_model)
+SHIPPED_TEST(test_a_text)
 {
     static const size_t begins[] = {0, 14}, sizes[] = {13, 24};
     const ferry_text text = as_text("Hello, world!\nI don't know what to do.\n");

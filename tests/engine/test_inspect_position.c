@@ -109,10 +109,9 @@ TEST(test_mistakes_are_named)
 
 TEST(test_pieces)
 {
-    ferry_model *model;
+    ferry_model *model = open_shipped();
     int32_t *ids;
     size_t count;
-    CHECK(ferry_model_open(FERRY_TEST_DATA "/../../models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
     CHECK(ferry_inspect_tokenize(model, (ferry_text){"Hello", 5}, NULL, NULL, &ids, &count, &error));
     assert_true(count >= 2);
     const ferry_text first = ferry_inspect_piece(model, FERRY_INSPECT_ENCODER, ids[0]);

@@ -3,33 +3,30 @@
 #include "tests/support/files.h"
 #include "tests/support/markup_fault.h"
 #include "tests/support/random.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 #include "base/utf8.h"
 
-static ferry_model *model;
 static ferry_translator *translator;
 
-static int open_shipped(void **state)
+static int begin(void **state)
 {
     ferry_options options;
-    (void)state;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    open_model(state);
     CHECK(ferry_options_default(model, &options, sizeof options));
     options.beam = options.nbest = 1;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     return 0;
 }
 
-static int close_model(void **state)
+static int end(void **state)
 {
-    (void)state;
     ferry_translator_destroy(translator);
-    ferry_model_close(model);
-    return 0;
+    return close_model(state);
 }
 
-#define SHIPPED(name) TEST_WITH(name, open_shipped, close_model)
+#define TRANSLATING(name) TEST_WITH(name, begin, end)
 
 static ferry_view result_view(const ferry_result *result)
 {
@@ -60,7 +57,7 @@ static void check(const char *markup, const char *expected)
 
 /* ---- failures of other systems: browsermt/bergamot-translator by number, and others by name ---- */
 
-SHIPPED(test_tags_are_neither_lost_nor_added)
+TRANSLATING(test_tags_are_neither_lost_nor_added)
 {
     /* 288: tags were deleted; one of several in a word was */
     check("<b id=\"1a\" style=\"color:red\">Tom<i id=\"1b\"> and Mary</i></b> <i id=\"1c\">swim</i>.",
@@ -84,7 +81,7 @@ SHIPPED(test_tags_are_neither_lost_nor_added)
     check("<div>\n  <a href=\"1\">Tom likes milk</a>\n</div>", "<div>\n  <a href=\"1\">Tom mag Milch.</a>\n</div>");
 }
 
-SHIPPED(test_sentences_and_white_space)
+TRANSLATING(test_sentences_and_white_space)
 {
     /* 302: block elements did not end sentences */
     check("<p>I like milk.</p>He is old<div>I like tea.</div>",
@@ -105,7 +102,7 @@ SHIPPED(test_sentences_and_white_space)
     check("He likes <b>milk.</b> <i>I like <u>tea</u></i>.", "Er mag <b>Milch.</b> <i>Ich mag <u>Tee</u></i>.");
 }
 
-SHIPPED(test_what_is_not_translated)
+TRANSLATING(test_what_is_not_translated)
 {
     /* 285, 313, 312: contents of script, textarea, code were translated */
     check("I like milk.<script>if (a < b && \"</b>\") f();</script> I like tea.",
@@ -189,7 +186,7 @@ static ferry_view without_tags(ferry_view markup, written *w)
     return (ferry_view){w->text, w->size};
 }
 
-SHIPPED(test_the_text_is_that_without_tags)
+TRANSLATING(test_the_text_is_that_without_tags)
 {
     uint32_t seed = 1;
     written marked, left;
@@ -209,7 +206,7 @@ SHIPPED(test_the_text_is_that_without_tags)
     }
 }
 
-SHIPPED(test_ranges)
+TRANSLATING(test_ranges)
 {
     static const char markup[] = "<p> <b>I like</b> &lt;tea&gt;</p>\n\n<p>Tom is <i>here.</i></p> ";
     ferry_result *result = translate(ferry_text_view(markup));
@@ -241,7 +238,7 @@ SHIPPED(test_ranges)
 }
 
 /* The option is as before, and results have no tokens that nobody asked for. */
-SHIPPED(test_alignment_is_for_this_call)
+TRANSLATING(test_alignment_is_for_this_call)
 {
     ferry_result *result;
     ferry_result_destroy(translate(ferry_text_view("I like <b>tea</b>.")));
@@ -273,7 +270,7 @@ TEST(test_sentences_that_fail)
     close_model(NULL);
 }
 
-SHIPPED(test_cancelled)
+TRANSLATING(test_cancelled)
 {
     ferry_result *result;
     ferry_options options;

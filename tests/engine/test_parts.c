@@ -258,13 +258,6 @@ static void check_translation(const ferry_model *model, const ferry_options *opt
     ferry_parts_destroy(&parts);
 }
 
-static ferry_model *open_shipped(void)
-{
-    ferry_model *model;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
-    return model;
-}
-
 TEST(test_joined_translations)
 {
     ferry_model *model = open_shipped();

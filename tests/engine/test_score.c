@@ -2,6 +2,7 @@
  * the same; the same in any batch; what cannot be scored, and what is cancelled. */
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 enum { PAIRS = 5 };
@@ -11,22 +12,6 @@ static const char *const sources[] = {"Hello, world!", "I don't know what to do.
                                       "I know \xFF it."};
 static const char *const targets[] = {"Hallo Welt!", "Ich wei\xC3\x9F nicht, was ich tun soll.", "Nichts.", "",
                                       "Ich \xFFkenne es."};
-
-static ferry_model *model;
-
-static int open_model(void **state)
-{
-    (void)state;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
-    return 0;
-}
-
-static int close_model(void **state)
-{
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
 
 static ferry_result *scored(const ferry_model *of, const ferry_options *options, const ferry_text *from,
                             const ferry_text *to, size_t count)
@@ -124,7 +109,7 @@ TEST(test_marian)
 }
 
 /* The logits of one teacher-forced pass. */
-TEST_WITH(test_the_research_interface, open_model, close_model)
+SHIPPED_TEST(test_the_research_interface)
 {
     const ferry_text source = as_text(sources[1]), target = as_text(targets[1]);
     ferry_result *result = scored(model, NULL, &source, &target, 1);
@@ -157,7 +142,7 @@ TEST_WITH(test_the_research_interface, open_model, close_model)
 }
 
 /* What greedy search finds has the same score, bit for bit. */
-TEST_WITH(test_a_search, open_model, close_model)
+SHIPPED_TEST(test_a_search)
 {
     ferry_options options;
     CHECK(ferry_options_default(model, &options, sizeof options));
@@ -177,7 +162,7 @@ TEST_WITH(test_a_search, open_model, close_model)
     }
 }
 
-TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_model)
+SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
 {
     enum { LINES = 100 };
     static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
@@ -212,7 +197,7 @@ TEST_WITH(test_the_same_in_any_batch_and_with_any_threads, open_model, close_mod
 }
 
 /* Tokens are there without options.alignment, weights are not; bytes are those of the caller's texts. */
-TEST_WITH(test_tokens, open_model, close_model)
+SHIPPED_TEST(test_tokens)
 {
     ferry_result *result = scored_one(NULL, sources[4], targets[4]);
     const ferry_text target = ferry_result_text(result, 0, 0);
@@ -250,7 +235,7 @@ TEST(test_tags)
 
 /* ---- what fails ---- */
 
-TEST_WITH(test_pairs_that_are_too_long, open_model, close_model)
+SHIPPED_TEST(test_pairs_that_are_too_long)
 {
     static char endless[1 << 20];
     const ferry_text from[] = {as_text("Hello."), as_text(sources[3]), as_text("Hello."), as_text("Hello.")};
@@ -272,7 +257,7 @@ TEST_WITH(test_pairs_that_are_too_long, open_model, close_model)
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */
-TEST_WITH(test_a_memory_limit, open_model, close_model)
+SHIPPED_TEST(test_a_memory_limit)
 {
     enum { WORDS = 400 };
     static char text[5 * WORDS + 1];
@@ -305,7 +290,7 @@ static int cancel(void *user, size_t done, size_t total)
     return done > 0 && done < total;
 }
 
-TEST_WITH(test_cancelling, open_model, close_model)
+SHIPPED_TEST(test_cancelling)
 {
     enum { LINES = 300 };
     ferry_text from[LINES], to[LINES];

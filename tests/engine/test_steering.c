@@ -2,7 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "tests/support/support.h"
+#include "tests/support/shipped_model.h"
 
 static const char *const lines[] = {
     "Hello, world!",
@@ -13,22 +13,6 @@ static const char *const lines[] = {
     "She wears the same kinds of clothes as her sister.",
 };
 enum { LINES = sizeof lines / sizeof lines[0] };
-
-static ferry_model *model;
-
-static int open_model(void **state)
-{
-    (void)state;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
-    return 0;
-}
-
-static int close_model(void **state)
-{
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
 
 static ferry_options greedy(void)
 {
@@ -69,7 +53,7 @@ static void texts_of(ferry_text texts[LINES])
 }
 
 /* One call for each token; the last one has the line's text. */
-TEST_WITH(test_partial_texts, open_model, close_model)
+SHIPPED_TEST(test_partial_texts)
 {
     for (int32_t threads = 1; threads <= 3; threads += 2) {
         ferry_options options = greedy();
@@ -95,7 +79,7 @@ TEST_WITH(test_partial_texts, open_model, close_model)
     }
 }
 
-TEST_WITH(test_partial_texts_are_those_of_greedy_search, open_model, close_model)
+SHIPPED_TEST(test_partial_texts_are_those_of_greedy_search)
 {
     ferry_text texts[LINES];
     ferry_options options = greedy();
@@ -111,7 +95,7 @@ TEST_WITH(test_partial_texts_are_those_of_greedy_search, open_model, close_model
     assert_int_equal(t.total, 0);
 }
 
-TEST_WITH(test_sentences_of_a_text_have_partial_texts, open_model, close_model)
+SHIPPED_TEST(test_sentences_of_a_text_have_partial_texts)
 {
     static const char text[] = "Good morning. Tom reads. ";
     ferry_options options = greedy();
@@ -133,7 +117,7 @@ TEST_WITH(test_sentences_of_a_text_have_partial_texts, open_model, close_model)
     ferry_translator_destroy(translator);
 }
 
-TEST_WITH(test_partial_texts_can_cancel, open_model, close_model)
+SHIPPED_TEST(test_partial_texts_can_cancel)
 {
     for (int calls = 1; calls <= 12; calls++) {
         ferry_text texts[LINES];
@@ -176,7 +160,7 @@ static bool begins_with(ferry_text text, const char *beginning)
 
 /* Alone, and with any neighbors, batch and threads. A line without a prefix is what it is without prefixes; a blank
  * line stays. */
-TEST_WITH(test_prefixes, open_model, close_model)
+SHIPPED_TEST(test_prefixes)
 {
     static const char *const beginnings[LINES] = {"Guten Tag", "Der Tom", "Nein", "", "Wo waren Sie", "Die Kl"};
     ferry_text texts[LINES], prefixes[LINES];
@@ -205,7 +189,7 @@ TEST_WITH(test_prefixes, open_model, close_model)
 }
 
 /* What greedy search says anyway, given as prefix, changes nothing. */
-TEST_WITH(test_prefix_of_the_translation_itself, open_model, close_model)
+SHIPPED_TEST(test_prefix_of_the_translation_itself)
 {
     ferry_options options = greedy();
     const ferry_text line = as_text(lines[3]);
@@ -223,7 +207,7 @@ TEST_WITH(test_prefix_of_the_translation_itself, open_model, close_model)
     ferry_result_destroy(plain);
 }
 
-TEST_WITH(test_prefixes_that_fail, open_model, close_model)
+SHIPPED_TEST(test_prefixes_that_fail)
 {
     static const ferry_text prefixes[] = {{"Guten Tag, Welt", 15}, {"Nein", 4}, {"\xFF", 1}};
     const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0]), as_text(lines[0])};
@@ -240,7 +224,7 @@ TEST_WITH(test_prefixes_that_fail, open_model, close_model)
 }
 
 /* Only the first part of a line begins with its prefix. */
-TEST_WITH(test_prefix_of_a_line_in_parts, open_model, close_model)
+SHIPPED_TEST(test_prefix_of_a_line_in_parts)
 {
     const ferry_text line = as_text("Good morning. Tom reads a book. Where were you yesterday?"), none = {"", 0},
                      prefix = as_text("Einen guten Morgen");
@@ -285,7 +269,7 @@ static ferry_options drawing(int32_t nbest)
     return options;
 }
 
-TEST_WITH(test_draws_of_any_batch_and_threads, open_model, close_model)
+SHIPPED_TEST(test_draws_of_any_batch_and_threads)
 {
     ferry_text texts[LINES + 2];
     ferry_options options = drawing(5);
@@ -306,7 +290,7 @@ TEST_WITH(test_draws_of_any_batch_and_threads, open_model, close_model)
 }
 
 /* Other seeds, other draws; few or many of them: the same. */
-TEST_WITH(test_seeds, open_model, close_model)
+SHIPPED_TEST(test_seeds)
 {
     const ferry_text line = as_text(lines[3]);
     ferry_options options = drawing(4), one = drawing(1), other = drawing(4);
@@ -330,7 +314,7 @@ TEST_WITH(test_seeds, open_model, close_model)
 }
 
 /* One that can only be the best is greedy search, with its scores. */
-TEST_WITH(test_draws_of_the_best, open_model, close_model)
+SHIPPED_TEST(test_draws_of_the_best)
 {
     ferry_text texts[LINES];
     ferry_options plain = greedy(), options = drawing(1);
@@ -345,7 +329,7 @@ TEST_WITH(test_draws_of_the_best, open_model, close_model)
 
 /* The first alternative is greedy search; each is another word. (tests/models/test_steering_golden.c has
  * CTranslate2's.) */
-TEST_WITH(test_alternatives_of_any_batch, open_model, close_model)
+SHIPPED_TEST(test_alternatives_of_any_batch)
 {
     ferry_text texts[LINES];
     ferry_options options = greedy();
@@ -368,7 +352,7 @@ TEST_WITH(test_alternatives_of_any_batch, open_model, close_model)
     ferry_result_destroy(result);
 }
 
-TEST_WITH(test_options_that_exclude_each_other, open_model, close_model)
+SHIPPED_TEST(test_options_that_exclude_each_other)
 {
     static const struct {
         int32_t beam, nbest, alternatives, sample;

@@ -17,13 +17,6 @@ static ferry_text whole_text(void)
     return (ferry_text){text, sizeof text - 1};
 }
 
-static ferry_model *open_shipped(void)
-{
-    ferry_model *model;
-    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
-    return model;
-}
-
 static ferry_result *text_of(const ferry_model *model, const ferry_options *options, ferry_text source)
 {
     ferry_translator *translator;

@@ -28,10 +28,10 @@ TEST(test_real_english_german_model)
 
 TEST(test_model_that_ships)
 {
-    huggingface_golden golden = {.score_tolerance = f16_score_tolerance,
+    huggingface_golden golden = {.model = open_shipped(),
+                                 .score_tolerance = f16_score_tolerance,
                                  .exceptions = f16_exceptions,
                                  .exception_count = COUNT(f16_exceptions)};
-    CHECK(ferry_model_open(data_file("../../models/pretrained/tatoeba-en-de.gguf"), 0, &golden.model, &error));
     golden_load_lines(&golden, data_file("models/tatoeba-en-de"));
     golden_check_tokens(&golden);
     golden_check_runs(&golden);

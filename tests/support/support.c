@@ -134,6 +134,13 @@ void check_no_file(const char *path)
 
 /* ---- models, golden data ---- */
 
+ferry_model *open_shipped(void)
+{
+    ferry_model *model;
+    CHECK(ferry_model_open(FERRY_SOURCE_DIR "/models/pretrained/tatoeba-en-de.gguf", 0, &model, &error));
+    return model;
+}
+
 ferry_model *convert_and_open(const char *source, const char *isa)
 {
     ferry_model *model;

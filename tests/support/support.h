@@ -57,6 +57,8 @@ void check_no_file(const char *path);
 
 /* ---- models, golden data ---- */
 
+/* The model that ships. */
+ferry_model *open_shipped(void);
 /* Converts `source` (a path) to a float32 model file and opens it on the kernels `isa`. */
 ferry_model *convert_and_open(const char *source, const char *isa);
 

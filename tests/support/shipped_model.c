@@ -1,0 +1,17 @@
+#include "shipped_model.h"
+
+ferry_model *model;
+
+int open_model(void **state)
+{
+    (void)state;
+    model = open_shipped();
+    return 0;
+}
+
+int close_model(void **state)
+{
+    (void)state;
+    ferry_model_close(model);
+    return 0;
+}
