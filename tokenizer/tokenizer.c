@@ -345,18 +345,12 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
     return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
-ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
-                                           ferry_ids *ids, ferry_error *error)
-{
-    return ferry_tokenizer_encode_ranges(tokenizer, tag, text, ids, NULL, error);
-}
-
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error)
 {
     const size_t tag = ferry_tokenizer_tag_size(tokenizer, text);
     const ferry_view rest = tag > 0 ? (ferry_view){text.data + tag, text.size - tag} : text;
-    return ferry_tokenizer_encode_tagged(tokenizer, (ferry_view){text.data, tag}, rest, ids, error);
+    return ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){text.data, tag}, rest, ids, NULL, error);
 }
 
 ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,

@@ -90,11 +90,8 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);
-/* The same of a text whose leading tag has been split off; empty: none. */
-ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
-                                           ferry_ids *ids, ferry_error *error);
-/* The same, and *ranges (unless it is NULL): the bytes of `text` that each id stands for. Those of prefix ids and of
- * the tag are at 0, those of suffix ids at the end. */
+/* The same of a text whose leading tag has been split off (empty: none), and *ranges (unless it is NULL): the bytes of
+ * `text` that each id stands for. Those of prefix ids and of the tag are at 0, those of suffix ids at the end. */
 ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
                                            ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
 /* Sets *ids to the target ids of `text`, a translation or the beginning of one: no prefix, no suffix, no tag; *ranges
