@@ -88,9 +88,7 @@ static bool ends_in_word(const parser *p)
     const ferry_string *text = &p->markup->text;
     size_t at = text->size;
     uint32_t c;
-    if (at == 0) return false;
-    while (--at > 0 && ((unsigned char)text->data[at] & 0xC0) == 0x80) continue;
-    return ferry_utf8_next((ferry_view){text->data, text->size}, &at, &c) &&
+    return at > 0 && ferry_utf8_previous((ferry_view){text->data, text->size}, &at, &c) &&
            (ferry_markup_is_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER);
 }
 
@@ -109,15 +107,7 @@ static ferry_status add_character(parser *p, ferry_view bytes, uint32_t c, size_
 static ferry_status add_code_point(parser *p, uint32_t c, size_t begin, size_t end)
 {
     char bytes[4];
-    size_t size = 0;
-    if (c < 0x80) {
-        bytes[size++] = (char)c;
-    } else {
-        const int tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        static const uint32_t leads[] = {0, 0xC0, 0xE0, 0xF0};
-        bytes[size++] = (char)(leads[tails] | c >> 6 * tails);
-        for (int i = tails - 1; i >= 0; i--) bytes[size++] = (char)(0x80 | (c >> 6 * i & 0x3F));
-    }
+    const size_t size = ferry_utf8_put(c, bytes);
     return add_character(p, (ferry_view){bytes, size}, c, begin, end);
 }
 

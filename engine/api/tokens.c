@@ -69,9 +69,10 @@ bool ferry_tokens_need_words(const ferry_translator *translator, const ferry_sea
 static bool begins_word(const ferry_model_text *text, const ferry_part *part, size_t index)
 {
     static const char blank[] = "\xE2\x96\x81";
-    const size_t size = sizeof blank - 1, begin = part->ranges.ranges[index].begin;
-    const ferry_view before = ferry_utf8_trim((ferry_view){part->text.data, begin});
-    const bool spaced = before.data + before.size != part->text.data + begin || begin == 0;
+    const size_t size = sizeof blank - 1;
+    size_t at = part->ranges.ranges[index].begin;
+    uint32_t before;
+    const bool spaced = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
     if (!spaced || index == 0) return spaced;
     const ferry_view piece = text->source_pieces[part->ids.ids[index - 1]];
     return piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
