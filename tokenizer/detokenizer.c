@@ -99,20 +99,14 @@ static ferry_status append_piece(ferry_string *text, ferry_view piece, ferry_err
 /* Appends `piece` as it is, after a blank: without SentencePiece, "▁" and byte pieces are ordinary pieces. */
 static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error *error)
 {
-    FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
-    if (text->size > 0) text->data[text->size++] = ' ';
-    if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
-    text->size += piece.size;
-    return FERRY_OK;
+    if (text->size > 0) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
+    return ferry_string_append(text, piece, error);
 }
 
 static ferry_status append_word(ferry_string *text, const ferry_word *word, ferry_error *error)
 {
-    FERRY_TRY(ferry_string_reserve(text, word->text.size + 1, error));
-    if (word->after_blank) text->data[text->size++] = ' ';
-    memcpy(text->data + text->size, word->text.data, word->text.size);
-    text->size += word->text.size;
-    return FERRY_OK;
+    if (word->after_blank) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
+    return ferry_string_append(text, word->text, error);
 }
 
 /* Bytes `begin` … of the text, without white space. */

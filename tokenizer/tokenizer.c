@@ -45,6 +45,14 @@ ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error 
     return FERRY_OK;
 }
 
+ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, more.size, error));
+    if (more.size > 0) memcpy(text->data + text->size, more.data, more.size);
+    text->size += more.size;
+    return FERRY_OK;
+}
+
 /* ---- creation ---- */
 
 /* ids [size] must be below `count`. */

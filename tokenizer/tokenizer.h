@@ -73,6 +73,8 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
 /* Reserves capacity for `extra` more bytes. Errors: MEMORY. */
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
+/* Errors: MEMORY. */
+ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error);
 
 /* The tables of pieces, their bytes, the target's model, and the prefix and suffix ids must outlive the tokenizer; the
  * rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads

@@ -114,10 +114,7 @@ static ferry_status split(call *c, const ferry_sentence_language *language, bool
 
 static ferry_status write_bytes(call *c, const char *data, size_t size)
 {
-    FERRY_TRY(ferry_string_reserve(&c->output, size, c->error));
-    if (size > 0) memcpy(c->output.data + c->output.size, data, size);
-    c->output.size += size;
-    return FERRY_OK;
+    return ferry_string_append(&c->output, (ferry_view){data, size}, c->error);
 }
 
 static ferry_status write_source(call *c, size_t begin, size_t end)

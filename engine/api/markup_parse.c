@@ -57,10 +57,8 @@ bool ferry_markup_is_letter(uint32_t c)
 static ferry_status add_piece(parser *p, ferry_view bytes, size_t begin, size_t end)
 {
     ferry_markup *markup = p->markup;
-    FERRY_TRY(ferry_string_reserve(&markup->text, bytes.size, p->error));
     const size_t at = markup->text.size;
-    memcpy(markup->text.data + at, bytes.data, bytes.size);
-    markup->text.size += bytes.size;
+    FERRY_TRY(ferry_string_append(&markup->text, bytes, p->error));
     if (markup->piece_count > 0 && bytes.size == end - begin) {
         ferry_markup_piece *last = &markup->pieces[markup->piece_count - 1];
         if (last->end == begin && last->end - last->begin == at - last->text) {
