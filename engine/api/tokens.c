@@ -142,20 +142,15 @@ size_t ferry_result_source_tokens(const ferry_result *result, size_t line)
     return line < ferry_result_count(result) ? result->lines[line].source_count : 0;
 }
 
-static ferry_status give(const ferry_token *known, ferry_token *token, size_t size)
-{
-    memset(token, 0, size);
-    memcpy(token, known, size < sizeof *known ? size : sizeof *known);
-    return FERRY_OK;
-}
-
 ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index, ferry_token *token,
                                        size_t size)
 {
     if (token == NULL || index >= ferry_result_source_tokens(result, line)) return FERRY_ERROR_ARGUMENT;
     const ferry_result_line *found = &result->lines[line];
     const ferry_range *range = &found->source_ranges[index];
-    return give(&(ferry_token){.id = found->source_ids[index], .begin = range->begin, .end = range->end}, token, size);
+    const ferry_token known = {.id = found->source_ids[index], .begin = range->begin, .end = range->end};
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
 }
 
 ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
@@ -166,7 +161,8 @@ ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t 
         return FERRY_ERROR_ARGUMENT;
     const ferry_range *range = &found->ranges[index];
     const ferry_token known = {found->ids[index], found->token_scores[index], range->begin, range->end};
-    return give(&known, token, size);
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
 }
 
 /* The block of a token, which exists. */
