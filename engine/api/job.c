@@ -97,17 +97,28 @@ static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
+/* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
+static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
+{
+    bool replaced;
+    *valid = (ferry_view){text.data, text.size};
+    *repaired = NULL;
+    if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
+    *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
+    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
+    valid->size = ferry_utf8_repair(*valid, *repaired, &replaced);
+    valid->data = *repaired;
+    return FERRY_OK;
+}
+
 /* The ids of a prefix, for the part. */
 static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
 {
-    const ferry_tokenizer *tokenizer = job->translator->model->tokenizer;
-    const ferry_view text = {prefix.data, prefix.size};
-    bool replaced;
-    if (ferry_utf8_is_valid(text)) return ferry_tokenizer_encode_target(tokenizer, text, &part->prefix, NULL, error);
-    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a prefix", text.size);
-    const ferry_view valid = {repaired, ferry_utf8_repair(text, repaired, &replaced)};
-    const ferry_status status = ferry_tokenizer_encode_target(tokenizer, valid, &part->prefix, NULL, error);
+    ferry_view text;
+    char *repaired;
+    FERRY_TRY(repair("a prefix", prefix, &text, &repaired, error));
+    const ferry_status status =
+        ferry_tokenizer_encode_target(job->translator->model->tokenizer, text, &part->prefix, NULL, error);
     free(repaired);
     return status;
 }
@@ -148,14 +159,8 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
 
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
 {
-    const ferry_view given = {job->texts[line].data, job->texts[line].size};
-    bool replaced;
-    *text = given;
-    if (ferry_utf8_is_valid(given)) return FERRY_OK;
-    char *repaired = given.size > SIZE_MAX / 3 ? NULL : malloc(3 * given.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a line", given.size);
-    job->lines[line].repaired = repaired;
-    *text = (ferry_view){repaired, ferry_utf8_repair(given, repaired, &replaced)};
+    FERRY_TRY(repair("a line", job->texts[line], text, &job->lines[line].repaired, error));
+    if (job->lines[line].repaired == NULL) return FERRY_OK;
     return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
 }
 
