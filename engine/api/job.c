@@ -317,11 +317,16 @@ static bool tells_partial(const ferry_job *job)
     return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
 }
 
+/* Of a sentence: of a line that was split, no part is told. */
+static bool is_told(const ferry_job *job, const ferry_job_sentence *sentence)
+{
+    return tells_partial(job) && job->lines[sentence->line].parts.count == 1;
+}
+
 static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
 {
     ferry_translator *translator = job->translator;
     const ferry_options *options = &translator->options;
-    if (job->lines[sentence->line].parts.count > 1) return;
     ferry_pool_enter(translator->pool);
     if (text.data == NULL) text.data = "";
     if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
@@ -333,6 +338,8 @@ static ferry_status tell_step(void *user, size_t index, const ferry_search *sear
 {
     const ferry_job_share *share = user;
     ferry_job *job = share->job;
+    const ferry_job_sentence *sentence = &job->sentences[index];
+    if (!is_told(job, sentence)) return FERRY_OK;
     const ferry_hypothesis so_far = ferry_search_so_far(search);
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
@@ -340,7 +347,7 @@ static ferry_status tell_step(void *user, size_t index, const ferry_search *sear
     const ferry_status status =
         ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
     ferry_profile_leave(profile, around);
-    if (status == FERRY_OK) tell(job, &job->sentences[index], (ferry_text){text.data, text.size});
+    if (status == FERRY_OK) tell(job, sentence, (ferry_text){text.data, text.size});
     free(text.data);
     return status;
 }
@@ -376,7 +383,7 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
         FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
     const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (tells_partial(job)) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
+    if (is_told(job, &job->sentences[index])) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
     return ferry_job_finish_sentence(share, &job->sentences[index], error);
 }
 
