@@ -396,8 +396,8 @@ static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
     const int32_t places = search->places;
-    const bool given =
-        search->rules.prefix_count > 0 && search->generated<search->forced, beams = search->rules.options.beam> 1;
+    const bool given = search->rules.prefix_count > 0 && search->generated < search->forced;
+    const bool beams = search->rules.options.beam > 1;
     int32_t live = 0, lost = 0;
     for (int32_t i = 0; i < count && (i < places || live + lost < places); i++) {
         const ferry_candidate *candidate = &search->candidates[i];
