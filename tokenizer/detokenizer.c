@@ -109,15 +109,6 @@ static ferry_status append_word(ferry_string *text, const ferry_word *word, ferr
     return ferry_string_append(text, word->text, error);
 }
 
-/* Bytes `begin` … of the text, without white space. */
-static ferry_range range_from(const ferry_string *text, size_t begin)
-{
-    if (begin == text->size) return (ferry_range){begin, begin};
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text->data + begin, text->size - begin});
-    const size_t from = (size_t)(trimmed.data - text->data);
-    return (ferry_range){from, from + trimmed.size};
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -151,7 +142,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     else
         FERRY_TRY(segmented ? append_piece(into->text, piece, error) : join_piece(into->text, piece, error));
     if (into->ranges == NULL) return FERRY_OK;
-    into->ranges[index] = byte >= 0 ? (ferry_range){begin, begin + 1} : range_from(into->text, begin);
+    const ferry_view text = {into->text->data, into->text->size};
+    into->ranges[index] = byte >= 0 ? (ferry_range){begin, begin + 1} : ferry_range_trim(text, begin, text.size);
     return FERRY_OK;
 }
 
