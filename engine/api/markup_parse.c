@@ -144,11 +144,6 @@ static bool is_alphanumeric(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
 /* White space is one blank, or the end of a sentence where it contains an empty line. Of the blanks around what stands
  * alone, the second one goes with it. */
 static ferry_status add_space(parser *p, size_t begin, size_t end)
@@ -199,7 +194,7 @@ static ferry_status add_reference(parser *p, size_t *at, size_t end)
     }
     *at += size + 2;
     if (!read_reference((ferry_view){name, size}, &c)) return add_point(p, begin, *at);
-    if (c < 128 && is_space((char)c)) return add_space(p, begin, *at);
+    if (c < 128 && ferry_markup_is_space((char)c)) return add_space(p, begin, *at);
     return add_code_point(p, c, begin, *at);
 }
 
@@ -211,8 +206,8 @@ static ferry_status add_text(parser *p, size_t begin, size_t end)
     for (size_t at = begin; at < end;) {
         const size_t first = at;
         uint32_t c;
-        if (p->pre == 0 && is_space(source.data[at])) {
-            while (at < end && is_space(source.data[at])) at++;
+        if (p->pre == 0 && ferry_markup_is_space(source.data[at])) {
+            while (at < end && ferry_markup_is_space(source.data[at])) at++;
             FERRY_TRY(add_space(p, first, at));
         } else if (source.data[at] == '&') {
             FERRY_TRY(add_reference(p, &at, end));
