@@ -312,12 +312,12 @@ static ferry_status segment(encoding *into, ferry_view text)
 static ferry_status clean_and_segment(encoding *into, ferry_view text)
 {
     ferry_string clean = {0};
-    ferry_origins origins = {0};
-    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &origins : NULL, into->error);
-    into->places = origins.places;
+    size_t *places = NULL;
+    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &places : NULL, into->error);
+    into->places = places;
     if (status == FERRY_OK) status = segment(into, (ferry_view){clean.data, clean.size});
     free(clean.data);
-    free(origins.places);
+    free(places);
     return status;
 }
 
