@@ -24,6 +24,12 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
+/* Whether the next token is one of the prefix. */
+static bool is_in_prefix(const ferry_search *search)
+{
+    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+}
+
 int32_t ferry_search_forced_id(const ferry_search *search)
 {
     const ferry_search_rules *rules = &search->rules;
@@ -31,15 +37,7 @@ int32_t ferry_search_forced_id(const ferry_search *search)
     const bool last = search->generated == options->max_length - 1;
     if (last && options->forced_last_id >= 0) return options->forced_last_id;
     if (search->generated == 0 && options->forced_first_id >= 0) return options->forced_first_id;
-    return search->generated < search->forced
-               ? rules->prefix[search->generated - (search->forced - rules->prefix_count)]
-               : -1;
-}
-
-/* Whether the next token is one of the prefix. */
-static bool is_in_prefix(const ferry_search *search)
-{
-    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+    return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
 }
 
 /* Whether token `id` is one that ends a sentence. */
