@@ -214,9 +214,8 @@ static ferry_status write_untranslated(call *c, const sentence *s, ferry_placed 
 {
     const size_t size = s->end - s->begin;
     for (size_t i = 0; i < s->after_item - s->first_item; i++) {
-        const size_t at = c->markup.items[s->first_item + i].at;
-        placed[i].item = i;
-        placed[i].at = at < s->begin ? 0 : at - s->begin < size ? at - s->begin : size;
+        const ferry_markup_item *item = &c->markup.items[s->first_item + i];
+        placed[i] = (ferry_placed){.item = i, .at = ferry_markup_place_of(item, s->begin, size)};
     }
     return write_placed(c, (ferry_view){c->markup.text.data + s->begin, size}, s, placed);
 }
