@@ -101,6 +101,12 @@ void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
     return grown;
 }
 
+void ferry_copy_struct(void *to, size_t size, const void *from, size_t from_size)
+{
+    memset(to, 0, size);
+    memcpy(to, from, size < from_size ? size : from_size);
+}
+
 bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 {
     if (ferry_cursor_left(cursor) < size) return false;

@@ -44,6 +44,10 @@ ferry_name ferry_name_format(const char *format, ...) __attribute__((format(prin
  * `data` unchanged. Release it with free(). */
 void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size);
 
+/* Copies a struct of `from_size` bytes to one of another release, of `size` bytes: fields that it lacks are left out,
+ * and those that only it has become 0. */
+void ferry_copy_struct(void *to, size_t size, const void *from, size_t from_size);
+
 /* A position in a view. Every read checks the bytes left; a failed read does not move the cursor and returns false. */
 typedef struct ferry_cursor {
     const uint8_t *data;

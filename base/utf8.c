@@ -45,6 +45,23 @@ bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point)
     return true;
 }
 
+bool ferry_utf8_previous(ferry_view text, size_t *at, uint32_t *code_point)
+{
+    do --*at;
+    while (*at > 0 && ((unsigned char)text.data[*at] & 0xC0) == 0x80);
+    size_t next = *at;
+    return ferry_utf8_next(text, &next, code_point);
+}
+
+size_t ferry_utf8_put(uint32_t code_point, char *output)
+{
+    static const uint8_t leads[] = {0, 0, 0xC0, 0xE0, 0xF0}; /* by size */
+    const size_t size = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; code_point >>= 6) output[i] = (char)(0x80 | (code_point & 0x3F));
+    output[0] = (char)(leads[size] | code_point);
+    return size;
+}
+
 bool ferry_utf8_is_valid(ferry_view text)
 {
     uint32_t code_point;

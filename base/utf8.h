@@ -8,6 +8,11 @@
  * maximal subpart (the longest prefix of a well-formed sequence, at least one byte) and returns false. */
 bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point);
 
+/* The same of the character before *at > 0: moves *at to where it begins. */
+bool ferry_utf8_previous(ferry_view text, size_t *at, uint32_t *code_point);
+/* Writes a character, at most U+10FFFF and no surrogate, to `output` [4]. Returns its bytes. */
+size_t ferry_utf8_put(uint32_t code_point, char *output);
+
 bool ferry_utf8_is_valid(ferry_view text);
 /* Unicode's property White_Space. */
 bool ferry_utf8_is_space(uint32_t code_point);

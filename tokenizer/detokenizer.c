@@ -99,29 +99,14 @@ static ferry_status append_piece(ferry_string *text, ferry_view piece, ferry_err
 /* Appends `piece` as it is, after a blank: without SentencePiece, "▁" and byte pieces are ordinary pieces. */
 static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error *error)
 {
-    FERRY_TRY(ferry_string_reserve(text, piece.size + 1, error));
-    if (text->size > 0) text->data[text->size++] = ' ';
-    if (piece.size > 0) memcpy(text->data + text->size, piece.data, piece.size);
-    text->size += piece.size;
-    return FERRY_OK;
+    if (text->size > 0) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
+    return ferry_string_append(text, piece, error);
 }
 
 static ferry_status append_word(ferry_string *text, const ferry_word *word, ferry_error *error)
 {
-    FERRY_TRY(ferry_string_reserve(text, word->text.size + 1, error));
-    if (word->after_blank) text->data[text->size++] = ' ';
-    memcpy(text->data + text->size, word->text.data, word->text.size);
-    text->size += word->text.size;
-    return FERRY_OK;
-}
-
-/* Bytes `begin` … of the text, without white space. */
-static ferry_range range_from(const ferry_string *text, size_t begin)
-{
-    if (begin == text->size) return (ferry_range){begin, begin};
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text->data + begin, text->size - begin});
-    const size_t from = (size_t)(trimmed.data - text->data);
-    return (ferry_range){from, from + trimmed.size};
+    if (word->after_blank) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
+    return ferry_string_append(text, word->text, error);
 }
 
 static size_t least(size_t a, size_t b)
@@ -157,7 +142,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     else
         FERRY_TRY(segmented ? append_piece(into->text, piece, error) : join_piece(into->text, piece, error));
     if (into->ranges == NULL) return FERRY_OK;
-    into->ranges[index] = byte >= 0 ? (ferry_range){begin, begin + 1} : range_from(into->text, begin);
+    const ferry_view text = {into->text->data, into->text->size};
+    into->ranges[index] = byte >= 0 ? (ferry_range){begin, begin + 1} : ferry_range_trim(text, begin, text.size);
     return FERRY_OK;
 }
 

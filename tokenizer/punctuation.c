@@ -88,14 +88,6 @@ static bool becomes_blank(uint32_t code_point)
     return bsearch(&code_point, blanks, sizeof blanks / sizeof *blanks, sizeof *blanks, compare_range) != NULL;
 }
 
-static ferry_status reserve_places(ferry_origins *origins, size_t count, ferry_error *error)
-{
-    size_t *grown = ferry_array_grow(origins->places, &origins->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", count);
-    origins->places = grown;
-    return FERRY_OK;
-}
-
 /* `output` has the capacity, and `places`, unless it is NULL, one more. */
 typedef struct cleaning {
     ferry_string *output;
@@ -132,13 +124,16 @@ static void put_character(const cleaning *into, ferry_view text, size_t begin, s
         for (size_t at = begin; at < end; at++) put_byte(into, text.data[at], at);
 }
 
-ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, ferry_origins *origins, ferry_error *error)
+ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_t **places, ferry_error *error)
 {
+    size_t capacity = 0;
+    if (places != NULL) *places = NULL;
     clean->size = 0;
     /* No substitute is longer than the three bytes of what it replaces. */
     FERRY_TRY(ferry_string_reserve(clean, text.size, error));
-    if (origins != NULL) FERRY_TRY(reserve_places(origins, text.size + 1, error));
-    const cleaning into = {clean, origins != NULL ? origins->places : NULL};
+    if (places != NULL) *places = ferry_array_grow(NULL, &capacity, text.size + 1, sizeof **places);
+    if (places != NULL && *places == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1);
+    const cleaning into = {clean, places != NULL ? *places : NULL};
     for (size_t at = 0; at < text.size;) {
         const size_t begin = at;
         uint32_t code_point;

@@ -16,6 +16,14 @@ ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range ra
     return FERRY_OK;
 }
 
+ferry_range ferry_range_trim(ferry_view text, size_t begin, size_t end)
+{
+    if (begin == end) return (ferry_range){begin, begin};
+    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text.data + begin, end - begin});
+    const size_t from = (size_t)(trimmed.data - text.data);
+    return (ferry_range){from, from + trimmed.size};
+}
+
 /* The first border that is not before `place`; or the last one that was found, if that is later. */
 static size_t next_border(ferry_borders *borders, size_t place)
 {
@@ -30,9 +38,7 @@ static size_t next_border(ferry_borders *borders, size_t place)
 ferry_range ferry_borders_range(ferry_borders *borders, size_t begin, size_t end)
 {
     const size_t first = next_border(borders, begin), last = next_border(borders, end);
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){borders->text.data + first, last - first});
-    const size_t from = (size_t)(trimmed.data - borders->text.data);
-    return (ferry_range){from, from + trimmed.size};
+    return ferry_range_trim(borders->text, first, last);
 }
 
 /* A place in the repaired copy of a text, and in the text. */

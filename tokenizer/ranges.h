@@ -4,6 +4,9 @@
 
 #include "tokenizer.h"
 
+/* Bytes begin … end - 1 of a text, without white space at either end. */
+ferry_range ferry_range_trim(ferry_view text, size_t begin, size_t end);
+
 /* Goes through a text from border to border of its characters. */
 typedef struct ferry_borders {
     ferry_view text;

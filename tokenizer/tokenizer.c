@@ -45,6 +45,14 @@ ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error 
     return FERRY_OK;
 }
 
+ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, more.size, error));
+    if (more.size > 0) memcpy(text->data + text->size, more.data, more.size);
+    text->size += more.size;
+    return FERRY_OK;
+}
+
 /* ---- creation ---- */
 
 /* ids [size] must be below `count`. */
@@ -304,12 +312,12 @@ static ferry_status segment(encoding *into, ferry_view text)
 static ferry_status clean_and_segment(encoding *into, ferry_view text)
 {
     ferry_string clean = {0};
-    ferry_origins origins = {0};
-    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &origins : NULL, into->error);
-    into->places = origins.places;
+    size_t *places = NULL;
+    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &places : NULL, into->error);
+    into->places = places;
     if (status == FERRY_OK) status = segment(into, (ferry_view){clean.data, clean.size});
     free(clean.data);
-    free(origins.places);
+    free(places);
     return status;
 }
 
@@ -345,18 +353,12 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
     return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
-ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
-                                           ferry_ids *ids, ferry_error *error)
-{
-    return ferry_tokenizer_encode_ranges(tokenizer, tag, text, ids, NULL, error);
-}
-
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error)
 {
     const size_t tag = ferry_tokenizer_tag_size(tokenizer, text);
     const ferry_view rest = tag > 0 ? (ferry_view){text.data + tag, text.size - tag} : text;
-    return ferry_tokenizer_encode_tagged(tokenizer, (ferry_view){text.data, tag}, rest, ids, error);
+    return ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){text.data, tag}, rest, ids, NULL, error);
 }
 
 ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,

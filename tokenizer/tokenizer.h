@@ -73,6 +73,8 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
 /* Reserves capacity for `extra` more bytes. Errors: MEMORY. */
 ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
+/* Errors: MEMORY. */
+ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error);
 
 /* The tables of pieces, their bytes, the target's model, and the prefix and suffix ids must outlive the tokenizer; the
  * rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads
@@ -90,11 +92,8 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);
-/* The same of a text whose leading tag has been split off; empty: none. */
-ferry_status ferry_tokenizer_encode_tagged(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
-                                           ferry_ids *ids, ferry_error *error);
-/* The same, and *ranges (unless it is NULL): the bytes of `text` that each id stands for. Those of prefix ids and of
- * the tag are at 0, those of suffix ids at the end. */
+/* The same of a text whose leading tag has been split off (empty: none), and *ranges (unless it is NULL): the bytes of
+ * `text` that each id stands for. Those of prefix ids and of the tag are at 0, those of suffix ids at the end. */
 ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
                                            ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
 /* Sets *ids to the target ids of `text`, a translation or the beginning of one: no prefix, no suffix, no tag; *ranges

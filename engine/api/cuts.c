@@ -17,25 +17,23 @@ static uint32_t character_at(ferry_view text, size_t at)
     return c;
 }
 
-/* Moves *at > 0 back by a character. */
-static uint32_t character_before(ferry_view text, size_t *at)
+static uint32_t character_before(ferry_view text, size_t at)
 {
-    do --*at;
-    while (*at > 0 && !begins_character(text.data[*at]));
-    return character_at(text, *at);
+    uint32_t c = 0;
+    ferry_utf8_previous(text, &at, &c);
+    return c;
 }
 
 /* ---- cuts ---- */
 
 bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut)
 {
-    size_t before = at;
     if (at == text.size) return true;
     if (!begins_character(text.data[at])) return false;
     switch (cut) {
     case FERRY_CUT_BLANK:
-        return ferry_utf8_is_space(character_at(text, at)) && !ferry_utf8_is_space(character_before(text, &before));
-    case FERRY_CUT_CLUSTER: return !ferry_unicode_joins(character_before(text, &before), character_at(text, at));
+        return ferry_utf8_is_space(character_at(text, at)) && !ferry_utf8_is_space(character_before(text, at));
+    case FERRY_CUT_CLUSTER: return !ferry_unicode_joins(character_before(text, at), character_at(text, at));
     case FERRY_CUT_CHARACTER:
     case FERRY_CUTS: break;
     }

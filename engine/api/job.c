@@ -97,17 +97,28 @@ static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
+/* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
+static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
+{
+    bool replaced;
+    *valid = (ferry_view){text.data, text.size};
+    *repaired = NULL;
+    if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
+    *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
+    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
+    valid->size = ferry_utf8_repair(*valid, *repaired, &replaced);
+    valid->data = *repaired;
+    return FERRY_OK;
+}
+
 /* The ids of a prefix, for the part. */
 static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
 {
-    const ferry_tokenizer *tokenizer = job->translator->model->tokenizer;
-    const ferry_view text = {prefix.data, prefix.size};
-    bool replaced;
-    if (ferry_utf8_is_valid(text)) return ferry_tokenizer_encode_target(tokenizer, text, &part->prefix, NULL, error);
-    char *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a prefix", text.size);
-    const ferry_view valid = {repaired, ferry_utf8_repair(text, repaired, &replaced)};
-    const ferry_status status = ferry_tokenizer_encode_target(tokenizer, valid, &part->prefix, NULL, error);
+    ferry_view text;
+    char *repaired;
+    FERRY_TRY(repair("a prefix", prefix, &text, &repaired, error));
+    const ferry_status status =
+        ferry_tokenizer_encode_target(job->translator->model->tokenizer, text, &part->prefix, NULL, error);
     free(repaired);
     return status;
 }
@@ -148,14 +159,8 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
 
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
 {
-    const ferry_view given = {job->texts[line].data, job->texts[line].size};
-    bool replaced;
-    *text = given;
-    if (ferry_utf8_is_valid(given)) return FERRY_OK;
-    char *repaired = given.size > SIZE_MAX / 3 ? NULL : malloc(3 * given.size);
-    if (repaired == NULL) return ferry_fail_memory(error, "a line", given.size);
-    job->lines[line].repaired = repaired;
-    *text = (ferry_view){repaired, ferry_utf8_repair(given, repaired, &replaced)};
+    FERRY_TRY(repair("a line", job->texts[line], text, &job->lines[line].repaired, error));
+    if (job->lines[line].repaired == NULL) return FERRY_OK;
     return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
 }
 
@@ -312,11 +317,16 @@ static bool tells_partial(const ferry_job *job)
     return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
 }
 
+/* Of a sentence: of a line that was split, no part is told. */
+static bool is_told(const ferry_job *job, const ferry_job_sentence *sentence)
+{
+    return tells_partial(job) && job->lines[sentence->line].parts.count == 1;
+}
+
 static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
 {
     ferry_translator *translator = job->translator;
     const ferry_options *options = &translator->options;
-    if (job->lines[sentence->line].parts.count > 1) return;
     ferry_pool_enter(translator->pool);
     if (text.data == NULL) text.data = "";
     if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
@@ -328,6 +338,8 @@ static ferry_status tell_step(void *user, size_t index, const ferry_search *sear
 {
     const ferry_job_share *share = user;
     ferry_job *job = share->job;
+    const ferry_job_sentence *sentence = &job->sentences[index];
+    if (!is_told(job, sentence)) return FERRY_OK;
     const ferry_hypothesis so_far = ferry_search_so_far(search);
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
@@ -335,7 +347,7 @@ static ferry_status tell_step(void *user, size_t index, const ferry_search *sear
     const ferry_status status =
         ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
     ferry_profile_leave(profile, around);
-    if (status == FERRY_OK) tell(job, &job->sentences[index], (ferry_text){text.data, text.size});
+    if (status == FERRY_OK) tell(job, sentence, (ferry_text){text.data, text.size});
     free(text.data);
     return status;
 }
@@ -371,7 +383,7 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
         FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
     const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (tells_partial(job)) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
+    if (is_told(job, &job->sentences[index])) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
     return ferry_job_finish_sentence(share, &job->sentences[index], error);
 }
 

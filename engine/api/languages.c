@@ -209,12 +209,8 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
     ferry_string text = {0};
     const ferry_view pieces[] = {prompt, tag, part};
     ferry_status status = FERRY_OK;
-    for (size_t i = 0; status == FERRY_OK && i < sizeof pieces / sizeof *pieces; i++) {
-        status = ferry_string_reserve(&text, pieces[i].size, error);
-        if (status != FERRY_OK || pieces[i].size == 0) continue;
-        memcpy(text.data + text.size, pieces[i].data, pieces[i].size);
-        text.size += pieces[i].size;
-    }
+    for (size_t i = 0; status == FERRY_OK && i < sizeof pieces / sizeof *pieces; i++)
+        status = ferry_string_append(&text, pieces[i], error);
     const size_t first =
         status == FERRY_OK ? ferry_tokenizer_tag_size(tokenizer, (ferry_view){text.data, text.size}) : 0;
     const size_t begin = after(prompt.size + tag.size, first); /* of the part, in what is tokenized */

@@ -114,10 +114,7 @@ static ferry_status split(call *c, const ferry_sentence_language *language, bool
 
 static ferry_status write_bytes(call *c, const char *data, size_t size)
 {
-    FERRY_TRY(ferry_string_reserve(&c->output, size, c->error));
-    if (size > 0) memcpy(c->output.data + c->output.size, data, size);
-    c->output.size += size;
-    return FERRY_OK;
+    return ferry_string_append(&c->output, (ferry_view){data, size}, c->error);
 }
 
 static ferry_status write_source(call *c, size_t begin, size_t end)
@@ -217,9 +214,8 @@ static ferry_status write_untranslated(call *c, const sentence *s, ferry_placed 
 {
     const size_t size = s->end - s->begin;
     for (size_t i = 0; i < s->after_item - s->first_item; i++) {
-        const size_t at = c->markup.items[s->first_item + i].at;
-        placed[i].item = i;
-        placed[i].at = at < s->begin ? 0 : at - s->begin < size ? at - s->begin : size;
+        const ferry_markup_item *item = &c->markup.items[s->first_item + i];
+        placed[i] = (ferry_placed){.item = i, .at = ferry_markup_place_of(item, s->begin, size)};
     }
     return write_placed(c, (ferry_view){c->markup.text.data + s->begin, size}, s, placed);
 }

@@ -57,10 +57,8 @@ bool ferry_markup_is_letter(uint32_t c)
 static ferry_status add_piece(parser *p, ferry_view bytes, size_t begin, size_t end)
 {
     ferry_markup *markup = p->markup;
-    FERRY_TRY(ferry_string_reserve(&markup->text, bytes.size, p->error));
     const size_t at = markup->text.size;
-    memcpy(markup->text.data + at, bytes.data, bytes.size);
-    markup->text.size += bytes.size;
+    FERRY_TRY(ferry_string_append(&markup->text, bytes, p->error));
     if (markup->piece_count > 0 && bytes.size == end - begin) {
         ferry_markup_piece *last = &markup->pieces[markup->piece_count - 1];
         if (last->end == begin && last->end - last->begin == at - last->text) {
@@ -88,9 +86,7 @@ static bool ends_in_word(const parser *p)
     const ferry_string *text = &p->markup->text;
     size_t at = text->size;
     uint32_t c;
-    if (at == 0) return false;
-    while (--at > 0 && ((unsigned char)text->data[at] & 0xC0) == 0x80) continue;
-    return ferry_utf8_next((ferry_view){text->data, text->size}, &at, &c) &&
+    return at > 0 && ferry_utf8_previous((ferry_view){text->data, text->size}, &at, &c) &&
            (ferry_markup_is_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER);
 }
 
@@ -109,15 +105,7 @@ static ferry_status add_character(parser *p, ferry_view bytes, uint32_t c, size_
 static ferry_status add_code_point(parser *p, uint32_t c, size_t begin, size_t end)
 {
     char bytes[4];
-    size_t size = 0;
-    if (c < 0x80) {
-        bytes[size++] = (char)c;
-    } else {
-        const int tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        static const uint32_t leads[] = {0, 0xC0, 0xE0, 0xF0};
-        bytes[size++] = (char)(leads[tails] | c >> 6 * tails);
-        for (int i = tails - 1; i >= 0; i--) bytes[size++] = (char)(0x80 | (c >> 6 * i & 0x3F));
-    }
+    const size_t size = ferry_utf8_put(c, bytes);
     return add_character(p, (ferry_view){bytes, size}, c, begin, end);
 }
 
@@ -154,11 +142,6 @@ static void pair(ferry_markup *markup, size_t open, size_t close)
 static bool is_alphanumeric(char c)
 {
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
 /* White space is one blank, or the end of a sentence where it contains an empty line. Of the blanks around what stands
@@ -211,7 +194,7 @@ static ferry_status add_reference(parser *p, size_t *at, size_t end)
     }
     *at += size + 2;
     if (!read_reference((ferry_view){name, size}, &c)) return add_point(p, begin, *at);
-    if (c < 128 && is_space((char)c)) return add_space(p, begin, *at);
+    if (c < 128 && ferry_markup_is_space((char)c)) return add_space(p, begin, *at);
     return add_code_point(p, c, begin, *at);
 }
 
@@ -223,8 +206,8 @@ static ferry_status add_text(parser *p, size_t begin, size_t end)
     for (size_t at = begin; at < end;) {
         const size_t first = at;
         uint32_t c;
-        if (p->pre == 0 && is_space(source.data[at])) {
-            while (at < end && is_space(source.data[at])) at++;
+        if (p->pre == 0 && ferry_markup_is_space(source.data[at])) {
+            while (at < end && ferry_markup_is_space(source.data[at])) at++;
             FERRY_TRY(add_space(p, first, at));
         } else if (source.data[at] == '&') {
             FERRY_TRY(add_reference(p, &at, end));

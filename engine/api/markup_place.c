@@ -49,11 +49,14 @@ typedef struct placer {
 
 /* ---- the tree ---- */
 
+size_t ferry_markup_place_of(const ferry_markup_item *item, size_t begin, size_t size)
+{
+    return item->at < begin ? 0 : item->at - begin < size ? item->at - begin : size;
+}
+
 static size_t place_of(const placer *p, size_t item)
 {
-    const size_t at = p->sentence->items[item].at, begin = p->sentence->begin;
-    const size_t size = p->sentence->source.size;
-    return at < begin ? 0 : at - begin < size ? at - begin : size;
+    return ferry_markup_place_of(&p->sentence->items[item], p->sentence->begin, p->sentence->source.size);
 }
 
 /* Whether the tag's partner is another item of the part. */

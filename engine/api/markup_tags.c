@@ -117,7 +117,7 @@ static bool is_letter(char c)
     return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
-static bool is_space(char c)
+bool ferry_markup_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
@@ -154,14 +154,16 @@ static bool is_word(ferry_view view, const char *text)
 
 static size_t skip_space(ferry_view text, size_t at)
 {
-    while (at < text.size && is_space(text.data[at])) at++;
+    while (at < text.size && ferry_markup_is_space(text.data[at])) at++;
     return at;
 }
 
 /* The first of the bytes `ends` and white space, or the end. */
 static size_t find_end(ferry_view text, size_t at, const char *ends)
 {
-    while (at < text.size && !is_space(text.data[at]) && (text.data[at] == '\0' || !strchr(ends, text.data[at]))) at++;
+    while (at < text.size && !ferry_markup_is_space(text.data[at]) &&
+           (text.data[at] == '\0' || !strchr(ends, text.data[at])))
+        at++;
     return at;
 }
 

@@ -39,6 +39,8 @@ typedef struct ferry_markup_tag_scanner {
  * is not closed goes to the end. */
 ferry_markup_tag ferry_markup_tag_read(ferry_markup_tag_scanner *scanner, ferry_view text, size_t at);
 
+/* White space of HTML. */
+bool ferry_markup_is_space(char c);
 /* The same name, in any case of ASCII letters. */
 bool ferry_markup_tag_is_name(ferry_view a, ferry_view b);
 

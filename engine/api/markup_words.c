@@ -9,9 +9,8 @@
 static bool goes_on(ferry_view text, size_t at)
 {
     uint32_t before, after;
-    size_t start = at - 1, next = at;
-    while (start > 0 && ((unsigned char)text.data[start] & 0xC0) == 0x80) start--;
-    if (!ferry_utf8_next(text, &start, &before) || !ferry_utf8_next(text, &next, &after)) return false;
+    size_t start = at, next = at;
+    if (!ferry_utf8_previous(text, &start, &before) || !ferry_utf8_next(text, &next, &after)) return false;
     if (ferry_unicode_joins(before, after)) return true;
     if (ferry_unicode_character(before) == FERRY_CHARACTER_NUMBER)
         return ferry_unicode_character(after) == FERRY_CHARACTER_NUMBER;

@@ -15,8 +15,7 @@ ferry_status ferry_options_default(const ferry_model *model, ferry_options *opti
 {
     if (model == NULL || options == NULL || size < FIRST_SIZE || size > LARGEST_SIZE) return FERRY_ERROR_ARGUMENT;
     const ferry_options *known = &model->file.generation.decoding;
-    memset(options, 0, size);
-    memcpy(options, known, size < sizeof *known ? size : sizeof *known);
+    ferry_copy_struct(options, size, known, sizeof *known);
     options->size = size;
     return FERRY_OK;
 }

@@ -213,11 +213,11 @@ static ferry_status score_group(ferry_job_share *share, const group *g, ferry_er
     }
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_job_sentence *sentence = g->sentences[i];
-        const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};
         if (status == FERRY_OK) {
             add_up(translator, sentence->part->result.hypotheses);
             FERRY_TRY(ferry_job_finish_sentence(share, sentence, error));
         } else if (g->count > 1) {
+            const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};
             FERRY_TRY(score_group(share, &one, error));
         } else {
             FERRY_TRY(ferry_job_fail_sentence(share, sentence, &why, error));

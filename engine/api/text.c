@@ -208,7 +208,6 @@ ferry_status ferry_result_sentence(const ferry_result *result, size_t index, fer
         .error = ferry_result_error(result->sentences, index),
         .warning = ferry_result_warning(result->sentences, index),
     };
-    memset(sentence, 0, size);
-    memcpy(sentence, &known, size < sizeof known ? size : sizeof known);
+    ferry_copy_struct(sentence, size, &known, sizeof known);
     return FERRY_OK;
 }

@@ -69,9 +69,10 @@ bool ferry_tokens_need_words(const ferry_translator *translator, const ferry_sea
 static bool begins_word(const ferry_model_text *text, const ferry_part *part, size_t index)
 {
     static const char blank[] = "\xE2\x96\x81";
-    const size_t size = sizeof blank - 1, begin = part->ranges.ranges[index].begin;
-    const ferry_view before = ferry_utf8_trim((ferry_view){part->text.data, begin});
-    const bool spaced = before.data + before.size != part->text.data + begin || begin == 0;
+    const size_t size = sizeof blank - 1;
+    size_t at = part->ranges.ranges[index].begin;
+    uint32_t before;
+    const bool spaced = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
     if (!spaced || index == 0) return spaced;
     const ferry_view piece = text->source_pieces[part->ids.ids[index - 1]];
     return piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
@@ -141,20 +142,15 @@ size_t ferry_result_source_tokens(const ferry_result *result, size_t line)
     return line < ferry_result_count(result) ? result->lines[line].source_count : 0;
 }
 
-static ferry_status give(const ferry_token *known, ferry_token *token, size_t size)
-{
-    memset(token, 0, size);
-    memcpy(token, known, size < sizeof *known ? size : sizeof *known);
-    return FERRY_OK;
-}
-
 ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index, ferry_token *token,
                                        size_t size)
 {
     if (token == NULL || index >= ferry_result_source_tokens(result, line)) return FERRY_ERROR_ARGUMENT;
     const ferry_result_line *found = &result->lines[line];
     const ferry_range *range = &found->source_ranges[index];
-    return give(&(ferry_token){.id = found->source_ids[index], .begin = range->begin, .end = range->end}, token, size);
+    const ferry_token known = {.id = found->source_ids[index], .begin = range->begin, .end = range->end};
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
 }
 
 ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
@@ -165,7 +161,8 @@ ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t 
         return FERRY_ERROR_ARGUMENT;
     const ferry_range *range = &found->ranges[index];
     const ferry_token known = {found->ids[index], found->token_scores[index], range->begin, range->end};
-    return give(&known, token, size);
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
 }
 
 /* The block of a token, which exists. */

@@ -265,7 +265,6 @@ static ferry_status add_targets(generation *g, int32_t i, ferry_forced *targets,
     const int32_t hypotheses = ferry_search_count(search);
     const size_t S = (size_t)g->sources[i].length;
     bool failed = false;
-    g->weights[i] = ferry_arena_take(arena, (size_t)hypotheses, sizeof *g->weights[i], &failed);
     for (int32_t h = 0; !failed && h < hypotheses; h++) {
         const ferry_hypothesis found = ferry_search_hypothesis(search, h);
         float *weights = ferry_arena_take(arena, (size_t)found.length, S * sizeof *weights, &failed);
@@ -287,17 +286,22 @@ static bool wants_weights(const generation *g, int32_t i)
 /* Computes the weights of all sentences that have finished and want them, in one forced decoding. */
 static ferry_status align(generation *g, ferry_error *error)
 {
+    ferry_arena *arena = &g->state->context.arena;
     size_t most = 0;
     int32_t count = 0;
+    bool failed = false;
     for (int32_t i = 0; i < g->living_count; i++) {
         g->weights[i] = NULL;
-        if (wants_weights(g, i)) most += (size_t)ferry_search_count(g->outputs[i].search);
+        if (!wants_weights(g, i)) continue;
+        const size_t hypotheses = (size_t)ferry_search_count(g->outputs[i].search);
+        g->weights[i] = ferry_arena_take(arena, hypotheses, sizeof *g->weights[i], &failed);
+        most += hypotheses;
     }
     if (most == 0) return FERRY_OK;
-    ferry_forced *targets = ferry_arena_alloc(&g->state->context.arena, most, sizeof *targets);
-    if (targets == NULL) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
+    ferry_forced *targets = ferry_arena_take(arena, most, sizeof *targets, &failed);
+    if (failed) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
     for (int32_t i = 0; i < g->living_count; i++)
-        if (wants_weights(g, i)) FERRY_TRY(add_targets(g, i, targets, &count, error));
+        if (g->weights[i] != NULL) FERRY_TRY(add_targets(g, i, targets, &count, error));
     return ferry_force(g->state, g->source->force, g->sources, targets, count, error);
 }
 

@@ -24,6 +24,12 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
+/* Whether the next token is one of the prefix. */
+static bool is_in_prefix(const ferry_search *search)
+{
+    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+}
+
 int32_t ferry_search_forced_id(const ferry_search *search)
 {
     const ferry_search_rules *rules = &search->rules;
@@ -31,15 +37,7 @@ int32_t ferry_search_forced_id(const ferry_search *search)
     const bool last = search->generated == options->max_length - 1;
     if (last && options->forced_last_id >= 0) return options->forced_last_id;
     if (search->generated == 0 && options->forced_first_id >= 0) return options->forced_first_id;
-    return search->generated < search->forced
-               ? rules->prefix[search->generated - (search->forced - rules->prefix_count)]
-               : -1;
-}
-
-/* Whether the next token is one of the prefix. */
-static bool is_in_prefix(const ferry_search *search)
-{
-    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+    return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
 }
 
 /* Whether token `id` is one that ends a sentence. */
@@ -396,8 +394,8 @@ static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
     const int32_t places = search->places;
-    const bool given =
-        search->rules.prefix_count > 0 && search->generated<search->forced, beams = search->rules.options.beam> 1;
+    const bool given = search->rules.prefix_count > 0 && search->generated < search->forced;
+    const bool beams = search->rules.options.beam > 1;
     int32_t live = 0, lost = 0;
     for (int32_t i = 0; i < count && (i < places || live + lost < places); i++) {
         const ferry_candidate *candidate = &search->candidates[i];

@@ -7,6 +7,7 @@
 
 #include "json.h"
 #include "base/printable.h"
+#include "base/utf8.h"
 #include "decimal.h"
 #include "text_lines.h"
 
@@ -53,15 +54,6 @@ static ferry_view trim(ferry_view text)
 
 /* ---- quoted keys ---- */
 
-static size_t put_utf8(uint32_t c, char *out)
-{
-    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0}; /* by size */
-    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = size; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)(leads[size] | c);
-    return size;
-}
-
 /* The character of the escape at text[0], a backslash; *size: bytes read, the backslash too. */
 static bool read_escape(ferry_view text, uint32_t *c, size_t *size)
 {
@@ -97,7 +89,7 @@ static bool unquote(ferry_view inside, char quote, char *out, size_t *size)
         size_t step = 1;
         if (quote == '"' && rest.data[0] == '\\') {
             if (!read_escape(rest, &c, &step)) return false;
-            *size += put_utf8(c, out + *size);
+            *size += ferry_utf8_put(c, out + *size);
         } else {
             if (rest.data[0] == quote && (quote == '"' || rest.size < 2 || rest.data[1] != quote)) return false;
             step += rest.data[0] == quote;

@@ -49,6 +49,15 @@ TEST(test_utf8_next)
         assert_int_equal(code_point, expected[i]);
     }
     assert_int_equal(at, text.size);
+    for (size_t i = COUNT(expected); i-- > 0;) {
+        char bytes[4];
+        const size_t end = at;
+        assert_true(ferry_utf8_previous(text, &at, &code_point));
+        assert_int_equal(code_point, expected[i]);
+        const size_t size = ferry_utf8_put(code_point, bytes);
+        assert_true(ferry_view_equal((ferry_view){bytes, size}, (ferry_view){text.data + at, end - at}));
+    }
+    assert_int_equal(at, 0);
 }
 
 TEST(test_blank)
