@@ -1,7 +1,6 @@
 #include "new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <io.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,14 +77,9 @@ static ferry_status create(ferry_new_file *file, ferry_error *error)
     file->temporary = ferry_temporary_name_create();
     wchar_t *path = temporary_path(file);
     if (path == NULL) return fail(file, "cannot create a file beside it", error);
-    const HANDLE handle =
-        CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (handle == INVALID_HANDLE_VALUE) ferry_set_errno();
+    file->descriptor = ferry_descriptor_of(
+        CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL));
     free(path);
-    if (handle != INVALID_HANDLE_VALUE) {
-        file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
-        if (file->descriptor < 0) CloseHandle(handle);
-    }
     return file->descriptor >= 0 ? FERRY_OK : fail(file, "cannot create a file beside it", error);
 }
 

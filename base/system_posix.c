@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,31 +29,7 @@
 
 enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
 
-/* ---- files, pages ---- */
-
-int ferry_descriptor_open(const char *path)
-{
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-void ferry_descriptor_close(int descriptor)
-{
-    close(descriptor);
-}
-
-int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
-{
-    char *next = data;
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t count = pread(descriptor, next + done, size - done, (off_t)(offset + done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return -1;
-        if (count == 0) break;
-        done += (size_t)count;
-    }
-    return (int64_t)done;
-}
+/* ---- pages ---- */
 
 static size_t page_size(void)
 {
