@@ -97,12 +97,11 @@ bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size)
 
 bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file)
 {
-    void *data = "";
-    if (spool->size > 0) data = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, spool->descriptor, 0);
+    const char *data = spool->size > 0 ? ferry_pages_map(spool->descriptor, 0, spool->size) : "";
     const int failure = errno;
     ferry_spool_discard(spool);
     errno = failure;
-    if (data == MAP_FAILED) return false;
+    if (data == NULL) return false;
     *file = (ferry_mapped_file){.bytes = {data, spool->size}, .hold = FERRY_FILE_MAPPED};
     return true;
 }
