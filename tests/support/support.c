@@ -106,6 +106,14 @@ char *scratch_file(const char *name)
     return in_directory(scratch, name);
 }
 
+char *new_scratch_file(const char *name)
+{
+    static int number = 0;
+    char numbered[40];
+    snprintf(numbered, sizeof numbered, "%d-%s", number++, name);
+    return scratch_file(numbered);
+}
+
 char *scratch_directory(const char *name)
 {
     char *path = scratch_file(name);
@@ -137,10 +145,7 @@ void check_no_file(const char *path)
 ferry_model *convert_and_open(const char *source, const char *isa)
 {
     ferry_model *model;
-    static int number = 0;
-    char name[40];
-    snprintf(name, sizeof name, "%d-converted.gguf", number++);
-    const char *path = scratch_file(name);
+    const char *path = new_scratch_file("converted.gguf");
     ferry_import_options options = {.type = FERRY_F32};
     CHECK(ferry_import(source, path, &options, &error));
     CHECK(ferry_inspect_open(path, isa, &model, &error));
