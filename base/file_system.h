@@ -18,7 +18,6 @@ typedef enum ferry_file_kind {
     FERRY_KIND_SOCKET,
     FERRY_KIND_DEVICE
 } ferry_file_kind;
-const char *ferry_file_kind_name(ferry_file_kind kind);
 
 typedef struct ferry_file_time {
     int64_t seconds, nanoseconds; /* since 1970 */
