@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ferry_file_kind_name(ferry_file_kind kind)
-{
-    static const char *const names[] = {"regular file", "directory", "link", "pipe", "socket", "device"};
-    return names[kind];
-}
-
 ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error)
 {
+    static const char *const names[] = {"regular file", "directory", "link", "pipe", "socket", "device"};
     if (kind == FERRY_KIND_FILE) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name,
-                      ferry_file_kind_name(kind));
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name, names[kind]);
 }
 
 bool ferry_path_is_absolute(const char *path)

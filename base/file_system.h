@@ -1,4 +1,4 @@
-/* Files and folders by name: what they are, what a folder holds; streams. Functions that fail leave the reason in
+/* Files and folders: what they are, what a file or a folder holds; streams. Functions that fail leave the reason in
  * errno. */
 #ifndef FERRY_BASE_FILE_SYSTEM_H
 #define FERRY_BASE_FILE_SYSTEM_H
@@ -18,7 +18,6 @@ typedef enum ferry_file_kind {
     FERRY_KIND_SOCKET,
     FERRY_KIND_DEVICE
 } ferry_file_kind;
-const char *ferry_file_kind_name(ferry_file_kind kind);
 
 typedef struct ferry_file_time {
     int64_t seconds, nanoseconds; /* since 1970 */
@@ -56,6 +55,14 @@ bool ferry_path_is_absolute(const char *path);
 const char *ferry_path_base(const char *path);
 /* The absolute path without links, "." and "..", with '/' as its separator. The caller frees it. */
 char *ferry_path_real(const char *path);
+
+/* ---- descriptors ---- */
+
+/* A descriptor for reading, or -1; does not wait for a pipe's other end, nor make a terminal the process's own. */
+int ferry_descriptor_open(const char *path);
+void ferry_descriptor_close(int descriptor);
+/* How many bytes were read, which are fewer than `size` at the end of the file alone; -1 on failure. */
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset);
 
 /* ---- folders ---- */
 

@@ -74,6 +74,32 @@ char *ferry_path_real(const char *path)
     return realpath(path, NULL);
 }
 
+/* ---- descriptors ---- */
+
+int ferry_descriptor_open(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void ferry_descriptor_close(int descriptor)
+{
+    close(descriptor);
+}
+
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+{
+    char *next = data;
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = pread(descriptor, next + done, size - done, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (count == 0) break;
+        done += (size_t)count;
+    }
+    return (int64_t)done;
+}
+
 /* ---- folders: a ferry_folder is a DIR ---- */
 
 ferry_folder *ferry_folder_open(const char *path)

@@ -1,13 +1,14 @@
 #include "file_system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <io.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
 
 #include "wide_windows.h"
+
+enum { MOST_READ = 1 << 30 };
 
 /* ---- what they are ---- */
 
@@ -53,13 +54,17 @@ static bool examine_handle(HANDLE handle, bool follow, ferry_file_info *info)
     return true;
 }
 
+/* A file or a folder, which others may use meanwhile. */
+static HANDLE open_existing(const wchar_t *path, DWORD access, DWORD flags)
+{
+    return CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       FILE_FLAG_BACKUP_SEMANTICS | flags, NULL);
+}
+
 static bool examine(const wchar_t *path, bool follow, ferry_file_info *info)
 {
     if (path == NULL) return false;
-    const DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
-    const HANDLE handle =
-        CreateFileW(path, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                    OPEN_EXISTING, flags, NULL);
+    const HANDLE handle = open_existing(path, FILE_READ_ATTRIBUTES, follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
     if (handle == INVALID_HANDLE_VALUE) {
         ferry_set_errno();
         return false;
@@ -112,9 +117,7 @@ char *ferry_path_real(const char *path)
     wchar_t *wide = ferry_wide(path), *found = NULL;
     char *real = NULL;
     if (wide == NULL) return NULL;
-    const HANDLE handle =
-        CreateFileW(wide, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                    OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    const HANDLE handle = open_existing(wide, FILE_READ_ATTRIBUTES, 0);
     const DWORD size = handle != INVALID_HANDLE_VALUE ? GetFinalPathNameByHandleW(handle, NULL, 0, 0) : 0;
     if (size == 0)
         ferry_set_errno();
@@ -125,6 +128,49 @@ char *ferry_path_real(const char *path)
     free(found);
     free(wide);
     return real;
+}
+
+/* ---- descriptors ---- */
+
+int ferry_descriptor_open(const char *path)
+{
+    wchar_t *wide = ferry_wide(path);
+    const int descriptor = wide != NULL ? ferry_descriptor_of(open_existing(wide, GENERIC_READ, 0)) : -1;
+    free(wide);
+    return descriptor;
+}
+
+void ferry_descriptor_close(int descriptor)
+{
+    _close(descriptor);
+}
+
+static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const uint64_t at = offset + done;
+        OVERLAPPED place = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
+        DWORD count = 0;
+        const DWORD wanted = size - done < MOST_READ ? (DWORD)(size - done) : MOST_READ;
+        if (!ReadFile(handle, next + done, wanted, &count, &place) && GetLastError() != ERROR_HANDLE_EOF) {
+            ferry_set_errno();
+            return -1;
+        }
+        if (count == 0) break;
+        done += count;
+    }
+    return (int64_t)done;
+}
+
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+{
+    const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
+    LARGE_INTEGER position = {0}; /* of the caller's own reads; ReadFile() moves it even if it is given a place */
+    const bool known = SetFilePointerEx(handle, position, &position, FILE_CURRENT);
+    const int64_t count = read_at(handle, data, size, offset);
+    if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);
+    return count;
 }
 
 /* ---- folders ---- */
@@ -206,14 +252,9 @@ int ferry_held_folder_open_file(const ferry_held_folder *folder, const char *nam
 {
     wchar_t *path = ferry_wide_join(folder->path, name);
     if (path == NULL) return -1;
-    const HANDLE handle =
-        CreateFileW(path, GENERIC_READ | FILE_WRITE_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                    NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
-    if (handle == INVALID_HANDLE_VALUE) ferry_set_errno();
+    const int descriptor =
+        ferry_descriptor_of(open_existing(path, GENERIC_READ | FILE_WRITE_ATTRIBUTES, FILE_FLAG_OPEN_REPARSE_POINT));
     free(path);
-    if (handle == INVALID_HANDLE_VALUE) return -1;
-    const int descriptor = _open_osfhandle((intptr_t)handle, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
-    if (descriptor < 0) CloseHandle(handle);
     return descriptor;
 }
 
@@ -288,10 +329,8 @@ bool ferry_memory_stream_open(ferry_memory_stream *stream)
         ferry_set_errno();
         return false;
     }
-    const HANDLE handle = CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
-                                      FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
-    const int descriptor =
-        handle != INVALID_HANDLE_VALUE ? _open_osfhandle((intptr_t)handle, _O_RDWR | _O_BINARY | _O_NOINHERIT) : -1;
+    const int descriptor = ferry_descriptor_of(CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
+                                                           FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL));
     stream->file = descriptor >= 0 ? _fdopen(descriptor, "w+b") : NULL;
     return stream->file != NULL;
 }

@@ -1,7 +1,6 @@
 #include "new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <io.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,22 @@ static ferry_status fail(const ferry_new_file *file, const char *what, ferry_err
 
 /* ---- the place ---- */
 
+/* The folder of a file, which the caller frees. */
+static char *folder_of(const char *path)
+{
+    const char *base = ferry_path_base(path);
+    char *folder = ferry_text_copy(base != path ? path : ".");
+    if (folder != NULL && base != path) folder[base - path] = '\0'; /* "C:\", "folder/" */
+    return folder;
+}
+
 /* Whether there is a folder for the file; errno if not. */
 static bool has_folder(const char *path)
 {
     ferry_file_info info;
     const char *base = ferry_path_base(path);
-    char *folder = base == path ? ferry_text_copy(".") : ferry_text_copy(path);
+    char *folder = folder_of(path);
     if (folder == NULL) return false;
-    if (base != path) folder[base - path] = '\0'; /* "C:\", "folder/" */
     const bool examined = ferry_file_examine(folder, &info);
     free(folder);
     if (!examined) return false;
@@ -63,11 +70,8 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 /* The path of the temporary file, beside the other. */
 static wchar_t *temporary_path(const ferry_new_file *file)
 {
-    const char *base = ferry_path_base(file->place);
-    if (base == file->place) return ferry_wide(file->temporary.text);
-    char *folder = ferry_text_copy(file->place);
+    char *folder = folder_of(file->place);
     if (folder == NULL) return NULL;
-    folder[base - file->place] = '\0';
     wchar_t *path = ferry_wide_join(folder, file->temporary.text); /* two separators are as good as one */
     free(folder);
     return path;
@@ -78,14 +82,9 @@ static ferry_status create(ferry_new_file *file, ferry_error *error)
     file->temporary = ferry_temporary_name_create();
     wchar_t *path = temporary_path(file);
     if (path == NULL) return fail(file, "cannot create a file beside it", error);
-    const HANDLE handle =
-        CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (handle == INVALID_HANDLE_VALUE) ferry_set_errno();
+    file->descriptor = ferry_descriptor_of(
+        CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL));
     free(path);
-    if (handle != INVALID_HANDLE_VALUE) {
-        file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
-        if (file->descriptor < 0) CloseHandle(handle);
-    }
     return file->descriptor >= 0 ? FERRY_OK : fail(file, "cannot create a file beside it", error);
 }
 

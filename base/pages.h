@@ -4,12 +4,6 @@
 
 #include "bytes.h"
 
-/* A descriptor for reading, or -1; does not wait for a pipe's other end, nor make a terminal the process's own. */
-int ferry_descriptor_open(const char *path);
-void ferry_descriptor_close(int descriptor);
-/* How many bytes were read, which are fewer than `size` at the end of the file alone; -1 on failure. */
-int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset);
-
 /* `length` > 0 bytes of a file, mapped; NULL on failure. */
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length);
 /* `size` > 0 bytes of memory; NULL on failure. */

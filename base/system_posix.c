@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,31 +29,7 @@
 
 enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
 
-/* ---- files, pages ---- */
-
-int ferry_descriptor_open(const char *path)
-{
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-void ferry_descriptor_close(int descriptor)
-{
-    close(descriptor);
-}
-
-int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
-{
-    char *next = data;
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t count = pread(descriptor, next + done, size - done, (off_t)(offset + done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return -1;
-        if (count == 0) break;
-        done += (size_t)count;
-    }
-    return (int64_t)done;
-}
+/* ---- pages ---- */
 
 static size_t page_size(void)
 {
@@ -122,12 +97,11 @@ bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size)
 
 bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file)
 {
-    void *data = "";
-    if (spool->size > 0) data = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, spool->descriptor, 0);
+    const char *data = spool->size > 0 ? ferry_pages_map(spool->descriptor, 0, spool->size) : "";
     const int failure = errno;
     ferry_spool_discard(spool);
     errno = failure;
-    if (data == MAP_FAILED) return false;
+    if (data == NULL) return false;
     *file = (ferry_mapped_file){.bytes = {data, spool->size}, .hold = FERRY_FILE_MAPPED};
     return true;
 }

@@ -1,7 +1,6 @@
 #include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <io.h>
 #include <locale.h>
 #include <malloc.h>
@@ -15,57 +14,9 @@
 #include "pages.h"
 #include "wide_windows.h"
 
-enum { CACHE_LINE = 64, FIRST_SPOOL = 1 << 20, MOST_READ = 1 << 30 };
+enum { CACHE_LINE = 64, FIRST_SPOOL = 1 << 20 };
 
-/* ---- files, pages ---- */
-
-int ferry_descriptor_open(const char *path)
-{
-    wchar_t *wide = ferry_wide(path);
-    if (wide == NULL) return -1;
-    /* The flag opens folders, too, which are no regular files. */
-    const HANDLE handle = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                                      OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    if (handle == INVALID_HANDLE_VALUE) ferry_set_errno();
-    free(wide);
-    if (handle == INVALID_HANDLE_VALUE) return -1;
-    const int descriptor = _open_osfhandle((intptr_t)handle, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
-    if (descriptor < 0) CloseHandle(handle);
-    return descriptor;
-}
-
-void ferry_descriptor_close(int descriptor)
-{
-    _close(descriptor);
-}
-
-static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-    while (done < size) {
-        const uint64_t at = offset + done;
-        OVERLAPPED place = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
-        DWORD count = 0;
-        const DWORD wanted = size - done < MOST_READ ? (DWORD)(size - done) : MOST_READ;
-        if (!ReadFile(handle, next + done, wanted, &count, &place) && GetLastError() != ERROR_HANDLE_EOF) {
-            ferry_set_errno();
-            return -1;
-        }
-        if (count == 0) break;
-        done += count;
-    }
-    return (int64_t)done;
-}
-
-int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
-{
-    const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
-    LARGE_INTEGER position = {0}; /* of the caller's own reads; ReadFile() moves it even if it is given a place */
-    const bool known = SetFilePointerEx(handle, position, &position, FILE_CURRENT);
-    const int64_t count = read_at(handle, data, size, offset);
-    if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);
-    return count;
-}
+/* ---- pages ---- */
 
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
 {

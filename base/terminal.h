@@ -16,14 +16,13 @@ const char *ferry_environment(const char *name);
 
 bool ferry_is_terminal(FILE *stream);
 
-/* Opens a file, a pipe or a device for reading; -1 and errno on failure. */
+/* Opens a file, a pipe or a device for reading, until ferry_descriptor_close; -1 and errno on failure. */
 int ferry_input_open(const char *path);
 enum { FERRY_STANDARD_INPUT = 0 };
 /* What is available, at least one byte: waits for it. 0 at the end, -1 and errno on failure. */
 int64_t ferry_input_read(int descriptor, char *data, size_t size);
 /* Whether ferry_input_read would wait. */
 bool ferry_input_would_wait(int descriptor);
-void ferry_input_close(int descriptor);
 
 /* Signals that end the program, unless they are ignored, call `handle` until ferry_signals_release; `once`: only the
  * first one of each does. */

@@ -71,11 +71,6 @@ bool ferry_input_would_wait(int descriptor)
     return poll(&input, 1, 0) == 0;
 }
 
-void ferry_input_close(int descriptor)
-{
-    close(descriptor);
-}
-
 /* ---- signals ---- */
 
 static const int signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXCPU};

@@ -10,7 +10,7 @@
 
 #include <shellapi.h> /* after windows.h */
 
-#include "pages.h"
+#include "file_system.h"
 #include "wide_windows.h"
 
 void ferry_program_begin(int *count, char ***arguments)
@@ -94,11 +94,6 @@ bool ferry_input_would_wait(int descriptor)
     if (GetConsoleMode(handle, &mode)) return true; /* lines come one by one */
     return GetFileType(handle) == FILE_TYPE_PIPE && PeekNamedPipe(handle, NULL, 0, NULL, &available, NULL) &&
            available == 0;
-}
-
-void ferry_input_close(int descriptor)
-{
-    _close(descriptor);
 }
 
 /* ---- signals ---- */

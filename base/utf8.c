@@ -93,25 +93,22 @@ bool ferry_utf8_is_space(uint32_t c)
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-ferry_view ferry_utf8_trim(ferry_view text)
-{
-    size_t begin = text.size, end = text.size;
-    uint32_t code_point;
-    for (size_t at = 0; at < text.size;) {
-        size_t start = at;
-        if (ferry_utf8_next(text, &at, &code_point) && ferry_utf8_is_space(code_point)) continue;
-        if (begin == text.size) begin = start;
-        end = at;
-    }
-    return (ferry_view){text.size == 0 ? text.data : text.data + begin, end - begin};
-}
-
 size_t ferry_utf8_leading_space(ferry_view text)
 {
     size_t end = 0;
     uint32_t c;
     for (size_t at = 0; at < text.size && ferry_utf8_next(text, &at, &c) && ferry_utf8_is_space(c);) end = at;
     return end;
+}
+
+ferry_view ferry_utf8_trim(ferry_view text)
+{
+    const size_t begin = ferry_utf8_leading_space(text);
+    size_t end = begin;
+    uint32_t code_point;
+    for (size_t at = begin; at < text.size;)
+        if (!ferry_utf8_next(text, &at, &code_point) || !ferry_utf8_is_space(code_point)) end = at;
+    return (ferry_view){text.size == 0 ? text.data : text.data + begin, end - begin};
 }
 
 bool ferry_utf8_is_blank(ferry_view text)

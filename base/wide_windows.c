@@ -1,6 +1,8 @@
 #include "wide_windows.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,4 +76,15 @@ void ferry_set_errno(void)
     errno = EIO;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].windows == found) errno = errors[i].number;
+}
+
+int ferry_descriptor_of(void *handle)
+{
+    if (handle == INVALID_HANDLE_VALUE) {
+        ferry_set_errno();
+        return -1;
+    }
+    const int descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
+    if (descriptor < 0) CloseHandle(handle);
+    return descriptor;
 }

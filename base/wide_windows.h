@@ -1,4 +1,4 @@
-/* UTF-8 and the UTF-16 of Windows' functions. (Of files whose names end in _windows.c.) */
+/* UTF-8 and the UTF-16 of Windows' functions, their errors and handles. (Of files whose names end in _windows.c.) */
 #ifndef FERRY_BASE_WIDE_WINDOWS_H
 #define FERRY_BASE_WIDE_WINDOWS_H
 
@@ -12,5 +12,8 @@ wchar_t *ferry_wide_join(const char *folder, const char *name);
 
 /* Sets errno to what GetLastError() says. */
 void ferry_set_errno(void);
+
+/* A descriptor instead of the handle that CreateFileW() has just returned; -1 and errno if either fails. */
+int ferry_descriptor_of(void *handle);
 
 #endif

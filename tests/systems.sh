@@ -64,9 +64,12 @@ make()
     cmake --build "$build/$system/all" --target "$@" > "$build/$system/all.log" || { cat "$build/$system/all.log"; false; }
 }
 
-declared()
+# check_exports SYSTEM: the names that are read are those that the header declares
+check_exports()
 {
-    sed -n 's/^FERRY_API .*\(ferry_[a-z0-9_]*\)(.*/\1/p' engine/ferry.h | LC_ALL=C sort
+    LC_ALL=C sort > "$build/$1/exports"
+    sed -n 's/^FERRY_API .*\(ferry_[a-z0-9_]*\)(.*/\1/p' engine/ferry.h | LC_ALL=C sort | diff - "$build/$1/exports" ||
+        fail "$1: < is declared, not exported; > is exported, not declared"
 }
 
 # What is run elsewhere: reading and writing of files, text, kernels, threads, translations and importers.
@@ -101,8 +104,7 @@ build_windows()
     configure windows -DFERRY_TESTS=ON -DFERRY_WERROR=ON
     make windows libferry ferry example_translate "${tests[@]}"
     x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
-        /^$/ { names = 0 }' | LC_ALL=C sort > "$build/windows/exports"
-    declared | diff - "$build/windows/exports" || fail "< is declared, not exported; > is exported, not declared"
+        /^$/ { names = 0 }' | check_exports windows
     foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
         grep -viE '^(kernel32|msvcrt|bcrypt|shell32)\.dll$' || true)
     [ -z "$foreign" ] || fail "libferry.dll needs $foreign"
@@ -155,8 +157,7 @@ build_macos()
     make macos libferry libferry_static
     # zig's linker does not read the list of exports, so that C++'s operators for memory and its own names come along.
     llvm-nm -gU "$dylib" | awk '$3 !~ /^__(Zn[aw]|Zd[al]|_dso_handle|mh_dylib_header)/ { print $3 }' | sed 's/^_//' |
-        LC_ALL=C sort > "$build/macos/exports"
-    declared | diff - "$build/macos/exports" || fail "< is declared, not exported; > is exported, not declared"
+        check_exports macos
     # Dot products: their kernels are there, and macOS is asked whether the processor has them.
     llvm-nm "$build/macos/all/libferry.a" 2> /dev/null | grep 'T _ferry_product_i8_neon_dotprod$' > /dev/null ||
         fail "macOS: no kernels with dot products"

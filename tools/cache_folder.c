@@ -141,7 +141,7 @@ bool ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, i
     const bool own = examined && check_own(path, &found, FERRY_KIND_FILE, "'ferry cache clear' removes it");
     if (own && *descriptor >= 0) return true;
     if (own || !examined) ferry_complain("%s: cannot open: %s", path, strerror(failure));
-    if (*descriptor >= 0) ferry_input_close(*descriptor);
+    if (*descriptor >= 0) ferry_descriptor_close(*descriptor);
     *descriptor = -1;
     return false;
 }

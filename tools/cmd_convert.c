@@ -21,10 +21,10 @@ static bool derive_output(const char *source, char *output, size_t size)
         free(resolved);
         return false;
     }
-    const char *name = ferry_path_base(resolved), *ending = strrchr(name, '.');
+    const char *base = ferry_path_base(resolved), *name = base[0] != '\0' ? base : "model",
+               *ending = strrchr(name, '.');
     const bool cut = status.kind != FERRY_KIND_FOLDER && ending != NULL && ending != name;
-    const int length = cut ? (int)(ending - name) : (int)strlen(name);
-    snprintf(output, size, "%.*s.gguf", length > 0 ? length : (int)strlen("model"), length > 0 ? name : "model");
+    snprintf(output, size, "%.*s.gguf", cut ? (int)(ending - name) : (int)strlen(name), name);
     free(resolved);
     if (!ferry_file_examine_link(output, &existing)) return true;
     ferry_complain("%s: exists; choose a name with --output (which replaces a file)", output);

@@ -6,7 +6,6 @@
 
 #include "base/new_file.h"
 #include "base/system.h"
-#include "base/terminal.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "source_state.h"
@@ -72,7 +71,7 @@ static int find_entry(const ferry_cache_folder *cache, const char *path, bool qu
             if (!quiet) ferry_complain("%s: converted to %s/%s", path, cache->path, entry->text);
             return descriptor;
         }
-        ferry_input_close(descriptor);
+        ferry_descriptor_close(descriptor);
         ferry_cache_remove(cache, made.text);
         if (!found || same) return -1;
     }

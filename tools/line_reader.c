@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/file_system.h"
 #include "base/terminal.h"
 #include "command.h"
 
@@ -141,7 +142,7 @@ bool ferry_lines_from_arguments(ferry_lines *lines, char *const *arguments, size
 
 void ferry_lines_close(ferry_lines *lines)
 {
-    if (lines->descriptor > FERRY_STANDARD_INPUT) ferry_input_close(lines->descriptor);
+    if (lines->descriptor > FERRY_STANDARD_INPUT) ferry_descriptor_close(lines->descriptor);
     free(lines->data);
     free(lines->texts);
     free(lines->returns);

@@ -24,7 +24,7 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
     if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), &descriptor, file)) return NULL;
     const ferry_status status = descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
                                                 : ferry_inspect_open(path, isa, &model, &error);
-    if (descriptor >= 0) ferry_input_close(descriptor);
+    if (descriptor >= 0) ferry_descriptor_close(descriptor);
     if (status == FERRY_ERROR_ARGUMENT)
         ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)

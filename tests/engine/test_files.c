@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/new_file.h"
-#include "base/pages.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "tests/support/files.h"

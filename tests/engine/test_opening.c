@@ -14,7 +14,6 @@
 #endif
 
 #include "base/file_system.h"
-#include "base/pages.h"
 #include "engine/api/model.h"
 #include "engine/file/content_hash.h"
 #include "engine/file/schema.h"

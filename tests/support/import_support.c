@@ -149,10 +149,7 @@ static kept_model *keep_model(void)
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options)
 {
     ferry_model_file file;
-    static int number = 0;
-    char name[40];
-    snprintf(name, sizeof name, "%d-model.gguf", number++);
-    char *path = scratch_file(name);
+    char *path = new_scratch_file("model.gguf");
     CHECK(ferry_import(source, path, options, &error));
     CHECK(open_model_file(path, &file, &error));
     remove(path); /* the mapping lives on */

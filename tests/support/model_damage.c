@@ -24,10 +24,7 @@ sample make_sample(const char *name)
 
 sample make_small_sample(const small_model *small)
 {
-    static int number = 0;
-    char name[40];
-    snprintf(name, sizeof name, "%d-sample.gguf", number++);
-    sample model = {.path = scratch_file(name)};
+    sample model = {.path = new_scratch_file("sample.gguf")};
     write_small_model(model.path, small);
     read_sample(&model);
     return model;

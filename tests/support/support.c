@@ -106,6 +106,14 @@ char *scratch_file(const char *name)
     return in_directory(scratch, name);
 }
 
+char *new_scratch_file(const char *name)
+{
+    static int number = 0;
+    char numbered[40];
+    snprintf(numbered, sizeof numbered, "%d-%s", number++, name);
+    return scratch_file(numbered);
+}
+
 char *scratch_directory(const char *name)
 {
     char *path = scratch_file(name);
@@ -144,10 +152,7 @@ ferry_model *open_shipped(void)
 ferry_model *convert_and_open(const char *source, const char *isa)
 {
     ferry_model *model;
-    static int number = 0;
-    char name[40];
-    snprintf(name, sizeof name, "%d-converted.gguf", number++);
-    const char *path = scratch_file(name);
+    const char *path = new_scratch_file("converted.gguf");
     ferry_import_options options = {.type = FERRY_F32};
     CHECK(ferry_import(source, path, &options, &error));
     CHECK(ferry_inspect_open(path, isa, &model, &error));

@@ -47,6 +47,8 @@ __attribute__((format(printf, 1, 2))) char *data_file(const char *name, ...);
 __attribute__((format(printf, 1, 2))) char *shared_file(const char *name, ...);
 /* In a directory of scratch files, which goes at exit. */
 char *scratch_file(const char *name);
+/* "NUMBER-name" there, another file at each call: Windows keeps the name of one that is still mapped. */
+char *new_scratch_file(const char *name);
 /* A new directory there. */
 char *scratch_directory(const char *name);
 

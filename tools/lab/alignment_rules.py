@@ -6,42 +6,26 @@ word alignments of the same pieces made by an aligner (eflomal, in both directio
 SOURCE and TARGET are texts, FORWARD and REVERSE links "s-t" between their pieces, as the model's tokenizer makes them.
 Prints for each rule the alignment error rate (Och and Ney 2003), where links of both directions are sure and others possible.
 """
-import ctypes
 import os
+import pathlib
 import struct
 import sys
 import tempfile
-from ctypes import POINTER, byref, c_char_p, c_float, c_int32, c_size_t, c_void_p
+from ctypes import POINTER, byref, c_float, c_int, c_size_t, c_void_p
 
 import numpy
 
+os.environ["FERRY_LIBRARY"] = sys.argv[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/python"))
+import ferry  # noqa: E402
 
-class Text(ctypes.Structure):
-    _fields_ = [("data", c_char_p), ("size", c_size_t)]
-
-
-class Options(ctypes.Structure):
-    """ferry_options as engine/ferry.h has them, up to `alignment`, and room for fields that follow."""
-
-    _fields_ = [
-        ("size", c_size_t), ("from", c_char_p), ("to", c_char_p), ("policy", c_int32), ("beam", c_int32),
-        ("nbest", c_int32), ("length_penalty", c_float), ("word_penalty", c_float), ("early_stopping", c_int32),
-        ("max_source", c_int32), ("max_length", c_int32), ("length_factor", c_float), ("length_extra", c_int32),
-        ("min_length", c_int32), ("repetition_penalty", c_float), ("no_repeat_ngram", c_int32),
-        ("renormalize", c_int32), ("forced_first_id", c_int32), ("forced_last_id", c_int32),
-        ("suppressed_ids", c_void_p), ("suppressed_count", c_size_t), ("shortlist", c_int32), ("scores", c_int32),
-        ("threads", c_int32), ("batch", c_int32), ("memory_limit", c_size_t), ("progress", c_void_p),
-        ("user", c_void_p), ("alignment", c_int32), ("others", c_int32 * 99),
-    ]
-
-
-class Error(ctypes.Structure):
-    _fields_ = [("status", c_int32), ("message", ctypes.c_char * 508)]
-
-
-def check(status, error):
-    if status != 0:
-        raise SystemExit(error.message.decode())
+FUNCTIONS = (  # that the module does not have: name, result, parameters
+    ("ferry_score", c_int, ferry._lib.ferry_translate_prefixed.argtypes),
+    ("ferry_result_tokens", c_size_t, [c_void_p, c_size_t, c_size_t]),
+    ("ferry_result_weights", POINTER(c_float), [c_void_p, *3 * [c_size_t], *2 * [POINTER(c_size_t)]]),
+)
+for name, result, parameters in FUNCTIONS:
+    getattr(ferry._lib, name).restype, getattr(ferry._lib, name).argtypes = result, parameters
 
 
 def with_head(model, layer, head, path):
@@ -53,27 +37,18 @@ def with_head(model, layer, head, path):
         file.write(model)
 
 
-def weights_of(ferry, path, sources, targets):
+def weights_of(path, sources, targets):
     """For each pair [T, S], without the ends of sentence."""
-    error, model, translator, result = Error(), c_void_p(), c_void_p(), c_void_p()
-    check(ferry.ferry_model_open(path.encode(), 0, byref(model), byref(error)), error)
-    options = Options()
-    check(ferry.ferry_options_default(model, byref(options), c_size_t(ctypes.sizeof(options))), error)
-    options.alignment = 1
-    check(ferry.ferry_translator_create(model, byref(options), byref(translator), byref(error)), error)
-    pairs = [(Text * len(texts))(*[Text(t.encode(), len(t.encode())) for t in texts]) for texts in (sources, targets)]
-    check(ferry.ferry_score(translator, *pairs, c_size_t(len(sources)), byref(result), byref(error)), error)
     found = []
+    with ferry.Model(path) as model, ferry.Translator(model, alignment=1) as translator:
+        result = translator._run("ferry_score", ferry._texts(sources), ferry._texts(targets), len(sources))
     for line in range(len(sources)):
         count = c_size_t()
         rows = []
-        for t in range(ferry.ferry_result_tokens(result, c_size_t(line), c_size_t(0)) - 1):
-            row = ferry.ferry_result_weights(result, c_size_t(line), c_size_t(0), c_size_t(t), None, byref(count))
+        for t in range(ferry._lib.ferry_result_tokens(result, line, 0) - 1):
+            row = ferry._lib.ferry_result_weights(result, line, 0, t, None, byref(count))
             rows.append(row[: count.value])
         found.append(numpy.array(rows))
-    ferry.ferry_result_destroy(result)
-    ferry.ferry_translator_destroy(translator)
-    ferry.ferry_model_close(model)
     return found
 
 
@@ -96,26 +71,21 @@ def shifted(weights):
 
 
 def main():
-    ferry = ctypes.CDLL(sys.argv[1])
-    ferry.ferry_result_tokens.restype = c_size_t
-    ferry.ferry_result_weights.restype = POINTER(c_float)
-    ferry.ferry_model_info.restype = c_char_p
     lines = int(sys.argv[7]) if len(sys.argv) > 7 else None
     sources, targets, forward, reverse = (open(path, encoding="utf-8").read().splitlines()[:lines] for path in sys.argv[3:7])
     both = [(links(f), links(r)) for f, r in zip(forward, reverse)]
     sure, possible = [f & r for f, r in both], [f | r for f, r in both]
     with open(sys.argv[2], "rb") as file:
         model = bytearray(file.read())
-    error, opened = Error(), c_void_p()
-    check(ferry.ferry_model_open(sys.argv[2].encode(), 0, byref(opened), byref(error)), error)
-    layers, heads = (int(ferry.ferry_model_info(opened, key)) for key in (b"decoder.layers", b"decoder.heads"))
+    with ferry.Model(sys.argv[2]) as opened:
+        layers, heads = (int(opened.info[key]) for key in ("decoder.layers", "decoder.heads"))
     path = os.path.join(tempfile.mkdtemp(), "model.gguf")
     every = []
     for layer in range(layers):
         own = []
         for head in range(heads):
             with_head(model, layer, head, path)
-            own.append(weights_of(ferry, path, sources, targets))
+            own.append(weights_of(path, sources, targets))
         every.append(own)
     mean = lambda several: [sum(rows) / len(rows) for rows in zip(*several)]
     rules = {f"layer {n}, head {h}": every[n][h] for n in range(layers) for h in range(heads)}
