@@ -267,7 +267,7 @@ TEST(test_sentences_that_fail)
     assert_string_equal(ferry_result_warning(result, 0),
                         "invalid UTF-8 was read as U+FFFD; sentences that are not translated: 2 of 2");
     ferry_result_destroy(result);
-    close_model(NULL);
+    end(NULL);
 }
 
 TRANSLATING(test_cancelled)
@@ -344,5 +344,5 @@ TEST(test_hostile_markup)
         ferry_result_destroy(translate((ferry_view){markup.data, markup.size}));
         free(markup.data);
     }
-    close_model(NULL);
+    end(NULL);
 }
