@@ -25,7 +25,7 @@ typedef struct description {
 #define NO_FIELD FIELD(size)
 
 /* All but the search options. */
-static const description table[FERRY_OPTION_COUNT] = {
+static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_MODEL] = {"model", 'm', TEXT, "FILE", 0, 0, NO_FIELD,
                             "the model; default: $FERRY_MODEL, else the one that ships"},
     [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, NO_FIELD,
@@ -91,7 +91,7 @@ static description describe_key(const ferry_key *key)
 /* Without a name where there is no such option. */
 static description describe(int option)
 {
-    if (option < FERRY_OPTION_SEARCH || option >= FERRY_OPTION_SEARCH_END) return table[option];
+    if (option < FERRY_OPTION_SEARCH) return table[option];
     const ferry_key *key = search_key(option - FERRY_OPTION_SEARCH);
     return key != NULL ? describe_key(key) : (description){.name = ""};
 }
@@ -111,8 +111,7 @@ static bool is_listed(const char *list, const char *name)
 bool ferry_option_is_taken(const ferry_taken *taken, int option)
 {
     const description found = describe(option);
-    if (option < FERRY_OPTION_SEARCH || option >= FERRY_OPTION_SEARCH_END)
-        return option == FERRY_OPTION_HELP || (taken->own >> option & 1) != 0;
+    if (option < FERRY_OPTION_SEARCH) return option == FERRY_OPTION_HELP || (taken->own >> option & 1) != 0;
     return found.name[0] != '\0' && taken->search != NULL &&
            (strcmp(taken->search, "*") == 0 || is_listed(taken->search, found.name));
 }
@@ -120,7 +119,7 @@ bool ferry_option_is_taken(const ferry_taken *taken, int option)
 ferry_option ferry_search_option(const char *name)
 {
     int option = FERRY_OPTION_SEARCH;
-    while (option + 1 < FERRY_OPTION_SEARCH_END && strcmp(describe(option).name, name) != 0) option++;
+    while (option + 1 < FERRY_OPTION_COUNT && strcmp(describe(option).name, name) != 0) option++;
     return (ferry_option)option;
 }
 
@@ -303,9 +302,9 @@ void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *opti
     }
 }
 
-void ferry_options_print(const ferry_taken *taken)
+static void print_options(const ferry_taken *taken, int begin, int end)
 {
-    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+    for (int i = begin; i < end; i++) {
         const description option = describe(i);
         if (!ferry_option_is_taken(taken, i)) continue;
         char left[128], letter[8] = "";
@@ -313,4 +312,11 @@ void ferry_options_print(const ferry_taken *taken)
         snprintf(left, sizeof left, "%-3s --%s %s", letter, option.name, option.value);
         printf("  %-46s %s\n", left, option.help);
     }
+}
+
+void ferry_options_print(const ferry_taken *taken)
+{
+    print_options(taken, 0, FERRY_OPTION_QUIET);
+    print_options(taken, FERRY_OPTION_SEARCH, FERRY_OPTION_COUNT);
+    print_options(taken, FERRY_OPTION_QUIET, FERRY_OPTION_SEARCH);
 }

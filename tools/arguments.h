@@ -18,9 +18,7 @@ typedef enum ferry_option {
     FERRY_OPTION_TO,
     FERRY_OPTION_SCORES,
     FERRY_OPTION_NO_SHORTLIST,
-    FERRY_OPTION_SEARCH, /* the first of the search options, which the schema of the model file lists */
-    FERRY_OPTION_SEARCH_END = FERRY_OPTION_SEARCH + 24,
-    FERRY_OPTION_TYPE = FERRY_OPTION_SEARCH_END,
+    FERRY_OPTION_TYPE,
     FERRY_OPTION_BUDGET,
     FERRY_OPTION_TOLERANCE,
     FERRY_OPTION_SINGLE,
@@ -35,10 +33,13 @@ typedef enum ferry_option {
     FERRY_OPTION_KIND,
     FERRY_OPTION_LAYER,
     FERRY_OPTION_HEAD,
-    FERRY_OPTION_QUIET,
+    FERRY_OPTION_QUIET, /* this and the next are the last ones of every help text */
     FERRY_OPTION_HELP,
-    FERRY_OPTION_COUNT
+    FERRY_OPTION_SEARCH, /* the first of the search options, which the schema of the model file lists */
+    FERRY_OPTION_COUNT = FERRY_OPTION_SEARCH + 32
 } ferry_option;
+
+_Static_assert(FERRY_OPTION_SEARCH <= 64, "each of the others has a bit");
 
 /* The options of a command. */
 typedef struct ferry_taken {
