@@ -19,12 +19,9 @@ static bool create_translator(const ferry_call *call, ferry_session *session)
     ferry_options *options = &session->options;
     ferry_options_default(session->model, options, sizeof *options);
     set_options(call, options);
-    if (options->nbest > options->beam) {
-        ferry_complain("--nbest: expected at most --beam, which is %d, found %d", (int)options->beam,
-                       (int)options->nbest);
-        return false;
-    }
-    return ferry_succeeded(ferry_translator_create(session->model, options, &session->translator, &error), &error);
+    const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
+    if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
+    return status == FERRY_OK;
 }
 
 bool ferry_session_open(const ferry_call *call, ferry_session *session)
