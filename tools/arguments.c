@@ -70,7 +70,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
 typedef enum clash {
     BOTH,      /* one of them at a time */
     ABOVE_ONE, /* the second one has to be 1 */
-    MORE,      /* the first one is at most the second one */
+    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
 } clash;
 
 /* Options that contradict each other, in all commands that take both. */
@@ -78,10 +78,11 @@ static const struct conflict {
     const char *first, *second; /* long names */
     clash clash;
 } conflicts[] = {
-    {"nbest", "beam", MORE},          {"sample", "beam", ABOVE_ONE},  {"json", "csv", BOTH},
-    {"untrained", "attention", BOTH}, {"untrained", "model", BOTH},   {"untrained", "input", BOTH},
-    {"untrained", "reference", BOTH}, {"untrained", "csv", BOTH},     {"untrained", "report", BOTH},
-    {"untrained", "beam", BOTH},      {"untrained", "threads", BOTH}, {"untrained", "batch", BOTH},
+    {"nbest", "beam", MORE},          {"sample", "beam", ABOVE_ONE}, {"alternatives", "beam", ABOVE_ONE},
+    {"sample", "alternatives", BOTH}, {"json", "csv", BOTH},         {"untrained", "attention", BOTH},
+    {"untrained", "model", BOTH},     {"untrained", "input", BOTH},  {"untrained", "reference", BOTH},
+    {"untrained", "csv", BOTH},       {"untrained", "report", BOTH}, {"untrained", "beam", BOTH},
+    {"untrained", "threads", BOTH},   {"untrained", "batch", BOTH},
 };
 
 /* Row `index` of those of the search's options that the command line has; NULL past the end. */
@@ -324,12 +325,15 @@ static const ferry_option_value *find_given(const ferry_arguments *arguments, co
 
 static bool check_conflicts(const parser *p)
 {
+    ferry_name unused;
+    const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
+                          find_given(p->arguments, "alternatives", &unused) != NULL;
     for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
         ferry_name names[2];
         const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
                                  *second = find_given(p->arguments, c->second, &names[1]);
         if (first == NULL || second == NULL) continue;
-        if (c->clash == MORE && first->integer > second->integer)
+        if (c->clash == MORE && first->integer > second->integer && !is_drawn)
             ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
                            names[1].text, (int)second->integer, (int)first->integer);
         else if (c->clash == ABOVE_ONE && second->integer > 1)

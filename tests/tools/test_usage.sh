@@ -192,3 +192,14 @@ test_examples()
     done
     [ "$number" -eq 26 ] || fail "expected 26 examples, found $number"
 }
+
+# The first sentence that anybody translates, after README.md and tools/try.sh.
+test_headline()
+{
+    local file text
+    for file in README.md tools/try.sh; do
+        text=$(sed -n 's/^[# ]*tools\/try.sh "\(.*\)"$/\1/p' "$source_dir/$file")
+        expect_quiet_success translate "$text"
+        expect_out 'Wie komme ich zur Insel?\n'
+    done
+}
