@@ -26,7 +26,7 @@ test_languages()
     expect_message 'the model does not say which languages it translates'
     expect_quiet_success languages --quiet -m "$unnamed"
     expect_failure 'nowhere.gguf: cannot open' languages -m nowhere.gguf
-    expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
+    expect_usage_error 'languages: expected no arguments, found 1 argument;' languages x
 }
 
 test_language_options()
