@@ -38,6 +38,13 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
     [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, "", 0, 1, FIELD(scores),
                              "print the score and a tab before each translation"},
+    [FERRY_OPTION_ALIGNMENT] = {"alignment", 0, CHOICE, "hard|soft", 0, 0, NO_FIELD,
+                                "print which source tokens the target tokens come from, as Marian does"},
+    [FERRY_OPTION_PREFIX] = {"prefix", 0, TEXT, "TEXT", 0, 0, NO_FIELD, "every translation begins with TEXT"},
+    [FERRY_OPTION_PREFIXES] = {"prefixes", 0, TEXT, "FILE", 0, 0, NO_FIELD,
+                               "each translation begins with its line of FILE"},
+    [FERRY_OPTION_IDS] = {"ids", 0, SWITCH, "", 0, 0, NO_FIELD, "lines are ids of tokens, in and out"},
+    [FERRY_OPTION_SEED] = {"seed", 0, INTEGER, "N", 0, INT32_MAX, NO_FIELD, "of --sample; default: 0"},
     [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, "", 0, 0, FIELD(shortlist),
                                    "ignore the model's shortlist of target words"},
     [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
@@ -51,7 +58,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                                 "use models with random weights, all of one size"},
     [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0, NO_FIELD,
                                 "the positional encodings to compare; default: all"},
-    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print one line of JSON"},
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print JSON"},
     [FERRY_OPTION_CSV] = {"csv", 0, SWITCH, "", 0, 0, NO_FIELD, "print comma-separated values"},
     [FERRY_OPTION_REPORT] = {"report", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a page of HTML"},
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
@@ -80,8 +87,12 @@ static description describe_key(const ferry_key *key)
     description option = {.least = key->least, .most = key->most, .field = key->place, .help = key->help};
     for (size_t i = 0; key->name[i] != '\0' && i + 1 < sizeof option.name; i++)
         option.name[i] = key->name[i] == '_' ? '-' : key->name[i];
-    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE : key->kind == FERRY_KEY_REAL ? NUMBER : INTEGER;
-    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : "N");
+    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE
+                  : key->kind == FERRY_KEY_REAL ? NUMBER
+                  : key->kind == FERRY_KEY_BOOL ? SWITCH
+                                                : INTEGER;
+    if (option.kind == SWITCH) option.most = 1;
+    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : option.kind == SWITCH ? "" : "N");
     for (size_t i = 0, size = 0; option.kind == CHOICE && key->choices[i] != NULL; i++)
         size += (size_t)snprintf(option.value + size, sizeof option.value - size, "%s%s", i > 0 ? "|" : "",
                                  key->choices[i]);

@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include "line_job.h"
+#include "line_output.h"
 #include "output_file.h"
 
 typedef struct files {
@@ -38,7 +39,8 @@ static int run(const ferry_call *call)
         ferry_complain("translate: expected TEXT or --input, found both");
         return FERRY_EXIT_USAGE;
     }
-    bool done = open_input(call, &f.lines) && ferry_session_open(call, &session) && open_output(call, &f);
+    bool done = open_input(call, &f.lines) &&
+                ferry_session_open(call, NULL, ferry_line_output_has_scores(call), &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
     if (done) done = ferry_line_job_run(&job);
     if (!ferry_output_close(f.out, f.out_name)) done = false;
@@ -59,7 +61,9 @@ const ferry_command ferry_command_translate = {
         "Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
                 "*"},
     .least = 0,
     .most = SIZE_MAX,

@@ -10,9 +10,10 @@ typedef struct ferry_session {
     ferry_translator *translator;
 } ferry_session;
 
-/* Opens the wanted model (open_model.h) and creates a translator; options that are not given keep the model's defaults.
- * Prints a message and returns false on failure. */
-bool ferry_session_open(const ferry_call *call, ferry_session *session);
+/* Opens the model `path`, or if it is NULL the wanted one (open_model.h), and creates a translator; options that are
+ * not given keep the model's defaults, but scores are computed only if `scores` says so or an option. Prints a message
+ * and returns false on failure. */
+bool ferry_session_open(const ferry_call *call, const char *path, bool scores, ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 #endif
