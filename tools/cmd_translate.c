@@ -40,7 +40,7 @@ static int run(const ferry_call *call)
         return FERRY_EXIT_USAGE;
     }
     bool done = open_input(call, &f.lines) &&
-                ferry_session_open(call, NULL, ferry_line_output_has_scores(call), &session) && open_output(call, &f);
+                ferry_session_open(call, NULL, ferry_line_output_scores(call), &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
     if (done) done = ferry_line_job_run(&job);
     if (!ferry_output_close(f.out, f.out_name)) done = false;

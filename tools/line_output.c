@@ -54,10 +54,11 @@ static bool write_entry(const ferry_line_output *output, const ferry_output_line
     return written;
 }
 
-bool ferry_line_output_has_scores(const ferry_call *call)
+ferry_session_scores ferry_line_output_scores(const ferry_call *call)
 {
-    return ferry_is_given(call, FERRY_OPTION_SCORES) || ferry_is_given(call, FERRY_OPTION_JSON) ||
-           ferry_is_given(call, ferry_search_option("nbest"));
+    const bool scores = ferry_is_given(call, FERRY_OPTION_SCORES) || ferry_is_given(call, FERRY_OPTION_JSON) ||
+                        ferry_is_given(call, ferry_search_option("nbest"));
+    return scores ? FERRY_SCORES_MODEL : FERRY_SCORES_NONE;
 }
 
 bool ferry_line_output_write(const ferry_line_output *output, const ferry_output_line *line, const ferry_result *result,

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "command.h"
+#include "translator_session.h"
 
 typedef struct ferry_line_output {
     const ferry_call *call;   /* its options say what is printed */
@@ -20,8 +20,8 @@ typedef struct ferry_output_line {
     const char *error; /* why it was not translated; NULL: it was */
 } ferry_output_line;
 
-/* Whether what is printed has scores. */
-bool ferry_line_output_has_scores(const ferry_call *call);
+/* Which scores of translations are printed. */
+ferry_session_scores ferry_line_output_scores(const ferry_call *call);
 
 /* Writes the hypotheses of line `index` of the result; of one that failed, an empty line with the score of probability
  * 0, or an object with its error. `result` NULL: the whole call failed. Returns whether the line was translated and

@@ -14,9 +14,10 @@ static void choose_beam(const ferry_call *call, ferry_options *options)
         options->beam = options->nbest;
 }
 
-static void set_options(const ferry_call *call, bool scores, ferry_options *options)
+static void set_options(const ferry_call *call, ferry_session_scores scores, ferry_options *options)
 {
-    options->scores = scores ? 1 : 0; /* greedy search is faster without */
+    options->scores = scores != FERRY_SCORES_NONE;
+    if (scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
     ferry_arguments_apply(&call->arguments, options);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
@@ -39,7 +40,7 @@ static bool check_options(const ferry_options *options)
     return false;
 }
 
-static bool create_translator(const ferry_call *call, bool scores, ferry_session *session)
+static bool create_translator(const ferry_call *call, ferry_session_scores scores, ferry_session *session)
 {
     ferry_error error;
     ferry_options *options = &session->options;
@@ -49,7 +50,7 @@ static bool create_translator(const ferry_call *call, bool scores, ferry_session
     return ferry_succeeded(ferry_translator_create(session->model, options, &session->translator, &error), &error);
 }
 
-bool ferry_session_open(const ferry_call *call, const char *path, bool scores, ferry_session *session)
+bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session)
 {
     memset(session, 0, sizeof *session);
     session->model = path != NULL ? ferry_open_model(call, path) : ferry_open_wanted_model(call);
