@@ -88,6 +88,9 @@ const ferry_command ferry_command_score = {
                "translate --scores makes of it. A pair that is too long for the model has the score -inf, a message "
                "with\n"
                "its number, and exit status 1. --json: one object for each pair, with the tokens.\n",
+    .examples = "ferry score source.en target.de\n"
+                "ferry score --length-penalty 1 source.en target.de\n"
+                "ferry score --json source.en target.de\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) | FERRY_TAKES(QUIET),
                 "length-penalty word-penalty max-source threads batch"},
     .least = 2,

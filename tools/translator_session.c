@@ -25,29 +25,15 @@ static void set_options(const ferry_call *call, ferry_session_scores scores, fer
     choose_beam(call, options);
 }
 
-/* What the options of the command line, with the model's defaults, ask for in vain. */
-static bool check_options(const ferry_options *options)
-{
-    const bool greedy = options->sample != 0 || options->alternatives != 0;
-    if (greedy && options->beam > 1)
-        ferry_complain("--%s: expected --beam 1, found %d", options->sample != 0 ? "sample" : "alternatives",
-                       (int)options->beam);
-    else if (!greedy && options->nbest > options->beam)
-        ferry_complain("--nbest: expected at most --beam, which is %d, found %d", (int)options->beam,
-                       (int)options->nbest);
-    else
-        return true;
-    return false;
-}
-
 static bool create_translator(const ferry_call *call, ferry_session_scores scores, ferry_session *session)
 {
     ferry_error error;
     ferry_options *options = &session->options;
     ferry_options_default(session->model, options, sizeof *options);
     set_options(call, scores, options);
-    if (!check_options(options)) return false;
-    return ferry_succeeded(ferry_translator_create(session->model, options, &session->translator, &error), &error);
+    const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
+    if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
+    return status == FERRY_OK;
 }
 
 bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session)
