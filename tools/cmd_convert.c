@@ -70,6 +70,9 @@ const ferry_command ferry_command_convert = {
         "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
+    .examples = "ferry convert opus-mt-en-fr -o en-fr.gguf\n"
+                "ferry convert opus-2020-02-26.zip --type f16\n"
+                "ferry convert nllb-200-distilled-600M -o nllb.gguf --type int8\n",
     .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(BUDGET) | FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,

@@ -44,20 +44,20 @@ test_language_options()
     expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
     expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
-    expect_failure 'option to: the model needs the language to translate into' \
+    expect_failure '--to: the model needs the language to translate into' \
         plot -m tagged.gguf --attention "$text" -o picture.svg
 }
 
 test_languages_refused()
 {
     make_tagged prefix
-    expect_failure 'option to: the model needs the language to translate into; `ferry languages` lists' \
+    expect_failure '--to: the model needs the language to translate into; `ferry languages` lists' \
         translate -m tagged.gguf x
-    expect_failure "option to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
+    expect_failure "--to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
         translate -m tagged.gguf --to en x
-    expect_failure "option from: the model has no language 'de' to translate from" \
+    expect_failure "--from: the model has no language 'de' to translate from" \
         translate -m tagged.gguf --from de --to fra_Latn x
-    expect_failure "option to: the model does not say which languages it translates; found 'de'" \
+    expect_failure "--to: the model does not say which languages it translates; found 'de'" \
         translate -m "$unnamed" --to de x
     expect_usage_error "--policy: expected huggingface|marian|ctranslate2, found 'moses'" translate --policy moses x
     expect_usage_error "--word-penalty: expected a number from -1000 to 1000, found 'x'" translate --word-penalty x y
