@@ -52,9 +52,11 @@ static ferry_status check_selected(const ferry_import_source *source, ferry_erro
     if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
         ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json"))
         return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: expected a directory, a zip archive or a file of weights (.safetensors, .bin, .npz)",
-                      ferry_import_source_path(source));
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
+        "file of Ferry (.gguf)",
+        ferry_import_source_path(source));
 }
 
 static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -86,6 +88,7 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
                  {ferry_import_is_marian, ferry_import_marian},
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
+    if (ferry_import_is_model_file(plan)) return ferry_import_model_file(plan, error);
     FERRY_TRY(check_selected(plan->source, error));
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));

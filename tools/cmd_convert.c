@@ -65,9 +65,11 @@ const ferry_command ferry_command_convert = {
         "SOURCE is a directory, a zip archive, or a file of weights with the other files of the model beside it: a\n"
         "model of Hugging Face, Marian (OPUS-MT, Bergamot) or CTranslate2, or a seq2seq-export-1 "
         "(docs/model-file.md).\n"
+        "SOURCE may be a model file, too, whose matrices get another type; everything else in it stays.\n"
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
-        "Without --type, matrices become float32, but int8 matrices stay int8. f32 makes those float32, too; f16\n"
-        "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n"
+        "Without --type, matrices become float32, but int8 matrices, and those of a model file, stay as they are. f32\n"
+        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error of\n"
+        "each matrix is printed.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
     .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(BUDGET) | FERRY_TAKES(QUIET)},

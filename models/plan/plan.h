@@ -40,8 +40,10 @@ typedef struct ferry_import_tensor {
      * multiplier_count is 1. The importer's choice of memory: the plan's arena or the file. May be unaligned. */
     const void *multipliers; /* float32 */
     int32_t multiplier_count;
+    const float *scales;    /* [N] instead of multipliers: W[n][k] = code · scales[n] */
     float input_multiplier; /* of int8 inputs; 0: none */
     const int32_t *integers;
+    bool packed; /* a matrix of a model file, in its panels: f32, f16 or int8 codes; `row` counts their padding */
 } ferry_import_tensor;
 
 typedef struct ferry_import_plan {
@@ -60,6 +62,7 @@ typedef struct ferry_import_plan {
     ferry_view license;
     const char *training;   /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length; /* ferry.origin.trained_length */
+    ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */
 
     ferry_weights weights;
     ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */
@@ -251,5 +254,8 @@ ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, fer
 /* CTranslate2 directories, Argos packages. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+/* Model files of Ferry itself, which the user names; what lies beside them does not matter. */
+bool ferry_import_is_model_file(const ferry_import_plan *plan);
+ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error);
 
 #endif

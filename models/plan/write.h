@@ -11,7 +11,8 @@ typedef struct ferry_import_options {
     /* Of the matrices in the model file: FERRY_F32, FERRY_F16 or FERRY_I8 (row by row; a source's own integers stay as
      * they are). */
     ferry_type type;
-    /* With FERRY_F32: int8 matrices of the source become float32, too; otherwise they stay int8. */
+    /* With FERRY_F32: int8 matrices of the source, and f16 ones of a model file, become float32, too; otherwise they
+     * stay as they are. */
     bool widen;
     const char *name; /* general.name; NULL: the name of the source */
     uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/budget.h) */
