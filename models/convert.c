@@ -97,6 +97,15 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
     return fail_unknown(plan, config, error);
 }
 
+static ferry_status find_pair(ferry_import_plan *plan, const ferry_import_options *options, ferry_error *error)
+{
+    if (options->pair != NULL) return ferry_import_named_pair(plan, options->pair, error);
+    if (plan->file == NULL) FERRY_TRY(ferry_import_guess_pair(plan, error));
+    if (plan->guessed[0] != NULL && options->guessed != NULL)
+        options->guessed(options->user, plan->guessed[0], plan->guessed[1]);
+    return FERRY_OK;
+}
+
 ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
                           ferry_error *error)
 {
@@ -111,6 +120,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
+    if (status == FERRY_OK) status = find_pair(&plan, options, error);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

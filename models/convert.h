@@ -9,7 +9,7 @@
  * complete. `options` NULL: f32, the source's name. Holds one panel of a matrix in memory at a time; what it may
  * take at most is a budget (models/containers/budget.h), whatever the source. Errors name file, key or tensor: IO,
  * FORMAT, UNSUPPORTED (a kind or a choice that Ferry does not know; a directory that holds several models, with their
- * names), ARGUMENT (options->type), MEMORY, LIMIT (the budget), CANCELLED. */
+ * names), ARGUMENT (options->type, options->pair), MEMORY, LIMIT (the budget), CANCELLED. */
 ferry_status ferry_import(const char *source, const char *output, const ferry_import_options *options,
                           ferry_error *error);
 

@@ -40,6 +40,7 @@ static int run(const ferry_call *call)
     const ferry_option_value *budget = &call->arguments.options[FERRY_OPTION_BUDGET];
     const ferry_import_options options = {.type = types[type->integer],
                                           .widen = type->given,
+                                          .pair = ferry_option_text(call, FERRY_OPTION_PAIR),
                                           .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
     char derived[FERRY_PATH_MAX + 8];
     ferry_file_info written;
@@ -70,9 +71,11 @@ const ferry_command ferry_command_convert = {
         "Without --type, matrices become float32, but int8 matrices, and those of a model file, stay as they are. f32\n"
         "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error of\n"
         "each matrix is printed.\n"
+        "Where the files do not say which languages a model translates, its name may (opus-mt-en-de), or --pair does.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
-    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(BUDGET) | FERRY_TAKES(QUIET)},
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(PAIR) | FERRY_TAKES(BUDGET) |
+                       FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,
     .run = run,

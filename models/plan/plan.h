@@ -62,6 +62,7 @@ typedef struct ferry_import_plan {
     ferry_view license;
     const char *training;   /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length; /* ferry.origin.trained_length */
+    const char *guessed[2]; /* the pair of languages that names alone say; NULL: none */
     ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */
 
     ferry_weights weights;
@@ -199,6 +200,13 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
 ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
                                         ferry_error *error);
+/* language_pair.c: the same where only a name says so; where nothing does, by the name of the source or of its folder
+ * (opus-mt-en-de); and where the user does: the languages of a model for one pair, or the defaults of a model that
+ * lists its own. Errors: ARGUMENT (`pair`), UNSUPPORTED (no tokenizer). */
+ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
+                                       ferry_error *error);
+ferry_status ferry_import_guess_pair(ferry_import_plan *plan, ferry_error *error);
+ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, ferry_error *error);
 /* Tags of languages as a family writes them ("deu_Latn", "de_DE", "fra"), and their ids. Zeroed: empty. */
 typedef struct ferry_import_tags {
     ferry_view *tags; /* [count] */
