@@ -39,9 +39,18 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
     [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, "", 0, 1, FIELD(scores),
                              "print the score and a tab before each translation"},
+    [FERRY_OPTION_ALIGNMENT] = {"alignment", 0, CHOICE, "hard|soft", 0, 0, NO_FIELD,
+                                "print which source tokens the target tokens come from, as Marian does"},
+    [FERRY_OPTION_PREFIX] = {"prefix", 0, TEXT, "TEXT", 0, 0, NO_FIELD, "every translation begins with TEXT"},
+    [FERRY_OPTION_PREFIXES] = {"prefixes", 0, TEXT, "FILE", 0, 0, NO_FIELD,
+                               "each translation begins with its line of FILE"},
+    [FERRY_OPTION_IDS] = {"ids", 0, SWITCH, "", 0, 0, NO_FIELD, "lines are ids of tokens, in and out"},
+    [FERRY_OPTION_SEED] = {"seed", 0, INTEGER, "N", 0, INT32_MAX, NO_FIELD, "of --sample; default: 0"},
     [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, "", 0, 0, FIELD(shortlist),
                                    "ignore the model's shortlist of target words"},
     [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
+    [FERRY_OPTION_PAIR] = {"pair", 0, TEXT, "SOURCE-TARGET", 0, 0, NO_FIELD,
+                           "the languages that the model translates by default: en-de"},
     [FERRY_OPTION_BUDGET] = {"budget", 0, INTEGER, "MB", 1, 1 << 24, NO_FIELD,
                              "what SOURCE may take at most; see above"},
     [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, NO_FIELD,
@@ -52,7 +61,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                                 "use models with random weights, all of one size"},
     [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0, NO_FIELD,
                                 "the positional encodings to compare; default: all"},
-    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print one line of JSON"},
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print JSON"},
     [FERRY_OPTION_CSV] = {"csv", 0, SWITCH, "", 0, 0, NO_FIELD, "print comma-separated values"},
     [FERRY_OPTION_REPORT] = {"report", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a page of HTML"},
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
@@ -68,9 +77,9 @@ static const description table[FERRY_OPTION_SEARCH] = {
 };
 
 typedef enum clash {
-    BOTH,      /* one of them at a time */
-    ABOVE_ONE, /* the second one has to be 1 */
-    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
+    BOTH,  /* one of them at a time */
+    MORE,  /* the first one is at most the second one */
+    ALONE, /* the first one is of no use without the second one */
 } clash;
 
 /* Options that contradict each other, in all commands that take both. */
@@ -78,11 +87,32 @@ static const struct conflict {
     const char *first, *second; /* long names */
     clash clash;
 } conflicts[] = {
-    {"nbest", "beam", MORE},          {"sample", "beam", ABOVE_ONE}, {"alternatives", "beam", ABOVE_ONE},
-    {"sample", "alternatives", BOTH}, {"json", "csv", BOTH},         {"untrained", "attention", BOTH},
-    {"untrained", "model", BOTH},     {"untrained", "input", BOTH},  {"untrained", "reference", BOTH},
-    {"untrained", "csv", BOTH},       {"untrained", "report", BOTH}, {"untrained", "beam", BOTH},
-    {"untrained", "threads", BOTH},   {"untrained", "batch", BOTH},
+    {"nbest", "beam", MORE},
+    {"sample", "beam", BOTH},
+    {"alternatives", "beam", BOTH},
+    {"sample", "alternatives", BOTH},
+    {"alternatives", "nbest", ALONE},
+    {"temperature", "sample", ALONE},
+    {"top-k", "sample", ALONE},
+    {"top-p", "sample", ALONE},
+    {"seed", "sample", ALONE},
+    {"prefix", "prefixes", BOTH},
+    {"ids", "prefix", BOTH},
+    {"ids", "prefixes", BOTH},
+    {"ids", "json", BOTH},
+    {"ids", "replace-unknowns", BOTH},
+    {"json", "scores", BOTH},
+
+    {"json", "csv", BOTH},
+    {"untrained", "attention", BOTH},
+    {"untrained", "model", BOTH},
+    {"untrained", "input", BOTH},
+    {"untrained", "reference", BOTH},
+    {"untrained", "csv", BOTH},
+    {"untrained", "report", BOTH},
+    {"untrained", "beam", BOTH},
+    {"untrained", "threads", BOTH},
+    {"untrained", "batch", BOTH},
 };
 
 /* Row `index` of those of the search's options that the command line has; NULL past the end. */
@@ -99,8 +129,12 @@ static description describe_key(const ferry_key *key)
     description option = {.least = key->least, .most = key->most, .field = key->place, .help = key->help};
     for (size_t i = 0; key->name[i] != '\0' && i + 1 < sizeof option.name; i++)
         option.name[i] = key->name[i] == '_' ? '-' : key->name[i];
-    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE : key->kind == FERRY_KEY_REAL ? NUMBER : INTEGER;
-    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : "N");
+    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE
+                  : key->kind == FERRY_KEY_REAL ? NUMBER
+                  : key->kind == FERRY_KEY_BOOL ? SWITCH
+                                                : INTEGER;
+    if (option.kind == SWITCH) option.most = 1;
+    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : option.kind == SWITCH ? "" : "N");
     for (size_t i = 0, size = 0; option.kind == CHOICE && key->choices[i] != NULL; i++)
         size += (size_t)snprintf(option.value + size, sizeof option.value - size, "%s%s", i > 0 ? "|" : "",
                                  key->choices[i]);
@@ -325,20 +359,16 @@ static const ferry_option_value *find_given(const ferry_arguments *arguments, co
 
 static bool check_conflicts(const parser *p)
 {
-    ferry_name unused;
-    const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
-                          find_given(p->arguments, "alternatives", &unused) != NULL;
     for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
         ferry_name names[2];
         const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
                                  *second = find_given(p->arguments, c->second, &names[1]);
-        if (first == NULL || second == NULL) continue;
-        if (c->clash == MORE && first->integer > second->integer && !is_drawn)
+        if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;
+        if (c->clash == ALONE)
+            ferry_complain("%s: %s: expected --%s with it", p->command, names[0].text, c->second);
+        else if (c->clash == MORE && first->integer > second->integer)
             ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
                            names[1].text, (int)second->integer, (int)first->integer);
-        else if (c->clash == ABOVE_ONE && second->integer > 1)
-            ferry_complain("%s: %s: expected %s 1 with it, found %d", p->command, names[0].text, names[1].text,
-                           (int)second->integer);
         else if (c->clash == BOTH)
             ferry_complain("%s: expected %s or %s, found both", p->command, names[0].text, names[1].text);
         else

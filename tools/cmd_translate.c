@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/terminal.h"
 #include "line_job.h"
+#include "line_output.h"
 #include "output_file.h"
 
 typedef struct files {
@@ -62,7 +63,8 @@ static int run(const ferry_call *call)
                        ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
         return FERRY_EXIT_USAGE;
     }
-    bool done = open_input(call, &f.lines) && ferry_session_open(call, &session) && open_output(call, &f);
+    bool done = open_input(call, &f.lines) &&
+                ferry_session_open(call, NULL, ferry_line_output_scores(call), &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
     if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
@@ -87,7 +89,9 @@ const ferry_command ferry_command_translate = {
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,

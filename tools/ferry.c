@@ -27,9 +27,9 @@ static const ferry_command command_help = {
 };
 
 static const ferry_command *const commands[] = {
-    &ferry_command_translate, &ferry_command_languages, &ferry_command_convert,
-    &ferry_command_inspect,   &ferry_command_verify,    &ferry_command_bench,
-    &ferry_command_plot,      &ferry_command_cache,     &command_help,
+    &ferry_command_translate, &ferry_command_score,   &ferry_command_compare, &ferry_command_languages,
+    &ferry_command_convert,   &ferry_command_inspect, &ferry_command_verify,  &ferry_command_bench,
+    &ferry_command_plot,      &ferry_command_cache,   &command_help,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
