@@ -100,7 +100,6 @@ static const struct conflict {
     {"ids", "json", BOTH},
     {"ids", "replace-unknowns", BOTH},
     {"json", "scores", BOTH},
-
     {"json", "csv", BOTH},
     {"untrained", "attention", BOTH},
     {"untrained", "model", BOTH},
