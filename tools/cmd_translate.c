@@ -83,7 +83,7 @@ const ferry_command ferry_command_translate = {
         "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
-        "Search options default to what the model's authors chose.\n"
+        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"

@@ -176,6 +176,10 @@ test_examples()
     cp -r "$positions/none-post" nllb-200-distilled-600M
     (cd opus-mt-en-fr && python3 -m zipfile -c ../opus-2020-02-26.zip ./*)
     convert_sample none-post own-model.gguf
+    cp letter.txt source.en
+    "$ferry" translate -i source.en -o target.de
+    cp "$shipped" one.gguf
+    cp "$shipped" other.gguf
     for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
         cp "$shipped" en-fr.gguf # which those of convert overwrite
         cp "$shipped" nllb.gguf
@@ -190,5 +194,16 @@ test_examples()
             [ "$status" -eq 0 ] || fail "$example: exit status $status: $(cat err)"
         done < examples
     done
-    [ "$number" -eq 26 ] || fail "expected 26 examples, found $number"
+    [ "$number" -eq 32 ] || fail "expected 32 examples, found $number"
+}
+
+# The first sentence that anybody translates, after README.md and tools/try.sh.
+test_headline()
+{
+    local file text
+    for file in README.md tools/try.sh; do
+        text=$(sed -n 's/^[# ]*tools\/try.sh "\(.*\)"$/\1/p' "$source_dir/$file")
+        expect_quiet_success translate "$text"
+        expect_out 'Wie komme ich zur Insel?\n'
+    done
 }
