@@ -176,6 +176,10 @@ test_examples()
     cp -r "$positions/none-post" nllb-200-distilled-600M
     (cd opus-mt-en-fr && python3 -m zipfile -c ../opus-2020-02-26.zip ./*)
     convert_sample none-post own-model.gguf
+    cp letter.txt source.en
+    "$ferry" translate -i source.en -o target.de
+    cp "$shipped" one.gguf
+    cp "$shipped" other.gguf
     for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
         cp "$shipped" en-fr.gguf # which those of convert overwrite
         cp "$shipped" nllb.gguf
@@ -190,7 +194,7 @@ test_examples()
             [ "$status" -eq 0 ] || fail "$example: exit status $status: $(cat err)"
         done < examples
     done
-    [ "$number" -eq 26 ] || fail "expected 26 examples, found $number"
+    [ "$number" -eq 32 ] || fail "expected 32 examples, found $number"
 }
 
 # The first sentence that anybody translates, after README.md and tools/try.sh.

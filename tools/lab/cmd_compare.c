@@ -185,9 +185,9 @@ const ferry_command ferry_command_compare = {
         "chrf;\n"
         "differences: for each line source reference texts scores. [value, low, high]: a median and its 95 % "
         "interval.\n",
-    .examples = "ferry compare -i text.en model.gguf model-int8.gguf\n"
-                "ferry compare -i text.en --reference text.de one.gguf other.gguf\n"
-                "ferry compare -i text.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
+    .examples = "ferry compare -i source.en one.gguf other.gguf\n"
+                "ferry compare -i source.en --reference target.de one.gguf other.gguf\n"
+                "ferry compare -i source.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
     .options = {FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) |
                     FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "beam length-penalty word-penalty max-source max-length threads batch"},
