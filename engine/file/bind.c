@@ -266,8 +266,8 @@ ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values 
     ferry_binder binder = {.file = file, .gguf = &file->gguf, .kernels = kernels};
     ferry_status status;
     binder.used = calloc(tensors + 1, sizeof *binder.used);
-    file->widenings = calloc(tensors + 1, sizeof *file->widenings);
-    if (binder.used == NULL || file->widenings == NULL)
+    file->matrices = calloc(tensors + 1, sizeof *file->matrices);
+    if (binder.used == NULL || file->matrices == NULL)
         status = ferry_fail_memory(error, "the tensors of a model file", tensors);
     else
         status = bind_everything(&binder, values, error);

@@ -21,6 +21,8 @@ void ferry_import_plan_destroy(ferry_import_plan *plan)
     for (size_t i = 0; i < plan->tree_count; i++) json_decref(plan->trees[i]);
     for (size_t i = 0; i < plan->shard_count; i++) ferry_weights_close(&plan->shards[i]);
     ferry_weights_close(&plan->weights);
+    if (plan->file != NULL) ferry_model_file_close(plan->file);
+    free(plan->file);
     free(plan->shards);
     free(plan->used);
     free(plan->tensors);

@@ -29,6 +29,23 @@ test_languages()
     expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
 }
 
+test_pair()
+{
+    mkdir en-de
+    cp "$unnamed" en-de/model.gguf # the name of a model file does not count
+    expect_success convert --quiet en-de/model.gguf -o plain.gguf
+    run languages --quiet -m plain.gguf
+    expect_out ''
+    expect_quiet_success convert "$unnamed" --pair en-de -o pair.gguf
+    expect_quiet_success languages -m pair.gguf
+    cut -f1-3 out > found && mv found out
+    expect_out 'en\teng\tfrom*\nde\tdeu\tto*\n'
+    expect_failure "option from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
+    expect_failure "pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
+        convert "$unnamed" --pair german -o other.gguf
+    [ ! -e other.gguf ] || fail 'a file is left'
+}
+
 test_language_options()
 {
     make_tagged suffix
