@@ -79,7 +79,8 @@ static int run(const ferry_call *call)
         ferry_complain("cache: expected 'list' or 'clear', found '%s'", call->arguments.operands[0]);
         return FERRY_EXIT_USAGE;
     }
-    if (!ferry_cache_folder_open(&folder, false)) return FERRY_EXIT_FAILED;
+    ferry_error error;
+    if (!ferry_succeeded(ferry_cache_folder_open(&folder, false, &error), &error)) return FERRY_EXIT_FAILED;
     int status = FERRY_EXIT_FAILED;
     if (ferry_cache_list(&folder, &files, &count)) {
         status = actions[action].run(&folder, files, count);
