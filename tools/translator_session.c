@@ -8,6 +8,7 @@ static void set_options(const ferry_call *call, ferry_options *options)
 {
     const bool nbest = ferry_is_given(call, ferry_search_option("nbest"));
     options->scores = nbest ? 1 : 0; /* greedy search is faster without */
+    if (ferry_option_is_taken(call->arguments.taken, ferry_search_option("split"))) options->split = FERRY_SPLIT_AUTO;
     ferry_arguments_apply(&call->arguments, options);
     if (nbest && !ferry_is_given(call, ferry_search_option("beam")) && options->beam < options->nbest)
         options->beam = options->nbest;
