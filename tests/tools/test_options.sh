@@ -10,10 +10,10 @@ test_version_and_help()
         expect_match '^ferry [0-9]+\.[0-9]+\.[0-9]+$'
     done
     expect_success help
-    for name in translate languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench plot cache help; do
         expect_match "^  $name "
     done
-    for name in translate languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench plot cache help; do
         expect_success help "$name"
         expect_match "^usage: ferry $name"
         mv out first

@@ -136,6 +136,7 @@ static bool open_model(work *w, size_t m)
     ferry_session *session = &w->sessions[m];
     if (!ferry_session_open(w->call, path, FERRY_SCORES_MODEL, session)) return false;
     w->comparison.models[m].path = path;
+    w->comparison.models[m].beam = session->options.beam;
     w->comparison.models[m].bytes = ferry_model_info(session->model, "bytes");
     w->comparison.threads = session->options.threads;
     return true;
@@ -181,7 +182,7 @@ const ferry_command ferry_command_compare = {
         "Shows how many lines two models translate differently, and the first of these; the mean of the scores;\n"
         "size and speed: medians over lines for which the models take turns, on one thread, and over rounds of many\n"
         "lines, on --threads; with --reference BLEU and chrF as sacrebleu computes them.\n"
-        "--json: lines different models: for each path bytes line_ms token_ms token_ratio tokens_per_s score bleu "
+        "--json: lines different models: for each path beam bytes line_ms token_ms token_ratio tokens_per_s score bleu "
         "chrf;\n"
         "differences: for each line source reference texts scores. [value, low, high]: a median and its 95 % "
         "interval.\n",
