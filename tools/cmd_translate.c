@@ -91,7 +91,8 @@ static int run(const ferry_call *call)
     if (done) done = ferry_line_job_run(&job);
     if (!close_output(&f, &job)) done = false;
     if (job.interrupted != 0)
-        ferry_complain("stopped after %s lines%s", ferry_group_digits(job.written).text, way_on(call));
+        ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
+                       way_on(call));
     ferry_resume_close(&f.resume);
     ferry_session_close(&session);
     ferry_lines_close(&f.lines);

@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "command.h"
 
-enum { MOST_CHECKED = 32 };
+enum { MOST_CHECKED = 16 };
 
 static size_t count_lines(ferry_view text)
 {
