@@ -100,7 +100,7 @@ const ferry_command ferry_command_score = {
                 "ferry score --length-penalty 1 source.en target.de\n"
                 "ferry score --json source.en target.de\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) | FERRY_TAKES(QUIET),
-                "length-penalty word-penalty max-source threads batch"},
+                "length-penalty word-penalty threads batch", 0},
     .least = 2,
     .most = 2,
     .run = run,
