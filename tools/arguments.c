@@ -389,6 +389,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
 {
     parser p = {.command = command, .taken = taken, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
+    arguments->taken = taken;
     arguments->operands = argv;
     bool options_ended = false;
     while (p.at < p.count) {

@@ -19,6 +19,7 @@ static void set_options(const ferry_call *call, ferry_session_scores scores, fer
     options->scores = scores != FERRY_SCORES_NONE;
     if (scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
+    if (ferry_option_is_taken(call->arguments.taken, ferry_search_option("split"))) options->split = FERRY_SPLIT_AUTO;
     ferry_arguments_apply(&call->arguments, options);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;

@@ -22,6 +22,8 @@ test_near_misses()
     expect_usage_error "found 'cleer'; did you mean 'clear'?" cache cleer
     expect_usage_error "found 'encoding'; did you mean 'encodings'?" bench encoding
     expect_failure "rpoe: neither a positional encoding of this build nor a file; did you mean 'rope'?" plot rpoe -o x.svg
+    expect_usage_error "found 'rpoe'; did you mean 'rope'?" bench encodings --untrained --encodings none,rpoe
+    expect_usage_error "unknown option '--verion'; did you mean '--version'?" --verion
     # Whatever its length.
     expect_usage_error 'unknown command' "$(printf 'x%.0s' {1..5000})"
 }
@@ -35,13 +37,11 @@ test_contradictions()
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
     expect_usage_error "plot: expected --untrained or -m, found both" plot --untrained -m x -o x.svg
     expect_usage_error "plot: expected ENCODING, MODEL, --untrained or --attention TEXT" plot rope --untrained -o x.svg
-    expect_usage_error "plot: --head: expected --attention with it" plot rope --head 1 -o x.svg
     local option
     for option in '--input x' '--reference x' --csv '--report x' '--beam 2' '--threads 2' '--batch 2'; do
         # shellcheck disable=SC2086 # two arguments
         expect_usage_error "bench: expected --untrained or ${option% *}, found both" bench encodings --untrained $option
     done
-    expect_usage_error "bench: expected --json or --csv, found both" bench encodings --json --csv
 }
 
 # Messages name an option as it was typed, also those of the library.
