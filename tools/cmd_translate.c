@@ -40,7 +40,9 @@ static bool open_output(const ferry_call *call, files *f)
         f->out = stdout;
         return true;
     }
-    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input")) return false;
+    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input") ||
+        ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_PREFIXES), "prefixes"))
+        return false;
     if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
         f->out = ferry_output_open(f->out_name);
         return f->out != NULL;
@@ -137,7 +139,9 @@ const ferry_command ferry_command_translate = {
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
         "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
         "chose.\n"
-        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) warnings error;\n"
+        "with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of each token.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
