@@ -6,6 +6,7 @@
 
 #include "line_reader.h"
 #include "line_translation.h"
+#include "model_damage.h"
 #include "translator_session.h"
 
 typedef struct ferry_line_job {
@@ -15,6 +16,7 @@ typedef struct ferry_line_job {
     FILE *out;
     ferry_line_translation translation;
     int warnings;
+    ferry_model_damage damage;
     bool failed;     /* some line was not translated; a message was printed */
     int interrupted; /* by this signal, or 0 */
 } ferry_line_job;
