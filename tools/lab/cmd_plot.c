@@ -112,7 +112,7 @@ static bool plot_attention(const ferry_call *call, FILE *out)
         .head = option_or_default(call, FERRY_OPTION_HEAD),
     };
     ferry_session session;
-    if (!ferry_session_open(call, NULL, FERRY_SCORES_NONE, &session)) return false;
+    if (!ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session)) return false;
     const bool done = ferry_plot_attention(out, session.model, session.translator, &request);
     ferry_session_close(&session);
     return done;
