@@ -96,7 +96,7 @@ static bool is_wrong_usage(const ferry_call *call)
                        ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
         return true;
     }
-    if (ferry_is_given(call, FERRY_OPTION_RESUME) && !ferry_is_given(call, FERRY_OPTION_OUTPUT)) {
+    if (ferry_is_given(call, FERRY_OPTION_RESUME) && ferry_option_text(call, FERRY_OPTION_OUTPUT) == NULL) {
         ferry_complain("--resume: expected the file to continue as --output FILE");
         return true;
     }
@@ -112,11 +112,11 @@ static int run(const ferry_call *call)
                                        .progress = ferry_line_job_progress,
                                        .user = &job};
     if (is_wrong_usage(call)) return FERRY_EXIT_USAGE;
+    hint(call);
     bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
     job.out = f.out;
     job.out_name = f.out_name;
     job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
-    if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
     if (!close_output(&f, &job)) done = false;
     if (job.interrupted != 0)

@@ -36,6 +36,7 @@ test_contradictions()
 {
     expect_usage_error "translate: expected TEXT or -i, found both" translate -i in x
     expect_usage_error "translate: expected TEXT or --input, found both" translate --input - x
+    expect_usage_error "--resume: expected the file to continue as --output FILE" translate --resume -o - -i x
     expect_usage_error "translate: --nbest: expected at most --beam, which is 2, found 3" translate --beam 2 --nbest 3 x
     expect_usage_error "inspect: expected MODEL or -m, found both" inspect -m a b
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
@@ -126,16 +127,24 @@ test_standard_streams()
     done
 }
 
-# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed.
+# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed as soon as there is
+# a message (with --quiet: after a second).
 at_terminal()
 {
     status=0
     python3 - "$ferry" "$@" > out 2> err << 'PYTHON' || status=$?
-import os, subprocess, sys
+import os, select, subprocess, sys
 master, slave = os.openpty()
-process = subprocess.Popen(sys.argv[1:], stdin=slave)
+process = subprocess.Popen(sys.argv[1:], stdin=slave, stderr=subprocess.PIPE)
+quiet = sys.argv[-1] == "--quiet"
+if select.select([process.stderr], [], [], 1 if quiet else 30)[0]:
+    sys.stderr.write(process.stderr.readline().decode())
+elif not quiet:
+    process.kill()
+    sys.exit("nothing is said before something is typed")
 os.write(master, b"Good morning!\n\x04")
-sys.exit(process.wait(timeout=60))
+sys.stderr.write(process.stderr.read().decode())
+sys.exit(process.wait())
 PYTHON
     expect_status 0
     expect_out 'Guten Morgen!\n'
