@@ -1,7 +1,10 @@
 #include <signal.h>
+#include <string.h>
 
 #include "base/file_system.h"
+#include "base/terminal.h"
 #include "line_job.h"
+#include "line_output.h"
 #include "output_file.h"
 
 typedef struct files {
@@ -64,14 +67,35 @@ static bool close_output(const files *f, const ferry_line_job *job)
     return false;
 }
 
+/* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
+static bool is_file_name(const char *text)
+{
+    ferry_file_info file;
+    return strpbrk(text, "./\\") != NULL && strpbrk(text, " \t\n") == NULL && ferry_file_examine(text, &file);
+}
+
+/* Says what is probably not meant, and does it. */
+static void hint(const ferry_call *call)
+{
+    const ferry_arguments *arguments = &call->arguments;
+    if (ferry_is_given(call, FERRY_OPTION_QUIET)) return;
+    if (arguments->operand_count == 1 && is_file_name(arguments->operands[0]))
+        ferry_complain("'%s' is translated as text; to translate the file: ferry translate -i FILE",
+                       arguments->operands[0]);
+    if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
+        ferry_is_terminal(stdin))
+        ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
+}
+
 static bool is_wrong_usage(const ferry_call *call)
 {
     if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or --input, found both");
+        ferry_complain("translate: expected TEXT or %s, found both",
+                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
         return true;
     }
-    if (ferry_is_given(call, FERRY_OPTION_RESUME) && !ferry_is_given(call, FERRY_OPTION_OUTPUT)) {
-        ferry_complain("--resume: expected the file to continue as --output FILE");
+    if (ferry_is_given(call, FERRY_OPTION_RESUME) && ferry_option_text(call, FERRY_OPTION_OUTPUT) == NULL) {
+        ferry_complain("--resume: expected a file as --output, found standard output");
         return true;
     }
     return false;
@@ -83,11 +107,14 @@ static int run(const ferry_call *call)
     ferry_session session = {.model = NULL};
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
     if (is_wrong_usage(call)) return FERRY_EXIT_USAGE;
-    bool done = open_input(call, &f.lines) &&
-                ferry_session_open_watched(call, ferry_line_job_progress, &job, &session) && open_output(call, &f);
+    bool done =
+        open_input(call, &f.lines) &&
+        ferry_session_open_watched(call, ferry_line_output_scores(call), ferry_line_job_progress, &job, &session) &&
+        open_output(call, &f);
     job.out = f.out;
     job.out_name = f.out_name;
     job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
+    if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
     if (!close_output(&f, &job)) done = false;
     if (job.interrupted != 0)
@@ -110,10 +137,14 @@ const ferry_command ferry_command_translate = {
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
         "Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+    .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
+                "ferry translate -i letter.txt -o brief.txt\n"
+                "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) |
-                    FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(SCORES) |
-                    FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
-                "*"},
+                    FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
+                    FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
+                    FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,
     .run = run,

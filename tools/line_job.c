@@ -32,28 +32,35 @@ static void warn(ferry_line_job *j, size_t i, const char *warning)
     ferry_complain("line %zu: %s%s", j->lines->first + i + 1, warning, last ? " (further warnings are not shown)" : "");
 }
 
-static void write_line(ferry_line_job *j, size_t i, const ferry_result *result)
+/* `why`: the error of the whole call, or NULL. */
+static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, const char *why)
 {
-    const ferry_line_output output = {.call = j->call, .out = j->out};
-    const ferry_output_line line = {.number = j->lines->first + i, .returned = j->lines->returns[i]};
+    const ferry_line_output output = {.call = j->call, .model = j->session->model, .out = j->out};
     const char *reason = ferry_result_error(result, i);
+    const ferry_output_line line = {.number = j->lines->first + i,
+                                    .source = j->lines->texts[i],
+                                    .returned = j->lines->returns[i],
+                                    .error = reason != NULL ? reason : why};
     warn(j, i, ferry_result_warning(result, i));
-    if (!ferry_line_output_write(&output, line, result, i)) j->failed = true;
+    if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
+    if (!ferry_line_output_write(&output, &line, result, i)) j->failed = true;
     if (reason != NULL) ferry_complain("line %zu: %s", line.number + 1, reason);
 }
 
 /* After an interruption, output ends before the first line that is not finished. */
 static size_t lines_to_write(const ferry_line_job *j, const ferry_result *result)
 {
-    if (j->interrupted == 0 || result == NULL) return j->lines->count;
     size_t count = 0;
+    if (j->interrupted == 0) return j->lines->count;
+    if (result == NULL) return 0;
     while (count < j->lines->count && ferry_result_status(result, count) != FERRY_ERROR_CANCELLED) count++;
     return count;
 }
 
-static bool write_lines(ferry_line_job *j, size_t count, const ferry_result *result)
+static bool write_lines(ferry_line_job *j, const ferry_result *result, const char *why)
 {
-    for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result);
+    const size_t count = lines_to_write(j, result);
+    for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
     j->lost = ferror(j->out) || fflush(j->out) != 0;
     if (j->lost)
         ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, strerror(errno), j->written);
@@ -66,13 +73,13 @@ static bool translate_lines(ferry_line_job *j)
 {
     ferry_error error;
     ferry_result *result;
-    ferry_translator *translator = j->session->translator;
-    ferry_interrupt_begin(translator);
-    const ferry_status status = ferry_translate(translator, j->lines->texts, j->lines->count, &result, &error);
+    if (!ferry_line_translation_prepare(&j->translation, j->lines)) return false;
+    ferry_interrupt_begin(j->session->translator);
+    const ferry_status status = ferry_line_translation_run(&j->translation, j->lines, &result, &error);
     j->interrupted = ferry_interrupt_end();
     const size_t first = j->lines->first + 1, last = j->lines->first + j->lines->count;
     if (status != FERRY_OK && j->interrupted == 0) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
-    const bool written = write_lines(j, lines_to_write(j, result), result);
+    const bool written = write_lines(j, result, result == NULL ? error.message : NULL);
     ferry_result_destroy(result);
     return written && j->interrupted == 0;
 }
@@ -83,7 +90,7 @@ static bool translate_lines(ferry_line_job *j)
 static bool repeat_lines(ferry_line_job *j, size_t count, bool translate)
 {
     while (count > 0 && ferry_lines_next(j->lines, count)) {
-        if (translate && !translate_lines(j)) return false;
+        if (translate ? !translate_lines(j) : !ferry_line_translation_skip(&j->translation, j->lines)) return false;
         count -= j->lines->count;
     }
     if (count > 0 && !j->lines->failed)
@@ -150,14 +157,21 @@ static bool translate_all(ferry_line_job *j)
         if (!translate_lines(j)) return false;
         if (most < least * MOST_BATCHES && ferry_clock() - start < patience) most *= 2;
     }
-    return !j->lines->failed;
+    return !j->lines->failed && ferry_line_translation_finish(&j->translation);
 }
 
-bool ferry_line_job_run(ferry_line_job *j)
+static bool run(ferry_line_job *j)
 {
     if (j->resume != NULL && !continue_output(j)) return false;
     begin_progress(j);
     const bool done = translate_all(j);
     ferry_progress_erase();
+    return done;
+}
+
+bool ferry_line_job_run(ferry_line_job *j)
+{
+    const bool done = ferry_line_translation_open(&j->translation, j->call, j->session) && run(j);
+    ferry_line_translation_close(&j->translation);
     return done;
 }

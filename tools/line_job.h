@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "line_reader.h"
+#include "line_translation.h"
 #include "progress.h"
 #include "resume.h"
 #include "translator_session.h"
@@ -18,6 +19,7 @@ typedef struct ferry_line_job {
     ferry_resume *resume; /* NULL: `out` is new */
     ferry_progress progress;
     size_t written; /* lines of input of which everything is in `out` */
+    ferry_line_translation translation;
     int warnings;
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */

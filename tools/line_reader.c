@@ -155,12 +155,19 @@ static bool read_batch(ferry_lines *lines, size_t most, bool all)
 
 bool ferry_lines_peek(ferry_lines *lines)
 {
-    return lines->total == 0 || read_more(lines);
+    while (lines->total > 0 && !lines->recognized)
+        if (!read_more(lines)) return false;
+    return true;
 }
 
 bool ferry_lines_next(ferry_lines *lines, size_t most)
 {
     return read_batch(lines, most, false);
+}
+
+bool ferry_lines_exactly(ferry_lines *lines, size_t count)
+{
+    return read_batch(lines, count, true);
 }
 
 bool ferry_lines_rest(ferry_lines *lines)

@@ -50,6 +50,8 @@ bool ferry_lines_peek(ferry_lines *lines);
 /* Reads the next batch. Waits for its first line; ends it at `most` lines, or when reading more would block. Returns
  * false at the end of the input and after a failure. */
 bool ferry_lines_next(ferry_lines *lines, size_t most);
+/* The same, of `count` lines, or what is left of the input, however long it takes. */
+bool ferry_lines_exactly(ferry_lines *lines, size_t count);
 /* Reads all remaining lines as one batch. */
 bool ferry_lines_rest(ferry_lines *lines);
 /* The share of the input that the lines before the current batch and `count` lines of it are: 0 … 1; less than 0: not
