@@ -86,7 +86,8 @@ text = b"How are you?\n" * 20
 open("text.bz2", "wb").write(bz2.compress(text))
 open("text.xz", "wb").write(lzma.compress(text))
 zipfile.ZipFile("text.docx", "w").writestr("text", text)
-tarfile.open("text.tar", "w").add("text")
+with tarfile.open("text.tar", "w") as archive:
+    archive.add("text")
 sqlite3.connect("text.db").execute("create table t (t)").connection.commit()
 open("text.pdf", "wb").write(b"%PDF-1.5\n" + text)
 open("text.png", "wb").write(b"\x89PNG\r\n\x1a\n" + bytes(9))
