@@ -115,7 +115,7 @@ EOF
         expect_no_text wide "UTF-32 (${encoding#*:})"
     done
     run translate --force -i wide --max-length 4 -q
-    expect_lines out 3
+    expect_lines out 2
     # In other commands, there is nothing to insist on.
     run bench translate -i text.gz
     expect_status 1
