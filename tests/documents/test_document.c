@@ -63,7 +63,7 @@ TEST(test_same)
 TEST(test_codes)
 {
     assert_translated(&toy, "a *b* [c] `d` \\* %s",
-                      "a <x1>b</x1> <x5/> <x7 translate=\"no\">d</x7> * <x11 translate=\"no\">%s</x9>",
+                      "a <x1>b</x1> <x5/> <x7 translate=\"no\">d</x7> * <x11 translate=\"no\">%s</x11>",
                       "<x11/> <x7/>: A <x1>B</x1> * <x5/>", "%s `d`: A *B* \\* [c]");
     assert_translated(&toy, "a <b> & c", "a &lt;b&gt; &amp; c", "&amp; &lt; &gt;", "& < >");
 }
