@@ -31,7 +31,8 @@ declare -A floors=(
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models]='base models/containers models/plan models/families'
-    [tools]='engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools/documents]='base'
+    [tools]='tools/documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )

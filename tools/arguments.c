@@ -33,6 +33,8 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_REFERENCE] = {"reference", 0, TEXT, "FILE", 0, 0, NO_FIELD,
                                 "the translation to compare with, line by line"},
     [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, NO_FIELD, "write to FILE"},
+    [FERRY_OPTION_FORMAT] = {"format", 0, CHOICE, "lines|text|html|markdown|srt|vtt|po", 0, 0, NO_FIELD,
+                             "what the input is; default: lines, or by FILE's ending"},
     [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, FIELD(from),
                            "translate from LANGUAGE (see 'ferry languages')"},
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include "document_job.h"
 #include "line_job.h"
 #include "output_file.h"
 
@@ -30,14 +31,10 @@ static bool open_output(const ferry_call *call, files *f)
     return f->out != NULL;
 }
 
-static int run(const ferry_call *call)
+static int translate_lines(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
-    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or --input, found both");
-        return FERRY_EXIT_USAGE;
-    }
     bool done = open_input(call, &f.lines) && ferry_session_open(call, &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
     if (done) done = ferry_line_job_run(&job);
@@ -46,6 +43,27 @@ static int run(const ferry_call *call)
     ferry_lines_close(&f.lines);
     if (job.interrupted != 0) raise(job.interrupted);
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int translate_document(const ferry_call *call, const ferry_document_format *format)
+{
+    ferry_session session = {.model = NULL};
+    ferry_document_job job = {.call = call, .session = &session, .format = format};
+    const bool done = ferry_session_open(call, &session) && ferry_document_job_run(&job);
+    ferry_session_close(&session);
+    if (job.interrupted != 0) raise(job.interrupted);
+    return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int run(const ferry_call *call)
+{
+    const ferry_document_format *format;
+    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
+        ferry_complain("translate: expected TEXT or --input, found both");
+        return FERRY_EXIT_USAGE;
+    }
+    if (!ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
 
 const ferry_command ferry_command_translate = {
@@ -57,9 +75,11 @@ const ferry_command ferry_command_translate = {
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
         "Search options default to what the model's authors chose.\n"
+        "With another --format than lines, the text of a document is translated and everything else stays as it is.\n"
+        "Without --format, the ending of --input's FILE decides (.html, .md, .srt ...).\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                    FERRY_TAKES(FORMAT) | FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "*"},
     .least = 0,
     .most = SIZE_MAX,

@@ -14,7 +14,8 @@
  * Blocks that come back otherwise, or as they were, stay byte for byte. In the others the translation takes the text's
  * place: with what the format must escape, and with lines as long as the block's.
  *
- * The document has the reader's `error`: its functions leave the message there. All fail with MEMORY alone. */
+ * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
+ */
 #ifndef FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
 #define FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
 
@@ -27,8 +28,11 @@ typedef struct ferry_document ferry_document;
 typedef struct ferry_document_format {
     const char *name;           /* "markdown" */
     const char *const *endings; /* of names of files, in lower case, NULL at the end: {".md", ".markdown", NULL} */
-    /* Describes document->source. NULL: it is markup already. */
+    /* Describes document->source. Errors: UNSUPPORTED. NULL: nothing to do. */
     ferry_status (*read)(ferry_document *document);
+    /* The document as a whole is markup, and has no blocks; what writes document->written. */
+    bool is_markup;
+    ferry_status (*write_markup)(const ferry_document *document, ferry_string *out, ferry_error *error);
     /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or
      * behind other text or an element. NULL: as it is. */
     ferry_status (*write_text)(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
@@ -39,8 +43,8 @@ typedef struct ferry_document_format {
 /* ---- what readers call ---- */
 
 ferry_status ferry_document_begin_block(ferry_document *document, size_t begin);
-/* Bytes begin … end - 1 are text; `decoded` is what the model reads for them, {NULL, 0}: the bytes themselves. The
- * framework finds placeholders and addresses in it (kept_text.h), which are kept. */
+/* Bytes begin … end - 1 are text; `decoded`, not empty, is what the model reads for them; {NULL, 0}: the bytes
+ * themselves. The framework finds placeholders and addresses in it (kept_text.h), which are kept. */
 ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t end, ferry_view decoded);
 /* Begins an inline element: "**", "[", "<i>"; ends the last one that is open: "**", "](url)", "</i>". Those without a
  * partner stand alone. */
@@ -54,9 +58,9 @@ ferry_status ferry_document_kept(ferry_document *document, size_t begin, size_t 
 /* Ends a wrapped line, with what begins the next one: "\n> ". `blank`: it stands for a blank ("\n" within a paragraph),
  * or not, as the blank is text before it (PO's "\"\n\""). */
 ferry_status ferry_document_break(ferry_document *document, size_t begin, size_t end, bool blank);
-/* How the open block is wrapped, unless by its own lines: at `width` columns, if it is longer than that and than its
- * longest line; where it has no breaks, `line_end` ends lines. `line_end` must last as long as the document. */
-void ferry_document_wrap(ferry_document *document, size_t width, ferry_view line_end);
+/* Lines of the open block may be `width` columns long, if none of its own is longer; where it has no breaks, `line_end`
+ * ends lines. */
+ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_view line_end);
 ferry_status ferry_document_end_block(ferry_document *document, size_t end);
 
 /* Where something else than the block itself is replaced (PO: msgstr, by the translation of msgid). If a block within
@@ -94,12 +98,15 @@ typedef struct ferry_document_item {
 
 typedef struct ferry_document_block {
     size_t begin, end;
-    size_t first_item, after_item; /* items first_item … after_item - 1, which cover all its bytes */
-    size_t width;                  /* see ferry_document_wrap; 0: that of the longest line */
-    ferry_view line_end;
-    size_t written_begin, written_end; /* bytes of document->written: the translation, as it is in the document */
-    bool elsewhere;                    /* an edit has its translation */
+    size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes */
+    size_t width;                        /* see ferry_document_wrap; 0: that of the longest line */
+    size_t line_end_begin, line_end_end; /* bytes of document->line_ends */
+    size_t written_begin, written_end;   /* bytes of document->written: the translation, as it is in the document */
+    bool has_letters;                    /* there is something to translate */
+    bool elsewhere;                      /* an edit has its translation */
+    bool in_markup;                      /* of what is being translated, and its bytes there */
     bool translated, failed;
+    size_t markup_begin, markup_end;
 } ferry_document_block;
 
 struct ferry_document {
@@ -111,6 +118,7 @@ struct ferry_document {
     ferry_document_edit *edits;   /* [edit_count] */
     size_t item_count, item_capacity, block_count, block_capacity, edit_count, edit_capacity;
     ferry_string text;
+    ferry_string line_ends;
     ferry_string written;
     size_t first_block, after_block; /* those that are being translated */
 };
