@@ -77,6 +77,7 @@ may_include_foreign()
     yaml.h) [ "$1" = models/containers/yaml.c ] ;;
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
+    md4c.h) [[ $1 =~ ^tools/documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
@@ -186,6 +187,7 @@ self_test()
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant tokenizer/a.c '#include <utf8proc.h>'
+    plant tools/a.c '#include <md4c.h>'
     plant examples/a.c '#include <gtk/gtk.h>'
     plant base/a.c '#include <unistd.h>'
     plant base/a_posix.h '#include <sys/stat.h>'

@@ -281,6 +281,17 @@ static ferry_view find_block(ferry_view all, size_t *at)
     return (ferry_view){NULL, 0};
 }
 
+/* A translation that is not read as the block was is given up. */
+static ferry_status check_structure(ferry_document *document, ferry_document_block *block)
+{
+    const ferry_view before = {document->source.data + block->begin, block->end - block->begin};
+    const ferry_view after = {document->written.data + block->written_begin,
+                              document->written.size - block->written_begin};
+    FERRY_TRY(document->format->check(before, after, &block->translated, document->error));
+    if (!block->translated) document->written.size = block->written_begin;
+    return FERRY_OK;
+}
+
 static ferry_status read_block(part *p, const ferry_document_translator *translator, ferry_document_block *block,
                                ferry_view translation)
 {
@@ -299,8 +310,10 @@ static ferry_status read_block(part *p, const ferry_document_translator *transla
     if (status != FERRY_OK) return status;
     const bool empty = p->pieces.text.size == 0;
     block->translated = fits && !empty;
+    if (block->translated) FERRY_TRY(ferry_document_lay_out(document, block, &p->pieces));
+    if (block->translated && document->format->check != NULL) FERRY_TRY(check_structure(document, block));
     block->failed = !block->translated;
-    if (block->translated) return ferry_document_lay_out(document, block, &p->pieces);
+    if (block->translated) return FERRY_OK;
     translator->warn(translator->user, document, block->begin,
                      empty ? "not translated: the translation is empty" : "not translated: it would have lost tags");
     return FERRY_OK;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_OPEN = 64, MOST_SIZE = 4096 }; /* so that time is linear */
+enum { MOST_OPEN = 64, MOST_SIZE = 4096, MOST_WORD = 48 }; /* so that time is linear */
 
 static bool is_letter(char c)
 {
@@ -42,6 +42,15 @@ static size_t find_end(ferry_view text, size_t at)
     return 0;
 }
 
+/* <number|name>, from the byte after a name on */
+static size_t read_word(ferry_view text, size_t at, ferry_inline_tag *tag)
+{
+    while (at < text.size && at < MOST_WORD && (unsigned char)text.data[at] > ' ' && !strchr("<>\"", text.data[at]))
+        at++;
+    tag->kind = FERRY_TAG_WORD;
+    return at < text.size && text.data[at] == '>' ? at + 1 : 0;
+}
+
 size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
 {
     *tag = (ferry_inline_tag){.kind = FERRY_TAG_ALONE};
@@ -53,7 +62,8 @@ size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
     if (!is_letter(text.data[at])) return 0;
     while (at < text.size && is_of_name(text.data[at])) at++;
     tag->name = (ferry_view){text.data + begin, at - begin};
-    if (at == text.size || strchr(" \t\r\n/>", text.data[at]) == NULL || text.data[at] == '\0') return 0;
+    if (at == text.size || text.data[at] == '\0') return 0;
+    if (strchr(" \t\r\n/>", text.data[at]) == NULL) return begin == 1 ? read_word(text, at, tag) : 0;
     const size_t end = find_end(text, at);
     if (end == 0) return 0;
     if (begin == 2)

@@ -53,14 +53,21 @@ static bool is_printf_number(char c)
 
 static bool is_printf_size(char c)
 {
-    return is_one_of(c, "hlLqjzt");
+    return is_one_of(c, "hlLqjztZ");
 }
 
-/* %d %-5.2f %1$s %zu %% %(name)s %{name} %1; "100%d" is none. */
+/* A number that ends before byte `at`; "0%o" has none. */
+static bool follows_number(ferry_view text, size_t at)
+{
+    if (at == 0 || !is_digit(text.data[at - 1])) return false;
+    return text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]));
+}
+
+/* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1, strftime's %Y; "100%d" is none. */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;
-    if (end == text.size || (at > 0 && is_digit(text.data[at - 1]))) return at;
+    if (end == text.size || follows_number(text, at)) return at;
     if (text.data[end] == '%') return end + 1;
     if (text.data[end] == '{') return find_braces(text, end) > end ? find_braces(text, end) : at;
     if (text.data[end] == '(') {
@@ -71,8 +78,14 @@ static size_t find_percent(ferry_view text, size_t at)
     const size_t numbers = end;
     end = skip(text, end, is_printf_number, MOST_NAME);
     const size_t digits = skip(text, numbers, is_digit, 2);
+    if (end < text.size && text.data[end] == '<') {
+        end = skip(text, end + 1, is_name, MOST_NAME);
+        return end < text.size && text.data[end] == '>' ? end + 1 : at;
+    }
+    const size_t sizes = end;
     end = skip(text, end, is_printf_size, 2);
-    if (end < text.size && is_one_of(text.data[end], "diouxXeEfFgGaAcCsSpn@")) return end + 1;
+    if (end > sizes && (end == text.size || !is_letter(text.data[end]))) end--; /* strftime's %h */
+    if (end < text.size && (is_letter(text.data[end]) || text.data[end] == '@')) return end + 1;
     return numbers == at + 1 && digits > numbers ? digits : at;
 }
 

@@ -1,5 +1,5 @@
-/* What the files that read and write Markdown share. The parser md4c tells what the text is, but not where: texts that it
- * passes are bytes of the source, the markers between them are found from there. */
+/* What the files that read and write Markdown share. The parser md4c tells what the text is, but not where: texts that
+ * it passes are bytes of the source, the markers between them are found from there. */
 #ifndef FERRY_TOOLS_DOCUMENTS_MARKDOWN_PARTS_H
 #define FERRY_TOOLS_DOCUMENTS_MARKDOWN_PARTS_H
 
@@ -48,7 +48,8 @@ typedef struct ferry_md_parts {
 ferry_status ferry_md_place(ferry_view source, size_t least, const ferry_md_event *events, size_t count,
                             ferry_md_parts *parts, ferry_error *error);
 
-/* The character that an entity stands for; {NULL, 0}: another one, or one that is better kept. `buffer` [4] may hold it. */
+/* The character that an entity stands for; {NULL, 0}: another one, or one that is better kept. `buffer` [4] may hold
+ * it. */
 ferry_view ferry_md_entity(ferry_view entity, char *buffer);
 /* See ferry_document_format. */
 ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);

@@ -11,9 +11,9 @@ enum { MOST_MARKERS = 4096 }; /* bytes before the first text of a block */
 /* A span that is open. */
 typedef struct span {
     MD_SPANTYPE type;
-    size_t part;       /* its opening marker */
-    size_t size;       /* of the marker */
-    char marker;       /* its first character */
+    size_t part; /* its opening marker */
+    size_t size; /* of the marker */
+    char marker; /* its first character */
 } span;
 
 typedef struct placer {
@@ -87,8 +87,8 @@ static bool place_tag(placer *p, const ferry_md_event *event)
     const size_t size = ferry_inline_tag_read((ferry_view){p->source.data + p->at, p->source.size - p->at}, &tag);
     const size_t end = p->at + size;
     if (size == 0 || !add_part(p, (ferry_md_part){.kind = FERRY_MD_TAG, .begin = p->at, .end = end})) return false;
-    while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT &&
-           p->events[p->next].text == MD_TEXT_HTML && (!p->events[p->next].placed || p->events[p->next].end <= end))
+    while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT && p->events[p->next].text == MD_TEXT_HTML &&
+           (!p->events[p->next].placed || p->events[p->next].end <= end))
         p->next++;
     return true;
 }
@@ -104,8 +104,7 @@ static bool place_break(placer *p, const ferry_md_event *event)
     if (byte_at(p, at) == '\n') at++;
     if (at == p->at || (byte_at(p, at - 1) != '\n' && byte_at(p, at - 1) != '\r')) return false;
     while (byte_at(p, at) == ' ' || byte_at(p, at) == '\t' || byte_at(p, at) == '>') at++;
-    return add_part(p, (ferry_md_part){
-                           .kind = hard ? FERRY_MD_HARD_BREAK : FERRY_MD_BREAK, .begin = p->at, .end = at});
+    return add_part(p, (ferry_md_part){.kind = hard ? FERRY_MD_HARD_BREAK : FERRY_MD_BREAK, .begin = p->at, .end = at});
 }
 
 /* ---- code ---- */

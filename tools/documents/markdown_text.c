@@ -88,11 +88,13 @@ static bool is_entity(ferry_view text, size_t at)
     return end > at + 1 && end < text.size && text.data[end] == ';';
 }
 
-/* Where the text, at the beginning of a line, needs a backslash so that it begins no block there; text.size: nowhere. */
+/* Where the text, at the beginning of a line, needs a backslash so that it begins no block there; text.size: nowhere.
+ */
 static size_t escaped_at_begin(ferry_view text)
 {
     const size_t number = skip_digits(text, 0);
-    if (text.data[0] == '>' || is_all(text, "#") || is_all(text, "-") || is_all(text, "+") || is_all(text, "=")) return 0;
+    if (text.data[0] == '>' || is_all(text, "#") || is_all(text, "-") || is_all(text, "+") || is_all(text, "="))
+        return 0;
     if (number > 0 && number + 1 == text.size && is_one_of(text.data[number], ".)")) return number;
     return text.size;
 }

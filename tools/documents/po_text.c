@@ -173,8 +173,10 @@ static ferry_status find_tags(const ferry_po_string *string, size_t begin, size_
     if (t->tags == NULL || t->begins == NULL || t->ends == NULL)
         return ferry_fail_memory(error, "a document", most * sizeof *t->tags);
     for (size_t at = 0, next; at < size; at = next) {
+        next = at + 1;
+        if (t->bytes[at] != '<') continue;
         const size_t length = ferry_inline_tag_read((ferry_view){t->bytes + at, size - at}, &t->tags[t->count]);
-        next = at + (length > 0 ? length : 1);
+        next += length > 0 ? length - 1 : 0;
         if (length == 0) continue;
         t->begins[t->count] = begin + at;
         t->ends[t->count++] = begin + next;

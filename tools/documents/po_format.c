@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats.h"
+#include "kept_text.h"
 #include "po_text.h"
 
 static const size_t none = SIZE_MAX;
@@ -71,7 +72,7 @@ static ferry_status check_header(reader *r)
                                            "UTF8", "ASCII",   "US-ASCII"}; /* CHARSET: a template's */
     for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
         if (strlen(accepted[i]) == size && ferry_compare_letters(name, accepted[i], size) == 0) return FERRY_OK;
-    return ferry_fail(r->document->error, FERRY_ERROR_FORMAT,
+    return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
                       "charset in the header: expected UTF-8, found %s (msgconv -t UTF-8 converts)", name);
 }
 
@@ -81,12 +82,29 @@ static ferry_status add_field(reader *r, const field *f)
     return ferry_po_add_blocks(r->document, &r->string, ferry_text_view(r->returns ? "\"\r\n\"" : "\"\n\""));
 }
 
-/* msgstr has the translation of msgid, msgstr[0] too, the other forms that of msgid_plural. Where there is one form for
- * all numbers, it is that of the plural. */
+static size_t count_percents(ferry_view text)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < text.size; at++) count += text.data[at] == '%';
+    return count;
+}
+
+/* Whether msgid is for none of the forms: where there is one form for all numbers, and where the first form is for more
+ * than one of them (Russian: 1, 21, 31 …), but msgid does not show which one it is. */
+static bool needs_only_plural(const reader *r)
+{
+    const field *id = &r->entry.id, *plural = &r->entry.plural;
+    const ferry_view one = {r->source.data + id->begin, id->end - id->begin};
+    const ferry_view many = {r->source.data + plural->begin, plural->end - plural->begin};
+    if (!plural->given || r->entry.form_count == 2) return false;
+    return r->entry.form_count == 1 || count_percents(one) != count_percents(many);
+}
+
+/* msgstr has the translation of msgid, msgstr[0] too, the other forms that of msgid_plural. */
 static ferry_status fill(reader *r)
 {
     const entry *e = &r->entry;
-    const bool only_plural = e->plural.given && e->form_count == 1;
+    const bool only_plural = needs_only_plural(r);
     const field *last = e->plural.given ? &e->plural : &e->id;
     if (!only_plural) FERRY_TRY(add_field(r, &e->id));
     if (e->plural.given) FERRY_TRY(add_field(r, &e->plural));
@@ -270,6 +288,42 @@ static ferry_status write_text(ferry_string *out, ferry_view text, bool begins_l
     return FERRY_OK;
 }
 
+/* Whether the placeholder is one of those that get their values by their order. */
+static bool has_order(ferry_view text, const ferry_kept *kept)
+{
+    const char *data = text.data + kept->begin;
+    const size_t size = kept->end - kept->begin;
+    if (data[0] == '{') return size == 2 || data[1] == ':' || data[1] == '!';
+    if (data[0] != '%' || size < 2 || data[1] == '%' || data[1] == '(' || data[1] == '{') return false;
+    return data[size - 1] > '9' && memchr(data, '$', size) == NULL;
+}
+
+/* The next one that begins at *at or later, or an empty view. */
+static ferry_view next_ordered(ferry_view text, size_t *at)
+{
+    for (ferry_kept kept; ferry_kept_find(text, *at, &kept);) {
+        *at = kept.end;
+        if (has_order(text, &kept)) return (ferry_view){text.data + kept.begin, kept.end - kept.begin};
+    }
+    return (ferry_view){NULL, 0};
+}
+
+/* Placeholders without numbers or names are still in the order that they were in, and '%' begins no others. */
+static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
+{
+    size_t at = 0, place = 0;
+    ferry_view one, other;
+    (void)error;
+    *same = count_percents(before) == count_percents(after);
+    if (!*same) return FERRY_OK;
+    do {
+        one = next_ordered(before, &at);
+        other = next_ordered(after, &place);
+        *same = ferry_view_equal(one, other);
+    } while (*same && one.size > 0);
+    return FERRY_OK;
+}
+
 static const char *const endings[] = {".po", ".pot", NULL};
 
 const ferry_document_format ferry_format_po = {
@@ -277,4 +331,5 @@ const ferry_document_format ferry_format_po = {
     .endings = endings,
     .read = read,
     .write_text = write_text,
+    .check = check,
 };

@@ -73,11 +73,11 @@ static ferry_status read_tags(reader *r)
         ferry_md_part *part = &parts[t.parts[i]];
         const ferry_inline_tag *tag = &t.tags[i];
         if (part->kind != FERRY_MD_TAG) continue;
-        part->kind = tag->kind == FERRY_TAG_START ? FERRY_MD_OPEN
-                     : tag->kind == FERRY_TAG_END ? FERRY_MD_CLOSE
+        part->kind = tag->kind == FERRY_TAG_START  ? FERRY_MD_OPEN
+                     : tag->kind == FERRY_TAG_END  ? FERRY_MD_CLOSE
                      : tag->kind == FERRY_TAG_WORD ? FERRY_MD_KEPT
-                     : is_line_end(tag)           ? FERRY_MD_HARD_BREAK
-                                                  : FERRY_MD_POINT;
+                     : is_line_end(tag)            ? FERRY_MD_HARD_BREAK
+                                                   : FERRY_MD_POINT;
         part->shown_begin = part->begin;
         part->shown_end = part->end;
         if (tag->kind != FERRY_TAG_START || !is_untranslated(tag)) continue;
@@ -103,10 +103,11 @@ static ferry_status check_nesting(const reader *r, bool *nested)
     if (html == NULL) return ferry_fail_memory(r->document->error, "a document", parts->count);
     *nested = true;
     for (size_t i = 0; i < parts->count && *nested; i++) {
-        const bool is_html = r->source.data[parts->parts[i].begin] == '<';
-        if (parts->parts[i].kind == FERRY_MD_OPEN) html[depth++] = is_html;
-        if (parts->parts[i].kind == FERRY_MD_CLOSE) *nested = depth > 0 && html[--depth] == is_html;
-        if (parts->parts[i].kind == FERRY_MD_HARD_BREAK) *nested = depth == 0;
+        const ferry_md_part *part = &parts->parts[i];
+        const bool is_html = part->begin < part->end && r->source.data[part->begin] == '<';
+        if (part->kind == FERRY_MD_OPEN) html[depth++] = is_html;
+        if (part->kind == FERRY_MD_CLOSE) *nested = depth > 0 && html[--depth] == is_html;
+        if (part->kind == FERRY_MD_HARD_BREAK) *nested = depth == 0;
     }
     free(html);
     return FERRY_OK;
@@ -161,8 +162,8 @@ static ferry_status add_part(const reader *r, const ferry_md_part *part)
                              : ferry_document_kept(document, part->begin, part->end, text);
 }
 
-/* What is before the text of a block: "[^1]: ", "[!NOTE]" and the end of its line, "1. " of a heading. Sets *first to the
- * first part of the text. */
+/* What is before the text of a block: "[^1]: ", "[!NOTE]" and the end of its line, "1. " of a heading. Sets *first to
+ * the first part of the text. */
 static void trim_begin(const reader *r, size_t *first)
 {
     ferry_md_part *part = r->parts.parts;
@@ -189,7 +190,7 @@ static void trim_end(const reader *r)
     ferry_md_part *part = &r->parts.parts[r->parts.count - 1];
     const char *data = r->source.data;
     size_t at = part->end;
-    if (!r->heading || part->kind != FERRY_MD_PLAIN || data[part->end - 1] != '}') return;
+    if (!r->heading || part->kind != FERRY_MD_PLAIN || part->begin == part->end || data[part->end - 1] != '}') return;
     while (at > part->begin && data[at - 1] != '{') at--;
     if (at == part->begin || (data[at] != '#' && data[at] != '.' && data[at] != ':')) return;
     part->end = at - 1;
@@ -201,8 +202,8 @@ static bool is_directive(const reader *r)
 {
     const ferry_md_part *part = r->parts.parts;
     const ferry_view text = {r->source.data + part->begin, part->end - part->begin};
-    return text.size > 1 && (memcmp(text.data, ":::", text.size < 3 ? text.size : 3) == 0 ||
-                             memcmp(text.data, "{%", 2) == 0);
+    return text.size > 1 &&
+           (memcmp(text.data, ":::", text.size < 3 ? text.size : 3) == 0 || memcmp(text.data, "{%", 2) == 0);
 }
 
 /* The parts of a block become one of the document, or several: the end of a line that has to stay ends one. */
@@ -326,8 +327,8 @@ static ferry_status read(ferry_document *document)
                               .text = on_text};
     const ferry_view source = document->source;
     if (source.size > UINT32_MAX / 2)
-        return ferry_fail(document->error, FERRY_ERROR_LIMIT, "expected at most 2 GB of Markdown, found %zu bytes",
-                          source.size);
+        return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED,
+                          "expected at most 2 GB of Markdown, found %zu bytes", source.size);
     reader r = {.document = document, .source = source, .least = skip_front_matter(source)};
     const int ended = md_parse(source.data + r.least, (MD_SIZE)(source.size - r.least), &parser, &r);
     free(r.events);
