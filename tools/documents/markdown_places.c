@@ -221,9 +221,12 @@ static bool enter(placer *p, MD_SPANTYPE type)
     if (type == MD_SPAN_CODE) return place_code(p);
     const size_t size = marker_size(p, type);
     span *grown = ferry_array_grow(p->spans, &p->span_capacity, p->depth + 1, sizeof *grown);
-    if (grown == NULL) p->status = ferry_fail_memory(p->error, "a document", (p->depth + 1) * sizeof *grown);
-    if (grown == NULL || size == 0) return false;
+    if (grown == NULL) {
+        p->status = ferry_fail_memory(p->error, "a document", (p->depth + 1) * sizeof *grown);
+        return false;
+    }
     p->spans = grown;
+    if (size == 0) return false;
     grown[p->depth++] = (span){.type = type, .part = p->parts->count, .size = size, .marker = byte_at(p, p->at)};
     return add_part(p, (ferry_md_part){.kind = FERRY_MD_OPEN, .begin = p->at, .end = p->at + size});
 }
