@@ -3,9 +3,7 @@
 #include <string.h>
 
 const ferry_document_format *const ferry_document_formats[] = {
-    &ferry_format_text,
-    &ferry_format_html,
-    NULL,
+    &ferry_format_text, &ferry_format_html, &ferry_format_srt, &ferry_format_vtt, NULL,
 };
 
 const ferry_document_format *ferry_document_format_named(const char *name)

@@ -4,7 +4,7 @@
 
 #include "document.h"
 
-extern const ferry_document_format ferry_format_html, ferry_format_text;
+extern const ferry_document_format ferry_format_text, ferry_format_html, ferry_format_srt, ferry_format_vtt;
 
 /* All of them; NULL at the end. */
 extern const ferry_document_format *const ferry_document_formats[];
