@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "base/terminal.h"
+#include "document_job.h"
 #include "line_job.h"
 #include "line_output.h"
 #include "output_file.h"
@@ -54,15 +55,10 @@ static void hint(const ferry_call *call)
         ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
-static int run(const ferry_call *call)
+static int translate_lines(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
-    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or %s, found both",
-                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
-        return FERRY_EXIT_USAGE;
-    }
     bool done = open_input(call, &f.lines) &&
                 ferry_session_open(call, NULL, ferry_line_output_scores(call), &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
@@ -75,6 +71,30 @@ static int run(const ferry_call *call)
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
 
+static int translate_document(const ferry_call *call, const ferry_document_format *format)
+{
+    ferry_session session = {.model = NULL};
+    ferry_document_job job = {.call = call, .session = &session, .format = format};
+    bool done = ferry_session_open(call, NULL, FERRY_SCORES_NONE, &session);
+    if (done) hint(call);
+    if (done) done = ferry_document_job_run(&job);
+    ferry_session_close(&session);
+    if (job.interrupted != 0) raise(job.interrupted);
+    return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int run(const ferry_call *call)
+{
+    const ferry_document_format *format;
+    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
+        ferry_complain("translate: expected TEXT or %s, found both",
+                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
+        return FERRY_EXIT_USAGE;
+    }
+    if (!ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    return format != NULL ? translate_document(call, format) : translate_lines(call);
+}
+
 const ferry_command ferry_command_translate = {
     .name = "translate",
     .synopsis = "[TEXT…]",
@@ -84,14 +104,16 @@ const ferry_command ferry_command_translate = {
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
         "Search options default to what the model's authors chose.\n"
+        "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
+        "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
-    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
-                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
-                    FERRY_TAKES(QUIET),
+    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(OUTPUT) |
+                    FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
+                    FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
+                    FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,

@@ -18,7 +18,8 @@ typedef struct reader {
     ferry_document *document;
     ferry_view source;
     bool references; /* "&amp;" is "&" */
-    bool begun;      /* a block has begun */
+    bool begun;      /* a block has begun, and */
+    size_t end;      /* where the text of its last line ends */
 } reader;
 
 static line read_line(ferry_view source, size_t begin)
@@ -145,13 +146,13 @@ static size_t find_text(ferry_view source, const line *l, bool *dash)
     return *dash ? text : begin;
 }
 
-/* A line of a cue, `before` the line before it. */
-static ferry_status add_line(reader *r, const line *l, size_t before)
+/* A line of a cue. */
+static ferry_status add_line(reader *r, const line *l)
 {
     bool dash;
-    size_t end = l->end;
-    const size_t text = find_text(r->source, l, &dash);
-    while (end > text && is_blank(r->source.data[end - 1])) end--;
+    const size_t text = find_text(r->source, l, &dash), before = r->end;
+    r->end = l->end;
+    while (r->end > text && is_blank(r->source.data[r->end - 1])) r->end--;
     if (r->begun && dash) {
         FERRY_TRY(ferry_document_end_block(r->document, before));
         r->begun = false;
@@ -164,22 +165,20 @@ static ferry_status add_line(reader *r, const line *l, size_t before)
         if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(r->document, LINE_COLUMNS, line_end));
     }
     r->begun = true;
-    return add_text(r, text, end);
+    return add_text(r, text, r->end);
 }
 
 /* The lines up to a blank one; *at: the byte after them. */
 static ferry_status add_cue(reader *r, size_t *at)
 {
-    size_t end = *at;
     r->begun = false;
     while (*at < r->source.size) {
         const line l = read_line(r->source, *at);
         if (is_blank_line(r->source, &l) || has_times(r->source, &l) || is_number(r->source, &l)) break;
-        FERRY_TRY(add_line(r, &l, end));
-        for (end = l.end; end > l.begin && is_blank(r->source.data[end - 1]);) end--;
+        FERRY_TRY(add_line(r, &l));
         *at = l.next;
     }
-    return r->begun ? ferry_document_end_block(r->document, end) : FERRY_OK;
+    return r->begun ? ferry_document_end_block(r->document, r->end) : FERRY_OK;
 }
 
 static ferry_status read_cues(ferry_document *document, bool references)
