@@ -41,6 +41,9 @@ const ferry_command ferry_command_languages = {
     .details = "Prints one language per line: its tag, a tab, other names for it separated by blanks, a tab, and "
                "'from', 'to'\n"
                "or both: the model translates from or into it. A * marks the default of --from or --to.\n",
+    .examples = "ferry languages\n"
+                "ferry languages -m nllb.gguf\n"
+                "ferry languages -m nllb.gguf | grep deu\n",
     .options = {.own = FERRY_TAKES(MODEL) | FERRY_TAKES(QUIET)},
     .least = 0,
     .most = 0,

@@ -198,13 +198,17 @@ static const ferry_key decoding_keys[] = {
     {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, batch), .least = 1, .most = MAX_BATCH, .usual = 64,
      .help = "lines decoded together"},
     {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alignment)},
-    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns)},
-    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives)},
-    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample)},
+    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns),
+     .help = "an unknown word becomes the source word that it comes from"},
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives),
+     .help = "the N best differ in their first token"},
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample), .help = "draw the N best at random"},
     {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, temperature), .above = true, .most = 1000,
-     .usual = 1},
-    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY},
-    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1},
+     .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY,
+     .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1,
+     .help = "of --sample: only the likeliest tokens that add up to probability X"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {

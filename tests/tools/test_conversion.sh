@@ -131,6 +131,20 @@ test_types()
     cmp plain.gguf f32.gguf || fail "the default is not f32"
 }
 
+# Of a model file, only the type of its matrices changes.
+test_types_of_a_model_file()
+{
+    expect_success convert "$positions/rope-post" -o f32.gguf
+    expect_success convert "$positions/rope-post" --type int8 --quiet -o int8.gguf
+    expect_success convert f32.gguf --type int8 -o again.gguf
+    grep -q '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error' err || fail "$(cat err)"
+    cmp int8.gguf again.gguf || fail 'int8 differs'
+    expect_quiet_success convert int8.gguf -o same.gguf
+    cmp int8.gguf same.gguf || fail 'the default changes a model file'
+    expect_failure 'int8.gguf: is the source, too' convert int8.gguf --type f16 -o int8.gguf
+    expect_failure 'int8.gguf: exists; choose a name with --output' convert int8.gguf --type f16
+}
+
 # A source that would take more than its budget leaves no file.
 test_budget()
 {

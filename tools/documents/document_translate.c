@@ -348,6 +348,7 @@ static ferry_status translate_part(part *p, const ferry_document_translator *tra
     for (; i < document->block_count && document->blocks[i].begin - begin < PART_BYTES; i++) {
         ferry_document_block *block = &document->blocks[i];
         block->in_markup = block->has_letters && !block->failed;
+        block->markup_begin = p->markup.size;
         if (block->in_markup) FERRY_TRY(put_block(p, block));
     }
     document->after_block = i;
@@ -390,15 +391,19 @@ ferry_status ferry_document_translate(ferry_document *document, const ferry_docu
 
 /* ---- places ---- */
 
-/* The last block of the part that begins in the markup at byte `at` or before. */
+/* The last block of the part that begins in the markup at byte `at` or before; NULL: there is none. */
 static ferry_document_block *block_at(const ferry_document *document, size_t at)
 {
-    ferry_document_block *found = NULL;
-    for (size_t i = document->first_block; i < document->after_block; i++) {
-        ferry_document_block *block = &document->blocks[i];
-        if (block->in_markup && (found == NULL || block->markup_begin <= at)) found = block;
+    size_t low = document->first_block, high = document->after_block;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (document->blocks[middle].markup_begin <= at)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return found;
+    while (low > document->first_block && !document->blocks[low - 1].in_markup) low--;
+    return low > document->first_block ? &document->blocks[low - 1] : NULL;
 }
 
 size_t ferry_document_source_place(const ferry_document *document, size_t at)

@@ -55,7 +55,8 @@ typedef struct layout {
     const ferry_document_pieces *pieces;
     size_t width; /* of lines; SIZE_MAX: they are not wrapped */
     size_t column;
-    size_t next_break; /* the item that ends the next line: it, or the next one after it */
+    const ferry_document_item *line_end; /* of the next line; NULL: it is block->line_end */
+    size_t next_item;                    /* from which on others are found */
     ferry_string word;
 } layout;
 
@@ -83,17 +84,15 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
     return FERRY_OK;
 }
 
-/* The item that ends the next line: each break of the block in its turn, the last one again; NULL: there is none. */
-static const ferry_document_item *find_break(const layout *l)
+/* Finds what ends the next line: each break of the block in its turn, then the last one again. */
+static void find_break(layout *l)
 {
-    const ferry_document_item *found = NULL;
-    for (size_t i = l->block->first_item; i < l->block->after_item; i++) {
-        const ferry_document_item *item = &l->document->items[i];
+    while (l->next_item < l->block->after_item) {
+        const ferry_document_item *item = &l->document->items[l->next_item++];
         if (item->kind != FERRY_DOCUMENT_BREAK) continue;
-        found = item;
-        if (i >= l->next_break) break;
+        l->line_end = item;
+        return;
     }
-    return found;
 }
 
 static ferry_status append(layout *l, ferry_view bytes)
@@ -102,16 +101,14 @@ static ferry_status append(layout *l, ferry_view bytes)
     return ferry_string_append(&l->document->written, bytes, l->document->error);
 }
 
-static ferry_view line_end(const ferry_document *document, const ferry_document_block *block)
-{
-    return (ferry_view){document->line_ends.data + block->line_end_begin, block->line_end_end - block->line_end_begin};
-}
-
 static ferry_status end_line(layout *l, ferry_view blanks)
 {
-    const ferry_document_item *item = find_break(l);
-    if (item == NULL) return append(l, line_end(l->document, l->block));
-    l->next_break = (size_t)(item - l->document->items) + 1;
+    const ferry_document_item *item = l->line_end;
+    const ferry_document_block *block = l->block;
+    const char *line_ends = l->document->line_ends.data;
+    if (item == NULL)
+        return append(l, (ferry_view){line_ends + block->line_end_begin, block->line_end_end - block->line_end_begin});
+    find_break(l);
     if (!item->blank) FERRY_TRY(append(l, blanks));
     return append(l, bytes_of(l->document, item));
 }
@@ -153,7 +150,9 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
 {
     const size_t line = begin_of_line(document->source, block->begin);
     layout l = {.document = document, .block = block, .pieces = translation, .width = SIZE_MAX};
-    if (find_break(&l) != NULL || block->line_end_begin < block->line_end_end) {
+    l.next_item = block->first_item;
+    find_break(&l);
+    if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
         const size_t longest = longest_line(document, block);
         l.width = longest > block->width ? longest : block->width;
     }

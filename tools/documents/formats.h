@@ -4,7 +4,8 @@
 
 #include "document.h"
 
-extern const ferry_document_format ferry_format_html, ferry_format_markdown, ferry_format_po, ferry_format_text;
+extern const ferry_document_format ferry_format_text, ferry_format_html, ferry_format_srt, ferry_format_vtt;
+extern const ferry_document_format ferry_format_markdown, ferry_format_po;
 
 /* All of them; NULL at the end. */
 extern const ferry_document_format *const ferry_document_formats[];

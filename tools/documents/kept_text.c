@@ -108,10 +108,8 @@ static bool is_of_address(char c)
 /* Without the punctuation of the sentence that the address is in. */
 static size_t trim_address(ferry_view text, size_t begin, size_t end)
 {
-    for (; end > begin && is_one_of(text.data[end - 1], ".,;:!?'*_)]}"); end--) {
-        const bool closes = text.data[end - 1] == ')' && memchr(text.data + begin, '(', end - begin) != NULL;
-        if (closes) break;
-    }
+    const bool opens = end > begin && memchr(text.data + begin, '(', end - begin) != NULL;
+    while (end > begin && is_one_of(text.data[end - 1], opens ? ".,;:!?'*_]}" : ".,;:!?'*_)]}")) end--;
     return end;
 }
 

@@ -295,9 +295,13 @@ ferry_status ferry_md_place(ferry_view source, size_t least, const ferry_md_even
     placer p = {.source = source, .events = events, .count = count, .parts = parts, .error = error};
     size_t placed = 0;
     find_limit(&p, &placed);
+    size_t begin = p.limit;
     bool done = false;
-    /* Markers and a backslash may be before the first text. */
-    for (size_t begin = p.limit; placed < count && !done && p.status == FERRY_OK; begin--) {
+    if (placed == 0 && count > 0 && begin > least && source.data[begin - 1] == '\\' &&
+        is_punctuation(source.data[begin]))
+        begin--;
+    /* Markers may be before the first text. */
+    for (; placed < count && !done && p.status == FERRY_OK; begin--) {
         const char c = begin < source.size ? source.data[begin] : '\0';
         if (begin == events[placed].begin || is_punctuation(c)) done = place_all(&p, begin);
         if (begin == least || events[placed].begin - begin == MOST_MARKERS) break;

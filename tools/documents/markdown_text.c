@@ -189,8 +189,8 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *us
     return stays ? add_hash(user, 4, (int)type, text, size) : 0;
 }
 
-/* Of a block by itself, without what its lines begin with. */
-static ferry_status find_structure(ferry_view block, structure *s, ferry_error *error)
+/* Of a block by itself, with a blank in place of the end of a line and what the next one begins with. */
+static ferry_status find_structure(ferry_view before, ferry_view block, structure *s, ferry_error *error)
 {
     const MD_PARSER parser = {.flags = FERRY_MD_FLAGS,
                               .enter_block = on_block,
@@ -198,18 +198,20 @@ static ferry_status find_structure(ferry_view block, structure *s, ferry_error *
                               .enter_span = on_span,
                               .leave_span = on_leave_span,
                               .text = on_text};
-    char *lines = malloc(block.size + 1);
-    if (lines == NULL) return ferry_fail_memory(error, "a block", block.size + 1);
-    size_t size = 0;
+    char *line = malloc(before.size + block.size + 1);
+    if (line == NULL) return ferry_fail_memory(error, "a block", before.size + block.size + 1);
+    size_t size = before.size;
+    memcpy(line, before.data, before.size);
     bool begins = false; /* a line */
     for (size_t at = 0; at < block.size; at++) {
         const char c = block.data[at];
+        if (c == '\n') line[size++] = ' ';
         begins = c == '\n' || (begins && is_one_of(c, " \t>"));
-        if (c == '\n' || !begins) lines[size++] = c;
+        if (!begins && c != '\r') line[size++] = c;
     }
     *s = (structure){0, 0};
-    const int failed = md_parse(lines, (MD_SIZE)size, &parser, s);
-    free(lines);
+    const int failed = md_parse(line, (MD_SIZE)size, &parser, s);
+    free(line);
     return failed == 0 ? FERRY_OK : ferry_fail_memory(error, "a block", size);
 }
 
@@ -218,8 +220,9 @@ ferry_status ferry_md_check(ferry_view before, ferry_view after, bool *same, fer
     structure a, b;
     *same = false;
     if (before.size > UINT32_MAX / 2 || after.size > UINT32_MAX / 2) return FERRY_OK;
-    FERRY_TRY(find_structure(before, &a, error));
-    FERRY_TRY(find_structure(after, &b, error));
+    /* What would begin another block by itself may not do so where it is: in a heading, in a cell. */
+    FERRY_TRY(find_structure(ferry_text_view("x "), before, &a, error));
+    FERRY_TRY(find_structure(ferry_text_view(""), after, &b, error));
     *same = a.sum == b.sum && a.count == b.count;
     return FERRY_OK;
 }

@@ -19,6 +19,8 @@ typedef struct line {
     bool is_prose; /* has more letters than anything else */
 } line;
 
+enum { LEAST_COLUMNS = 40 }; /* of lines that are wrapped */
+
 typedef struct reader {
     ferry_document *document;
     ferry_view source;
@@ -180,7 +182,7 @@ static bool continues(const reader *r, size_t first, size_t i, size_t longest)
 static size_t longest_line(reader *r, size_t first)
 {
     if (first < r->after_group) return r->longest;
-    r->longest = 0;
+    r->longest = LEAST_COLUMNS;
     for (r->after_group = first; r->after_group < r->count && !r->lines[r->after_group].is_rule; r->after_group++)
         if (r->lines[r->after_group].columns > r->longest) r->longest = r->lines[r->after_group].columns;
     return r->longest;
@@ -291,5 +293,5 @@ static ferry_status read_text(ferry_document *document)
     return status;
 }
 
-static const char *const endings[] = {".text", NULL};
+static const char *const endings[] = {NULL}; /* files of lines have these endings, too */
 const ferry_document_format ferry_format_text = {.name = "text", .endings = endings, .read = read_text};

@@ -141,18 +141,12 @@ static bool refuse(const char *message)
 
 static bool check_usage(const ferry_call *call)
 {
-    const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED),
-               input = ferry_is_given(call, FERRY_OPTION_INPUT),
-               reference = ferry_is_given(call, FERRY_OPTION_REFERENCE), csv = ferry_is_given(call, FERRY_OPTION_CSV);
-    const bool trained = call->arguments.operand_count > 1 || input || reference || csv || is_option(call, "beam") ||
-                         ferry_is_given(call, FERRY_OPTION_REPORT) || is_option(call, "threads") ||
-                         is_option(call, "batch");
-    if (untrained && trained)
-        return refuse("--untrained measures no trained models: it takes only --encodings, --max-length and --json");
+    const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED);
+    if (untrained && call->arguments.operand_count > 1) return refuse("expected MODEL or --untrained, found both");
     if (!untrained && (ferry_is_given(call, FERRY_OPTION_ENCODINGS) || is_option(call, "max-length")))
         return refuse("--encodings and --max-length are for --untrained");
-    if (input != reference) return refuse("a text needs both --input and --reference");
-    if (csv && ferry_is_given(call, FERRY_OPTION_JSON)) return refuse("expected --json or --csv, found both");
+    if (ferry_is_given(call, FERRY_OPTION_INPUT) != ferry_is_given(call, FERRY_OPTION_REFERENCE))
+        return refuse("a text needs both --input and --reference");
     return true;
 }
 
