@@ -40,10 +40,10 @@ for subject in subjects.split(","):
 END
 [ "$(sort -u lines | wc -l)" -eq "$count" ] || fail "the lines are not $count different ones"
 
-# The program, but in NAME's place the first process is killed in the middle of its work.
+# The program, but the first process is killed in the middle of its work, late enough for others to finish theirs.
 flaky()
 {
-    printf '#!/bin/sh\nif mkdir %q 2> %q; then\n    head -n 500 | %q "$@"\n    kill -9 $$\nfi\nexec %q "$@"\n' \
+    printf '#!/bin/sh\nif mkdir %q 2> %q; then\n    head -n 500 | %q "$@"\n    sleep 2\n    kill -9 $$\nfi\nexec %q "$@"\n' \
         "$PWD/$1.failed" /dev/null "$ferry" "$ferry" > "$1"
     chmod +x "$1"
 }
