@@ -52,9 +52,11 @@ static ferry_status check_selected(const ferry_import_source *source, ferry_erro
     if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
         ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json"))
         return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: expected a directory, a zip archive or a file of weights (.safetensors, .bin, .npz)",
-                      ferry_import_source_path(source));
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
+        "file of Ferry (.gguf)",
+        ferry_import_source_path(source));
 }
 
 static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -86,12 +88,22 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
                  {ferry_import_is_marian, ferry_import_marian},
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
+    if (ferry_import_is_model_file(plan)) return ferry_import_model_file(plan, error);
     FERRY_TRY(check_selected(plan->source, error));
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);
     return fail_unknown(plan, config, error);
+}
+
+static ferry_status find_pair(ferry_import_plan *plan, const ferry_import_options *options, ferry_error *error)
+{
+    if (options->pair != NULL) return ferry_import_named_pair(plan, options->pair, error);
+    if (plan->file == NULL) FERRY_TRY(ferry_import_guess_pair(plan, error));
+    if (plan->guessed[0] != NULL && options->guessed != NULL)
+        options->guessed(options->user, plan->guessed[0], plan->guessed[1]);
+    return FERRY_OK;
 }
 
 ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
@@ -108,6 +120,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
+    if (status == FERRY_OK) status = find_pair(&plan, options, error);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

@@ -40,16 +40,18 @@ static int run(const ferry_call *call)
     const ferry_option_value *budget = &call->arguments.options[FERRY_OPTION_BUDGET];
     const ferry_import_options options = {.type = types[type->integer],
                                           .widen = type->given,
+                                          .pair = ferry_option_text(call, FERRY_OPTION_PAIR),
                                           .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
     char derived[FERRY_PATH_MAX + 8];
     ferry_file_info written;
+    ferry_error error;
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
     } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
-    if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
+    if (!ferry_succeeded(ferry_convert(source, output, &options, quiet, &error), &error)) return FERRY_EXIT_FAILED;
     if (!quiet && ferry_file_examine(output, &written)) {
         ferry_printable_write(stdout, ferry_text_view(output));
         printf(": %.1f MB\n", (double)written.size / 1e6);
@@ -65,12 +67,19 @@ const ferry_command ferry_command_convert = {
         "SOURCE is a directory, a zip archive, or a file of weights with the other files of the model beside it: a\n"
         "model of Hugging Face, Marian (OPUS-MT, Bergamot) or CTranslate2, or a seq2seq-export-1 "
         "(docs/model-file.md).\n"
+        "SOURCE may be a model file, too, whose matrices get another type; everything else in it stays.\n"
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
-        "Without --type, matrices become float32, but int8 matrices stay int8. f32 makes those float32, too; f16\n"
-        "takes half the space of f32; int8 takes a quarter, and the rounding error of each matrix is printed.\n"
+        "Without --type, matrices become float32, but int8 matrices, and those of a model file, stay as they are. f32\n"
+        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error of\n"
+        "each matrix is printed.\n"
+        "Where the files do not say which languages a model translates, its name may (opus-mt-en-de), or --pair does.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
-    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(BUDGET) | FERRY_TAKES(QUIET)},
+    .examples = "ferry convert opus-mt-en-fr -o en-fr.gguf\n"
+                "ferry convert opus-2020-02-26.zip --type f16\n"
+                "ferry convert nllb-200-distilled-600M -o nllb.gguf --type int8\n",
+    .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(PAIR) | FERRY_TAKES(BUDGET) |
+                       FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,
     .run = run,

@@ -1,6 +1,10 @@
 #include <signal.h>
+#include <string.h>
 
+#include "base/file_system.h"
+#include "base/terminal.h"
 #include "line_job.h"
+#include "line_output.h"
 #include "output_file.h"
 
 typedef struct files {
@@ -30,16 +34,39 @@ static bool open_output(const ferry_call *call, files *f)
     return f->out != NULL;
 }
 
+/* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
+static bool is_file_name(const char *text)
+{
+    ferry_file_info file;
+    return strpbrk(text, "./\\") != NULL && strpbrk(text, " \t\n") == NULL && ferry_file_examine(text, &file);
+}
+
+/* Says what is probably not meant, and does it. */
+static void hint(const ferry_call *call)
+{
+    const ferry_arguments *arguments = &call->arguments;
+    if (ferry_is_given(call, FERRY_OPTION_QUIET)) return;
+    if (arguments->operand_count == 1 && is_file_name(arguments->operands[0]))
+        ferry_complain("'%s' is translated as text; to translate the file: ferry translate -i FILE",
+                       arguments->operands[0]);
+    if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
+        ferry_is_terminal(stdin))
+        ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
+}
+
 static int run(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
     if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or --input, found both");
+        ferry_complain("translate: expected TEXT or %s, found both",
+                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
         return FERRY_EXIT_USAGE;
     }
-    bool done = open_input(call, &f.lines) && ferry_session_open(call, &session) && open_output(call, &f);
+    bool done = open_input(call, &f.lines) &&
+                ferry_session_open(call, NULL, ferry_line_output_scores(call), &session) && open_output(call, &f);
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
+    if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
     if (!ferry_output_close(f.out, f.out_name)) done = false;
     ferry_session_close(&session);
@@ -56,11 +83,16 @@ const ferry_command ferry_command_translate = {
         "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
-        "Search options default to what the model's authors chose.\n"
+        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors chose.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+    .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
+                "ferry translate -i letter.txt -o brief.txt\n"
+                "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
-                "*"},
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
+                "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,
     .run = run,

@@ -266,6 +266,9 @@ const ferry_command ferry_command_verify = {
         "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
         "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
         "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n",
+    .examples = "ferry verify en-fr.gguf\n"
+                "ferry verify own-model.gguf golden.safetensors\n"
+                "ferry verify own-model.gguf golden.safetensors --tolerance 1e-3\n",
     .options = {.own = FERRY_TAKES(TOLERANCE)},
     .least = 1,
     .most = 2,

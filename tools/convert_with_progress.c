@@ -48,17 +48,26 @@ static void report_quantized(void *user, const char *tensor, double largest, dou
                    rms > 0 ? 100 * rms_error / rms : 0.0, rms, largest);
 }
 
-bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet)
+static void report_guessed(void *user, const char *source, const char *target)
+{
+    const watch *w = user;
+    if (!w->quiet)
+        ferry_complain("translates from '%s' into '%s', by its name ('ferry convert --pair' would say otherwise)",
+                       source, target);
+}
+
+ferry_status ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet,
+                           ferry_error *error)
 {
     watch w = {.quiet = quiet, .terminal = !quiet && ferry_is_terminal(stderr)};
     ferry_import_options watched = *options;
-    ferry_error error;
     watched.progress = show_progress;
     watched.quantized = report_quantized;
+    watched.guessed = report_guessed;
     watched.user = &w;
-    const ferry_status status = ferry_import(source, output, &watched, &error);
+    const ferry_status status = ferry_import(source, output, &watched, error);
     const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     clear_line(&w);
     if (interrupted != 0) raise(interrupted);
-    return ferry_succeeded(status, &error);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "line_reader.h"
+#include "line_translation.h"
 #include "translator_session.h"
 
 typedef struct ferry_line_job {
@@ -12,6 +13,7 @@ typedef struct ferry_line_job {
     ferry_session *session;
     ferry_lines *lines;
     FILE *out;
+    ferry_line_translation translation;
     int warnings;
     bool failed;     /* some line was not translated; a message was printed */
     int interrupted; /* by this signal, or 0 */

@@ -109,6 +109,11 @@ bool ferry_lines_next(ferry_lines *lines, size_t most)
     return read_batch(lines, most, false);
 }
 
+bool ferry_lines_exactly(ferry_lines *lines, size_t count)
+{
+    return read_batch(lines, count, true);
+}
+
 bool ferry_lines_rest(ferry_lines *lines)
 {
     return read_batch(lines, SIZE_MAX, true);

@@ -35,6 +35,8 @@ void ferry_lines_close(ferry_lines *lines);
 /* Reads the next batch. Waits for its first line; ends it at `most` lines, or when reading more would block. Returns
  * false at the end of the input and after a failure. */
 bool ferry_lines_next(ferry_lines *lines, size_t most);
+/* The same, of `count` lines, or what is left of the input, however long it takes. */
+bool ferry_lines_exactly(ferry_lines *lines, size_t count);
 /* Reads all remaining lines as one batch. */
 bool ferry_lines_rest(ferry_lines *lines);
 

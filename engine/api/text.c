@@ -207,6 +207,7 @@ ferry_status ferry_result_sentence(const ferry_result *result, size_t index, fer
         .score = ferry_result_score(result->sentences, index, 0),
         .error = ferry_result_error(result->sentences, index),
         .warning = ferry_result_warning(result->sentences, index),
+        .doubts = ferry_result_doubts(result->sentences, index),
     };
     ferry_copy_struct(sentence, size, &known, sizeof known);
     return FERRY_OK;

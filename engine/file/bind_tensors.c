@@ -136,11 +136,10 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
     matrix->K = K;
     binder->file->parameters += (int64_t)N * K;
     count_bytes(binder, tensor);
+    binder->file->matrices[binder->file->matrix_count++] = (ferry_stored_matrix){tensor, matrix};
     switch (tensor->type) {
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
-    case FERRY_F16:
-        binder->file->widenings[binder->file->widening_count++] = (ferry_widening){tensor, &matrix->panels};
-        return FERRY_OK;
+    case FERRY_F16: return FERRY_OK; /* placed later */
     case FERRY_I8:
         if (K > FERRY_CODES_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",

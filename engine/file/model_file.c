@@ -31,8 +31,9 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
         if (!ferry_schema_knows_feature(features[i])) {
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: feature '%s' is not supported by this build",
-                              gguf->file, ferry_printable_view(features[i]).text);
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: key 'ferry.features': '%s' is not supported by this build", gguf->file,
+                              ferry_printable_view(features[i]).text);
         }
     }
     return FERRY_OK;
@@ -131,21 +132,23 @@ ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferr
     return FERRY_OK;
 }
 
-/* Twice the bytes of an f16 tensor in the file: cannot overflow. */
-static size_t widened_bytes(const ferry_widening *widening)
+/* Twice the bytes of an f16 tensor in the file, which cannot overflow; 0 for others. */
+static size_t widened_bytes(const ferry_stored_matrix *stored)
 {
-    return ferry_round_up(2 * widening->tensor->bytes, FERRY_ARENA_ALIGNMENT);
+    return stored->tensor->type == FERRY_F16 ? ferry_round_up(2 * stored->tensor->bytes, FERRY_ARENA_ALIGNMENT) : 0;
 }
 
 static ferry_status place_widened(ferry_model_file *file, ferry_error *error)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < file->widening_count; i++) bytes += widened_bytes(&file->widenings[i]);
-    if (bytes > 0) FERRY_TRY(ferry_model_file_reserve(file, bytes, error));
+    for (size_t i = 0; i < file->matrix_count; i++) bytes += widened_bytes(&file->matrices[i]);
+    if (bytes == 0) return FERRY_OK;
+    FERRY_TRY(ferry_model_file_reserve(file, bytes, error));
     const float *place = file->widened;
-    for (size_t i = 0; i < file->widening_count; i++) {
-        *file->widenings[i].panels = place;
-        place += widened_bytes(&file->widenings[i]) / sizeof *place;
+    for (size_t i = 0; i < file->matrix_count; i++) {
+        const size_t widened = widened_bytes(&file->matrices[i]);
+        if (widened > 0) file->matrices[i].matrix->panels = place;
+        place += widened / sizeof *place;
     }
     return FERRY_OK;
 }
@@ -167,22 +170,14 @@ static void widen(const ferry_model_file *file, const ferry_kernels *kernels, co
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels)
 {
     float *out = file->widened;
-    for (size_t i = 0; i < file->widening_count; i++) {
-        widen(file, kernels, file->widenings[i].tensor, out);
-        out += widened_bytes(&file->widenings[i]) / sizeof *out;
+    for (size_t i = 0; i < file->matrix_count; i++) {
+        const size_t bytes = widened_bytes(&file->matrices[i]);
+        if (bytes > 0) widen(file, kernels, file->matrices[i].tensor, out);
+        out += bytes / sizeof *out;
     }
 }
 
-static ferry_status bind_weights(ferry_model_file *file, const ferry_schema_values *values,
-                                 const ferry_kernels *kernels, ferry_error *error)
-{
-    FERRY_TRY(ferry_model_bind(file, values, kernels, error));
-    FERRY_TRY(place_widened(file, error));
-    ferry_model_tie(file);
-    return FERRY_OK;
-}
-
-ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error)
 {
     *file = (ferry_model_file){.map = map};
@@ -196,11 +191,23 @@ ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, cons
     };
     ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
-    if (status == FERRY_OK) status = bind_weights(file, &values, kernels, error);
+    if (status == FERRY_OK) status = ferry_model_bind(file, &values, kernels, error);
     if (status == FERRY_OK) status = read_tokenizer(file, &values, error);
     if (status == FERRY_OK) status = read_languages(file, &values, error);
     if (status == FERRY_OK) status = read_origin(file, &values, error);
     if (status != FERRY_OK) ferry_model_file_close(file);
+    return status;
+}
+
+ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                   ferry_model_file *file, ferry_error *error)
+{
+    FERRY_TRY(ferry_model_file_read(map, name, kernels, file, error));
+    const ferry_status status = place_widened(file, error);
+    if (status == FERRY_OK)
+        ferry_model_tie(file);
+    else
+        ferry_model_file_close(file);
     return status;
 }
 
@@ -229,7 +236,7 @@ void ferry_model_file_close(ferry_model_file *file)
     ferry_position_unbind(&file->transformer.encoder.position);
     ferry_position_unbind(&file->transformer.decoder.position);
     ferry_aligned_free(file->widened);
-    free(file->widenings);
+    free(file->matrices);
     ferry_arena_destroy(&file->arena);
     ferry_gguf_close(&file->gguf);
     ferry_mapped_file_close(&file->map);

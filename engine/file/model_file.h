@@ -9,11 +9,11 @@
 #include "gguf.h"
 #include "model_text.h"
 
-/* A matrix that is f16 in the file: `*panels` points to where it is widened to float32. */
-typedef struct ferry_widening {
+/* A matrix and the tensor that the file holds of it. */
+typedef struct ferry_stored_matrix {
     const ferry_tensor *tensor;
-    const float **panels;
-} ferry_widening;
+    ferry_matrix *matrix; /* of an f16 tensor: `panels` points to where it is widened to float32 */
+} ferry_stored_matrix;
 
 /* Everything belongs to the struct and is valid until ferry_model_file_close. Immutable: threads may share it. */
 typedef struct ferry_model_file {
@@ -29,15 +29,19 @@ typedef struct ferry_model_file {
     ferry_type type;      /* of the matrices in the file */
     size_t widened_bytes; /* memory for matrices that are not float32 in the file */
     float *widened;
-    ferry_widening *widenings; /* [widening_count] */
-    size_t widening_count;
+    ferry_stored_matrix *matrices; /* [matrix_count] */
+    size_t matrix_count;
     ferry_arena arena; /* layers, ids, names of languages */
 } ferry_model_file;
 
-/* Checks every key and tensor of the file, which `name` names in messages, and binds the graph. float32 matrices are
- * used where they are mapped, and not read here; f16 ones have a place in memory, but are not widened yet. The map
- * belongs to *file from now on, or is closed by a failure. Errors: FORMAT (a key or tensor is missing, unknown or
- * wrong), UNSUPPORTED (a feature that this build lacks, by name), MEMORY. *file is zeroed on failure. */
+/* Checks every key and tensor of the file, which `name` names in messages. The map belongs to *file from now on, or is
+ * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no place yet.
+ * Errors: FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this build lacks, by
+ * name), MEMORY. *file is zeroed on failure. */
+ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
+                                   ferry_model_file *file, ferry_error *error);
+/* The same, and binds the graph. float32 matrices are used where they are mapped, and not read here; f16 ones have a
+ * place in memory, but are not widened yet. */
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
 /* Widens the f16 matrices, before anything is computed with them: once, by one thread. */

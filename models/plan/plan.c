@@ -21,6 +21,8 @@ void ferry_import_plan_destroy(ferry_import_plan *plan)
     for (size_t i = 0; i < plan->tree_count; i++) json_decref(plan->trees[i]);
     for (size_t i = 0; i < plan->shard_count; i++) ferry_weights_close(&plan->shards[i]);
     ferry_weights_close(&plan->weights);
+    if (plan->file != NULL) ferry_model_file_close(plan->file);
+    free(plan->file);
     free(plan->shards);
     free(plan->used);
     free(plan->tensors);
@@ -57,7 +59,7 @@ static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const c
     FERRY_TRY(yaml ? ferry_yaml_parse(text, file, plan->account, &tree, error)
                    : ferry_json_parse(text, file, plan->account, &tree, error));
     FERRY_TRY(ferry_import_keep_json(plan, file, tree, error));
-    *json = (ferry_json){tree, file, yaml};
+    *json = (ferry_json){.object = tree, .file = file, .texts = yaml};
     return FERRY_OK;
 }
 

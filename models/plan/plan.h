@@ -40,8 +40,10 @@ typedef struct ferry_import_tensor {
      * multiplier_count is 1. The importer's choice of memory: the plan's arena or the file. May be unaligned. */
     const void *multipliers; /* float32 */
     int32_t multiplier_count;
+    const float *scales;    /* [N] instead of multipliers: W[n][k] = code · scales[n] */
     float input_multiplier; /* of int8 inputs; 0: none */
     const int32_t *integers;
+    bool packed; /* a matrix of a model file, in its panels: f32, f16 or int8 codes; `row` counts their padding */
 } ferry_import_tensor;
 
 typedef struct ferry_import_plan {
@@ -60,6 +62,8 @@ typedef struct ferry_import_plan {
     ferry_view license;
     const char *training;   /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length; /* ferry.origin.trained_length */
+    const char *guessed[2]; /* the pair of languages that names alone say; NULL: none */
+    ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */
 
     ferry_weights weights;
     ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */
@@ -196,6 +200,13 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
 ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
                                         ferry_error *error);
+/* language_pair.c: the same where only a name says so; where nothing does, by the name of the source or of its folder
+ * (opus-mt-en-de); and where the user does: the languages of a model for one pair, or the defaults of a model that
+ * lists its own. Errors: ARGUMENT (`pair`), UNSUPPORTED (no tokenizer). */
+ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
+                                       ferry_error *error);
+ferry_status ferry_import_guess_pair(ferry_import_plan *plan, ferry_error *error);
+ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, ferry_error *error);
 /* Tags of languages as a family writes them ("deu_Latn", "de_DE", "fra"), and their ids. Zeroed: empty. */
 typedef struct ferry_import_tags {
     ferry_view *tags; /* [count] */
@@ -251,5 +262,8 @@ ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, fer
 /* CTranslate2 directories, Argos packages. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+/* Model files of Ferry itself, which the user names; what lies beside them does not matter. */
+bool ferry_import_is_model_file(const ferry_import_plan *plan);
+ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error);
 
 #endif

@@ -157,7 +157,8 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
     const ferry_type type = entry->tensor.type;
     const bool codes = type == FERRY_I8 || type == FERRY_I16;
     const bool scaled =
-        tensor->multipliers != NULL && (tensor->multiplier_count == 1 || tensor->multiplier_count == tensor->N);
+        tensor->scales != NULL ||
+        (tensor->multipliers != NULL && (tensor->multiplier_count == 1 || tensor->multiplier_count == tensor->N));
     if (!codes && !is_floating(type)) {
         return ferry_import_fail_tensor(entry, FERRY_ERROR_UNSUPPORTED, error,
                                         "element type %s is not supported for '%s'", ferry_type_name(type),

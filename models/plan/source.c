@@ -34,6 +34,7 @@ struct ferry_import_source {
     ferry_budget budget;
     char *path;      /* what the user named */
     char *real;      /* the same without links, "." and "/" at its end */
+    char *folder;    /* where a file lies; "": a directory */
     char *directory; /* of files on disk, and before names in messages */
     ferry_mapped_file map;
     ferry_zip *archive; /* NULL: files are on disk */
@@ -223,6 +224,10 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
     if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
     source->asked = source->path;
+    const char *base = information.kind == FERRY_KIND_FOLDER ? source->real : ferry_path_base(source->real);
+    const size_t before = (size_t)(base - source->real);
+    source->folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
+    if (source->folder == NULL) return ferry_fail_memory(error, "a file name", before);
     if (information.kind == FERRY_KIND_FOLDER) {
         source->directory = source->path;
         FERRY_TRY(list_folder(source, NULL, error));
@@ -273,6 +278,11 @@ const char *ferry_import_source_path(const ferry_import_source *source)
 const char *ferry_import_source_base(const ferry_import_source *source)
 {
     return ferry_path_base(source->real);
+}
+
+const char *ferry_import_source_folder(const ferry_import_source *source)
+{
+    return ferry_path_base(source->folder);
 }
 
 const char *ferry_import_source_selected(const ferry_import_source *source)

@@ -23,6 +23,8 @@ void ferry_import_source_close(ferry_import_source *source);
  * weights rather than a directory or an archive, that file's name among the others, or NULL. */
 const char *ferry_import_source_path(const ferry_import_source *source);
 const char *ferry_import_source_base(const ferry_import_source *source);
+/* The last part of the name of the folder that a file, which the user named, lies in; "" for a directory. */
+const char *ferry_import_source_folder(const ferry_import_source *source);
 const char *ferry_import_source_selected(const ferry_import_source *source);
 
 /* Names, in the order of strcmp. */

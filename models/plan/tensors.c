@@ -16,8 +16,9 @@ static bool is_codes(const ferry_import_tensor *tensor)
 
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
-    const bool stays = options->type == FERRY_I8 || (options->type == FERRY_F32 && !options->widen);
-    return is_codes(tensor) && stays ? FERRY_I8 : options->type;
+    const bool as_found = options->type == FERRY_F32 && !options->widen;
+    if (tensor->packed && as_found) return tensor->source->tensor.type;
+    return is_codes(tensor) && (as_found || options->type == FERRY_I8) ? FERRY_I8 : options->type;
 }
 
 /* "X.weight" → "X.scale". */
@@ -30,7 +31,7 @@ static ferry_name name_beside(const ferry_import_tensor *tensor, const char *par
 /* Whether one multiplier serves the whole matrix; otherwise the file gets a scale for each row. */
 static bool has_multiplier(const ferry_import_tensor *tensor)
 {
-    return is_codes(tensor) && tensor->multiplier_count == 1;
+    return is_codes(tensor) && tensor->scales == NULL && tensor->multiplier_count == 1;
 }
 
 static bool has_input_multiplier(const ferry_import_tensor *tensor)
@@ -105,6 +106,21 @@ static ferry_status refuse(const ferry_import_tensor *tensor, const char *what, 
     return ferry_import_fail_tensor(tensor->source, FERRY_ERROR_UNSUPPORTED, error, "%s", what);
 }
 
+/* Rows n … n + count - 1 of a panel, which begins with row n. */
+static void read_panel(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
+{
+    const ferry_tensor *source = &tensor->source->tensor;
+    const int32_t group = is_codes(tensor) ? 4 : 1; /* inputs of one output that lie together */
+    const int64_t first = n * tensor->row;
+    float together[4 * FERRY_LANES];
+    for (int32_t k = 0; k < tensor->K; k += group) {
+        ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
+        for (int32_t r = 0; r < count; r++)
+            for (int32_t i = 0; i < group && k + i < tensor->K; i++)
+                values[(size_t)r * (size_t)tensor->K + (size_t)(k + i)] = together[r * group + i];
+    }
+}
+
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
  * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbors. */
 static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
@@ -112,6 +128,10 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
+    if (tensor->packed) {
+        read_panel(tensor, n, count, values);
+        return;
+    }
     if (tensor->K == 1) {
         ferry_import_widen(source, first, tensor->row, (size_t)count, values);
         return;
@@ -128,6 +148,7 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     }
 }
 
+/* What row n of codes is divided by. */
 static float multiplier_of(const ferry_import_tensor *tensor, int32_t n)
 {
     float multiplier;
@@ -156,9 +177,11 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     read_block(tensor, n, count, state->rows);
     if (type == FERRY_I8 || type == FERRY_I16) {
         for (int32_t r = 0; r < count; r++) {
-            const float multiplier = multiplier_of(tensor, n + r);
+            float *row = state->rows + (size_t)r * K;
+            const float multiplier = tensor->scales == NULL ? multiplier_of(tensor, n + r) : 1;
             FERRY_TRY(check_multiplier(tensor, multiplier, error));
-            for (size_t k = 0; k < K; k++) state->rows[(size_t)r * K + k] /= multiplier;
+            for (size_t k = 0; k < K; k++)
+                row[k] = tensor->scales != NULL ? row[k] * tensor->scales[n + r] : row[k] / multiplier;
         }
     }
     for (size_t i = 0; type == FERRY_F64 && i < size; i++)
@@ -243,9 +266,9 @@ static ferry_status copy_panel(converter *state, const ferry_import_tensor *tens
         state->codes[i] = (int8_t)state->rows[i];
     }
     for (int32_t r = 0; r < rows; r++) {
-        const float multiplier = multiplier_of(tensor, n + r);
+        const float multiplier = tensor->scales == NULL ? multiplier_of(tensor, n + r) : 1;
         FERRY_TRY(check_multiplier(tensor, multiplier, error));
-        state->scales[n + r] = 1 / multiplier;
+        state->scales[n + r] = tensor->scales != NULL ? tensor->scales[n + r] : 1 / multiplier;
     }
     return FERRY_OK;
 }

@@ -210,7 +210,10 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     complete_stack(&model.encoder, plan, "enc");
     complete_stack(&model.decoder, plan, "dec");
     text.kind = tokenizer_kind(&text);
-    FERRY_TRY(list_files(plan, arena, &origin, error));
+    if (plan->file != NULL)
+        origin = plan->file->origin;
+    else
+        FERRY_TRY(list_files(plan, arena, &origin, error));
     ferry_gguf_put_string(writer, "general.architecture", "ferry");
     ferry_gguf_put_string(writer, "general.name", options->name != NULL ? options->name : plan->name);
     ferry_gguf_put_u32(writer, "ferry.format", FERRY_FILE_FORMAT);

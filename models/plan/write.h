@@ -11,9 +11,12 @@ typedef struct ferry_import_options {
     /* Of the matrices in the model file: FERRY_F32, FERRY_F16 or FERRY_I8 (row by row; a source's own integers stay as
      * they are). */
     ferry_type type;
-    /* With FERRY_F32: int8 matrices of the source become float32, too; otherwise they stay int8. */
+    /* With FERRY_F32: int8 matrices of the source, and f16 ones of a model file, become float32, too; otherwise they
+     * stay as they are. */
     bool widen;
     const char *name; /* general.name; NULL: the name of the source */
+    const char *pair; /* "en-de": the model's languages, or the defaults among them; NULL: as the source says, else as
+                       * its name says (opus-mt-en-de) */
     uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/budget.h) */
     /* NULL, or called before the file is created, with 0 bytes done, and then as bytes are written; a result other than
      * 0 cancels (FERRY_ERROR_CANCELLED). */
@@ -21,6 +24,8 @@ typedef struct ferry_import_options {
     /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
      * errors. */
     void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
+    /* NULL, or told of the pair of languages that only a name says. */
+    void (*guessed)(void *user, const char *source, const char *target);
     void *user;
 } ferry_import_options;
 

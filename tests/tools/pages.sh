@@ -58,7 +58,7 @@ completes()
 }
 
 # The table: every option that the help of every command lists is offered, whatever the shell.
-for command in $("$ferry" help | sed -n '/^  help /d; s/^  \([a-z]*\) .*/\1/p'); do
+for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     options=$("$ferry" help "$command" | sed -n 's/^  \(-[a-z],\|   \) \(--[a-z-]*\).*/\2/p' | LC_ALL=C sort | tr '\n' ' ')
     [ -n "$options" ] || fail "no options in the help of $command"
     completes "${options% }" bash ferry "$command" --

@@ -97,10 +97,23 @@ test_place_of_the_cache()
     HOME=$PWD/home expect_success inspect "$positions/none-post"
     expect_message "converted to $PWD/home/.cache/ferry/none-post-"
     XDG_CACHE_HOME=relative HOME=$PWD/home expect_quiet_success inspect "$positions/none-post"
-    HOME='' expect_failure 'no folder for converted models: set XDG_CACHE_HOME or HOME' inspect "$positions/none-post"
+    # Where there is none, a model is converted to a file without a name.
+    mkdir temporary
+    export TMPDIR=$PWD/temporary
+    HOME='' expect_success verify "$positions/none-post" "$positions/none-post/golden.safetensors"
+    expect_message 'no folder for converted models: set XDG_CACHE_HOME or HOME, or use '"'ferry convert'; "
+    expect_message "none-post is converted to a temporary file, for this time"
     touch file
-    XDG_CACHE_HOME=$PWD/file \
-        expect_failure 'file/ferry: cannot create the folder: Not a directory' inspect "$positions/none-post"
+    XDG_CACHE_HOME=$PWD/file expect_success inspect "$positions/none-post"
+    expect_message 'file/ferry: cannot create the folder: Not a directory; '
+    XDG_CACHE_HOME=$PWD/file expect_quiet_success languages --quiet -m "$positions/none-post"
+    [ -z "$(ls temporary)" ] || fail "a temporary file is left: $(ls temporary)"
+    TMPDIR=$PWD/file HOME='' run languages --quiet -m "$positions/none-post"
+    expect_status 1
+    expect_message "$PWD/file: cannot open: Not a directory"
+    # The source is at fault, not the cache.
+    mkdir empty
+    XDG_CACHE_HOME=$PWD/file expect_failure 'empty: no model that Ferry knows' languages --quiet -m empty
 }
 
 test_cache_refuses()
@@ -129,6 +142,20 @@ test_types()
     expect_success inspect int8.gguf
     run convert "$positions/sinusoidal-post" -o plain.gguf
     cmp plain.gguf f32.gguf || fail "the default is not f32"
+}
+
+# Of a model file, only the type of its matrices changes.
+test_types_of_a_model_file()
+{
+    expect_success convert "$positions/rope-post" -o f32.gguf
+    expect_success convert "$positions/rope-post" --type int8 --quiet -o int8.gguf
+    expect_success convert f32.gguf --type int8 -o again.gguf
+    grep -q '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error' err || fail "$(cat err)"
+    cmp int8.gguf again.gguf || fail 'int8 differs'
+    expect_quiet_success convert int8.gguf -o same.gguf
+    cmp int8.gguf same.gguf || fail 'the default changes a model file'
+    expect_failure 'int8.gguf: is the source, too' convert int8.gguf --type f16 -o int8.gguf
+    expect_failure 'int8.gguf: exists; choose a name with --output' convert int8.gguf --type f16
 }
 
 # A source that would take more than its budget leaves no file.

@@ -133,18 +133,17 @@ static bool has_pair(const char *name, const pair *wanted)
     return find_pair(name, &found) && ferry_view_equal(found.whole, wanted->whole);
 }
 
-/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the vocabulary's name,
- * as well. */
+/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the name of the
+ * vocabulary or the shortlist, as well. */
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
     if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
     const bool marked = found.source.size + found.target.size < found.whole.size;
-    if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found)) return FERRY_OK;
-    const char *source = ferry_arena_text(&plan->arena, found.source);
-    const char *target = ferry_arena_text(&plan->arena, found.target);
-    if (source == NULL || target == NULL) return ferry_fail_memory(error, "a language's name", found.whole.size);
-    return ferry_import_language_pair(plan, source, target, error);
+    if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found) &&
+        (marian->lexicon == NULL || !has_pair(base_name(marian->lexicon), &found)))
+        return FERRY_OK;
+    return ferry_import_guessed_pair(plan, found.source, found.target, error);
 }
 
 /* Of several names, those with the pair of the weights' name, if there are any. */

@@ -1,0 +1,126 @@
+/* Which languages a model translates where its files do not say so: what its name says, and what the user says. */
+#include "tests/support/made_marian.h"
+
+static char *folder; /* of a small Marian model that names no languages */
+
+static char *found; /* what was reported: "en de" */
+
+static void note(void *user, const char *source, const char *target)
+{
+    (void)user;
+    found = kept_memory(200);
+    snprintf(found, 200, "%s %s", source, target);
+}
+
+/* The names of the two languages: "en eng, de deu"; "": none. */
+static char *languages_of(const ferry_model_file *file)
+{
+    const ferry_model_languages *languages = &file->text.languages;
+    char *text = kept_memory(200);
+    if (languages->count == 0) return text;
+    const ferry_view a = languages->names[languages->default_source], b = languages->names[languages->default_target];
+    snprintf(text, 200, "%.*s, %.*s", (int)a.size, a.data, (int)b.size, b.data);
+    return text;
+}
+
+static char *converted_languages(const char *source, const char *pair)
+{
+    const ferry_import_options options = {.type = FERRY_F32, .pair = pair, .guessed = note};
+    found = NULL;
+    return languages_of(converted_with(source, &options));
+}
+
+/* The model in a new folder of that name. */
+static char *copied(const char *name, const char *weights)
+{
+    char *copy = scratch_directory(name);
+    if (folder == NULL) folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_ALL});
+    const ferry_view bytes = mapped_bytes(in_directory(folder, "model.bin"));
+    write_bytes(in_directory(copy, weights), bytes.data, bytes.size);
+    link_file(in_directory(folder, "vocab.txt"), copy, "vocab.txt");
+    return copy;
+}
+
+TEST(test_names_that_say_it)
+{
+    static const char *const names[][2] = {{"opus-mt-en-de", "en eng, de deu"},
+                                           {"opus-mt-tc-big-tr-en", "tr tur, en eng"},
+                                           {"opus-mt-fr-mt", "fr fra, mt mlt"},
+                                           {"tatoeba_eng_deu", "eng en, deu de"},
+                                           {"translate-en_it-1_9.argosmodel", "en eng, it ita"},
+                                           {"is-de", "is isl, de deu"},
+                                           {"de-en.2020-02-26", "de deu, en eng"}};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *source = copied(names[i][0], "model.bin");
+        assert_string_equal(converted_languages(source, NULL), names[i][1]);
+        assert_non_null(found);
+        assert_string_equal(converted_languages(in_directory(source, "model.bin"), NULL), names[i][1]);
+    }
+    char *source = copied("files", "model.en-de.bin");
+    assert_string_equal(converted_languages(source, NULL), "en eng, de deu");
+    assert_string_equal(found, "en de");
+}
+
+TEST(test_names_that_do_not)
+{
+    static const char *const names[] = {
+        "model",         "en",   "english-german", "so-it",    "opus-mt-my-en-de", "de-de", "en-de-fr",
+        "en-de-student", "tiny", "en-xx",          "my-is-it", "2020-02-26",       "ende"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        assert_string_equal(converted_languages(copied(names[i], "model.bin"), NULL), "");
+        assert_null(found);
+    }
+    assert_string_equal(converted_languages(copied("best-model", "model.best.bin"), NULL), "");
+}
+
+/* Without a mark between the codes, another file has to agree. */
+TEST(test_shortlist_agrees)
+{
+    char *source = copied("student", "model.ende.bin");
+    assert_string_equal(converted_languages(source, NULL), "");
+    write_text(source, "lex.ende.s2t", "w3 w4 1\n");
+    assert_string_equal(converted_languages(source, NULL), "en eng, de deu");
+    assert_string_equal(found, "en de");
+}
+
+TEST(test_pair)
+{
+    char *source = copied("pair-en-de", "model.bin");
+    assert_string_equal(converted_languages(source, "hsb-de"), "hsb, de deu");
+    assert_null(found);
+    static const char *const wrong[] = {"", "en", "-", "en-", "-de", "en-de-fr"};
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        REFUSE(ferry_import(source, scratch_file("refused.gguf"), &(ferry_import_options){.pair = wrong[i]}, &error),
+               FERRY_ERROR_ARGUMENT, "pair: expected SOURCE-TARGET, such as en-de, found '");
+    REFUSE(ferry_import(source, scratch_file("refused.gguf"), &(ferry_import_options){.pair = "en-d e"}, &error),
+           FERRY_ERROR_FORMAT, "expected the tag of a language, found 'd e'");
+    REFUSE(ferry_import(data_file("positions/none-pre"), scratch_file("refused.gguf"),
+                        &(ferry_import_options){.pair = "en-de"}, &error),
+           FERRY_ERROR_UNSUPPORTED, "none-pre: a model without a tokenizer has no languages");
+}
+
+/* Of a model file; its name does not count, because what it holds is its own. */
+TEST(test_pair_of_a_model_file)
+{
+    char *plain = in_directory(scratch_directory("kept"), "opus-mt-fr-es.gguf");
+    CHECK(ferry_import(copied("nameless", "model.bin"), plain, NULL, &error));
+    assert_string_equal(converted_languages(plain, NULL), "");
+    assert_null(found);
+    char *paired = scratch_file("paired.gguf");
+    CHECK(ferry_import(plain, paired, &(ferry_import_options){.pair = "en-de"}, &error));
+    assert_string_equal(converted_languages(paired, NULL), "en eng, de deu");
+    assert_string_equal(converted_languages(paired, "de-en"), "de deu, en eng");
+}
+
+/* A model that lists its languages with their tags gets defaults among them. */
+TEST(test_defaults)
+{
+    const char *source = shared_file("models/huggingface-small/nllb");
+    assert_string_equal(converted_languages(source, "en-de"), "eng_Latn en eng, deu_Latn de deu");
+    assert_string_equal(converted_languages(source, "zho_Hant-FRA"), "zho_Hant, fra_Latn fr fra");
+    static const char *const wrong[] = {"en-xx", "xx-en", "en-en", "en"};
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        REFUSE(ferry_import(source, scratch_file("refused.gguf"), &(ferry_import_options){.pair = wrong[i]}, &error),
+               FERRY_ERROR_ARGUMENT,
+               "pair: expected two of the model's 202 languages with a hyphen between them, such");
+}
