@@ -1,24 +1,24 @@
 """Runs the commands that a page shows, and compares their output with what it shows: run_page.py PAGE DIRECTORY
 
-Each fenced block `sh` runs in bash, which ends at the first command that fails; a fenced block `text` after it is its
-whole output. There, … stands for any characters, and on a line of its own for any lines. A comment `<!-- test: … -->`
-is run as well: it makes what only a download or a long work could bring. The directory is the same for all of a page.
-PYTHON runs blocks `python`."""
-import os
+The fenced blocks `sh` of a page run in one bash, which begins in DIRECTORY and ends at the first command that fails.
+Blocks `python` are run, too, and a block `c` is kept as app.c. A fenced block `text` after one of these is its whole output;
+in it, … stands for any characters, and on a line of its own for any lines. A comment `<!-- test: … -->` is run like `sh`: it
+makes what only a download could bring."""
 import re
 import subprocess
 import sys
+import tempfile
 
+COMMANDS = {"sh": ". {}", "python": "python3 {}", "c": "cp {} app.c", "text": None}
 page, directory = sys.argv[1:]
-KINDS = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"], "text": None}
 
 
 def blocks(text):
-    """(line, kind, content) of the fenced blocks of the kinds above, and of comments for tests (kind `sh`)."""
-    pattern = re.compile(r"^```(\w*)\n(.*?)^```$|^<!-- test:\s(.*?)-->$", re.MULTILINE | re.DOTALL)
+    """(line, kind, content) of each."""
+    pattern = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$|^<!-- test:\s(.*?)-->$", re.MULTILINE | re.DOTALL)
     for match in pattern.finditer(text):
-        kind, content, prepared = match.groups()
-        if prepared is not None or kind in KINDS:
+        _, kind, content, prepared = match.groups()
+        if prepared is not None or kind in COMMANDS:
             yield text.count("\n", 0, match.start()) + 1, kind or "sh", prepared or content
 
 
@@ -28,21 +28,31 @@ def shown(content):
     return "".join(f"(?:{line})*" if line == ".*\n" else line for line in lines)
 
 
-with open(page, encoding="utf-8") as file:
-    found = list(blocks(file.read()))
-count, output = 0, None
-for line, kind, content in found:
-    if kind == "text":
-        if output is None or not re.fullmatch(shown(content), output):
-            sys.exit(f"{page}:{line}: expected\n{content}found\n{output}")
-        output = None
-        continue
-    done = subprocess.run(KINDS[kind] + [content], cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
-    output = done.stdout.decode()
-    if done.returncode != 0:
-        sys.exit(f"{page}:{line}: exit status {done.returncode}\n{output}{done.stderr.decode()}")
-    count += 1
-if count == 0:
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+found = list(blocks(read(page)))
+if not found:
     sys.exit(f"{page}: no commands")
-print(f"{page}: {count} blocks run")
+output = None
+with tempfile.TemporaryDirectory() as scratch, subprocess.Popen(
+        ["bash", "-euo", "pipefail"], cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+    block, out, err = (f"{scratch}/{name}" for name in ("block", "out", "err"))
+    for line, kind, content in found:
+        if kind == "text":
+            if output is None or not re.fullmatch(shown(content), output):
+                sys.exit(f"{page}:{line}: expected\n{content}found\n{output}")
+            output = None
+            continue
+        with open(block, "w", encoding="utf-8") as file:
+            file.write(content)
+        shell.stdin.write(f"{COMMANDS[kind].format(block)} > {out} 2> {err} < /dev/null\necho done\n")
+        shell.stdin.flush()
+        done = shell.stdout.readline() == "done\n"
+        output = read(out)
+        if not done:
+            sys.exit(f"{page}:{line}: failed\n{output}{read(err)}")
+    shell.stdin.close()
+print(f"{page}: {sum(kind != 'text' for _, kind, _ in found)} blocks run")
