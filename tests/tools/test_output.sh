@@ -157,6 +157,9 @@ test_prefix()
     expect_status 1
     expect_message 'prefixes: expected a line for each line of input, found only 3'
     expect_failure 'nowhere: cannot open' translate --prefixes nowhere x
+    cp prefixes before
+    expect_failure 'prefixes: ' translate --prefixes prefixes -o prefixes x
+    cmp -s prefixes before || fail 'the prefixes were overwritten'
 }
 
 test_sample()
@@ -246,6 +249,8 @@ open("scores", "w").write("".join("%.6g\n" % o["score"] for o in lines))'
     expect_success score --quiet source target
     cmp -s out scores || fail "expected $(cat scores), found $(cat out)"
     expect_silence
+    "$ferry" score --quiet source - < target > out || fail 'no standard input'
+    cmp -s out scores || fail "standard input: found $(cat out)"
     run score --length-penalty 1 source target
     [ "$(head -1 out)" = "$("$ferry" translate --scores 'How are you?' | cut -f1)" ] || fail "found $(cat out)"
 }
