@@ -52,6 +52,23 @@ static bool open_output(const ferry_call *call, files *f)
     return f->out != NULL;
 }
 
+/* What can be done after the program was stopped, or the disk was full. */
+static const char *way_on(const ferry_call *call)
+{
+    ferry_file_info info;
+    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
+    return file ? "; to go on: the same command with --resume" : "";
+}
+
+/* Prints a message and returns false if anything was lost; the job told of what it lost. */
+static bool close_output(const files *f, const ferry_line_job *job)
+{
+    if (!job->lost) return ferry_output_close(f->out, f->out_name);
+    if (f->out != stdout) fclose(f->out);
+    return false;
+}
+
 /* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
 static bool is_file_name(const char *text)
 {
@@ -72,23 +89,6 @@ static void hint(const ferry_call *call)
         ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
-/* What can be done after the program was stopped, or the disk was full. */
-static const char *way_on(const ferry_call *call)
-{
-    ferry_file_info info;
-    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
-    return file ? "; to go on: the same command with --resume" : "";
-}
-
-/* Prints a message and returns false if anything was lost; the job told of what it lost. */
-static bool close_output(const files *f, const ferry_line_job *job)
-{
-    if (!job->lost) return ferry_output_close(f->out, f->out_name);
-    if (f->out != stdout) fclose(f->out);
-    return false;
-}
-
 static bool is_wrong_usage(const ferry_call *call)
 {
     if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
@@ -96,8 +96,8 @@ static bool is_wrong_usage(const ferry_call *call)
                        ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
         return true;
     }
-    if (ferry_is_given(call, FERRY_OPTION_RESUME) && !ferry_is_given(call, FERRY_OPTION_OUTPUT)) {
-        ferry_complain("--resume: expected the file to continue as --output FILE");
+    if (ferry_is_given(call, FERRY_OPTION_RESUME) && ferry_option_text(call, FERRY_OPTION_OUTPUT) == NULL) {
+        ferry_complain("--resume: expected a file as --output, found standard output");
         return true;
     }
     return false;
