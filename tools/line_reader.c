@@ -155,7 +155,9 @@ static bool read_batch(ferry_lines *lines, size_t most, bool all)
 
 bool ferry_lines_peek(ferry_lines *lines)
 {
-    return lines->total == 0 || read_more(lines);
+    while (lines->total > 0 && !lines->recognized)
+        if (!read_more(lines)) return false;
+    return true;
 }
 
 bool ferry_lines_next(ferry_lines *lines, size_t most)

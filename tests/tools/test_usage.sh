@@ -36,7 +36,6 @@ test_contradictions()
 {
     expect_usage_error "translate: expected TEXT or -i, found both" translate -i in x
     expect_usage_error "translate: expected TEXT or --input, found both" translate --input - x
-    expect_usage_error "--resume: expected the file to continue as --output FILE" translate --resume -o - -i x
     expect_usage_error "translate: --nbest: expected at most --beam, which is 2, found 3" translate --beam 2 --nbest 3 x
     expect_usage_error "inspect: expected MODEL or -m, found both" inspect -m a b
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
@@ -156,7 +155,7 @@ test_hint_at_a_terminal()
     for arguments in translate 'translate -i -' '--beam 4'; do
         # shellcheck disable=SC2086 # several arguments
         at_terminal $arguments
-        expect_message "reading lines from the terminal; end with Ctrl-D; see 'ferry help translate'"
+        expect_message "reading from the terminal; end with Ctrl-D; see 'ferry help translate'"
     done
     at_terminal translate --quiet
     expect_silence
