@@ -82,6 +82,7 @@ static ferry_status summarize(ferry_result *result, ferry_error *error)
     for (size_t i = 0; i < sentences->count; i++) {
         failed += !is_translated(sentences, i);
         warned += sentences->lines[i].warning != NULL;
+        line->doubts |= sentences->lines[i].doubts;
     }
     for (size_t i = 0; failed > 0 && line->error == NULL; i++)
         if (!is_translated(sentences, i))

@@ -7,12 +7,16 @@ test_near_misses()
     expect_usage_error "unknown command 'translat'; did you mean 'translate'?" translat
     expect_usage_error "unknown command 'tarnslate'; did you mean 'translate'?" tarnslate -i x
     expect_usage_error "unknown command 'Inspect'; did you mean 'inspect'?" Inspect
+    expect_usage_error "unknown command 'inspct'; did you mean 'inspect'?" inspct --untrained
+    expect_usage_error "unknown command 'INSPECT'; did you mean 'inspect'?" INSPECT
     expect_usage_error "unknown command 'lang'; did you mean 'languages'?" lang
     expect_usage_error "unknown command 'hlp'; did you mean 'help'?" help hlp
     expect_usage_error "unknown command 'nothing'; try 'ferry help', or 'ferry translate TEXT'" nothing
     expect_usage_error "unknown option '--bem'; did you mean '--beam'?" translate --bem 3 x
     expect_usage_error "unknown option '--baem=3'; did you mean '--beam'?" translate --baem=3 x
     expect_usage_error "unknown option '-beam'; did you mean '--beam'?" translate -beam 3 x
+    expect_usage_error "unknown option '--bema'; did you mean '--beam'?" translate --bema 3 x
+    expect_usage_error "unknown option '--eema'; try 'ferry help translate'" translate --eema 3 x
     expect_usage_error "unknown option '--max_length'; did you mean '--max-length'?" translate --max_length 3 x
     expect_usage_error "unknown option '--max'; did you mean '--max-source' or '--max-length'?" translate --max 3 x
     expect_usage_error "unknown option '--juggle'; try 'ferry help translate'" translate --juggle x

@@ -134,7 +134,8 @@ static bool open_model(work *w, size_t m)
 {
     const char *path = w->call->arguments.operands[m];
     ferry_session *session = &w->sessions[m];
-    if (!ferry_session_open(w->call, path, FERRY_SCORES_MODEL, session)) return false;
+    if (!ferry_session_open(w->call, &(ferry_session_needs){.path = path, .scores = FERRY_SCORES_MODEL}, session))
+        return false;
     w->comparison.models[m].path = path;
     w->comparison.models[m].beam = session->options.beam;
     w->comparison.models[m].bytes = ferry_model_info(session->model, "bytes");

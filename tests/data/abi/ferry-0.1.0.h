@@ -368,7 +368,7 @@ typedef enum ferry_doubt {
 } ferry_doubt;
 
 /* Sum of the ferry_doubt of line `line`: of its best hypothesis, but FERRY_DOUBT_CUT of any. They are in its warning in
- * words. 0 for blank and failed lines, and past the last. */
+ * words. 0 for blank and failed lines, and past the last. Of a text: those of all its sentences. */
 FERRY_API int ferry_result_doubts(const ferry_result *result, size_t line);
 
 /* A sentence of ferry_translate_text. */
