@@ -80,9 +80,10 @@ static const description table[FERRY_OPTION_SEARCH] = {
 };
 
 typedef enum clash {
-    BOTH,  /* one of them at a time */
-    MORE,  /* the first one is at most the second one */
-    ALONE, /* the first one is of no use without the second one */
+    BOTH,      /* one of them at a time */
+    ABOVE_ONE, /* the second one has to be 1 */
+    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
+    ALONE,     /* the first one is of no use without the second one */
 } clash;
 
 /* Options that contradict each other, in all commands that take both. */
@@ -91,8 +92,8 @@ static const struct conflict {
     clash clash;
 } conflicts[] = {
     {"nbest", "beam", MORE},
-    {"sample", "beam", BOTH},
-    {"alternatives", "beam", BOTH},
+    {"sample", "beam", ABOVE_ONE},
+    {"alternatives", "beam", ABOVE_ONE},
     {"sample", "alternatives", BOTH},
     {"alternatives", "nbest", ALONE},
     {"temperature", "sample", ALONE},
@@ -105,7 +106,6 @@ static const struct conflict {
     {"ids", "json", BOTH},
     {"ids", "replace-unknowns", BOTH},
     {"json", "scores", BOTH},
-
     {"json", "csv", BOTH},
     {"untrained", "attention", BOTH},
     {"untrained", "model", BOTH},
@@ -362,6 +362,9 @@ static const ferry_option_value *find_given(const ferry_arguments *arguments, co
 
 static bool check_conflicts(const parser *p)
 {
+    ferry_name unused;
+    const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
+                          find_given(p->arguments, "alternatives", &unused) != NULL;
     for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
         ferry_name names[2];
         const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
@@ -369,9 +372,12 @@ static bool check_conflicts(const parser *p)
         if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;
         if (c->clash == ALONE)
             ferry_complain("%s: %s: expected --%s with it", p->command, names[0].text, c->second);
-        else if (c->clash == MORE && first->integer > second->integer)
+        else if (c->clash == MORE && first->integer > second->integer && !is_drawn)
             ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
                            names[1].text, (int)second->integer, (int)first->integer);
+        else if (c->clash == ABOVE_ONE && second->integer > 1)
+            ferry_complain("%s: %s: expected %s 1 with it, found %d", p->command, names[0].text, names[1].text,
+                           (int)second->integer);
         else if (c->clash == BOTH)
             ferry_complain("%s: expected %s or %s, found both", p->command, names[0].text, names[1].text);
         else
@@ -386,6 +392,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
 {
     parser p = {.command = command, .taken = taken, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
+    arguments->taken = taken;
     arguments->operands = argv;
     bool options_ended = false;
     while (p.at < p.count) {

@@ -71,6 +71,7 @@ typedef struct ferry_option_value {
 } ferry_option_value;
 
 typedef struct ferry_arguments {
+    const ferry_taken *taken; /* by the command */
     ferry_option_value options[FERRY_OPTION_COUNT];
     char **operands; /* [operand_count], in the order given */
     size_t operand_count;

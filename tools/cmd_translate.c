@@ -40,7 +40,9 @@ static bool open_output(const ferry_call *call, files *f)
         f->out = stdout;
         return true;
     }
-    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input")) return false;
+    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input") ||
+        ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_PREFIXES), "prefixes"))
+        return false;
     if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
         f->out = ferry_output_open(f->out_name);
         return f->out != NULL;
@@ -48,23 +50,6 @@ static bool open_output(const ferry_call *call, files *f)
     if (!ferry_resume_open(&f->resume, f->out_name, is_numbered(call))) return false;
     f->out = ferry_output_continue(f->out_name);
     return f->out != NULL;
-}
-
-/* What can be done after the program was stopped, or the disk was full. */
-static const char *way_on(const ferry_call *call)
-{
-    ferry_file_info info;
-    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
-    return file ? "; to go on: the same command with --resume" : "";
-}
-
-/* Prints a message and returns false if anything was lost; the job told of what it lost. */
-static bool close_output(const files *f, const ferry_line_job *job)
-{
-    if (!job->lost) return ferry_output_close(f->out, f->out_name);
-    if (f->out != stdout) fclose(f->out);
-    return false;
 }
 
 /* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
@@ -87,6 +72,23 @@ static void hint(const ferry_call *call)
         ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
+/* What can be done after the program was stopped, or the disk was full. */
+static const char *way_on(const ferry_call *call)
+{
+    ferry_file_info info;
+    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
+    return file ? "; to go on: the same command with --resume" : "";
+}
+
+/* Prints a message and returns false if anything was lost; the job told of what it lost. */
+static bool close_output(const files *f, const ferry_line_job *job)
+{
+    if (!job->lost) return ferry_output_close(f->out, f->out_name);
+    if (f->out != stdout) fclose(f->out);
+    return false;
+}
+
 static bool is_wrong_usage(const ferry_call *call)
 {
     if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
@@ -106,11 +108,11 @@ static int run(const ferry_call *call)
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
+    const ferry_session_needs needs = {.scores = ferry_line_output_scores(call),
+                                       .progress = ferry_line_job_progress,
+                                       .user = &job};
     if (is_wrong_usage(call)) return FERRY_EXIT_USAGE;
-    bool done =
-        open_input(call, &f.lines) &&
-        ferry_session_open_watched(call, ferry_line_output_scores(call), ferry_line_job_progress, &job, &session) &&
-        open_output(call, &f);
+    bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
     job.out = f.out;
     job.out_name = f.out_name;
     job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
@@ -135,8 +137,11 @@ const ferry_command ferry_command_translate = {
         "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
-        "Search options default to what the model's authors chose.\n"
-        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
+        "chose.\n"
+        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) warnings error;\n"
+        "with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of each token.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",

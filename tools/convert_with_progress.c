@@ -41,19 +41,19 @@ static void report_guessed(void *user, const char *source, const char *target)
                        source, target);
 }
 
-bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet)
+ferry_status ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet,
+                           ferry_error *error)
 {
     watch w = {.quiet = quiet};
     ferry_import_options watched = *options;
-    ferry_error error;
     watched.progress = show_progress;
     watched.quantized = report_quantized;
     watched.guessed = report_guessed;
     watched.user = &w;
     ferry_progress_begin(&w.progress, !quiet, 0, 0);
-    const ferry_status status = ferry_import(source, output, &watched, &error);
+    const ferry_status status = ferry_import(source, output, &watched, error);
     const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     ferry_progress_erase();
     if (interrupted != 0) raise(interrupted);
-    return ferry_succeeded(status, &error);
+    return status;
 }
