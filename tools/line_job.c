@@ -59,8 +59,9 @@ static size_t lines_to_write(const ferry_line_job *j, const ferry_result *result
     return count;
 }
 
-static bool write_lines(ferry_line_job *j, size_t count, const ferry_result *result, const char *why)
+static bool write_lines(ferry_line_job *j, const ferry_result *result, const char *why)
 {
+    const size_t count = lines_to_write(j, result);
     for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
     j->lost = ferror(j->out) || fflush(j->out) != 0;
     if (j->lost)
@@ -80,7 +81,7 @@ static bool translate_lines(ferry_line_job *j)
     j->interrupted = ferry_interrupt_end();
     const size_t first = j->lines->first + 1, last = j->lines->first + j->lines->count;
     if (status != FERRY_OK && j->interrupted == 0) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
-    const bool written = write_lines(j, lines_to_write(j, result), result, result == NULL ? error.message : NULL);
+    const bool written = write_lines(j, result, result == NULL ? error.message : NULL);
     ferry_result_destroy(result);
     return written && j->interrupted == 0;
 }
@@ -91,7 +92,7 @@ static bool translate_lines(ferry_line_job *j)
 static bool repeat_lines(ferry_line_job *j, size_t count, bool translate)
 {
     while (count > 0 && ferry_lines_next(j->lines, count)) {
-        if (!(translate ? translate_lines(j) : ferry_line_translation_skip(&j->translation, j->lines))) return false;
+        if (translate ? !translate_lines(j) : !ferry_line_translation_skip(&j->translation, j->lines)) return false;
         count -= j->lines->count;
     }
     if (count > 0 && !j->lines->failed)
@@ -161,15 +162,18 @@ static bool translate_all(ferry_line_job *j)
     return !j->lines->failed && ferry_line_translation_finish(&j->translation);
 }
 
+static bool run(ferry_line_job *j)
+{
+    if (j->resume != NULL && !continue_output(j)) return false;
+    begin_progress(j);
+    const bool done = translate_all(j);
+    ferry_progress_erase();
+    return done;
+}
+
 bool ferry_line_job_run(ferry_line_job *j)
 {
-    bool done =
-        ferry_line_translation_open(&j->translation, j->call, j->session) && (j->resume == NULL || continue_output(j));
-    if (done) {
-        begin_progress(j);
-        done = translate_all(j);
-        ferry_progress_erase();
-    }
+    const bool done = ferry_line_translation_open(&j->translation, j->call, j->session) && run(j);
     ferry_line_translation_close(&j->translation);
     return done;
 }
