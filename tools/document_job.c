@@ -46,6 +46,12 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
 
 /* ---- input ---- */
 
+static const char *input_name(const ferry_call *call)
+{
+    const char *path = ferry_option_text(call, FERRY_OPTION_INPUT);
+    return call->arguments.operand_count > 0 ? "TEXT" : path != NULL ? path : "standard input";
+}
+
 static bool read_stream(FILE *in, const char *name, ferry_string *text)
 {
     ferry_error error;
@@ -72,7 +78,7 @@ static bool read_input(const ferry_call *call, ferry_string *text)
 {
     const char *path = ferry_option_text(call, FERRY_OPTION_INPUT);
     if (call->arguments.operand_count > 0) return read_operands(&call->arguments, text);
-    if (path == NULL) return read_stream(stdin, "standard input", text);
+    if (path == NULL) return read_stream(stdin, input_name(call), text);
     FILE *in = ferry_stream_open(path, "rb");
     if (in == NULL) {
         ferry_complain("%s: %s", path, strerror(errno));
@@ -154,8 +160,8 @@ static bool translate_document(ferry_document_job *job, ferry_view source, ferry
     ferry_document_destroy(&document);
     if (job->interrupted != 0)
         ferry_complain("interrupted: nothing was written");
-    else
-        ferry_succeeded(status, &error);
+    else if (status != FERRY_OK)
+        ferry_complain("%s: %s", input_name(job->call), error.message);
     return status == FERRY_OK;
 }
 

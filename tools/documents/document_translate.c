@@ -281,6 +281,13 @@ static ferry_view find_block(ferry_view all, size_t *at)
     return (ferry_view){NULL, 0};
 }
 
+static bool has_text(const ferry_document_pieces *pieces)
+{
+    size_t i = 0;
+    while (i < pieces->count && pieces->pieces[i].item != NULL) i++;
+    return i < pieces->count;
+}
+
 static ferry_status read_block(part *p, const ferry_document_translator *translator, ferry_document_block *block,
                                ferry_view translation)
 {
@@ -297,7 +304,7 @@ static ferry_status read_block(part *p, const ferry_document_translator *transla
     ferry_status status = read_pieces(&r, &fits);
     free(outer);
     if (status != FERRY_OK) return status;
-    const bool empty = p->pieces.text.size == 0;
+    const bool empty = !has_text(&p->pieces);
     block->translated = fits && !empty;
     block->failed = !block->translated;
     if (block->translated) return ferry_document_lay_out(document, block, &p->pieces);
