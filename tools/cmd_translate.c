@@ -12,6 +12,7 @@ typedef struct files {
     ferry_lines lines;
     FILE *out;
     const char *out_name;
+    ferry_resume resume;
 } files;
 
 static bool open_input(const ferry_call *call, ferry_lines *lines)
@@ -19,7 +20,17 @@ static bool open_input(const ferry_call *call, ferry_lines *lines)
     const ferry_arguments *arguments = &call->arguments;
     if (arguments->operand_count > 0)
         return ferry_lines_from_arguments(lines, arguments->operands, arguments->operand_count);
-    return ferry_lines_open(lines, ferry_option_text(call, FERRY_OPTION_INPUT));
+    if (!ferry_lines_open(lines, ferry_option_text(call, FERRY_OPTION_INPUT))) return false;
+    lines->as_is = ferry_is_given(call, FERRY_OPTION_FORCE);
+    lines->quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
+    lines->advice = "--force reads it as UTF-8 nevertheless";
+    return ferry_lines_peek(lines);
+}
+
+/* --nbest: lines of output begin with the number of their line of input. */
+static bool is_numbered(const ferry_call *call)
+{
+    return ferry_is_given(call, ferry_search_option("nbest")) && !ferry_is_given(call, FERRY_OPTION_JSON);
 }
 
 static bool open_output(const ferry_call *call, files *f)
@@ -31,8 +42,30 @@ static bool open_output(const ferry_call *call, files *f)
         return true;
     }
     if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input")) return false;
-    f->out = ferry_output_open(f->out_name);
+    if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
+        f->out = ferry_output_open(f->out_name);
+        return f->out != NULL;
+    }
+    if (!ferry_resume_open(&f->resume, f->out_name, is_numbered(call))) return false;
+    f->out = ferry_output_continue(f->out_name);
     return f->out != NULL;
+}
+
+/* What can be done after the program was stopped, or the disk was full. */
+static const char *way_on(const ferry_call *call)
+{
+    ferry_file_info info;
+    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
+    return file ? "; to go on: the same command with --resume" : "";
+}
+
+/* Prints a message and returns false if anything was lost; the job told of what it lost. */
+static bool close_output(const files *f, const ferry_line_job *job)
+{
+    if (!job->lost) return ferry_output_close(f->out, f->out_name);
+    if (f->out != stdout) fclose(f->out);
+    return false;
 }
 
 /* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
@@ -55,16 +88,39 @@ static void hint(const ferry_call *call)
         ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
+static bool is_wrong_usage(const ferry_call *call)
+{
+    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
+        ferry_complain("translate: expected TEXT or %s, found both",
+                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
+        return true;
+    }
+    if (ferry_is_given(call, FERRY_OPTION_RESUME) && ferry_option_text(call, FERRY_OPTION_OUTPUT) == NULL) {
+        ferry_complain("--resume: expected a file as --output, found standard output");
+        return true;
+    }
+    return false;
+}
+
 static int translate_lines(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
-    bool done = open_input(call, &f.lines) &&
-                ferry_session_open(call, NULL, ferry_line_output_scores(call), &session) && open_output(call, &f);
-    ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
+    ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
+    bool done =
+        open_input(call, &f.lines) &&
+        ferry_session_open_watched(call, ferry_line_output_scores(call), ferry_line_job_progress, &job, &session) &&
+        open_output(call, &f);
+    job.out = f.out;
+    job.out_name = f.out_name;
+    job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
     if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
-    if (!ferry_output_close(f.out, f.out_name)) done = false;
+    if (!close_output(&f, &job)) done = false;
+    if (job.interrupted != 0)
+        ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
+                       way_on(call));
+    ferry_resume_close(&f.resume);
     ferry_session_close(&session);
     ferry_lines_close(&f.lines);
     if (job.interrupted != 0) raise(job.interrupted);
@@ -75,7 +131,7 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    bool done = ferry_session_open(call, NULL, FERRY_SCORES_NONE, &session);
+    bool done = ferry_session_open_watched(call, FERRY_SCORES_NONE, ferry_document_job_progress, &job, &session);
     if (done) hint(call);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);
@@ -86,12 +142,7 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 static int run(const ferry_call *call)
 {
     const ferry_document_format *format;
-    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or %s, found both",
-                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
-        return FERRY_EXIT_USAGE;
-    }
-    if (!ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
     return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
 
@@ -111,9 +162,10 @@ const ferry_command ferry_command_translate = {
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(OUTPUT) |
-                    FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
-                    FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
-                    FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                    FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,

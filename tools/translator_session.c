@@ -29,21 +29,37 @@ static bool create_translator(const ferry_call *call, ferry_session_scores score
 {
     ferry_error error;
     ferry_options *options = &session->options;
-    ferry_options_default(session->model, options, sizeof *options);
     set_options(call, scores, options);
     const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
     if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
     return status == FERRY_OK;
 }
 
-bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session)
+typedef int progress(void *user, size_t done, size_t total);
+
+static bool open_session(const ferry_call *call, const char *path, ferry_session_scores scores, progress *show,
+                         void *user, ferry_session *session)
 {
     memset(session, 0, sizeof *session);
     session->model = path != NULL ? ferry_open_model(call, path) : ferry_open_wanted_model(call);
     if (session->model == NULL) return false;
+    ferry_options_default(session->model, &session->options, sizeof session->options);
+    session->options.progress = show;
+    session->options.user = user;
     if (create_translator(call, scores, session)) return true;
     ferry_session_close(session);
     return false;
+}
+
+bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session)
+{
+    return open_session(call, path, scores, NULL, NULL, session);
+}
+
+bool ferry_session_open_watched(const ferry_call *call, ferry_session_scores scores, progress *show, void *user,
+                                ferry_session *session)
+{
+    return open_session(call, NULL, scores, show, user, session);
 }
 
 void ferry_session_close(ferry_session *session)

@@ -20,6 +20,10 @@ typedef enum ferry_session_scores {
 /* Opens the model `path`, or if it is NULL the wanted one (open_model.h), and creates a translator; other options that
  * are not given keep the model's defaults. Prints a message and returns false on failure. */
 bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session);
+/* The same of the wanted model, with a function to be called as ferry_options.progress, and its `user`. */
+bool ferry_session_open_watched(const ferry_call *call, ferry_session_scores scores,
+                                int (*progress)(void *user, size_t done, size_t total), void *user,
+                                ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 #endif
