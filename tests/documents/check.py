@@ -30,8 +30,8 @@ FORMATS = {
 }
 VOID = set("area base br col embed hr img input link meta param source track wbr".split())
 KEPT = re.compile(
-    r"https?://[\w./~?=&#+-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?<![\w%])%(?:\d\$)?[sdu]|\$?\{[^{}\n]*\}|"
-    r"\d\d:\d\d[:.,\d]+(?: --> \S+.*)?|</?[a-z][^<>]*>")
+    r"https?://[\w./~?=&#+-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?<![\w%])%(?:\d\$)?[sdu]|\$?\{[^{}\n]*\}")
+KEPT_IN_SUBTITLES = re.compile(KEPT.pattern + r"|\d\d:\d\d[:.,\d]+(?: --> \S+.*)?|</?[a-z][^<>]*>")
 
 
 def documents(name, most):
@@ -180,15 +180,16 @@ class Checker:
         source = path.read_bytes().decode()
         after = self.run(self.ferry, "translate", "-q", "-m", self.model, "--format", name, source=source.encode())
         after = after.decode()
-        counted = [collections.Counter(KEPT.findall(text)) for text in (source, after)]
-        tags = 0
-        if name == "html":
-            counted = [Markup(text).items for text in (source, after)]
-            tags = sum(counted[0].values())
-        kept = sum(counted[0].values()) - tags
-        difference = (counted[0] - counted[1], counted[1] - counted[0])
-        self.expect(not difference[0] and not difference[1], path, f"missing, added: {difference}")
-        return tags, kept
+        pattern = KEPT if name in ("html", "text") else KEPT_IN_SUBTITLES
+        kept = set() if name == "html" else set(pattern.findall(source))
+        for text in kept:
+            numbers = source.count(text), after.count(text)
+            self.expect(numbers[0] == numbers[1], path, f"{text!r}: {numbers[0]} times, now {numbers[1]} times")
+        if name != "html":
+            return 0, sum(source.count(text) for text in kept)
+        tags = [Markup(text).items for text in (source, after)]
+        self.expect(tags[0] == tags[1], path, f"missing: {tags[0] - tags[1]}, added: {tags[1] - tags[0]}")
+        return sum(tags[0].values()), 0
 
 
 def main():

@@ -142,6 +142,7 @@ TEST(test_kept)
         {"See https://a.b/c?d=e&f=(g). And", "See <https://a.b/c?d=e&f=(g)>. And"},
         {"(http://a.b/), \"www.a.b\" mailto:a@b.c.", "(<http://a.b/>), \"<www.a.b>\" <mailto:a@b.c>."},
         {"Write to a.b-c@d.org. Or a@b, c.", "Write to <a.b-c@d.org>. Or a@b, c."},
+        {"A <a@b.c>, <https://a.b/>, <a@b.c d>", "A <<a@b.c>>, <<https://a.b/>>, <<a@b.c> d>"},
         {"/usr/share, ./a ../b ~/c and/or 1/2 / x", "</usr/share>, <./a> <../b> <~/c> and/or 1/2 / x"},
         {"--help (--out-put) a--b -- c", "<--help> (<--out-put>) a--b -- c"},
     };

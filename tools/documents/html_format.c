@@ -1,5 +1,5 @@
-/* HTML: a document is markup. It is read as UTF-8. Where all of it is ASCII and it does not say that it is UTF-8,
- * browsers may read it in another encoding, so that other characters are written by number. */
+/* HTML: a document is markup. It is read as UTF-8. If it is a whole page of ASCII that does not say that it is UTF-8,
+ * browsers may read it in another encoding: other characters are then written by number. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +56,18 @@ static bool is_ascii(ferry_view text)
     return true;
 }
 
+/* A page rather than a part of one. */
+static bool is_page(ferry_view source)
+{
+    static const char *const tags[] = {"<!doctype", "<html", "<head", "<?xml"};
+    const size_t most = source.size < LOOKED_AT ? source.size : LOOKED_AT;
+    for (size_t at = 0; at < most; at++)
+        for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+            if (most - at >= strlen(tags[i]) && ferry_compare_letters(source.data + at, tags[i], strlen(tags[i])) == 0)
+                return true;
+    return false;
+}
+
 static ferry_status read_html(ferry_document *document)
 {
     const ferry_view source = document->source, name = declared(source);
@@ -69,8 +81,9 @@ static ferry_status read_html(ferry_document *document)
 static ferry_status write_html(const ferry_document *document, ferry_string *out, ferry_error *error)
 {
     const ferry_view text = {document->written.data, document->written.size};
-    if (is_utf8(declared(document->source)) || !is_ascii(document->source))
-        return ferry_string_append(out, text, error);
+    const ferry_view name = declared(document->source);
+    const bool is_known = is_utf8(name) || (name.size == 0 && !is_page(document->source));
+    if (is_known || !is_ascii(document->source)) return ferry_string_append(out, text, error);
     for (size_t at = 0, begin = 0; at < text.size; begin = at) {
         uint32_t c = 0;
         char number[16];
