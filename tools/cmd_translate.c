@@ -132,7 +132,8 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session);
+    const ferry_session_needs needs = {.progress = ferry_document_job_progress, .user = &job};
+    bool done = ferry_session_open(call, &needs, &session);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);
     if (job.interrupted != 0) raise(job.interrupted);
