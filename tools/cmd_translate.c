@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "base/terminal.h"
+#include "document_job.h"
 #include "line_job.h"
 #include "line_output.h"
 #include "output_file.h"
@@ -103,7 +104,7 @@ static bool is_wrong_usage(const ferry_call *call)
     return false;
 }
 
-static int run(const ferry_call *call)
+static int translate_lines(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
@@ -111,7 +112,6 @@ static int run(const ferry_call *call)
     const ferry_session_needs needs = {.scores = ferry_line_output_scores(call),
                                        .progress = ferry_line_job_progress,
                                        .user = &job};
-    if (is_wrong_usage(call)) return FERRY_EXIT_USAGE;
     bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
     job.out = f.out;
     job.out_name = f.out_name;
@@ -129,6 +129,25 @@ static int run(const ferry_call *call)
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
 
+static int translate_document(const ferry_call *call, const ferry_document_format *format)
+{
+    ferry_session session = {.model = NULL};
+    ferry_document_job job = {.call = call, .session = &session, .format = format};
+    bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session);
+    if (done) hint(call);
+    if (done) done = ferry_document_job_run(&job);
+    ferry_session_close(&session);
+    if (job.interrupted != 0) raise(job.interrupted);
+    return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int run(const ferry_call *call)
+{
+    const ferry_document_format *format;
+    if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    return format != NULL ? translate_document(call, format) : translate_lines(call);
+}
+
 const ferry_command ferry_command_translate = {
     .name = "translate",
     .synopsis = "[TEXT…]",
@@ -139,16 +158,19 @@ const ferry_command ferry_command_translate = {
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
         "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
         "chose.\n"
+        "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
+        "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
         "--json: an object a line: line source text score tokens (of each id piece log_probability) warnings error;\n"
         "with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of each token.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
-    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) |
-                    FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
-                    FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
-                    FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(OUTPUT) |
+                    FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,
