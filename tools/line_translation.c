@@ -54,6 +54,11 @@ bool ferry_line_translation_prepare(ferry_line_translation *t, const ferry_lines
     return !ferry_is_given(t->call, FERRY_OPTION_PREFIX) || repeat_prefix(t, lines->count);
 }
 
+bool ferry_line_translation_skip(ferry_line_translation *t, const ferry_lines *lines)
+{
+    return !ferry_is_given(t->call, FERRY_OPTION_PREFIXES) || read_prefixes(t, lines->count);
+}
+
 ferry_status ferry_line_translation_run(const ferry_line_translation *t, const ferry_lines *lines,
                                         ferry_result **result, ferry_error *error)
 {

@@ -23,6 +23,8 @@ void ferry_line_translation_close(ferry_line_translation *translation);
 /* Reads what the batch of `lines` needs beside its text. Prints a message and returns false on failure, and if
  * --prefixes ends before the lines do. */
 bool ferry_line_translation_prepare(ferry_line_translation *translation, const ferry_lines *lines);
+/* The same for a batch that is not translated. */
+bool ferry_line_translation_skip(ferry_line_translation *translation, const ferry_lines *lines);
 /* Translates that batch: as ferry_translate. */
 ferry_status ferry_line_translation_run(const ferry_line_translation *translation, const ferry_lines *lines,
                                         ferry_result **result, ferry_error *error);

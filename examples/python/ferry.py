@@ -17,7 +17,7 @@ Policy = enum.IntEnum("Policy", "HUGGINGFACE MARIAN CTRANSLATE2", start=0)
 EarlyStopping = enum.IntEnum("EarlyStopping", "FALSE TRUE NEVER", start=0)
 Role = enum.IntFlag("Role", "SOURCE TARGET DEFAULT_SOURCE DEFAULT_TARGET")
 
-Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("roles", Role)])
+Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("english", str), ("roles", Role)])
 Result = NamedTuple("Result", [("text", str), ("score", float), ("hypotheses", "list[tuple[str, float]]"),
                                ("status", Status), ("error", "str | None"), ("warning", "str | None")])
 # text[sentence.source] became translation.text[sentence.target], or stayed as it was if the sentence failed.
@@ -58,13 +58,13 @@ _to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),
     ("model_close translator_destroy translator_cancel result_destroy", None, [_pointer]),
-    ("model_info_key", _string, [_size]), ("model_info", _string, [_pointer, _string]),
-    ("model_language_tag model_language_names result_error result_warning", _string, [_pointer, _size]),
+    ("model_info_key", _string, [_size]), ("model_language_tag model_language_names", _string, [_pointer, _size]),
+    ("model_language_english result_error result_warning", _string, [_pointer, _size]),
     ("model_language_count result_sentence_count", _size, [_pointer]), ("result_hypotheses", _size, [_pointer, _size]),
     ("model_language_roles result_status", _int, [_pointer, _size]), ("result_text", _Text, [_pointer, _size, _size]),
     ("result_score", _float, [_pointer, _size, _size]), ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
     ("options_default", _int, [_pointer, _to(_Options), _size]), ("result_sentences", _pointer, [_pointer]),
-    ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
+    ("model_info", _string, [_pointer, _string]), ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
     ("translate_text translate_markup", _int, [_pointer, _Text, *_makes]),
     ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]),
     ("result_sentence", _int, [_pointer, _size, _to(_Sentence), _size]))
@@ -143,9 +143,9 @@ class Model(_Object):
     @property
     def languages(self) -> list[Language]:
         """What the options `from_` and `to` can name; empty if the model does not say."""
-        each = [(self, index) for index in range(_lib.ferry_model_language_count(self))]
-        return [Language(_str(_lib.ferry_model_language_tag(*at)), _str(_lib.ferry_model_language_names(*at)).split(),
-                         Role(_lib.ferry_model_language_roles(*at))) for at in each]
+        of = lambda key, index: _str(getattr(_lib, "ferry_model_language_" + key)(self, index))
+        return [Language(of("tag", i), of("names", i).split(), of("english", i), Role(of("roles", i)))
+                for i in range(_lib.ferry_model_language_count(self))]
 
 
 class Translator(_Object):

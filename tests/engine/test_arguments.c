@@ -117,6 +117,8 @@ TEST_WITH(test_models, set_up, tear_down)
     ANSWERS(ferry_model_language_tag, index, ferry_model_language_tag(model, SIZE_MAX) == NULL);
     ANSWERS(ferry_model_language_names, model, ferry_model_language_names(NULL, 0) == NULL);
     ANSWERS(ferry_model_language_names, index, ferry_model_language_names(model, SIZE_MAX) == NULL);
+    ANSWERS(ferry_model_language_english, model, ferry_model_language_english(NULL, 0) == NULL);
+    ANSWERS(ferry_model_language_english, index, ferry_model_language_english(model, SIZE_MAX) == NULL);
     ANSWERS(ferry_model_language_roles, model, ferry_model_language_roles(NULL, 0) == 0);
     ANSWERS(ferry_model_language_roles, index, ferry_model_language_roles(model, SIZE_MAX) == 0);
 }

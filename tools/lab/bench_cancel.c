@@ -107,7 +107,7 @@ int ferry_bench_cancel(const ferry_call *call)
 {
     ferry_session session;
     ferry_lines lines = {.descriptor = -1};
-    const bool done = ferry_session_open(call, NULL, FERRY_SCORES_NONE, &session) &&
+    const bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session) &&
                       ferry_lines_open(&lines, ferry_option_text(call, FERRY_OPTION_INPUT)) &&
                       (ferry_lines_rest(&lines) || !lines.failed) && measure(session.translator, &lines);
     ferry_lines_close(&lines);

@@ -173,6 +173,9 @@ extern "C" {
     pub fn ferry_model_language_names(model: *const ferry_model, index: usize) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
+    pub fn ferry_model_language_english(model: *const ferry_model, index: usize) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
     pub fn ferry_model_language_roles(model: *const ferry_model, index: usize) -> ::std::os::raw::c_int;
 }
 impl ferry_policy {

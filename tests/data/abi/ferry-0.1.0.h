@@ -128,6 +128,8 @@ FERRY_API size_t ferry_model_language_count(const ferry_model *model);
  * there are none). Both are NUL-terminated and belong to the model; NULL past the last. */
 FERRY_API const char *ferry_model_language_tag(const ferry_model *model, size_t index);
 FERRY_API const char *ferry_model_language_names(const ferry_model *model, size_t index);
+/* Its English name ("German"), static; "" if this build knows none, NULL past the last. */
+FERRY_API const char *ferry_model_language_english(const ferry_model *model, size_t index);
 /* Sum of its ferry_language_role; 0 past the last. */
 FERRY_API int ferry_model_language_roles(const ferry_model *model, size_t index);
 
@@ -167,8 +169,8 @@ typedef struct ferry_text {
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
-    /* The pair of languages: tags or other names as ferry_model_language_… list them, in any case (an exact tag takes
-     * precedence). NULL: the model's default. "": none, for text that already contains its tags. Read only by
+    /* The pair of languages: tags, other names or English names as ferry_model_language_… list them, in any case (an
+     * exact tag takes precedence). NULL: the model's default. "": none, for text that already contains its tags. Read only by
      * ferry_translator_create. */
     const char *from;
     const char *to;
