@@ -15,6 +15,7 @@ fi
 unset FERRY_MODEL FERRY_ISA XDG_CACHE_HOME
 export HOME=$scratch/home PATH=$scratch:$PATH
 mkdir -p "$HOME/Downloads" "$scratch/work"
+# shellcheck disable=SC2016 # for the script that is written
 printf '#!/bin/sh\nexec %q "$1" %q "$3"\n' "$(command -v git)" "$source_dir" > "$scratch/git"
 chmod +x "$scratch/git"
 (cd "$models/tatoeba-en-de/marian" && python3 -m zipfile -c "$HOME/Downloads/opus-2020-02-26.zip" ./*)
