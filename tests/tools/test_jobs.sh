@@ -55,11 +55,12 @@ test_resume_anywhere()
 {
     local size cut format options
     printf 'Hello, world!\n\nHow are you?\r\nThe cat is here.\nGood evening, my dear.' > in
-    for format in '' '--nbest 3' '--scores'; do
+    printf '\n\nUnd\nDie Katze\n\n' > beginnings
+    for format in '' '--nbest 3' '--json --nbest 2' '--scores --prefixes beginnings'; do
         read -ra options <<< "--beam 3 $format"
         expect_success translate -q -i in -o whole "${options[@]}"
         size=$(stat -c %s whole)
-        for cut in 0 1 $((size / 5)) $((size / 3)) $((size / 2)) $((size * 4 / 5)) $((size - 1)) "$size"; do
+        for cut in 0 1 $((size / 3)) $((size / 2)) $((size * 4 / 5)) $((size - 1)) "$size"; do
             head -c "$cut" whole > part
             expect_same_after_resume "${options[@]}"
         done
@@ -67,7 +68,7 @@ test_resume_anywhere()
         expect_same_after_resume "${options[@]}"
     done
     # As standard input, even through a pipe.
-    head -c 30 whole > part
+    head -c 70 whole > part
     # shellcheck disable=SC2002
     cat in | "$ferry" translate -q -o part --resume "${options[@]}" || fail "exit status $?"
     cmp whole part || fail "a continued output differs"
