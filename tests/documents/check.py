@@ -91,7 +91,8 @@ class Made:
         times = [f"00:{(number * 3 + i) // 60:02}:{(number * 3 + i) % 60:02}{comma}{number:03}" for i in (0, 2)]
         settings = self.random.choice(["", "", " X1:0 X2:9" if name == "srt" else " align:start line:0%"])
         text = " ".join(self.sentence(name) for _ in range(self.random.randint(1, 2)))
-        lines = textwrap.wrap(text, self.random.choice([30, 42, 99]), break_on_hyphens=False)
+        lines = textwrap.wrap(text, self.random.choice([30, 42, 99]), break_long_words=False,
+                              break_on_hyphens=False)
         lines = [line.replace("\0", " ") for line in lines]
         blank = [""] * self.random.choice([1, 1, 1, 2])
         return ([str(number + 1)] if name == "srt" or number % 2 else []) + [" --> ".join(times) + settings] + lines + blank
