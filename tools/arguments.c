@@ -60,6 +60,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                              "what SOURCE may take at most; see above"},
     [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, NO_FIELD,
                                 "largest difference that passes; default: 2e-4"},
+    [FERRY_OPTION_RECORD] = {"record", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a golden file instead of comparing"},
     [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "one line at a time: latency instead of throughput"},
     [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, "", 0, 0, NO_FIELD,
@@ -82,9 +83,10 @@ static const description table[FERRY_OPTION_SEARCH] = {
 };
 
 typedef enum clash {
-    BOTH,  /* one of them at a time */
-    MORE,  /* the first one is at most the second one */
-    ALONE, /* the first one is of no use without the second one */
+    BOTH,      /* one of them at a time */
+    ABOVE_ONE, /* the second one has to be 1 */
+    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
+    ALONE,     /* the first one is of no use without the second one */
 } clash;
 
 /* Options that contradict each other, in all commands that take both. */
@@ -93,8 +95,8 @@ static const struct conflict {
     clash clash;
 } conflicts[] = {
     {"nbest", "beam", MORE},
-    {"sample", "beam", BOTH},
-    {"alternatives", "beam", BOTH},
+    {"sample", "beam", ABOVE_ONE},
+    {"alternatives", "beam", ABOVE_ONE},
     {"sample", "alternatives", BOTH},
     {"alternatives", "nbest", ALONE},
     {"temperature", "sample", ALONE},
@@ -107,7 +109,6 @@ static const struct conflict {
     {"ids", "json", BOTH},
     {"ids", "replace-unknowns", BOTH},
     {"json", "scores", BOTH},
-
     {"json", "csv", BOTH},
     {"untrained", "attention", BOTH},
     {"untrained", "model", BOTH},
@@ -364,6 +365,9 @@ static const ferry_option_value *find_given(const ferry_arguments *arguments, co
 
 static bool check_conflicts(const parser *p)
 {
+    ferry_name unused;
+    const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
+                          find_given(p->arguments, "alternatives", &unused) != NULL;
     for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
         ferry_name names[2];
         const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
@@ -371,9 +375,12 @@ static bool check_conflicts(const parser *p)
         if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;
         if (c->clash == ALONE)
             ferry_complain("%s: %s: expected --%s with it", p->command, names[0].text, c->second);
-        else if (c->clash == MORE && first->integer > second->integer)
+        else if (c->clash == MORE && first->integer > second->integer && !is_drawn)
             ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
                            names[1].text, (int)second->integer, (int)first->integer);
+        else if (c->clash == ABOVE_ONE && second->integer > 1)
+            ferry_complain("%s: %s: expected %s 1 with it, found %d", p->command, names[0].text, names[1].text,
+                           (int)second->integer);
         else if (c->clash == BOTH)
             ferry_complain("%s: expected %s or %s, found both", p->command, names[0].text, names[1].text);
         else
@@ -388,6 +395,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
 {
     parser p = {.command = command, .taken = taken, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
+    arguments->taken = taken;
     arguments->operands = argv;
     bool options_ended = false;
     while (p.at < p.count) {

@@ -31,6 +31,7 @@ typedef enum ferry_option {
     FERRY_OPTION_PAIR,
     FERRY_OPTION_BUDGET,
     FERRY_OPTION_TOLERANCE,
+    FERRY_OPTION_RECORD,
     FERRY_OPTION_SINGLE,
     FERRY_OPTION_UNTRAINED,
     FERRY_OPTION_ENCODINGS,
@@ -72,6 +73,7 @@ typedef struct ferry_option_value {
 } ferry_option_value;
 
 typedef struct ferry_arguments {
+    const ferry_taken *taken; /* by the command */
     ferry_option_value options[FERRY_OPTION_COUNT];
     char **operands; /* [operand_count], in the order given */
     size_t operand_count;

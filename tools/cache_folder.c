@@ -24,74 +24,98 @@ static const char *name_of(ferry_file_kind kind)
     return names[kind];
 }
 
-/* Whether it is a file or a folder that only this user could have written; a message if not. */
-static bool check_own(const char *path, const ferry_file_info *found, ferry_file_kind kind, const char *advice)
+/* Refuses what is no file or folder that only this user could have written. */
+static ferry_status check_own(const char *path, const ferry_file_info *found, ferry_file_kind kind, const char *advice,
+                              ferry_error *error)
 {
-    if (found->kind == kind && found->private_to_user) return true;
-    ferry_complain("%s: not used: expected a %s that belongs to user %" PRIu64 " and that nobody else can write, found "
-                   "a %s of user %" PRIu64 " with permissions %03o; %s",
-                   path, name_of(kind), ferry_user(), name_of(found->kind), found->owner, found->permissions, advice);
-    return false;
+    if (found->kind == kind && found->private_to_user) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO,
+                      "%s: not used: expected a %s that belongs to user %" PRIu64
+                      " and that nobody else can write, found a %s of user %" PRIu64 " with permissions %03o; %s",
+                      path, name_of(kind), ferry_user(), name_of(found->kind), found->owner, found->permissions,
+                      advice);
+}
+
+static ferry_status fail_to_open(const char *path, int failure, ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(failure));
 }
 
 /* ---- the folder ---- */
 
-static bool make_folder(const char *path)
+static ferry_status make_folder(const char *path, ferry_error *error)
 {
-    if (ferry_folder_create_private(path) || errno == EEXIST) return true;
-    ferry_complain("%s: cannot create the folder: %s", path, strerror(errno));
+    if (ferry_folder_create_private(path) || errno == EEXIST) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot create the folder: %s", path, strerror(errno));
+}
+
+/* A folder that a variable names, and "" or what follows it. */
+typedef struct place {
+    const char *variable, *format;
+} place;
+
+/* The first place that is set; false: none is. */
+static bool find_place(const place *places, size_t count, char *path, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = ferry_environment(places[i].variable);
+        if (value == NULL || !ferry_path_is_absolute(value)) continue;
+        return (size_t)snprintf(path, size, places[i].format, value) < size;
+    }
     return false;
 }
 
 /* The folder above. */
-static bool find_above(char *above, size_t size)
+static ferry_status find_above(char *above, size_t size, ferry_error *error)
 {
-    static const struct {
-        const char *variable, *format;
-    } places[] = {{"XDG_CACHE_HOME", "%s"}, {"HOME", "%s/.cache"}, {"LOCALAPPDATA", "%s"}};
-    int length = -1;
-    for (size_t i = 0; i < sizeof places / sizeof *places && length < 0; i++) {
-        const char *value = ferry_environment(places[i].variable);
-        if (value != NULL && ferry_path_is_absolute(value)) length = snprintf(above, size, places[i].format, value);
-    }
-    if (length < 0) {
-        ferry_complain("no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
-        return false;
-    }
-    if ((size_t)length < size) return true;
-    ferry_complain("the name of the cache's folder is too long");
-    return false;
+    static const place places[] = {{"XDG_CACHE_HOME", "%s"}, {"HOME", "%s/.cache"}, {"LOCALAPPDATA", "%s"}};
+    if (find_place(places, sizeof places / sizeof *places, above, size)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO,
+                      "no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
 }
 
 /* Says why opening it failed, with errno. */
-static void complain_of_folder(const char *path, const char *advice)
+static ferry_status fail_to_open_folder(const char *path, const char *advice, ferry_error *error)
 {
     const int failure = errno;
     ferry_file_info found;
-    if ((failure == ENOTDIR || failure == ELOOP) && ferry_file_examine_link(path, &found) &&
-        !check_own(path, &found, FERRY_KIND_FOLDER, advice))
-        return;
-    ferry_complain("%s: cannot open: %s", path, strerror(failure));
+    if ((failure == ENOTDIR || failure == ELOOP) && ferry_file_examine_link(path, &found))
+        FERRY_TRY(check_own(path, &found, FERRY_KIND_FOLDER, advice, error));
+    return fail_to_open(path, failure, error);
 }
 
-bool ferry_cache_folder_open(ferry_cache_folder *folder, bool create)
+ferry_status ferry_cache_folder_open(ferry_cache_folder *folder, bool create, ferry_error *error)
 {
     static const char advice[] = "mend it with 'chown' and 'chmod go-w', or set XDG_CACHE_HOME to another place";
     char above[sizeof folder->path - sizeof "/ferry"];
     ferry_file_info found;
     folder->held.descriptor = -1;
-    if (!find_above(above, sizeof above)) return false;
+    FERRY_TRY(find_above(above, sizeof above, error));
     snprintf(folder->path, sizeof folder->path, "%s/ferry", above);
-    if (create && !(make_folder(above) && make_folder(folder->path))) return false;
+    if (create) FERRY_TRY(make_folder(above, error));
+    if (create) FERRY_TRY(make_folder(folder->path, error));
     if (!ferry_held_folder_open(&folder->held, folder->path)) {
-        if (!create && errno == ENOENT) return true;
-        complain_of_folder(folder->path, advice);
-        return false;
+        if (!create && errno == ENOENT) return FERRY_OK;
+        return fail_to_open_folder(folder->path, advice, error);
     }
-    if (ferry_held_folder_examine(&folder->held, &found) && check_own(folder->path, &found, FERRY_KIND_FOLDER, advice))
-        return true;
-    ferry_cache_folder_close(folder);
-    return false;
+    const ferry_status status = ferry_held_folder_examine(&folder->held, &found)
+                                    ? check_own(folder->path, &found, FERRY_KIND_FOLDER, advice, error)
+                                    : fail_to_open(folder->path, errno, error);
+    if (status != FERRY_OK) ferry_cache_folder_close(folder);
+    return status;
+}
+
+ferry_status ferry_cache_folder_open_temporary(ferry_cache_folder *folder, ferry_error *error)
+{
+    static const place places[] = {{"TMPDIR", "%s"}, {"TEMP", "%s"}};
+    char path[sizeof folder->path] = "/tmp";
+    folder->held.descriptor = -1;
+    find_place(places, sizeof places / sizeof *places, path, sizeof path);
+    char *real = ferry_path_real(path); /* the folder may be reached by a link */
+    snprintf(folder->path, sizeof folder->path, "%s", real != NULL ? real : path);
+    free(real);
+    if (ferry_held_folder_open(&folder->held, folder->path)) return FERRY_OK;
+    return fail_to_open(folder->path, errno, error);
 }
 
 void ferry_cache_folder_close(ferry_cache_folder *folder)
@@ -127,23 +151,25 @@ static bool is_entry(const char *name)
 
 /* ---- files ---- */
 
-bool ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, int *descriptor)
+ferry_status ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, int *descriptor,
+                                   ferry_error *error)
 {
     char path[FERRY_PATH_MAX];
     ferry_file_info found;
     *descriptor = ferry_held_folder_open_file(&folder->held, name);
-    if (*descriptor < 0 && errno == ENOENT) return true;
+    if (*descriptor < 0 && errno == ENOENT) return FERRY_OK;
     const int failure = errno;
     snprintf(path, sizeof path, "%s/%s", folder->path, name);
     /* What cannot be opened this way may be a link or a socket. */
     const bool examined = *descriptor >= 0 ? ferry_file_examine_open(*descriptor, &found)
                                            : ferry_held_folder_examine_file(&folder->held, name, &found);
-    const bool own = examined && check_own(path, &found, FERRY_KIND_FILE, "'ferry cache clear' removes it");
-    if (own && *descriptor >= 0) return true;
-    if (own || !examined) ferry_complain("%s: cannot open: %s", path, strerror(failure));
+    ferry_status status =
+        examined ? check_own(path, &found, FERRY_KIND_FILE, "'ferry cache clear' removes it", error) : FERRY_ERROR_IO;
+    if (status == FERRY_OK && *descriptor >= 0) return FERRY_OK;
+    if (status == FERRY_OK || !examined) status = fail_to_open(path, failure, error);
     if (*descriptor >= 0) ferry_descriptor_close(*descriptor);
     *descriptor = -1;
-    return false;
+    return status;
 }
 
 /* The most recently used first; then by name. */

@@ -23,9 +23,11 @@ typedef struct ferry_cache_folder {
     ferry_held_folder held;                     /* not open: there is no such folder */
 } ferry_cache_folder;
 
-/* Opens the folder; if it is missing, it is created, or, without `create`, treated as empty. Prints a message and
- * returns false on failure. */
-bool ferry_cache_folder_open(ferry_cache_folder *folder, bool create);
+/* Opens the folder; if it is missing, it is created, or, without `create`, treated as empty. Errors: IO. */
+ferry_status ferry_cache_folder_open(ferry_cache_folder *folder, bool create, ferry_error *error);
+/* The folder of temporary files instead, anybody's ($TMPDIR, $TEMP, /tmp), where files are removed once they are open.
+ * Errors: IO. */
+ferry_status ferry_cache_folder_open_temporary(ferry_cache_folder *folder, ferry_error *error);
 void ferry_cache_folder_close(ferry_cache_folder *folder);
 
 typedef struct ferry_cache_name {
@@ -35,9 +37,10 @@ typedef struct ferry_cache_name {
 /* "BASE-HASH.gguf", where BASE is the beginning of the last part of `path`. */
 ferry_cache_name ferry_cache_entry(const char *path, const char *hash);
 
-/* Opens a file for reading; *descriptor is -1 if there is none. If anything else has its name, or others can write to
- * it, prints a message and returns false. */
-bool ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, int *descriptor);
+/* Opens a file for reading; *descriptor is -1 if there is none. Errors: IO, if anything else has its name, or others
+ * can write to it. */
+ferry_status ferry_cache_open_file(const ferry_cache_folder *folder, const char *name, int *descriptor,
+                                   ferry_error *error);
 
 typedef struct ferry_cache_file {
     ferry_cache_name name;

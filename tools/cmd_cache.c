@@ -83,7 +83,8 @@ static int run(const ferry_call *call)
                        ferry_near_miss_question(&miss, "try 'ferry help cache'").text);
         return FERRY_EXIT_USAGE;
     }
-    if (!ferry_cache_folder_open(&folder, false)) return FERRY_EXIT_FAILED;
+    ferry_error error;
+    if (!ferry_succeeded(ferry_cache_folder_open(&folder, false, &error), &error)) return FERRY_EXIT_FAILED;
     int status = FERRY_EXIT_FAILED;
     if (ferry_cache_list(&folder, &files, &count)) {
         status = actions[action].run(&folder, files, count);

@@ -44,13 +44,14 @@ static int run(const ferry_call *call)
                                           .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
     char derived[FERRY_PATH_MAX + 8];
     ferry_file_info written;
+    ferry_error error;
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
     } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
-    if (!ferry_convert(source, output, &options, quiet)) return FERRY_EXIT_FAILED;
+    if (!ferry_succeeded(ferry_convert(source, output, &options, quiet, &error), &error)) return FERRY_EXIT_FAILED;
     if (!quiet && ferry_file_examine(output, &written)) {
         ferry_printable_write(stdout, ferry_text_view(output));
         printf(": %.1f MB\n", (double)written.size / 1e6);

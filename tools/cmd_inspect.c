@@ -3,6 +3,16 @@
 #include "engine/ferry_inspect.h"
 #include "open_model.h"
 
+/* Whether the file is what its content hash says, if it has one. */
+static bool check_content(const ferry_model *model)
+{
+    ferry_error error;
+    const ferry_status status = ferry_model_verify(model, &error);
+    if (status == FERRY_OK) puts("content: intact");
+    if (status == FERRY_ERROR_FORMAT) puts("content: damaged");
+    return status == FERRY_ERROR_UNSUPPORTED || ferry_succeeded(status, &error);
+}
+
 static int run(const ferry_call *call)
 {
     ferry_text text;
@@ -18,16 +28,18 @@ static int run(const ferry_call *call)
     const ferry_status status = ferry_inspect_describe(model, &text, &error);
     if (ferry_succeeded(status, &error)) fwrite(text.data, 1, text.size, stdout);
     ferry_inspect_free(text.data);
+    const bool intact = status == FERRY_OK && check_content(model);
     ferry_model_close(model);
-    return ferry_finish_output(status == FERRY_OK ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+    return ferry_finish_output(intact ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
 const ferry_command ferry_command_inspect = {
     .name = "inspect",
     .synopsis = "[MODEL]",
     .summary = "describe a model",
-    .details =
-        "Prints its sizes, positional encodings, vocabulary, memory, decoding defaults, origin and content hash.\n",
+    .details = "Prints its sizes, positional encodings, vocabulary, memory, decoding defaults, origin and content "
+               "hash, with which\n"
+               "the whole file is compared: if it differs, the file is damaged, and the exit status is 1.\n",
     .examples = "ferry inspect\n"
                 "ferry inspect en-fr.gguf\n"
                 "ferry inspect -m opus-mt-en-fr\n",

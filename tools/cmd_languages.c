@@ -19,7 +19,7 @@ static void print_language(const ferry_model *model, size_t index)
     print_role(roles, FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_DEFAULT_SOURCE, "from");
     if ((roles & both) == both) putchar(' ');
     print_role(roles, FERRY_LANGUAGE_TARGET, FERRY_LANGUAGE_DEFAULT_TARGET, "to");
-    putchar('\n');
+    printf("\t%s\n", ferry_model_language_english(model, index));
 }
 
 static int run(const ferry_call *call)
@@ -40,7 +40,8 @@ const ferry_command ferry_command_languages = {
     .summary = "list the languages that --from and --to accept",
     .details = "Prints one language per line: its tag, a tab, other names for it separated by blanks, a tab, and "
                "'from', 'to'\n"
-               "or both: the model translates from or into it. A * marks the default of --from or --to.\n",
+               "or both: the model translates from or into it. A * marks the default of --from or --to. After another\n"
+               "tab comes its English name, which --from and --to accept, too.\n",
     .examples = "ferry languages\n"
                 "ferry languages -m nllb.gguf\n"
                 "ferry languages -m nllb.gguf | grep deu\n",

@@ -1,6 +1,7 @@
 /* Scores given translations. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "line_json.h"
 #include "line_reader.h"
@@ -66,12 +67,20 @@ static bool score_all(scoring *s)
     return sources == targets && !s->sources.failed && !s->targets.failed;
 }
 
+/* NULL: standard input. */
+static const char *operand(const ferry_call *call, size_t index)
+{
+    const char *path = call->arguments.operands[index];
+    return strcmp(path, "-") != 0 ? path : NULL;
+}
+
 static int run(const ferry_call *call)
 {
     scoring s = {.call = call, .sources.descriptor = -1, .targets.descriptor = -1};
-    const bool done = ferry_lines_open(&s.sources, call->arguments.operands[0]) &&
-                      ferry_lines_open(&s.targets, call->arguments.operands[1]) &&
-                      ferry_session_open(call, NULL, FERRY_SCORES_SUM, &s.session) && score_all(&s);
+    const bool done = ferry_lines_open(&s.sources, operand(call, 0)) &&
+                      ferry_lines_open(&s.targets, operand(call, 1)) &&
+                      ferry_session_open(call, &(ferry_session_needs){.scores = FERRY_SCORES_SUM}, &s.session) &&
+                      score_all(&s);
     ferry_session_close(&s.session);
     ferry_lines_close(&s.sources);
     ferry_lines_close(&s.targets);
@@ -82,17 +91,17 @@ const ferry_command ferry_command_score = {
     .name = "score",
     .synopsis = "SOURCE TARGET",
     .summary = "score the lines of a file as translations of the lines of another",
-    .details = "Prints the score of each line of TARGET as the translation of the same line of SOURCE: the sum of the\n"
-               "log-probabilities of its tokens, end of sentence included; with --length-penalty and --word-penalty, "
-               "what\n"
-               "translate --scores makes of it. A pair that is too long for the model has the score -inf, a message "
-               "with\n"
-               "its number, and exit status 1. --json: one object for each pair, with the tokens.\n",
+    .details =
+        "Prints the score of each line of TARGET as the translation of the same line of SOURCE: the sum of the\n"
+        "log-probabilities of its tokens, end of sentence included; with --length-penalty and --word-penalty, what\n"
+        "translate --scores makes of it. A pair that is too long for the model has the score -inf, a message with its\n"
+        "number, and exit status 1. One of the two files may be '-', standard input.\n"
+        "--json: an object a line: line source text (of TARGET) score tokens source_tokens warnings error.\n",
     .examples = "ferry score source.en target.de\n"
                 "ferry score --length-penalty 1 source.en target.de\n"
                 "ferry score --json source.en target.de\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) | FERRY_TAKES(QUIET),
-                "length-penalty word-penalty max-source threads batch"},
+                "length-penalty word-penalty threads batch", 0},
     .least = 2,
     .most = 2,
     .run = run,

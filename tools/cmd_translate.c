@@ -41,7 +41,9 @@ static bool open_output(const ferry_call *call, files *f)
         f->out = stdout;
         return true;
     }
-    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input")) return false;
+    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input") ||
+        ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_PREFIXES), "prefixes"))
+        return false;
     if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
         f->out = ferry_output_open(f->out_name);
         return f->out != NULL;
@@ -85,7 +87,7 @@ static void hint(const ferry_call *call)
                        arguments->operands[0]);
     if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
         ferry_is_terminal(stdin))
-        ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
+        ferry_complain("reading from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
 static bool is_wrong_usage(const ferry_call *call)
@@ -107,14 +109,13 @@ static int translate_lines(const ferry_call *call)
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
     ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
-    bool done =
-        open_input(call, &f.lines) &&
-        ferry_session_open_watched(call, ferry_line_output_scores(call), ferry_line_job_progress, &job, &session) &&
-        open_output(call, &f);
+    const ferry_session_needs needs = {.scores = ferry_line_output_scores(call),
+                                       .progress = ferry_line_job_progress,
+                                       .user = &job};
+    bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
     job.out = f.out;
     job.out_name = f.out_name;
     job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
-    if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
     if (!close_output(&f, &job)) done = false;
     if (job.interrupted != 0)
@@ -131,8 +132,8 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    bool done = ferry_session_open_watched(call, FERRY_SCORES_NONE, ferry_document_job_progress, &job, &session);
-    if (done) hint(call);
+    const ferry_session_needs needs = {.progress = ferry_document_job_progress, .user = &job};
+    bool done = ferry_session_open(call, &needs, &session);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);
     if (job.interrupted != 0) raise(job.interrupted);
@@ -143,6 +144,7 @@ static int run(const ferry_call *call)
 {
     const ferry_document_format *format;
     if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    hint(call);
     return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
 
@@ -154,10 +156,13 @@ const ferry_command ferry_command_translate = {
         "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
         "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
         "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
-        "Search options default to what the model's authors chose.\n"
+        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
+        "chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
-        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
+        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) doubts\n"
+        "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",

@@ -33,27 +33,25 @@ static void report_quantized(void *user, const char *tensor, double largest, dou
                    rms > 0 ? 100 * rms_error / rms : 0.0, rms, largest);
 }
 
-static void report_guessed(void *user, const char *source, const char *target)
+static void report_note(void *user, const char *message)
 {
     const watch *w = user;
-    if (!w->quiet)
-        ferry_complain("translates from '%s' into '%s', by its name ('ferry convert --pair' would say otherwise)",
-                       source, target);
+    if (!w->quiet) ferry_complain("%s", message);
 }
 
-bool ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet)
+ferry_status ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet,
+                           ferry_error *error)
 {
     watch w = {.quiet = quiet};
     ferry_import_options watched = *options;
-    ferry_error error;
     watched.progress = show_progress;
     watched.quantized = report_quantized;
-    watched.guessed = report_guessed;
+    watched.noted = report_note;
     watched.user = &w;
     ferry_progress_begin(&w.progress, !quiet, 0, 0);
-    const ferry_status status = ferry_import(source, output, &watched, &error);
+    const ferry_status status = ferry_import(source, output, &watched, error);
     const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     ferry_progress_erase();
     if (interrupted != 0) raise(interrupted);
-    return ferry_succeeded(status, &error);
+    return status;
 }

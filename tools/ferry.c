@@ -101,9 +101,9 @@ static int run_parsed(const ferry_command *command, const ferry_call *call)
     const ferry_arguments *arguments = &call->arguments;
     if (ferry_is_given(call, FERRY_OPTION_HELP)) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
-        ferry_complain("%s: expected %s, found %zu arguments; try 'ferry help %s'", command->name,
+        ferry_complain("%s: expected %s, found %zu argument%s; try 'ferry help %s'", command->name,
                        command->synopsis[0] != '\0' ? command->synopsis : "no arguments", arguments->operand_count,
-                       command->name);
+                       arguments->operand_count == 1 ? "" : "s", command->name);
         return FERRY_EXIT_USAGE;
     }
     return command->run(call);
@@ -130,6 +130,12 @@ static bool is_text(const char *argument)
 static int run_without_command(ferry_call *call, char **argv, int count)
 {
     const ferry_command *translate = &ferry_command_translate;
+    ferry_near_miss version = ferry_near_miss_of(ferry_text_view(argv[0]));
+    ferry_near_miss_try(&version, "", ferry_text_view("--version"));
+    if (version.meant.text[0] != '\0') {
+        ferry_complain("unknown option '%s'; %s", argv[0], ferry_near_miss_question(&version, "").text);
+        return FERRY_EXIT_USAGE;
+    }
     if (argv[0][0] != '-' && !is_text(argv[0])) return refuse_command(argv[0]);
     if (!ferry_arguments_parse(translate->name, &translate->options, argv, count, &call->arguments))
         return FERRY_EXIT_USAGE;

@@ -8,6 +8,7 @@
 #include "line_translation.h"
 #include "progress.h"
 #include "resume.h"
+#include "model_damage.h"
 #include "translator_session.h"
 
 typedef struct ferry_line_job {
@@ -16,11 +17,12 @@ typedef struct ferry_line_job {
     ferry_lines *lines;
     FILE *out;
     const char *out_name;
+    ferry_line_translation translation;
     ferry_resume *resume; /* NULL: `out` is new */
     ferry_progress progress;
     size_t written; /* lines of input of which everything is in `out` */
-    ferry_line_translation translation;
     int warnings;
+    ferry_model_damage damage;
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */
     int interrupted; /* by this signal, or 0 */

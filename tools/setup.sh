@@ -11,7 +11,7 @@ zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 test="$build libopenblas-serial-dev libcmocka-dev"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
 # cmark-gfm, gettext: they read what tests of documents write.
-# From libgtk-4-dev on: for examples/desktop and its test.
+# parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 g++-mingw-w64-x86-64-posix wine64 llvm
@@ -20,6 +20,7 @@ cmark-gfm gettext
 bindgen cargo libclang1-14 rustc
 fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap
+parallel default-jre-headless
 libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool xvfb"
 
 # Debian's source packages, and those of which the authors' archive is enough: mirrors lack the rest of md4c.

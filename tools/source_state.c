@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "command.h"
 #include "engine/file/schema.h"
 
 enum { DEPTH = 1 }; /* of the folders below the source that may hold files of a model */
@@ -91,19 +90,17 @@ static bool find_real(const char *source, char path[FERRY_PATH_MAX])
     return fits;
 }
 
-bool ferry_source_state_find(const char *source, ferry_source_state *state)
+ferry_status ferry_source_state_find(const char *source, ferry_source_state *state, ferry_error *error)
 {
     struct sha256_ctx hash;
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&hash);
     add_text(&hash, FERRY_VERSION);
     add_text(&hash, ferry_name_format("%d", (int)FERRY_FILE_FORMAT).text);
-    if (!find_real(source, state->path) || !add_source(&hash, state->path)) {
-        ferry_complain("%s: cannot open: %s", source, strerror(errno));
-        return false;
-    }
+    if (!find_real(source, state->path) || !add_source(&hash, state->path))
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", source, strerror(errno));
     sha256_digest(&hash, sizeof digest, digest);
     ferry_hex_digits(digest, sizeof digest, state->hash);
     state->hash[FERRY_STATE_DIGITS] = '\0';
-    return true;
+    return FERRY_OK;
 }

@@ -2,8 +2,6 @@
 #ifndef FERRY_TOOLS_SOURCE_STATE_H
 #define FERRY_TOOLS_SOURCE_STATE_H
 
-#include <stdbool.h>
-
 #include "base/file_system.h"
 
 enum { FERRY_STATE_DIGITS = 64 };
@@ -18,7 +16,7 @@ typedef struct ferry_source_state {
 } ferry_source_state;
 
 /* Of a directory: its files and those of its subfolders; of an archive itself; of any other file: itself, and the files
- * and subfolders beside it. Prints a message and returns false on failure. */
-bool ferry_source_state_find(const char *source, ferry_source_state *state);
+ * and subfolders beside it. Errors: IO. */
+ferry_status ferry_source_state_find(const char *source, ferry_source_state *state, ferry_error *error);
 
 #endif

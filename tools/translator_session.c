@@ -14,52 +14,39 @@ static void choose_beam(const ferry_call *call, ferry_options *options)
         options->beam = options->nbest;
 }
 
-static void set_options(const ferry_call *call, ferry_session_scores scores, ferry_options *options)
+static void set_options(const ferry_call *call, const ferry_session_needs *needs, ferry_options *options)
 {
-    options->scores = scores != FERRY_SCORES_NONE;
-    if (scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
+    options->scores = needs->scores != FERRY_SCORES_NONE;
+    if (needs->scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
+    options->progress = needs->progress;
+    options->user = needs->user;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
+    if (ferry_option_is_taken(call->arguments.taken, ferry_search_option("split"))) options->split = FERRY_SPLIT_AUTO;
     ferry_arguments_apply(&call->arguments, options);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
     choose_beam(call, options);
 }
 
-static bool create_translator(const ferry_call *call, ferry_session_scores scores, ferry_session *session)
+static bool create_translator(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
     ferry_error error;
     ferry_options *options = &session->options;
-    set_options(call, scores, options);
+    ferry_options_default(session->model, options, sizeof *options);
+    set_options(call, needs, options);
     const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
     if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
     return status == FERRY_OK;
 }
 
-typedef int progress(void *user, size_t done, size_t total);
-
-static bool open_session(const ferry_call *call, const char *path, ferry_session_scores scores, progress *show,
-                         void *user, ferry_session *session)
+bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
     memset(session, 0, sizeof *session);
-    session->model = path != NULL ? ferry_open_model(call, path) : ferry_open_wanted_model(call);
+    session->model = needs->path != NULL ? ferry_open_model(call, needs->path) : ferry_open_wanted_model(call);
     if (session->model == NULL) return false;
-    ferry_options_default(session->model, &session->options, sizeof session->options);
-    session->options.progress = show;
-    session->options.user = user;
-    if (create_translator(call, scores, session)) return true;
+    if (create_translator(call, needs, session)) return true;
     ferry_session_close(session);
     return false;
-}
-
-bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session)
-{
-    return open_session(call, path, scores, NULL, NULL, session);
-}
-
-bool ferry_session_open_watched(const ferry_call *call, ferry_session_scores scores, progress *show, void *user,
-                                ferry_session *session)
-{
-    return open_session(call, NULL, scores, show, user, session);
 }
 
 void ferry_session_close(ferry_session *session)

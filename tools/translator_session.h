@@ -17,13 +17,17 @@ typedef enum ferry_session_scores {
     FERRY_SCORES_SUM /* without the model's penalties: sums of log-probabilities */
 } ferry_session_scores;
 
-/* Opens the model `path`, or if it is NULL the wanted one (open_model.h), and creates a translator; other options that
- * are not given keep the model's defaults. Prints a message and returns false on failure. */
-bool ferry_session_open(const ferry_call *call, const char *path, ferry_session_scores scores, ferry_session *session);
-/* The same of the wanted model, with a function to be called as ferry_options.progress, and its `user`. */
-bool ferry_session_open_watched(const ferry_call *call, ferry_session_scores scores,
-                                int (*progress)(void *user, size_t done, size_t total), void *user,
-                                ferry_session *session);
+/* What a command needs; zeroed: the least. */
+typedef struct ferry_session_needs {
+    const char *path; /* of the model; NULL: the wanted one (open_model.h) */
+    ferry_session_scores scores;
+    int (*progress)(void *user, size_t done, size_t total); /* as in ferry_options */
+    void *user;
+} ferry_session_needs;
+
+/* Opens the model and creates a translator; other options that are not given keep the model's defaults. Prints a
+ * message and returns false on failure. */
+bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 #endif

@@ -1,8 +1,10 @@
 #include "languages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/language_names.h"
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "model.h"
@@ -88,7 +90,7 @@ static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t
 
 /* The best match for `name` among the languages of this role: its tag, another name, either of them in another case.
  * OPEN if there is none. */
-static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
+static int32_t find_code(const ferry_languages *languages, const char *name, int32_t role)
 {
     const ferry_model_languages *table = &languages->table;
     const struct {
@@ -104,6 +106,69 @@ static int32_t find_name(const ferry_languages *languages, const char *name, int
     return FERRY_LANGUAGE_OPEN;
 }
 
+/* The same, or by an English name. */
+static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
+{
+    const size_t size = strlen(name);
+    const ferry_language_name *row;
+    int32_t found = find_code(languages, name, role);
+    for (size_t i = 0; found == FERRY_LANGUAGE_OPEN && (row = ferry_language_name_at(i)) != NULL; i++) {
+        if (strlen(row->name) != size || ferry_compare_letters(row->name, name, size) != 0) continue;
+        found = find_code(languages, row->code, role);
+        if (found == FERRY_LANGUAGE_OPEN) found = find_code(languages, row->short_code, role);
+    }
+    return found;
+}
+
+/* That of its first code that has one; "" if none has. */
+static const char *english_name(const ferry_languages *languages, int32_t index)
+{
+    const char *codes = languages->others[index];
+    const char *name = NULL;
+    while (name == NULL && *codes != '\0') {
+        const size_t size = strcspn(codes, " ");
+        name = ferry_language_name_of((ferry_view){codes, size});
+        codes += size + (codes[size] == ' ');
+    }
+    if (name == NULL) name = ferry_language_name_of(ferry_text_view(languages->tags[index]));
+    return name != NULL ? name : "";
+}
+
+/* Whether a word of `text` and `name` begin with the same letters. */
+static bool begins_alike(const char *text, const char *name)
+{
+    enum { LETTERS = 3 };
+    const size_t length = strlen(name), size = length < LETTERS ? length : LETTERS;
+    for (const char *word = text; *word != '\0';) {
+        const size_t letters = strcspn(word, " ");
+        if (letters >= size && ferry_compare_letters(word, name, size) == 0) return true;
+        word += letters + (word[letters] == ' ');
+    }
+    return false;
+}
+
+/* Those of this role, of many only those that begin as `name` does: ": de (German), fr (French)". */
+static void list_languages(const ferry_languages *languages, const char *name, int32_t role, char *list, size_t size)
+{
+    static const char more[] = ", …";
+    enum { FEW = 12 };
+    size_t used = 0;
+    list[0] = '\0';
+    for (int32_t i = 0; i < languages->table.count; i++) {
+        const char *tag = languages->tags[i], *english = english_name(languages, i);
+        const bool shown = languages->table.count <= FEW || begins_alike(tag, name) ||
+                           begins_alike(languages->others[i], name) || begins_alike(english, name);
+        if (!shown || !may_serve(&languages->table, i, role)) continue;
+        const int written = snprintf(list + used, size - used, english[0] != '\0' ? "%s%s (%s)" : "%s%s",
+                                     used == 0 ? ": " : ", ", tag, english);
+        if (used + (size_t)written + sizeof more > size) {
+            snprintf(list + used, size - used, "%s", more);
+            return;
+        }
+        used += (size_t)written;
+    }
+}
+
 static ferry_status find_language(const ferry_languages *languages, const char *option, const char *name, int32_t role,
                                   int32_t by_default, int32_t *index, ferry_error *error)
 {
@@ -115,11 +180,13 @@ static ferry_status find_language(const ferry_languages *languages, const char *
     if (table->count == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option %s: the model does not say which languages it translates; found '%s'", option, name);
+    char list[300];
+    list_languages(languages, name, role, list, sizeof list);
     return ferry_fail(
         error, FERRY_ERROR_ARGUMENT,
         "option %s: the model has no language '%s' to translate %s; `ferry languages` lists those that it "
-        "has",
-        option, name, option[0] == 'f' ? "from" : "into");
+        "has%s",
+        option, name, option[0] == 'f' ? "from" : "into", list);
 }
 
 ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
@@ -263,6 +330,11 @@ const char *ferry_model_language_tag(const ferry_model *model, size_t index)
 const char *ferry_model_language_names(const ferry_model *model, size_t index)
 {
     return index < ferry_model_language_count(model) ? model->languages.others[index] : NULL;
+}
+
+const char *ferry_model_language_english(const ferry_model *model, size_t index)
+{
+    return index < ferry_model_language_count(model) ? english_name(&model->languages, (int32_t)index) : NULL;
 }
 
 int ferry_model_language_roles(const ferry_model *model, size_t index)

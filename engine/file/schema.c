@@ -38,6 +38,9 @@ const char *const ferry_early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] =
                                                   [FERRY_EARLY_STOPPING_TRUE] = "true",
                                                   [FERRY_EARLY_STOPPING_NEVER] = "never",
                                                   NULL};
+static const char *const split_names[] = {
+    [FERRY_SPLIT_NONE] = "none", [FERRY_SPLIT_AUTO] = "auto", [FERRY_SPLIT_ALL] = "all", NULL};
+static const char *const on_loop_names[] = {[FERRY_ON_LOOP_WARN] = "warn", [FERRY_ON_LOOP_RETRY] = "retry", NULL};
 const char *const ferry_activation_names[] = {[FERRY_RELU] = "relu",
                                               [FERRY_GELU] = "gelu",
                                               [FERRY_SWISH] = "swish",
@@ -209,6 +212,10 @@ static const ferry_key decoding_keys[] = {
      .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
     {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1,
      .help = "of --sample: only the likeliest tokens that add up to probability X"},
+    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, split), .choices = split_names,
+     .help = "which lines are translated sentence by sentence; default: auto"},
+    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
+     .help = "what to do with a translation that repeats itself"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {

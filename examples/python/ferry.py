@@ -17,7 +17,7 @@ Policy = enum.IntEnum("Policy", "HUGGINGFACE MARIAN CTRANSLATE2", start=0)
 EarlyStopping = enum.IntEnum("EarlyStopping", "FALSE TRUE NEVER", start=0)
 Role = enum.IntFlag("Role", "SOURCE TARGET DEFAULT_SOURCE DEFAULT_TARGET")
 
-Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("roles", Role)])
+Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("english", str), ("roles", Role)])
 Result = NamedTuple("Result", [("text", str), ("score", float), ("hypotheses", "list[tuple[str, float]]"),
                                ("status", Status), ("error", "str | None"), ("warning", "str | None")])
 # text[sentence.source] became translation.text[sentence.target], or stayed as it was if the sentence failed.
@@ -43,7 +43,7 @@ _size, _int, _i32, _float, _string, _pointer = c.c_size_t, c.c_int, c.c_int32, c
 _Error = _structure("ferry_error", (_int, "status"), (c.c_char * 508, "message"))
 _Text = _structure("ferry_text", (c.POINTER(c.c_char), "data"), (_size, "size"))
 _Sentence = _structure("ferry_sentence", (_size, "source_begin source_end target_begin target_end"), (_int, "status"),
-                       (_float, "score"), (_string, "error warning"))
+                       (_float, "score"), (_string, "error warning"), (_int, "doubts"))
 _Options = _structure(
     "ferry_options", (_size, "size"), (_string, "from to"), (_int, "policy"), (_i32, "beam nbest"),
     (_float, "length_penalty word_penalty"), (_int, "early_stopping"), (_i32, "max_source max_length"),
@@ -52,18 +52,19 @@ _Options = _structure(
     (_size, "suppressed_count"), (_i32, "shortlist scores threads batch"), (_size, "memory_limit"),
     (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"),
     (_i32, "alignment replace_unknowns alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
-    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"))
+    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"),
+    (_int, "split on_loop"))
 _to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the end of what makes an object
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),
     ("model_close translator_destroy translator_cancel result_destroy", None, [_pointer]),
-    ("model_info_key", _string, [_size]), ("model_info", _string, [_pointer, _string]),
-    ("model_language_tag model_language_names result_error result_warning", _string, [_pointer, _size]),
+    ("model_info_key", _string, [_size]), ("model_language_tag model_language_names", _string, [_pointer, _size]),
+    ("model_language_english result_error result_warning", _string, [_pointer, _size]),
     ("model_language_count result_sentence_count", _size, [_pointer]), ("result_hypotheses", _size, [_pointer, _size]),
     ("model_language_roles result_status", _int, [_pointer, _size]), ("result_text", _Text, [_pointer, _size, _size]),
     ("result_score", _float, [_pointer, _size, _size]), ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
     ("options_default", _int, [_pointer, _to(_Options), _size]), ("result_sentences", _pointer, [_pointer]),
-    ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
+    ("model_info", _string, [_pointer, _string]), ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
     ("translate_text translate_markup", _int, [_pointer, _Text, *_makes]),
     ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]),
     ("result_sentence", _int, [_pointer, _size, _to(_Sentence), _size]))
@@ -80,8 +81,7 @@ def _str(value: Any) -> Any:
 
 
 def _texts(lines: Sequence[str]) -> Any:
-    data = [line.encode() for line in lines]
-    return (_Text * len(data))(*((c.cast(c.c_char_p(each), c.POINTER(c.c_char)), len(each)) for each in data))
+    return (_Text * len(lines))(*((c.cast(c.c_char_p(b), _to(c.c_char)), len(b)) for b in map(str.encode, lines)))
 
 
 def _slicer(text: str) -> Callable[[int, int], slice]:
@@ -143,9 +143,9 @@ class Model(_Object):
     @property
     def languages(self) -> list[Language]:
         """What the options `from_` and `to` can name; empty if the model does not say."""
-        each = [(self, index) for index in range(_lib.ferry_model_language_count(self))]
-        return [Language(_str(_lib.ferry_model_language_tag(*at)), _str(_lib.ferry_model_language_names(*at)).split(),
-                         Role(_lib.ferry_model_language_roles(*at))) for at in each]
+        of = lambda key, index: _str(getattr(_lib, "ferry_model_language_" + key)(self, index))
+        return [Language(of("tag", i), of("names", i).split(), of("english", i), Role(of("roles", i)))
+                for i in range(_lib.ferry_model_language_count(self))]
 
 
 class Translator(_Object):

@@ -82,8 +82,9 @@ TEST(test_damaged)
 {
     static const char source[] = "a *b* [c] `d`", markup[] = "a <x1>b</x1> <x5/> <x7 translate=\"no\">d</x7>";
     static const char *const damaged[] = {
-        "A <x1>B</x1> <x5/>",                             /* lost */
-        "A <x1>B</x1> <x5/> <x5/> <x7/>",                 /* doubled */
+        "A <x1>B</x1> <x5/>",             /* lost */
+        "A <x1>B</x1> <x5/> <x5/> <x7/>", /* doubled */
+        "A <x1>B</x1></x1> <x5/> <x7/>",
         "A <x1>B <x5/> <x7/>",                            /* not closed */
         "A B</x1> <x5/> <x7/>",                           /* not opened */
         "<x1>A</x1> <x1>B</x1> <x5/> <x7/>",              /* twice */
@@ -100,6 +101,8 @@ TEST(test_damaged)
     };
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
         assert_translated(&toy, source, markup, damaged[i], source);
+    assert_translated(&toy, "*a* *b*", "<x0>a</x0> <x4>b</x4>", "<x0>A <x4>B</x0></x4>", "*a* *b*");
+    assert_translated(&toy, "*a* *b*", "<x0>a</x0> <x4>b</x4>", "<x0>A <x4>B</x4></x0>", "*A *B**");
 }
 
 /* Lines are as long as the block's longest one; the blanks of the translation stay. */
@@ -118,7 +121,7 @@ TEST(test_lines)
 
 TEST(test_untouched)
 {
-    assert_document(&toy, "12 : *34*\n", upper_markup, "12 : *34*\n"); /* no letters */
+    assert_translated(&toy, "12 : *34*", "this is not shown", "nor this", "12 : *34*"); /* no letters */
     size_t warnings;
     const ferry_view ill_formed = ferry_text_view("a\xFF\nb");
     ferry_string out = translate_document(&toy, ill_formed, upper_markup, &warnings);
@@ -127,24 +130,24 @@ TEST(test_untouched)
     free(out.data);
 }
 
-/* What is kept, in <>. */
+/* What is kept, between bars. */
 TEST(test_kept)
 {
     static const struct {
         const char *text, *marked;
     } rows[] = {
-        {"%s", "<%s>"},
-        {"%1$d of %-5.2f%%, %zu", "<%1$d> of <%-5.2f><%%>, <%zu>"},
-        {"%(name)s, %{x}, %1 and %12", "<%(name)s>, <%{x}>, <%1> and <%12>"},
+        {"%s", "|%s|"},
+        {"%1$d of %-5.2f%%, %zu", "|%1$d| of |%-5.2f||%%|, |%zu|"},
+        {"%(name)s, %{x}, %1 and %12", "|%(name)s|, |%{x}|, |%1| and |%12|"},
         {"100% of 50%d, 5 % and 3 % d", "100% of 50%d, 5 % and 3 % d"},
-        {"{name} {0} {} {{ x }} {a{b}c} {", "<{name}> <{0}> <{}> <{{ x }}> <{a{b}c}> {"},
-        {"${HOME} $x$ $HOME a$b $5 US$", "<${HOME}> <$x$> <$HOME> a$b $5 US$"},
-        {"See https://a.b/c?d=e&f=(g). And", "See <https://a.b/c?d=e&f=(g)>. And"},
-        {"(http://a.b/), \"www.a.b\" mailto:a@b.c.", "(<http://a.b/>), \"<www.a.b>\" <mailto:a@b.c>."},
-        {"Write to a.b-c@d.org. Or a@b, c.", "Write to <a.b-c@d.org>. Or a@b, c."},
-        {"A <a@b.c>, <https://a.b/>, <a@b.c d>", "A <<a@b.c>>, <<https://a.b/>>, <<a@b.c> d>"},
-        {"/usr/share, ./a ../b ~/c and/or 1/2 / x", "</usr/share>, <./a> <../b> <~/c> and/or 1/2 / x"},
-        {"--help (--out-put) a--b -- c", "<--help> (<--out-put>) a--b -- c"},
+        {"{name} {0} {} {{ x }} {a{b}c} {", "|{name}| |{0}| |{}| |{{ x }}| |{a{b}c}| {"},
+        {"${HOME} $x$ $HOME a$b $5 US$", "|${HOME}| |$x$| |$HOME| a$b $5 US$"},
+        {"See https://a.b/c?d=e&f=(g). And", "See |https://a.b/c?d=e&f=(g)|. And"},
+        {"(http://a.b/), \"www.a.b\" mailto:a@b.c.", "(|http://a.b/|), \"|www.a.b|\" |mailto:a@b.c|."},
+        {"Write to a.b-c@d.org. Or a@b, c.", "Write to |a.b-c@d.org|. Or a@b, c."},
+        {"A <a@b.c>, <https://a.b/>, <a@b.c d>", "A |<a@b.c>|, |<https://a.b/>|, <|a@b.c| d>"},
+        {"/usr/share, ./a ../b ~/c and/or 1/2 / x", "|/usr/share|, |./a| |../b| |~/c| and/or 1/2 / x"},
+        {"--help (--out-put) a--b -- c", "|--help| (|--out-put|) a--b -- c"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ferry_view text = ferry_text_view(rows[i].text);
@@ -153,9 +156,9 @@ TEST(test_kept)
         size_t at = 0;
         for (; ferry_kept_find(text, at, &kept); at = kept.end) {
             CHECK(ferry_string_append(&found, (ferry_view){text.data + at, kept.begin - at}, &error));
-            CHECK(ferry_string_append(&found, ferry_text_view("<"), &error));
+            CHECK(ferry_string_append(&found, ferry_text_view("|"), &error));
             CHECK(ferry_string_append(&found, (ferry_view){text.data + kept.begin, kept.end - kept.begin}, &error));
-            CHECK(ferry_string_append(&found, ferry_text_view(">"), &error));
+            CHECK(ferry_string_append(&found, ferry_text_view("|"), &error));
         }
         CHECK(ferry_string_append(&found, (ferry_view){text.data + at, text.size - at}, &error));
         if (!ferry_view_is((ferry_view){found.data, found.size}, rows[i].marked))

@@ -52,6 +52,10 @@ TEST(test_what_stays)
 {
     upper("Run this:\n\n    make install\n\nor\n$ make it\nx = a[1];\n",
           "RUN THIS:\n\n    make install\n\nOR\n$ make it\nx = a[1];\n");
-    upper("one   two\tthree\n12   4\n", "ONE   TWO\tTHREE\n12   4\n"); /* cells */
+    assert_translated(&ferry_format_text, "one   two\tthree\n12   4\n", "<p>one</p>\n<p>two</p>\n<p>three</p>\n",
+                      "<p>A</p>\n<p>B</p>\n<p>C</p>\n", "A   B\tC\n12   4\n");
+    assert_translated(&ferry_format_text, "> one more line of forty columns is here\n>> and this is quoted twice\n",
+                      "<p>one more line of forty columns is here</p>\n<p>and this is quoted twice</p>\n",
+                      "<p>A</p>\n<p>B</p>\n", "> A\n>> B\n");
     upper("see https://a.b/c and %s\n", "SEE https://a.b/c AND %s\n");
 }

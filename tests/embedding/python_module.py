@@ -114,6 +114,7 @@ class Translations(unittest.TestCase):
         languages = self.model.languages
         self.assertEqual([language.tag for language in languages], ["en", "de"])
         self.assertIn("eng", languages[0].names)
+        self.assertEqual([language.english for language in languages], ["English", "German"])
         self.assertEqual(languages[1].roles, ferry.Role.TARGET | ferry.Role.DEFAULT_TARGET)
         self.refused(ferry.Status.IO, model_path + ".missing", ferry.Model, model_path + ".missing")
         self.refused(ferry.Status.FORMAT, "", ferry.Model, b"GGUF")

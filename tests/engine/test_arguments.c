@@ -117,6 +117,8 @@ TEST_WITH(test_models, set_up, tear_down)
     ANSWERS(ferry_model_language_tag, index, ferry_model_language_tag(model, SIZE_MAX) == NULL);
     ANSWERS(ferry_model_language_names, model, ferry_model_language_names(NULL, 0) == NULL);
     ANSWERS(ferry_model_language_names, index, ferry_model_language_names(model, SIZE_MAX) == NULL);
+    ANSWERS(ferry_model_language_english, model, ferry_model_language_english(NULL, 0) == NULL);
+    ANSWERS(ferry_model_language_english, index, ferry_model_language_english(model, SIZE_MAX) == NULL);
     ANSWERS(ferry_model_language_roles, model, ferry_model_language_roles(NULL, 0) == 0);
     ANSWERS(ferry_model_language_roles, index, ferry_model_language_roles(model, SIZE_MAX) == 0);
 }
@@ -216,6 +218,10 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         INTEGER(top_k, 1 << 30),
         REAL(top_p, 0),
         REAL(top_p, NAN),
+        INTEGER(split, -1),
+        INTEGER(split, 3),
+        INTEGER(on_loop, -1),
+        INTEGER(on_loop, 2),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_options options;
@@ -320,6 +326,8 @@ TEST_WITH(test_results, set_up, tear_down)
     ANSWERS(ferry_result_error, line, ferry_result_error(result, past) == NULL);
     ANSWERS(ferry_result_warning, result, ferry_result_warning(NULL, 0) == NULL);
     ANSWERS(ferry_result_warning, line, ferry_result_warning(result, past) == NULL);
+    ANSWERS(ferry_result_doubts, result, ferry_result_doubts(NULL, 0) == 0);
+    ANSWERS(ferry_result_doubts, line, ferry_result_doubts(result, past) == 0);
     ferry_sentence sentence;
     ferry_result *text;
     CHECK(ferry_translate_text(translator, (ferry_text){"b", 1}, &text, &error));

@@ -142,6 +142,84 @@ TEST(test_listing)
     ferry_model_close(model);
 }
 
+/* Languages by name: those whose codes the model knows; of two that have one code, the one that the code means. */
+TEST(test_english_names)
+{
+    static const ferry_view listed[] = {{"zho_Hans zh zho", 15}, {"zho_Hant", 8},  {"nob_Latn nob nb no nor", 22},
+                                        {"__de__ de deu", 13},   {"x-klingon", 9}, {"gd", 2}};
+    static const char *const english[] = {"Chinese", "Traditional Chinese", "Norwegian Bokmål", "German",
+                                          "",        "Scottish Gaelic"};
+    static const struct {
+        const char *name;
+        int32_t id;
+    } wanted[] = {
+        {"Chinese", 3},   {"chinese", 3},        {"Simplified Chinese", 3},  {"Mandarin", 3}, {"zh", 3},
+        {"NORWEGIAN", 5}, {"German", 6},         {"traditional chinese", 4}, {"gd", 8},       {"Norwegian Bokmål", 5},
+        {"__de__", 6},    {"Scottish Gaelic", 8}};
+    static const int32_t roles[] = {3, 3, 3, 3, 3, 3}, ids[] = {3, 4, 5, 6, 7, 8};
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
+    languages.names = listed;
+    languages.roles = roles;
+    languages.source_ids = languages.target_ids = ids;
+    languages.count = COUNT(listed);
+    ferry_model *model = open_model(&languages);
+    for (size_t i = 0; i < COUNT(english); i++) assert_string_equal(ferry_model_language_english(model, i), english[i]);
+    assert_null(ferry_model_language_english(model, COUNT(english)));
+    for (size_t i = 0; i < COUNT(wanted); i++) ASSERT_IDS(model, "hello", wanted[i].name, NULL, wanted[i].id, 8, EOS);
+    refuse(model, "French", NULL, "option from: the model has no language 'French' to translate from; ");
+    refuse(model, "Chin", NULL,
+           "lists those that it has: zho_Hans (Chinese), zho_Hant (Traditional Chinese), nob_Latn (Norwegian Bokmål), "
+           "__de__ (German), x-klingon, gd (Scottish Gaelic)");
+    refuse(model, NULL, "Chinese (Simplified)", "to translate into; ");
+    ferry_model_close(model);
+}
+
+/* A model's own tag comes before the name of another language. */
+TEST(test_tag_like_a_name)
+{
+    static const ferry_view listed[] = {{"deu_Latn de deu", 15}, {"German", 6}, {"fra_Latn fr fra", 15}};
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
+    languages.names = listed;
+    ferry_model *model = open_model(&languages);
+    ASSERT_IDS(model, "hello", "German", NULL, 4, 8, EOS);
+    ASSERT_IDS(model, "hello", "French", NULL, 5, 8, EOS);
+    ferry_model_close(model);
+}
+
+/* Of many languages, a message lists those that begin alike, as far as it has room. */
+TEST(test_many_languages)
+{
+    enum { MANY = 60 };
+    static ferry_view listed[MANY];
+    static int32_t roles[MANY], ids[MANY];
+    for (int32_t i = 0; i < MANY; i++) {
+        const ferry_name tag = ferry_name_format("deu-%d", i);
+        char *kept = kept_memory(sizeof tag.text);
+        strcpy(kept, tag.text);
+        listed[i] = ferry_text_view(i == 7 ? "fra_Latn fr" : kept);
+        roles[i] = 3;
+        ids[i] = 3;
+    }
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
+    languages.names = listed;
+    languages.roles = roles;
+    languages.source_ids = languages.target_ids = ids;
+    languages.count = MANY;
+    ferry_model *model = open_model(&languages);
+    ferry_translator *translator;
+    REFUSE_SAYING(create(model, "frensh", NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
+                  "option from: the model has no language 'frensh' to translate from; `ferry languages` lists those "
+                  "that it has: fra_Latn (French)");
+    REFUSE_SAYING(create(model, "xyz", NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
+                  "option from: the model has no language 'xyz' to translate from; `ferry languages` lists those that "
+                  "it has");
+    ferry_error found;
+    assert_int_equal(create(model, "deu", NULL, &translator, &found), FERRY_ERROR_ARGUMENT);
+    const size_t size = strlen(found.message);
+    assert_true(size > 350 && strcmp(found.message + size - strlen(", …"), ", …") == 0);
+    ferry_model_close(model);
+}
+
 TEST(test_malformed_names)
 {
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};

@@ -107,7 +107,7 @@ if has mandoc; then
     while IFS= read -r function; do
         grep -qE "^ +[a-z].*[ *]${function%?}\\(.*\\);" ferry.3 || fail "ferry.3 lacks $function)"
     done < functions
-    for text in 'float length_penalty;' 'lines, each as one sentence (ferry_options.max_source)' 'FERRY_ERROR_CANCELLED = 7'; do
+    for text in 'float length_penalty;' 'lines, each as one sentence (ferry_options.split, max_source)' 'FERRY_ERROR_CANCELLED = 7'; do
         grep -qF -- "$text" ferry.3 || fail "ferry.3 lacks '$text'"
     done
     for text in '-m, --model FILE' '--policy huggingface|marian|ctranslate2' 'ferry bench [OPTION...]' 'FERRY_MODEL names'; do

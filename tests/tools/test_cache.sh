@@ -13,12 +13,20 @@ make_entry()
     convert_sample sinusoidal-post planted.gguf
 }
 
+# expect_temporary: what was said ended by this, and the source's own model was used.
+expect_temporary()
+{
+    expect_message '; source is converted to a temporary file, for this time'
+    grep -q '^source: ' out || fail "the planted model was served"
+}
+
 # refuse_entry WHAT: the entry is not opened, and the message says what it is; `ferry cache clear` mends it.
 refuse_entry()
 {
-    expect_failure "$entry: not used: expected a file that belongs to user $(id -u) and that nobody else can write, found $1" \
-        inspect source
+    expect_success inspect source
+    expect_message "$entry: not used: expected a file that belongs to user $(id -u) and that nobody else can write, found $1"
     expect_message "'ferry cache clear' removes it"
+    expect_temporary
     expect_quiet_success cache clear
     expect_success inspect source
     grep -q '^source: ' out || fail "the planted model was served"
@@ -66,10 +74,13 @@ test_cache_entry_of_others()
 refuse_folder()
 {
     local folder=$XDG_CACHE_HOME/ferry arguments
-    for arguments in 'inspect source' 'cache list' 'cache clear'; do
-        # shellcheck disable=SC2086 # several words
-        expect_failure "$folder: not used: expected a folder that belongs to user $(id -u) and that nobody else can write, found a $1" \
-            $arguments
+    local what="$folder: not used: expected a folder that belongs to user $(id -u) and that nobody else can write, found a $1"
+    expect_success inspect source
+    expect_message "$what"
+    expect_temporary
+    expect_quiet_success languages --quiet -m source
+    for arguments in list clear; do
+        expect_failure "$what" cache $arguments
         expect_message "mend it with 'chown' and 'chmod go-w', or set XDG_CACHE_HOME to another place"
     done
     cmp -s "$entry" planted.gguf || fail "the folder was used"
@@ -91,9 +102,9 @@ test_cache_folder_of_others()
     refuse_folder "link of user $(id -u) with permissions 777"
     rm "$folder"
     : > "$folder"
-    run inspect source
-    expect_status 1
+    expect_success inspect source
     expect_message 'found a file of user'
+    expect_temporary
     rm "$folder"
     mv elsewhere "$folder"
     if [ "$(id -u)" -ne 0 ]; then
@@ -131,8 +142,10 @@ test_cache_that_is_not_writable()
         echo "not run: a cache that is not writable, because root can write everywhere"
         return 0
     fi
-    expect_failure "$XDG_CACHE_HOME/ferry" inspect "$positions/none-post"
+    cp -r "$positions/none-post" source
+    expect_success inspect source
     expect_message 'Permission denied'
+    expect_temporary
 }
 
 # Neither size nor time of modification tells.

@@ -97,10 +97,23 @@ test_place_of_the_cache()
     HOME=$PWD/home expect_success inspect "$positions/none-post"
     expect_message "converted to $PWD/home/.cache/ferry/none-post-"
     XDG_CACHE_HOME=relative HOME=$PWD/home expect_quiet_success inspect "$positions/none-post"
-    HOME='' expect_failure 'no folder for converted models: set XDG_CACHE_HOME or HOME' inspect "$positions/none-post"
+    # Where there is none, a model is converted to a file without a name.
+    mkdir temporary
+    export TMPDIR=$PWD/temporary
+    HOME='' expect_success verify "$positions/none-post" "$positions/none-post/golden.safetensors"
+    expect_message 'no folder for converted models: set XDG_CACHE_HOME or HOME, or use '"'ferry convert'; "
+    expect_message "none-post is converted to a temporary file, for this time"
     touch file
-    XDG_CACHE_HOME=$PWD/file \
-        expect_failure 'file/ferry: cannot create the folder: Not a directory' inspect "$positions/none-post"
+    XDG_CACHE_HOME=$PWD/file expect_success inspect "$positions/none-post"
+    expect_message 'file/ferry: cannot create the folder: Not a directory; '
+    XDG_CACHE_HOME=$PWD/file expect_quiet_success languages --quiet -m "$positions/none-post"
+    [ -z "$(ls temporary)" ] || fail "a temporary file is left: $(ls temporary)"
+    TMPDIR=$PWD/file HOME='' run languages --quiet -m "$positions/none-post"
+    expect_status 1
+    expect_message "$PWD/file: cannot open: Not a directory"
+    # The source is at fault, not the cache.
+    mkdir empty
+    XDG_CACHE_HOME=$PWD/file expect_failure 'empty: no model that Ferry knows' languages --quiet -m empty
 }
 
 test_cache_refuses()

@@ -3,6 +3,7 @@
 #include "tests/support/files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 static char *source, *folder;                 /* the model's, and the cache's */
 static char messages[4096];                   /* of the current test */
 static int conversions;                       /* of the current test */
+static const char *full_disk;                 /* a folder that nothing can be written to */
 static void (*meanwhile)(const char *output); /* NULL: nothing happens */
 
 void ferry_complain(const char *format, ...)
@@ -27,8 +29,11 @@ void ferry_complain(const char *format, ...)
 }
 
 /* "Converts" a source into the contents of its configuration. */
-bool ferry_convert(const char *path, const char *output, const ferry_import_options *options, bool quiet)
+ferry_status ferry_convert(const char *path, const char *output, const ferry_import_options *options, bool quiet,
+                           ferry_error *error)
 {
+    if (full_disk != NULL && ferry_text_begins(output, full_disk))
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot write: No space left on device", output);
     char text[64] = "", config[256];
     assert_string_equal(path, source);
     assert_int_equal(options->type, FERRY_F32);
@@ -44,7 +49,13 @@ bool ferry_convert(const char *path, const char *output, const ferry_import_opti
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    return true;
+    return FERRY_OK;
+}
+
+bool ferry_succeeded(ferry_status status, const ferry_error *error)
+{
+    if (status != FERRY_OK) ferry_complain("%s", error->message);
+    return status == FERRY_OK;
 }
 
 /* At a time of its own: the clock of a file system may tick only every few milliseconds. */
@@ -73,32 +84,11 @@ static int set_up(void **state)
     assert_int_equal(mkdir(source, 0700), 0);
     write_config("first");
     setenv("XDG_CACHE_HOME", home, 1);
+    full_disk = NULL;
     messages[0] = '\0';
     conversions = 0;
     meanwhile = NULL;
     return 0;
-}
-
-/* The source means this model. */
-static void expect_model(const char *text)
-{
-    char file[FERRY_PATH_MAX], found[64] = "";
-    int descriptor;
-    if (!ferry_find_model_file(source, true, &descriptor, file)) fail_msg("%s", messages);
-    assert_true(read(descriptor, found, sizeof found - 1) >= 0);
-    close(descriptor);
-    assert_string_equal(found, text);
-    assert_string_equal(messages, "");
-    assert_int_equal(strncmp(file, folder, strlen(folder)), 0);
-}
-
-static void expect_refusal(const char *what)
-{
-    char file[FERRY_PATH_MAX];
-    int descriptor;
-    assert_false(ferry_find_model_file(source, true, &descriptor, file));
-    assert_int_equal(descriptor, -1);
-    if (strstr(messages, what) == NULL) fail_msg("expected '%s', found '%s'", what, messages);
 }
 
 static int count_files(const char *path)
@@ -109,6 +99,45 @@ static int count_files(const char *path)
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) count += entry->d_name[0] != '.';
     closedir(directory);
     return count;
+}
+
+/* The source means this model, in a file of this folder. */
+static void expect_model_in(const char *place, const char *text)
+{
+    char file[FERRY_PATH_MAX], found[64] = "";
+    int descriptor;
+    if (!ferry_find_model_file(source, true, &descriptor, file)) fail_msg("%s", messages);
+    assert_true(read(descriptor, found, sizeof found - 1) >= 0);
+    close(descriptor);
+    assert_string_equal(found, text);
+    assert_string_equal(messages, "");
+    assert_int_equal(strncmp(file, place, strlen(place)), 0);
+}
+
+static void expect_model(const char *text)
+{
+    expect_model_in(folder, text);
+}
+
+/* The same, in a temporary file, which is removed by then. */
+static void expect_temporary_model(const char *text)
+{
+    char *place = kept_memory(256);
+    snprintf(place, 256, "%s-temporary", source);
+    if (mkdir(place, 0700) != 0) assert_int_equal(errno, EEXIST);
+    setenv("TMPDIR", place, 1);
+    expect_model_in(place, text);
+    assert_int_equal(count_files(place), 0);
+    unsetenv("TMPDIR");
+}
+
+static void expect_refusal(const char *what)
+{
+    char file[FERRY_PATH_MAX];
+    int descriptor;
+    assert_false(ferry_find_model_file(source, true, &descriptor, file));
+    assert_int_equal(descriptor, -1);
+    if (strstr(messages, what) == NULL) fail_msg("expected '%s', found '%s'", what, messages);
 }
 
 /* ---- the source changes ---- */
@@ -171,6 +200,7 @@ static void exchange_folder(const char *output)
     char path[256];
     (void)output;
     snprintf(path, sizeof path, "%s-away", folder);
+    meanwhile = NULL;
     assert_int_equal(rename(folder, path), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
 }
@@ -178,9 +208,8 @@ static void exchange_folder(const char *output)
 TEST_WITH(test_an_exchanged_folder, set_up, NULL)
 {
     meanwhile = exchange_folder;
-    expect_refusal("/ferry: the folder was exchanged or emptied while ");
-    meanwhile = NULL;
-    messages[0] = '\0';
+    expect_temporary_model("first");
+    assert_int_equal(conversions, 2);
     expect_model("first");
 }
 
@@ -214,6 +243,34 @@ TEST_WITH(test_a_file_that_others_could_write, set_up, NULL)
     meanwhile = open_to_others;
     expect_refusal("with permissions 666");
     assert_int_equal(count_files(folder), 0);
+}
+
+/* ---- the cache cannot be used ---- */
+
+TEST_WITH(test_a_full_disk, set_up, NULL)
+{
+    full_disk = folder;
+    expect_temporary_model("first");
+    assert_int_equal(conversions, 1);
+    assert_int_equal(count_files(folder), 0);
+    full_disk = "/"; /* temporary files, too */
+    expect_refusal(".part: cannot write: No space left on device");
+    full_disk = NULL;
+    messages[0] = '\0';
+    expect_model("first");
+}
+
+TEST_WITH(test_no_folder, set_up, NULL)
+{
+    assert_int_equal(rmdir(folder) == 0 || errno == ENOENT, 1);
+    assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);
+    expect_temporary_model("first");
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    expect_temporary_model("first");
+    setenv("TMPDIR", "/nowhere", 1);
+    expect_refusal("/nowhere: cannot open: No such file or directory");
+    unsetenv("TMPDIR");
 }
 
 /* ---- other processes ---- */

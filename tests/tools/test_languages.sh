@@ -16,17 +16,17 @@ test_languages()
 {
     make_tagged prefix
     expect_quiet_success languages -m tagged.gguf
-    expect_out 'eng_Latn\ten\tfrom*\ndeu_Latn\tde deu\tto\nfra_Latn\t\tfrom to\n'
+    expect_out 'eng_Latn\ten\tfrom*\tEnglish\ndeu_Latn\tde deu\tto\tGerman\nfra_Latn\t\tfrom to\t\n'
     FERRY_MODEL=tagged.gguf expect_success languages
     expect_lines out 3
     expect_quiet_success languages
-    expect_out 'en\teng\tfrom*\nde\tdeu\tto*\n'
+    expect_out 'en\teng\tfrom*\tEnglish\nde\tdeu\tto*\tGerman\n'
     expect_success languages -m "$unnamed"
     expect_out ''
     expect_message 'the model does not say which languages it translates'
     expect_quiet_success languages --quiet -m "$unnamed"
     expect_failure 'nowhere.gguf: cannot open' languages -m nowhere.gguf
-    expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
+    expect_usage_error 'languages: expected no arguments, found 1 argument;' languages x
 }
 
 test_pair()
@@ -38,9 +38,8 @@ test_pair()
     expect_out ''
     expect_quiet_success convert "$unnamed" --pair en-de -o pair.gguf
     expect_quiet_success languages -m pair.gguf
-    cut -f1-3 out > found && mv found out
-    expect_out 'en\teng\tfrom*\nde\tdeu\tto*\n'
-    expect_failure "option from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
+    expect_out 'en\teng\tfrom*\tEnglish\nde\tdeu\tto*\tGerman\n'
+    expect_failure "--from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
     expect_failure "pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
         convert "$unnamed" --pair german -o other.gguf
     [ ! -e other.gguf ] || fail 'a file is left'
@@ -58,6 +57,8 @@ test_language_options()
     if [ "$german" = "$plain" ] || [ "$french" = "$plain" ] || [ "$german" = "$french" ]; then
         fail "no tag: $plain, $german, $french"
     fi
+    run translate -m tagged.gguf --scores --to german "$text"
+    expect_out "$german\n"
     expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
     expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
@@ -72,6 +73,7 @@ test_languages_refused()
         translate -m tagged.gguf x
     expect_failure "--to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
         translate -m tagged.gguf --to en x
+    expect_failure "lists those that it has: deu_Latn (German), fra_Latn" translate -m tagged.gguf --to en x
     expect_failure "--from: the model has no language 'de' to translate from" \
         translate -m tagged.gguf --from de --to fra_Latn x
     expect_failure "--to: the model does not say which languages it translates; found 'de'" \

@@ -10,10 +10,10 @@ test_version_and_help()
         expect_match '^ferry [0-9]+\.[0-9]+\.[0-9]+$'
     done
     expect_success help
-    for name in translate languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench plot cache help; do
         expect_match "^  $name "
     done
-    for name in translate languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench plot cache help; do
         expect_success help "$name"
         expect_match "^usage: ferry $name"
         mv out first
@@ -38,12 +38,6 @@ test_wrong_usage()
     expect_usage_error "convert: expected SOURCE, found 0 arguments" convert
     expect_usage_error "cache: expected list|clear, found 0 arguments" cache
     expect_usage_error "bench: expected 'translate', 'cancel' or 'encodings', found 'juggling'; try 'ferry help" bench juggling
-    expect_usage_error "bench translate: does not take --csv" bench translate --csv
-    expect_usage_error "bench translate: unexpected 'x'" bench translate x
-    expect_usage_error "bench encodings: expected MODEL or --untrained, found both" bench encodings --untrained x
-    expect_usage_error "bench encodings: a text needs both --input and --reference" bench encodings -i x
-    expect_usage_error "plot: expected --output FILE" plot rope
-    expect_usage_error "plot: -o: expected a name that ends in .svg" plot rope -o x
     expect_usage_error "--tolerance: is for comparing with GOLDEN.safetensors" verify --tolerance 1 x
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/command.h"
 #include "tools/convert_with_progress.h"
 #include "tools/output_file.h"
 
@@ -79,7 +80,8 @@ int __wrap_getentropy(void *data, size_t size)
 static bool convert(const char *path)
 {
     static const ferry_import_options options = {.type = FERRY_I8};
-    return ferry_convert(data_file("positions/none-post"), path, &options, true);
+    ferry_error error;
+    return ferry_succeeded(ferry_convert(data_file("positions/none-post"), path, &options, true, &error), &error);
 }
 
 static bool write_picture(FILE *out, const void *user)

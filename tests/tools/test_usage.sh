@@ -7,12 +7,16 @@ test_near_misses()
     expect_usage_error "unknown command 'translat'; did you mean 'translate'?" translat
     expect_usage_error "unknown command 'tarnslate'; did you mean 'translate'?" tarnslate -i x
     expect_usage_error "unknown command 'Inspect'; did you mean 'inspect'?" Inspect
+    expect_usage_error "unknown command 'inspct'; did you mean 'inspect'?" inspct --untrained
+    expect_usage_error "unknown command 'INSPECT'; did you mean 'inspect'?" INSPECT
     expect_usage_error "unknown command 'lang'; did you mean 'languages'?" lang
     expect_usage_error "unknown command 'hlp'; did you mean 'help'?" help hlp
     expect_usage_error "unknown command 'nothing'; try 'ferry help', or 'ferry translate TEXT'" nothing
     expect_usage_error "unknown option '--bem'; did you mean '--beam'?" translate --bem 3 x
     expect_usage_error "unknown option '--baem=3'; did you mean '--beam'?" translate --baem=3 x
     expect_usage_error "unknown option '-beam'; did you mean '--beam'?" translate -beam 3 x
+    expect_usage_error "unknown option '--bema'; did you mean '--beam'?" translate --bema 3 x
+    expect_usage_error "unknown option '--eema'; try 'ferry help translate'" translate --eema 3 x
     expect_usage_error "unknown option '--max_length'; did you mean '--max-length'?" translate --max_length 3 x
     expect_usage_error "unknown option '--max'; did you mean '--max-source' or '--max-length'?" translate --max 3 x
     expect_usage_error "unknown option '--juggle'; try 'ferry help translate'" translate --juggle x
@@ -22,6 +26,8 @@ test_near_misses()
     expect_usage_error "found 'cleer'; did you mean 'clear'?" cache cleer
     expect_usage_error "found 'encoding'; did you mean 'encodings'?" bench encoding
     expect_failure "rpoe: neither a positional encoding of this build nor a file; did you mean 'rope'?" plot rpoe -o x.svg
+    expect_usage_error "found 'rpoe'; did you mean 'rope'?" bench encodings --untrained --encodings none,rpoe
+    expect_usage_error "unknown option '--verion'; did you mean '--version'?" --verion
     # Whatever its length.
     expect_usage_error 'unknown command' "$(printf 'x%.0s' {1..5000})"
 }
@@ -35,13 +41,11 @@ test_contradictions()
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
     expect_usage_error "plot: expected --untrained or -m, found both" plot --untrained -m x -o x.svg
     expect_usage_error "plot: expected ENCODING, MODEL, --untrained or --attention TEXT" plot rope --untrained -o x.svg
-    expect_usage_error "plot: --head: expected --attention with it" plot rope --head 1 -o x.svg
     local option
     for option in '--input x' '--reference x' --csv '--report x' '--beam 2' '--threads 2' '--batch 2'; do
         # shellcheck disable=SC2086 # two arguments
         expect_usage_error "bench: expected --untrained or ${option% *}, found both" bench encodings --untrained $option
     done
-    expect_usage_error "bench: expected --json or --csv, found both" bench encodings --json --csv
 }
 
 # Messages name an option as it was typed, also those of the library.
@@ -122,16 +126,24 @@ test_standard_streams()
     done
 }
 
-# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed.
+# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed as soon as there is
+# a message (with --quiet: after a second).
 at_terminal()
 {
     status=0
     python3 - "$ferry" "$@" > out 2> err << 'PYTHON' || status=$?
-import os, subprocess, sys
+import os, select, subprocess, sys
 master, slave = os.openpty()
-process = subprocess.Popen(sys.argv[1:], stdin=slave)
+process = subprocess.Popen(sys.argv[1:], stdin=slave, stderr=subprocess.PIPE)
+quiet = sys.argv[-1] == "--quiet"
+if select.select([process.stderr], [], [], 1 if quiet else 30)[0]:
+    sys.stderr.write(process.stderr.readline().decode())
+elif not quiet:
+    process.kill()
+    sys.exit("nothing is said before something is typed")
 os.write(master, b"Good morning!\n\x04")
-sys.exit(process.wait(timeout=60))
+sys.stderr.write(process.stderr.read().decode())
+sys.exit(process.wait())
 PYTHON
     expect_status 0
     expect_out 'Guten Morgen!\n'
@@ -143,7 +155,7 @@ test_hint_at_a_terminal()
     for arguments in translate 'translate -i -' '--beam 4'; do
         # shellcheck disable=SC2086 # several arguments
         at_terminal $arguments
-        expect_message "reading lines from the terminal; end with Ctrl-D; see 'ferry help translate'"
+        expect_message "reading from the terminal; end with Ctrl-D; see 'ferry help translate'"
     done
     at_terminal translate --quiet
     expect_silence
@@ -176,6 +188,10 @@ test_examples()
     cp -r "$positions/none-post" nllb-200-distilled-600M
     (cd opus-mt-en-fr && python3 -m zipfile -c ../opus-2020-02-26.zip ./*)
     convert_sample none-post own-model.gguf
+    cp letter.txt source.en
+    "$ferry" translate -i source.en -o target.de
+    cp "$shipped" one.gguf
+    cp "$shipped" other.gguf
     for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
         cp "$shipped" en-fr.gguf # which those of convert overwrite
         cp "$shipped" nllb.gguf
@@ -190,5 +206,16 @@ test_examples()
             [ "$status" -eq 0 ] || fail "$example: exit status $status: $(cat err)"
         done < examples
     done
-    [ "$number" -eq 26 ] || fail "expected 26 examples, found $number"
+    [ "$number" -eq 32 ] || fail "expected 32 examples, found $number"
+}
+
+# The first sentence that anybody translates, after README.md and tools/try.sh.
+test_headline()
+{
+    local file text
+    for file in README.md tools/try.sh; do
+        text=$(sed -n 's/^[# ]*tools\/try.sh "\(.*\)"$/\1/p' "$source_dir/$file")
+        expect_quiet_success translate "$text"
+        expect_out 'Wie komme ich zur Insel?\n'
+    done
 }

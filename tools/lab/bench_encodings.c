@@ -13,6 +13,7 @@
 #include "print_comparison.h"
 #include "linear_algebra.h"
 #include "report.h"
+#include "tools/near_miss.h"
 #include "tools/output_file.h"
 
 enum { RESAMPLES = 1000, SEED = 1 };
@@ -139,6 +140,27 @@ static bool refuse(const char *message)
     return false;
 }
 
+/* Whether each name of a list has an encoding. */
+static bool check_encodings(const char *list)
+{
+    for (size_t size; list != NULL; list = list[size] == ',' ? list + size + 1 : NULL) {
+        size = strcspn(list, ",");
+        const ferry_view name = {list, size};
+        ferry_near_miss miss = ferry_near_miss_of(name);
+        ferry_name known = {""};
+        const char *encoding;
+        for (size_t i = 0; (encoding = ferry_inspect_encoding(i)) != NULL && !ferry_view_is(name, encoding); i++) {
+            ferry_near_miss_try(&miss, "", ferry_text_view(encoding));
+            known = ferry_name_format("%s%s%s", known.text, i > 0 ? "|" : "", encoding);
+        }
+        if (encoding != NULL) continue;
+        ferry_complain("--encodings: expected %s, found '%.*s'; %s", known.text, (int)size, list,
+                       ferry_near_miss_question(&miss, "try 'ferry help bench'").text);
+        return false;
+    }
+    return true;
+}
+
 static bool check_usage(const ferry_call *call)
 {
     const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED);
@@ -147,7 +169,7 @@ static bool check_usage(const ferry_call *call)
         return refuse("--encodings and --max-length are for --untrained");
     if (ferry_is_given(call, FERRY_OPTION_INPUT) != ferry_is_given(call, FERRY_OPTION_REFERENCE))
         return refuse("a text needs both --input and --reference");
-    return true;
+    return check_encodings(ferry_option_text(call, FERRY_OPTION_ENCODINGS));
 }
 
 int ferry_bench_encodings(const ferry_call *call)

@@ -134,8 +134,10 @@ static bool open_model(work *w, size_t m)
 {
     const char *path = w->call->arguments.operands[m];
     ferry_session *session = &w->sessions[m];
-    if (!ferry_session_open(w->call, path, FERRY_SCORES_MODEL, session)) return false;
+    if (!ferry_session_open(w->call, &(ferry_session_needs){.path = path, .scores = FERRY_SCORES_MODEL}, session))
+        return false;
     w->comparison.models[m].path = path;
+    w->comparison.models[m].beam = session->options.beam;
     w->comparison.models[m].bytes = ferry_model_info(session->model, "bytes");
     w->comparison.threads = session->options.threads;
     return true;
@@ -181,16 +183,15 @@ const ferry_command ferry_command_compare = {
         "Shows how many lines two models translate differently, and the first of these; the mean of the scores;\n"
         "size and speed: medians over lines for which the models take turns, on one thread, and over rounds of many\n"
         "lines, on --threads; with --reference BLEU and chrF as sacrebleu computes them.\n"
-        "--json: lines different models: for each path bytes line_ms token_ms token_ratio tokens_per_s score bleu "
-        "chrf;\n"
-        "differences: for each line source reference texts scores. [value, low, high]: a median and its 95 % "
-        "interval.\n",
-    .examples = "ferry compare -i text.en model.gguf model-int8.gguf\n"
-                "ferry compare -i text.en --reference text.de one.gguf other.gguf\n"
-                "ferry compare -i text.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
+        "--json: lines different; models: for each path beam bytes line_ms token_ms token_ratio tokens_per_s score\n"
+        "bleu chrf; differences: for each line source reference texts scores. [value, low, high]: a median and its\n"
+        "95 % interval.\n",
+    .examples = "ferry compare -i source.en one.gguf other.gguf\n"
+                "ferry compare -i source.en --reference target.de one.gguf other.gguf\n"
+                "ferry compare -i source.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
     .options = {FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) |
                     FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
-                "beam length-penalty word-penalty max-source max-length threads batch"},
+                "beam length-penalty word-penalty split max-source max-length threads batch", FERRY_TAKES(INPUT)},
     .least = 2,
     .most = 2,
     .run = run,

@@ -112,7 +112,7 @@ static bool plot_attention(const ferry_call *call, FILE *out)
         .head = option_or_default(call, FERRY_OPTION_HEAD),
     };
     ferry_session session;
-    if (!ferry_session_open(call, NULL, FERRY_SCORES_NONE, &session)) return false;
+    if (!ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session)) return false;
     const bool done = ferry_plot_attention(out, session.model, session.translator, &request);
     ferry_session_close(&session);
     return done;
@@ -132,7 +132,7 @@ static ferry_name find_mistake(const ferry_call *call)
     for (size_t i = 0; !attention && i < sizeof others / sizeof *others; i++)
         if (ferry_is_given(call, others[i]))
             return ferry_name_format("%s: expected --attention with it",
-                                     ferry_option_typed(&call->arguments, others[i]).text);
+                                     ferry_option_typed(&call->arguments, (int)others[i]).text);
     const char *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
     if (output == NULL) return ferry_name_format("expected --output FILE");
     return ferry_text_ends(output, ".svg")

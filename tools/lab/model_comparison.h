@@ -9,6 +9,7 @@ enum { FERRY_COMPARED_PAIR = 2 };
 /* What a model does with the text. */
 typedef struct ferry_paired_model {
     const char *path;
+    int32_t beam;
     const char *bytes;          /* of its file, as a decimal number */
     const ferry_result *result; /* one line for each line of the text */
     double score;               /* mean over the lines that both translated; NAN: none */

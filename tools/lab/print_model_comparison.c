@@ -38,11 +38,11 @@ static void print_row(const row *r)
         printf("%+12.*f\n", r->decimals, b - a);
 }
 
-static void print_name(const char *label, const char *path)
+static void print_name(const char *label, const ferry_paired_model *model)
 {
     printf("%s: ", label);
-    ferry_printable_write(stdout, ferry_text_view(path));
-    putchar('\n');
+    ferry_printable_write(stdout, ferry_text_view(model->path));
+    printf(", beam %d\n", (int)model->beam);
 }
 
 static void print_speed(const ferry_model_comparison *c)
@@ -80,8 +80,8 @@ static void print_line(const ferry_model_comparison *c, size_t line)
 void ferry_print_model_comparison(const ferry_model_comparison *c)
 {
     const ferry_paired_model *a = &c->models[0], *b = &c->models[1];
-    print_name("A", a->path);
-    print_name("B", b->path);
+    print_name("A", a);
+    print_name("B", b);
     printf("%-18s %12s %12s %12s\n", "", "A", "B", "B to A");
     print_row(&(row){"size in MB", {strtod(a->bytes, NULL) / 1e6, strtod(b->bytes, NULL) / 1e6}, 1, true});
     print_speed(c);
@@ -114,6 +114,7 @@ static void put_model(ferry_json_writer *json, const ferry_model_comparison *c, 
 {
     ferry_put_begin(json, NULL, '{');
     ferry_put_string(json, "path", m->path);
+    ferry_put_number(json, "beam", m->beam);
     ferry_put_number(json, "bytes", strtod(m->bytes, NULL));
     put_interval(json, "line_ms", &m->speed.line_ms);
     put_interval(json, "token_ms", &m->speed.token_ms);

@@ -19,6 +19,8 @@ pub struct Language<'m> {
     pub tag: Cow<'m, str>,
     /// Other names, separated by blanks.
     pub names: Cow<'m, str>,
+    /// Its English name; empty if none is known.
+    pub english: Cow<'m, str>,
     pub roles: Roles,
 }
 
@@ -70,6 +72,7 @@ impl Model {
             Some(Language {
                 tag: words(sys::ferry_model_language_tag(model, index))?,
                 names: words(sys::ferry_model_language_names(model, index))?,
+                english: words(sys::ferry_model_language_english(model, index))?,
                 roles: Roles(sys::ferry_model_language_roles(model, index) as _),
             })
         })

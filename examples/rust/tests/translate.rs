@@ -133,6 +133,7 @@ fn what_the_file_says() {
     assert!(info.iter().any(|(key, value)| key == "languages" && value == "en de"), "{info:?}");
     let languages: Vec<_> = model.languages().collect();
     assert_eq!(languages.iter().map(|language| &*language.tag).collect::<Vec<_>>(), ["en", "de"]);
+    assert_eq!(languages[1].english, "German");
     assert_eq!(languages[0].roles, Roles::FERRY_LANGUAGE_SOURCE | Roles::FERRY_LANGUAGE_DEFAULT_SOURCE);
     model.verify().unwrap();
 }
