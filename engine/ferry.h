@@ -226,7 +226,8 @@ typedef struct ferry_options {
      * translation so far, which is valid during the call; the last time with the complete one. `line` is the index of
      * the line, for ferry_translate_text that of the sentence; not told of are blank lines and lines that are
      * translated in parts. It is called from any of the translator's threads, one call at a time (with threads 1: from
-     * the calling thread), and translation waits for it. Otherwise as `progress`. */
+     * the calling thread), and translation waits for it. A translation that is made again (on_loop) grows again.
+     * Otherwise as `progress`. */
     int (*partial)(void *user, size_t line, ferry_text text);
     ferry_split split;
     ferry_on_loop on_loop; /* what follows FERRY_DOUBT_LOOP */

@@ -101,8 +101,12 @@ static ferry_status find_pair(ferry_import_plan *plan, const ferry_import_option
 {
     if (options->pair != NULL) return ferry_import_named_pair(plan, options->pair, error);
     if (plan->file == NULL) FERRY_TRY(ferry_import_guess_pair(plan, error));
-    if (plan->guessed[0] != NULL && options->guessed != NULL)
-        options->guessed(options->user, plan->guessed[0], plan->guessed[1]);
+    if (plan->guessed[0] != NULL && options->noted != NULL)
+        options->noted(options->user,
+                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
+                                         "would say otherwise",
+                                         plan->guessed[0], plan->guessed[1])
+                           .text);
     return FERRY_OK;
 }
 
@@ -120,6 +124,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
+    if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);
     if (status == FERRY_OK) status = find_pair(&plan, options, error);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);

@@ -141,7 +141,7 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},tools/lab,examples,tests}
+        "$root"/{models/{containers,plan,families/marian},tools/{lab,documents},examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/svg}.h
@@ -176,6 +176,8 @@ self_test()
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
     plant tools/a.c '#include "tools/lab/svg.h"'
     plant tools/a.c '#include "engine/graph/transformer.h"'
+    plant tools/documents/a.c '#include "tools/command.h"'
+    plant tools/documents/a.c '#include "tokenizer/tokenizer.h"'
     plant tools/lab/a.c '#include "engine/graph/transformer.h"'
     plant tools/lab/probe.c '#include <cblas.h>'
     plant examples/a.c '#include "models/convert.h"'

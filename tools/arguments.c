@@ -60,6 +60,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                              "what SOURCE may take at most; see above"},
     [FERRY_OPTION_TOLERANCE] = {"tolerance", 0, NUMBER, "X", 0, 1e6, NO_FIELD,
                                 "largest difference that passes; default: 2e-4"},
+    [FERRY_OPTION_RECORD] = {"record", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a golden file instead of comparing"},
     [FERRY_OPTION_SINGLE] = {"single", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "one line at a time: latency instead of throughput"},
     [FERRY_OPTION_UNTRAINED] = {"untrained", 0, SWITCH, "", 0, 0, NO_FIELD,

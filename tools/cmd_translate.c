@@ -87,7 +87,7 @@ static void hint(const ferry_call *call)
                        arguments->operands[0]);
     if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
         ferry_is_terminal(stdin))
-        ferry_complain("reading lines from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
+        ferry_complain("reading from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
 }
 
 static bool is_wrong_usage(const ferry_call *call)
@@ -116,7 +116,6 @@ static int translate_lines(const ferry_call *call)
     job.out = f.out;
     job.out_name = f.out_name;
     job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
-    if (done) hint(call);
     if (done) done = ferry_line_job_run(&job);
     if (!close_output(&f, &job)) done = false;
     if (job.interrupted != 0)
@@ -133,8 +132,8 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session);
-    if (done) hint(call);
+    const ferry_session_needs needs = {.progress = ferry_document_job_progress, .user = &job};
+    bool done = ferry_session_open(call, &needs, &session);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);
     if (job.interrupted != 0) raise(job.interrupted);
@@ -145,6 +144,7 @@ static int run(const ferry_call *call)
 {
     const ferry_document_format *format;
     if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    hint(call);
     return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
 
@@ -161,8 +161,8 @@ const ferry_command ferry_command_translate = {
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
-        "--json: an object a line: line source text score tokens (of each id piece log_probability) warnings error;\n"
-        "with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of each token.\n",
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) doubts\n"
+        "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",

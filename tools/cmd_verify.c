@@ -7,7 +7,9 @@
 
 #include "base/printable.h"
 #include "golden_activations.h"
+#include "line_reader.h"
 #include "open_model.h"
+#include "output_file.h"
 
 #define DEFAULT_TOLERANCE 2e-4f
 
@@ -177,21 +179,6 @@ static bool verify(verification *v)
 
 /* ---- set-up and clean-up ---- */
 
-static bool create_translator(verification *v)
-{
-    ferry_error error;
-    ferry_options options;
-    ferry_options_default(v->model, &options, sizeof options);
-    options.from = options.to = ""; /* the recorded ids include the language tags */
-    options.beam = 1;
-    options.max_length = v->golden.G;
-    options.min_length = 0;
-    options.repetition_penalty = 1;
-    options.no_repeat_ngram = 0;
-    options.forced_first_id = options.forced_last_id = -1;
-    return ferry_succeeded(ferry_translator_create(v->model, &options, &v->translator, &error), &error);
-}
-
 static bool reserve(verification *v)
 {
     const ferry_golden *g = &v->golden;
@@ -226,10 +213,6 @@ static int verify_content(const ferry_call *call)
 {
     ferry_error error;
     const char *path = call->arguments.operands[0];
-    if (ferry_is_given(call, FERRY_OPTION_TOLERANCE)) {
-        ferry_complain("--tolerance: is for comparing with GOLDEN.safetensors, which is not given");
-        return FERRY_EXIT_USAGE;
-    }
     ferry_model *model = ferry_open_model(call, path);
     if (model == NULL) return FERRY_EXIT_FAILED;
     const bool intact = ferry_succeeded(ferry_model_verify(model, &error), &error);
@@ -242,15 +225,86 @@ static int verify_content(const ferry_call *call)
     return ferry_finish_output(intact ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
+/* ---- recording ---- */
+
+static bool record_lines(const ferry_call *call, const ferry_model *model, const char *path, ferry_lines *lines)
+{
+    ferry_golden golden = {0};
+    ferry_lines_rest(lines);
+    if (lines->failed) return false;
+    if (lines->count == 0 || lines->count > INT32_MAX) {
+        ferry_complain("%s: expected lines to record", lines->name);
+        return false;
+    }
+    const bool done =
+        ferry_golden_record(&golden, path, model, lines->texts, lines->count,
+                            ferry_option_text(call, FERRY_OPTION_FROM), ferry_option_text(call, FERRY_OPTION_TO)) &&
+        ferry_golden_write(&golden, model, lines->texts);
+    if (done) {
+        ferry_printable_write(stdout, ferry_text_view(path));
+        printf(": %d sentences, %d tokens of each, kernels %s\n", (int)golden.R, (int)golden.G,
+               ferry_inspect_isa(model));
+    }
+    ferry_golden_close(&golden);
+    return done;
+}
+
+static int record(const ferry_call *call)
+{
+    static char *const usual[] = {
+        "Good morning!", "I would like a cup of tea, please.", "42 + 1 = 43",
+        "The train was two hours late because there was so much snow on the tracks.",
+        "Is there a cheaper room with a view of the sea, and could we have breakfast at six?"};
+    const char *path = ferry_option_text(call, FERRY_OPTION_RECORD), *model_path = call->arguments.operands[0];
+    const char *input = ferry_option_text(call, FERRY_OPTION_INPUT);
+    ferry_lines lines;
+    if (ferry_output_is_input(path, model_path, "model") || ferry_output_is_input(path, input, "input") ||
+        !ferry_output_check(path))
+        return FERRY_EXIT_FAILED;
+    ferry_model *model = ferry_open_model(call, model_path);
+    if (model == NULL) return FERRY_EXIT_FAILED;
+    bool done = input != NULL ? ferry_lines_open(&lines, input)
+                              : ferry_lines_from_arguments(&lines, usual, sizeof usual / sizeof *usual);
+    if (done) {
+        done = record_lines(call, model, path, &lines);
+        ferry_lines_close(&lines);
+    }
+    ferry_model_close(model);
+    return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+}
+
+/* Options that belong to one of the three ways alone. */
+static bool check_options(const ferry_call *call)
+{
+    static const ferry_option recorded[] = {FERRY_OPTION_INPUT, FERRY_OPTION_FROM, FERRY_OPTION_TO};
+    const bool records = ferry_is_given(call, FERRY_OPTION_RECORD), compares = call->arguments.operand_count == 2;
+    if (records && compares) ferry_complain("--record: writes a file of its own; GOLDEN.safetensors is not expected");
+    if (records && compares) return false;
+    if (ferry_is_given(call, FERRY_OPTION_TOLERANCE) && !compares) {
+        ferry_complain("--tolerance: is for comparing with GOLDEN.safetensors, which is not given");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded && !records; i++) {
+        if (!ferry_is_given(call, recorded[i])) continue;
+        ferry_complain("--input, --from, --to: are for --record, which is not given");
+        return false;
+    }
+    return true;
+}
+
 static int run(const ferry_call *call)
 {
+    if (!check_options(call)) return FERRY_EXIT_USAGE;
+    if (ferry_is_given(call, FERRY_OPTION_RECORD)) return record(call);
     if (call->arguments.operand_count == 1) return verify_content(call);
     const ferry_option_value *tolerance = &call->arguments.options[FERRY_OPTION_TOLERANCE];
     verification v = {.tolerance = tolerance->given ? tolerance->number : DEFAULT_TOLERANCE};
     v.model = ferry_open_model(call, call->arguments.operands[0]);
     if (v.model == NULL) return FERRY_EXIT_FAILED;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(v.model);
-    const bool passed = ferry_golden_open(&v.golden, call->arguments.operands[1], &sizes) && create_translator(&v) &&
+    ferry_error error;
+    const bool passed = ferry_golden_open(&v.golden, call->arguments.operands[1], &sizes) &&
+                        ferry_succeeded(ferry_golden_translator(v.model, v.golden.G, &v.translator, &error), &error) &&
                         reserve(&v) && verify(&v);
     release(&v);
     return ferry_finish_output(passed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
@@ -265,11 +319,14 @@ const ferry_command ferry_command_verify = {
         "The golden file holds source_ids, source_lengths, encoder_output, decoder_input_ids, logits, greedy_ids.\n"
         "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
         "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
-        "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n",
+        "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n"
+        "--record writes such a file of what this machine computes for the lines of --input, or for five lines of its\n"
+        "own, so that another machine or version can be compared with it.\n",
     .examples = "ferry verify en-fr.gguf\n"
                 "ferry verify own-model.gguf golden.safetensors\n"
-                "ferry verify own-model.gguf golden.safetensors --tolerance 1e-3\n",
-    .options = {.own = FERRY_TAKES(TOLERANCE)},
+                "ferry verify en-fr.gguf --record golden.safetensors\n",
+    .options = {.own = FERRY_TAKES(TOLERANCE) | FERRY_TAKES(RECORD) | FERRY_TAKES(INPUT) | FERRY_TAKES(FROM) |
+                       FERRY_TAKES(TO)},
     .least = 1,
     .most = 2,
     .run = run,

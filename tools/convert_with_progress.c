@@ -33,12 +33,10 @@ static void report_quantized(void *user, const char *tensor, double largest, dou
                    rms > 0 ? 100 * rms_error / rms : 0.0, rms, largest);
 }
 
-static void report_guessed(void *user, const char *source, const char *target)
+static void report_note(void *user, const char *message)
 {
     const watch *w = user;
-    if (!w->quiet)
-        ferry_complain("translates from '%s' into '%s', by its name ('ferry convert --pair' would say otherwise)",
-                       source, target);
+    if (!w->quiet) ferry_complain("%s", message);
 }
 
 ferry_status ferry_convert(const char *source, const char *output, const ferry_import_options *options, bool quiet,
@@ -48,7 +46,7 @@ ferry_status ferry_convert(const char *source, const char *output, const ferry_i
     ferry_import_options watched = *options;
     watched.progress = show_progress;
     watched.quantized = report_quantized;
-    watched.guessed = report_guessed;
+    watched.noted = report_note;
     watched.user = &w;
     ferry_progress_begin(&w.progress, !quiet, 0, 0);
     const ferry_status status = ferry_import(source, output, &watched, error);

@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "interrupt.h"
 #include "output_file.h"
+#include "text_encoding.h"
 
 /* Messages about text that was translated, but not well. */
 enum { MOST_WARNINGS = 10, READ_BYTES = 1 << 16 };
@@ -14,11 +15,10 @@ enum { MOST_WARNINGS = 10, READ_BYTES = 1 << 16 };
 /* The option that is given although it is about lines; FERRY_OPTION_COUNT: there is none. */
 static ferry_option find_option_of_lines(const ferry_call *call)
 {
-    const ferry_option options[] = {FERRY_OPTION_SCORES,          FERRY_OPTION_JSON,
-                                    FERRY_OPTION_ALIGNMENT,       FERRY_OPTION_PREFIX,
-                                    FERRY_OPTION_PREFIXES,        FERRY_OPTION_IDS,
-                                    ferry_search_option("nbest"), ferry_search_option("alternatives"),
-                                    FERRY_OPTION_RESUME};
+    const ferry_option options[] = {
+        FERRY_OPTION_RESUME,    FERRY_OPTION_SCORES,          FERRY_OPTION_JSON,
+        FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX,          FERRY_OPTION_PREFIXES,
+        FERRY_OPTION_IDS,       ferry_search_option("nbest"), ferry_search_option("alternatives")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (ferry_is_given(call, options[i])) return options[i];
     return FERRY_OPTION_COUNT;
@@ -47,6 +47,12 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
 
 /* ---- input ---- */
 
+static const char *input_name(const ferry_call *call)
+{
+    const char *path = ferry_option_text(call, FERRY_OPTION_INPUT);
+    return call->arguments.operand_count > 0 ? "TEXT" : path != NULL ? path : "standard input";
+}
+
 static bool read_stream(FILE *in, const char *name, ferry_string *text)
 {
     ferry_error error;
@@ -69,11 +75,11 @@ static bool read_operands(const ferry_arguments *arguments, ferry_string *text)
     return true;
 }
 
-static bool read_input(const ferry_call *call, ferry_string *text)
+static bool read_bytes(const ferry_call *call, ferry_string *text)
 {
     const char *path = ferry_option_text(call, FERRY_OPTION_INPUT);
     if (call->arguments.operand_count > 0) return read_operands(&call->arguments, text);
-    if (path == NULL) return read_stream(stdin, "standard input", text);
+    if (path == NULL) return read_stream(stdin, input_name(call), text);
     FILE *in = ferry_stream_open(path, "rb");
     if (in == NULL) {
         ferry_complain("%s: %s", path, strerror(errno));
@@ -82,6 +88,31 @@ static bool read_input(const ferry_call *call, ferry_string *text)
     const bool complete = read_stream(in, path, text);
     fclose(in);
     return complete;
+}
+
+/* The text becomes UTF-8 if it is UTF-16. */
+static bool decode(const ferry_call *call, ferry_string *text)
+{
+    ferry_error error;
+    ferry_string decoded = {0};
+    const ferry_text_kind kind = ferry_text_recognize((ferry_view){text->data, text->size});
+    if (ferry_is_given(call, FERRY_OPTION_FORCE)) return true;
+    if (!ferry_text_accept(input_name(call), kind, "--force reads it as UTF-8 nevertheless",
+                           ferry_is_given(call, FERRY_OPTION_QUIET)))
+        return false;
+    if (kind.encoding != FERRY_ENCODING_UTF16_LE && kind.encoding != FERRY_ENCODING_UTF16_BE) return true;
+    const ferry_view bytes = {text->data + kind.mark, text->size - kind.mark};
+    if (!ferry_succeeded(ferry_string_reserve(&decoded, ferry_utf16_room(bytes.size), &error), &error)) return false;
+    size_t used;
+    decoded.size = ferry_utf16_decode(kind.encoding, bytes, true, decoded.data, &used);
+    free(text->data);
+    *text = decoded;
+    return true;
+}
+
+static bool read_input(const ferry_call *call, ferry_string *text)
+{
+    return read_bytes(call, text) && (text->size == 0 || decode(call, text));
 }
 
 /* ---- translation ---- */
@@ -126,15 +157,34 @@ static void tell_of_sentences(ferry_document_job *job, ferry_document *document,
     }
 }
 
+/* How much of the document is done, when the part that is being translated is done in this share. */
+static double share_of(const ferry_document *document, double part)
+{
+    if (document->format->is_markup) return part;
+    const double begin = (double)document->blocks[document->first_block].begin;
+    const double end = (double)document->blocks[document->after_block - 1].end;
+    return (begin + part * (end - begin)) / (double)document->source.size;
+}
+
+int ferry_document_job_progress(void *user, size_t done, size_t total)
+{
+    ferry_document_job *job = user;
+    ferry_progress_show(&job->progress, "sentences", job->sentences + done,
+                        share_of(job->document, (double)done / (double)total));
+    return 0;
+}
+
 static ferry_status translate(void *user, ferry_document *document, ferry_view markup, ferry_string *translation,
                               ferry_error *error)
 {
     ferry_document_job *job = user;
     ferry_translator *translator = job->session->translator;
     ferry_result *result;
+    job->document = document;
     ferry_interrupt_begin(translator);
     ferry_status status = ferry_translate_markup(translator, (ferry_text){markup.data, markup.size}, &result, error);
     job->interrupted = ferry_interrupt_end();
+    job->sentences += ferry_result_sentence_count(result);
     if (status == FERRY_OK) {
         const ferry_text text = ferry_result_text(result, 0, 0);
         tell_of_sentences(job, document, result);
@@ -149,14 +199,17 @@ static bool translate_document(ferry_document_job *job, ferry_view source, ferry
     ferry_error error;
     ferry_document document;
     const ferry_document_translator translator = {.translate = translate, .warn = refuse, .user = job};
+    const bool quiet = ferry_is_given(job->call, FERRY_OPTION_QUIET);
+    ferry_progress_begin(&job->progress, !quiet, 0, 0);
     ferry_status status = ferry_document_read(&document, job->format, source, &error);
     if (status == FERRY_OK) status = ferry_document_translate(&document, &translator);
     if (status == FERRY_OK) status = ferry_document_write(&document, out, &error);
     ferry_document_destroy(&document);
+    ferry_progress_erase();
     if (job->interrupted != 0)
         ferry_complain("interrupted: nothing was written");
-    else
-        ferry_succeeded(status, &error);
+    else if (status != FERRY_OK)
+        ferry_complain("%s: %s", input_name(job->call), error.message);
     return status == FERRY_OK;
 }
 

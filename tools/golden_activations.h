@@ -19,6 +19,15 @@ typedef struct ferry_golden {
 
 /* Reads a file whose D and V must be those of the model. Prints a message and returns false on failure. */
 bool ferry_golden_open(ferry_golden *golden, const char *path, const ferry_inspect_sizes *sizes);
+/* Greedy search as it is recorded: of at most so many tokens, without rules. */
+ferry_status ferry_golden_translator(const ferry_model *model, int32_t most_tokens, ferry_translator **translator,
+                                     ferry_error *error);
+/* What `model` computes for `count` > 0 lines, each as one sentence, from `from` into `to` (as in ferry_options), and
+ * at most 32 tokens of its translation. Prints a message and returns false on failure; close it anyway. */
+bool ferry_golden_record(ferry_golden *golden, const char *path, const ferry_model *model, const ferry_text *lines,
+                         size_t count, const char *from, const char *to);
+/* Writes the file golden->path, with the lines. Prints a message and returns false on failure. */
+bool ferry_golden_write(const ferry_golden *golden, const ferry_model *model, const ferry_text *lines);
 /* Allowed on a zeroed object. */
 void ferry_golden_close(ferry_golden *golden);
 

@@ -87,6 +87,21 @@ static void put_hypotheses(object *o)
     ferry_put_end(&o->json, ']');
 }
 
+/* The warnings that a program may want to act on. */
+static void put_doubts(object *o)
+{
+    static const struct {
+        ferry_doubt doubt;
+        const char *name;
+    } names[] = {{FERRY_DOUBT_CUT, "cut"}, {FERRY_DOUBT_LOOP, "loop"}, {FERRY_DOUBT_SHORT, "short"}};
+    const int doubts = ferry_result_doubts(o->result, o->index);
+    if (doubts == 0) return;
+    ferry_put_begin(&o->json, "doubts", '[');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((doubts & (int)names[i].doubt) != 0) ferry_put_string(&o->json, NULL, names[i].name);
+    ferry_put_end(&o->json, ']');
+}
+
 /* The library separates warnings by "; ". */
 static void put_warnings(object *o)
 {
@@ -111,6 +126,7 @@ bool ferry_line_json_write(const ferry_line_output *output, const ferry_output_l
     ferry_put_text(&o.json, "source", line->source);
     if (ferry_result_hypotheses(result, index) > 0) put_hypotheses(&o);
     put_source_tokens(&o);
+    put_doubts(&o);
     put_warnings(&o);
     if (line->error != NULL) ferry_put_string(&o.json, "error", line->error);
     ferry_put_end(&o.json, '}');

@@ -146,7 +146,7 @@ static ferry_status take_result(ferry_job_share *share, ferry_part *part, const 
     return FERRY_OK;
 }
 
-/* The same, unless the translation is no better than the first one, which looped. */
+/* The same, unless the translation loops like the first one, or has other doubts. */
 static ferry_status take_better(ferry_job_share *share, ferry_part *part, const ferry_generate_finished *finished,
                                 ferry_error *error)
 {
@@ -154,7 +154,7 @@ static ferry_status take_better(ferry_job_share *share, ferry_part *part, const 
     const ferry_doubts doubts = part->doubts;
     memset(&part->result, 0, sizeof part->result);
     const ferry_status status = take_result(share, part, finished, error);
-    part->again = (part->doubts.kinds & (FERRY_DOUBT_LOOP | FERRY_DOUBT_SHORT)) == 0;
+    part->again = (part->doubts.kinds & ~(doubts.kinds & ~FERRY_DOUBT_LOOP)) == 0;
     if (status == FERRY_OK && !part->again) {
         const ferry_result_line worse = part->result;
         part->result = other;
@@ -172,6 +172,14 @@ static bool wants_again(const ferry_options *options, const ferry_doubts *doubts
     return options->on_loop == FERRY_ON_LOOP_RETRY && (doubts->kinds & FERRY_DOUBT_LOOP) != 0 && !strict;
 }
 
+/* The sentence's result is complete. */
+static ferry_status complete(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error)
+{
+    const ferry_result_hypothesis *best = &sentence->part->result.hypotheses[0];
+    if (is_told(share->job, sentence)) tell(share->job, sentence, (ferry_text){best->text, best->size});
+    return ferry_job_finish_sentence(share, sentence, error);
+}
+
 static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
                                     ferry_error *error)
 {
@@ -184,9 +192,7 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
         sentence->again = true;
         return ferry_job_stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
     }
-    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (is_told(job, sentence)) tell(job, sentence, (ferry_text){best->text, best->size});
-    return ferry_job_finish_sentence(share, sentence, error);
+    return complete(share, sentence, error);
 }
 
 static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
@@ -194,7 +200,7 @@ static ferry_status fail_sentence(void *user, size_t index, const ferry_error *w
     ferry_job_share *share = user;
     ferry_job_sentence *sentence = &share->job->sentences[index];
     const bool last = why->status != FERRY_ERROR_LIMIT || share->alone != NULL;
-    if (sentence->again && last) return ferry_job_finish_sentence(share, sentence, error); /* as the first time */
+    if (sentence->again && last) return complete(share, sentence, error); /* with its first translation */
     return ferry_job_fail_sentence(share, sentence, why, error);
 }
 

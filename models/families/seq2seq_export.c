@@ -88,6 +88,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     FERRY_TRY(ferry_import_optional_json(plan, "vocab.json", &vocabulary, error));
     if (vocabulary.object != NULL) {
         FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &pieces, error));
+        plan->vocabulary_files[0] = plan->vocabulary_files[1] = vocabulary.file;
         FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
         unknown = ferry_import_piece_id(vocabulary, "<unk>");
         ferry_import_one_vocabulary(plan, pieces, unknown);

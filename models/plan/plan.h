@@ -11,6 +11,7 @@
 #include "engine/file/schema.h"
 #include "models/containers/weights.h"
 #include "models/containers/yaml.h"
+#include "write.h"
 
 enum {
     FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
@@ -77,6 +78,8 @@ typedef struct ferry_import_plan {
     json_t *trees[FERRY_IMPORT_MAX_TREES];
     size_t tree_count;
     struct ferry_spm *segmenters[2];
+    const char *segmenter_files[2];
+    const char *vocabulary_files[2]; /* of source and target; NULL: the SentencePiece model's own */
     size_t segmenter_count;
     ferry_arena arena;
 } ferry_import_plan;
@@ -176,6 +179,13 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
                                      ferry_error *error);
 /* Head width and attention scale, for stack->heads. Errors: FORMAT. */
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
+
+/* vocabulary_check.c: FORMAT where a file of words cannot belong to the weights, or to the SentencePiece model beside
+ * it; where that is only unlikely, options->noted is told. */
+ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
+                                     ferry_error *error);
+ferry_status ferry_import_check_vocabularies(const ferry_import_plan *plan, const ferry_import_options *options,
+                                             ferry_error *error);
 
 /* plan_text.c: SentencePiece models and tables of pieces. */
 /* A table of `count` pieces, all empty, in the plan's memory. */

@@ -14,6 +14,7 @@ static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, fer
     const char *file = ferry_import_source_label(plan->source, name);
     if (!ferry_account_take(plan->account, SPM_COST * model->size))
         return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model->size);
+    plan->segmenter_files[plan->segmenter_count] = file;
     FERRY_TRY(ferry_spm_create(*model, file, &plan->segmenters[plan->segmenter_count], error));
     plan->segmenter_count++;
     return FERRY_OK;
@@ -64,13 +65,16 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
                                          const ferry_view **pieces, int32_t *unknown_id, ferry_error *error)
 {
-    const ferry_spm *spm = plan->segmenters[segmenter < plan->segmenter_count ? segmenter : 0];
+    const size_t used = segmenter < plan->segmenter_count ? segmenter : 0;
+    const ferry_spm *spm = plan->segmenters[used];
+    const char *file = plan->segmenter_files[used];
     ferry_view *table;
     if (ferry_spm_count(spm) > count) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %" PRId32 " pieces, the model %" PRId32 " words",
-                          ferry_import_source_path(plan->source), ferry_spm_count(spm), count);
+                          "%s: the SentencePiece model has %" PRId32 " pieces, the model %" PRId32 " words", file,
+                          ferry_spm_count(spm), count);
     }
+    FERRY_TRY(ferry_import_check_rows(plan, file, ferry_spm_count(spm), count, error));
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);
     *pieces = table;

@@ -24,8 +24,9 @@ typedef struct ferry_import_options {
     /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
      * errors. */
     void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
-    /* NULL, or told of the pair of languages that only a name says. */
-    void (*guessed)(void *user, const char *source, const char *target);
+    /* NULL, or told what somebody should know: that only a name says which languages the model translates, or that two
+     * files hardly belong together. Names of files and languages are in the message as they are. */
+    void (*noted)(void *user, const char *message);
     void *user;
 } ferry_import_options;
 

@@ -140,7 +140,7 @@ TEST(test_refusals)
     write_bytes(path, copy.data, copy.size);
     refuse_source(path, FERRY_ERROR_UNSUPPORTED, "general.architecture: expected 'ferry', found 'llama'");
     write_text(folder, "letter.gguf", "Dear reader");
-    refuse_source(in_directory(folder, "letter.gguf"), FERRY_ERROR_UNSUPPORTED, "a model file of Ferry (.gguf)");
+    refuse_source(in_directory(folder, "letter.gguf"), FERRY_ERROR_FORMAT, "letter.gguf: ");
 }
 
 /* A model file is what the user named: other files of models beside it, and its license, are not its own. */

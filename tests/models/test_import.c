@@ -11,7 +11,7 @@ TEST(test_sources_that_are_no_model)
     refuse_source(data_file("models"), FERRY_ERROR_UNSUPPORTED,
                   "holds several models: name one of them: marian-separate, tatoeba-en-de");
     refuse_source(data_file("positions/none-post/config.json"), FERRY_ERROR_UNSUPPORTED,
-                  "expected a directory, a zip archive or a file of weights");
+                  "expected a directory, a zip archive, a file of weights");
     refuse_source(data_file("nothing"), FERRY_ERROR_IO, "cannot open");
     refuse_source(scratch_directory("empty"), FERRY_ERROR_UNSUPPORTED,
                   "no model that Ferry knows: config.json is missing");

@@ -148,9 +148,11 @@ static char *joint_directory(const char *source)
         {"config.json", "\"vocab_size\": 901", "\"vocab_size\": 701"},
         {"tokenizer_config.json", "\"separate_vocabs\": true", "\"separate_vocabs\": false"},
         {"vocab.json", NULL, NULL},
+        {"source.spm", NULL, NULL},
     };
     char *directory = variant(source, edits, COUNT(edits));
     link_file(in_directory(source, "target_vocab.json"), directory, "vocab.json");
+    link_file(in_directory(source, "target.spm"), directory, "source.spm");
     return directory;
 }
 

@@ -168,10 +168,17 @@ TEST(test_two_vocabularies)
                                            {"models/bergamot-en-de/vocab.ende.spm", "srcvocab.ende.spm"}};
     char *directory = scratch_directory("two-vocabularies");
     for (size_t i = 0; i < COUNT(files); i++) link_file(shared_file("%s", files[i][0]), directory, files[i][1]);
-    link_file(data_file(TARGET), directory, "trgvocab.ende.spm");
+    /* The target's is the source's with another piece instead of a word that the texts have. */
+    const char *source = in_directory(directory, "srcvocab.ende.spm");
+    char *target = in_directory(directory, "trgvocab.ende.spm");
+    const char word[] = "\u2581nicht\x15"; /* with the key of the piece's score */
+    const ferry_view bytes = mapped_bytes(source);
+    made_file changed = file_copy(source);
+    changed.data[find_text(bytes, word) - bytes.data + (ptrdiff_t)sizeof word - 3] = 'x';
+    write_bytes(target, changed.data, changed.size);
     const ferry_model *model = opened(directory);
     assert_true(model->file.text.source_pieces != model->file.text.target_pieces);
-    check_segmented(model, data_file(TARGET), 1);
+    check_segmented(model, target, 1);
 }
 
 /* ---- one tokenizer, several threads ---- */

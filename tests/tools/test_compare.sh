@@ -67,5 +67,5 @@ test_compare_refuses()
     expect_failure 'short: expected 7 lines, as text has, found 3' compare -i text --reference short "$shipped" "$shipped"
     expect_failure 'empty: expected lines to translate, found none' compare -i empty "$shipped" "$shipped"
     expect_failure 'nowhere.gguf: cannot open' compare -i text "$shipped" nowhere.gguf
-    expect_usage_error 'compare: expected MODEL MODEL, found 1 arguments' compare -i text "$shipped"
+    expect_usage_error 'compare: expected MODEL MODEL, found 1 argument;' compare -i text "$shipped"
 }

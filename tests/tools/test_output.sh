@@ -45,8 +45,8 @@ test_json_of_failures_and_warnings()
     long=$(printf 'word %.0s' $(seq 40))
     expect_success_with "$long\n" translate --json --max-source 20 --max-length 5
     check_json '
-parts, ended = lines[0]["warnings"]
-assert parts.startswith("split into ") and "max_length 5" in ended'
+parts, ended, *more = lines[0]["warnings"]
+assert parts.startswith("split into ") and "ended at max_length 5" in ended and "cut" in lines[0]["doubts"]'
     run_with "How are you?\n\nHow are you?\n" translate --json --prefix "$long" --max-length 10
     expect_status 1
     check_json '
@@ -271,5 +271,5 @@ test_score_refuses()
     run score --json long long
     check_json 'assert "source: expected 1 to 512 tokens" in lines[0]["error"] and "score" not in lines[0]'
     expect_failure 'nowhere: cannot open' score two nowhere
-    expect_usage_error 'score: expected SOURCE TARGET, found 1 arguments' score two
+    expect_usage_error 'score: expected SOURCE TARGET, found 1 argument;' score two
 }

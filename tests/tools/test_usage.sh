@@ -126,16 +126,24 @@ test_standard_streams()
     done
 }
 
-# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed.
+# at_terminal ARGUMENT…: with a terminal as standard input, where 'Good morning!' and Ctrl-D are typed as soon as there is
+# a message (with --quiet: after a second).
 at_terminal()
 {
     status=0
     python3 - "$ferry" "$@" > out 2> err << 'PYTHON' || status=$?
-import os, subprocess, sys
+import os, select, subprocess, sys
 master, slave = os.openpty()
-process = subprocess.Popen(sys.argv[1:], stdin=slave)
+process = subprocess.Popen(sys.argv[1:], stdin=slave, stderr=subprocess.PIPE)
+quiet = sys.argv[-1] == "--quiet"
+if select.select([process.stderr], [], [], 1 if quiet else 30)[0]:
+    sys.stderr.write(process.stderr.readline().decode())
+elif not quiet:
+    process.kill()
+    sys.exit("nothing is said before something is typed")
 os.write(master, b"Good morning!\n\x04")
-sys.exit(process.wait(timeout=60))
+sys.stderr.write(process.stderr.read().decode())
+sys.exit(process.wait())
 PYTHON
     expect_status 0
     expect_out 'Guten Morgen!\n'
@@ -147,7 +155,7 @@ test_hint_at_a_terminal()
     for arguments in translate 'translate -i -' '--beam 4'; do
         # shellcheck disable=SC2086 # several arguments
         at_terminal $arguments
-        expect_message "reading lines from the terminal; end with Ctrl-D; see 'ferry help translate'"
+        expect_message "reading from the terminal; end with Ctrl-D; see 'ferry help translate'"
     done
     at_terminal translate --quiet
     expect_silence

@@ -292,6 +292,13 @@ static ferry_status check_structure(ferry_document *document, ferry_document_blo
     return FERRY_OK;
 }
 
+static bool has_text(const ferry_document_pieces *pieces)
+{
+    size_t i = 0;
+    while (i < pieces->count && pieces->pieces[i].item != NULL) i++;
+    return i < pieces->count;
+}
+
 static ferry_status read_block(part *p, const ferry_document_translator *translator, ferry_document_block *block,
                                ferry_view translation)
 {
@@ -308,14 +315,16 @@ static ferry_status read_block(part *p, const ferry_document_translator *transla
     ferry_status status = read_pieces(&r, &fits);
     free(outer);
     if (status != FERRY_OK) return status;
-    const bool empty = p->pieces.text.size == 0;
+    const bool empty = !has_text(&p->pieces);
     block->translated = fits && !empty;
     if (block->translated) FERRY_TRY(ferry_document_lay_out(document, block, &p->pieces));
     if (block->translated && document->format->check != NULL) FERRY_TRY(check_structure(document, block));
     block->failed = !block->translated;
     if (block->translated) return FERRY_OK;
     translator->warn(translator->user, document, block->begin,
-                     empty ? "not translated: the translation is empty" : "not translated: it would have lost tags");
+                     empty  ? "not translated: the translation is empty"
+                     : fits ? "not translated: its markup would have changed"
+                            : "not translated: it would have lost tags");
     return FERRY_OK;
 }
 

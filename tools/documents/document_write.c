@@ -19,7 +19,7 @@ static size_t advance(size_t column, ferry_view bytes)
     for (size_t at = 0; at < bytes.size;) {
         uint32_t c;
         if (!ferry_utf8_next(bytes, &at, &c)) c = 0xFFFD;
-        column = c == '\n' ? 0 : c == '\t' ? (column / 8 + 1) * 8 : column + 1 + ferry_is_ideograph(c);
+        column = c == '\n' || c == '\r' ? 0 : c == '\t' ? (column / 8 + 1) * 8 : column + 1 + ferry_is_ideograph(c);
     }
     return column;
 }
@@ -145,6 +145,14 @@ static ferry_status lay_out(layout *l)
     return FERRY_OK;
 }
 
+/* Of the end of a line: PO has a quotation mark there. */
+static size_t columns_before_newline(ferry_view bytes)
+{
+    size_t size = 0;
+    while (size < bytes.size && bytes.data[size] != '\n' && bytes.data[size] != '\r') size++;
+    return advance(0, (ferry_view){bytes.data, size});
+}
+
 ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
                                     const ferry_document_pieces *translation)
 {
@@ -155,6 +163,7 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
     if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
         const size_t longest = longest_line(document, block);
         l.width = longest > block->width ? longest : block->width;
+        l.width -= l.line_end != NULL ? columns_before_newline(bytes_of(document, l.line_end)) : 0;
     }
     l.column = advance(0, (ferry_view){document->source.data + line, block->begin - line});
     block->written_begin = document->written.size;

@@ -5,9 +5,9 @@
 const ferry_document_format *const ferry_document_formats[] = {
     &ferry_format_text,
     &ferry_format_html,
-    &ferry_format_markdown,
     &ferry_format_srt,
     &ferry_format_vtt,
+    &ferry_format_markdown,
     &ferry_format_po,
     NULL,
 };

@@ -153,6 +153,14 @@ static size_t find_mail(ferry_view text, size_t at)
     return memchr(text.data + host, '.', end - host) != NULL ? end : at;
 }
 
+/* <https://…> <user@host.org>, with the brackets. */
+static size_t find_bracketed(ferry_view text, size_t at)
+{
+    size_t end = find_address(text, at + 1);
+    if (end == at + 1) end = find_mail(text, at + 1);
+    return end > at + 1 && end < text.size && text.data[end] == '>' ? end + 1 : at;
+}
+
 static bool is_of_path(char c)
 {
     return is_name(c) || (unsigned char)c >= 0x80 || is_one_of(c, "/.+~*:=@-");
@@ -195,6 +203,7 @@ bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found)
         if (c == '%') end = find_percent(text, at);
         if (c == '$') end = find_dollar(text, at);
         if (c == '{') end = find_braces(text, at);
+        if (c == '<') end = find_bracketed(text, at);
         for (size_t i = 0; i < 2 && end == at && is_name(c) && !is_name(before); i++) end = of_words[i](text, at);
         for (size_t i = 0; i < 2 && end == at && is_one_of(before, " \t\n\"'`(["); i++) end = of_names[i](text, at);
         if (end == at) continue;

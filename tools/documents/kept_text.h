@@ -1,7 +1,7 @@
 /* What is kept in the text of documents: what programs put values in place of, addresses, names of files.
  *
  *     %s %1$d %(name)s %%    {name} ${name} {{ name }} {\an8}    $name $name$
- *     https://… www.… user@host.org    /usr/share ./file ~/file    --option */
+ *     https://… www.… user@host.org <user@host.org>    /usr/share ./file ~/file    --option */
 #ifndef FERRY_TOOLS_DOCUMENTS_KEPT_TEXT_H
 #define FERRY_TOOLS_DOCUMENTS_KEPT_TEXT_H
 

@@ -191,7 +191,7 @@ const ferry_command ferry_command_compare = {
                 "ferry compare -i source.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
     .options = {FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) |
                     FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
-                "beam length-penalty word-penalty max-source max-length threads batch", FERRY_TAKES(INPUT)},
+                "beam length-penalty word-penalty split max-source max-length threads batch", FERRY_TAKES(INPUT)},
     .least = 2,
     .most = 2,
     .run = run,

@@ -298,6 +298,8 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
     bool closes, tags;
     FERRY_TRY(check_size(&model->source, plan->model.encoder.vocab_size, error));
     FERRY_TRY(check_size(&model->target, plan->model.decoder.vocab_size, error));
+    plan->vocabulary_files[0] = model->source.file;
+    plan->vocabulary_files[1] = model->target.file;
     text->present = true;
     text->source_pieces = model->source.tokens;
     text->source_count = model->source.count;

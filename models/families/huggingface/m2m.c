@@ -43,6 +43,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));
     FERRY_TRY(ferry_import_json(plan, "vocab.json", &vocabulary, error));
     FERRY_TRY(ferry_import_vocabulary(plan, vocabulary, V, &pieces, error));
+    plan->vocabulary_files[0] = plan->vocabulary_files[1] = vocabulary.file;
     FERRY_TRY(ferry_json_require(vocabulary, "<unk>", error));
     FERRY_TRY(ferry_huggingface_check_eos(plan, vocabulary, error));
     FERRY_TRY(ferry_json_text(tokenizer, "language_codes", &codes, error));

@@ -56,6 +56,8 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json tokeni
     FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
     if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", target, error));
     if (!separate) *target = *source;
+    plan->vocabulary_files[0] = source->file;
+    plan->vocabulary_files[1] = target->file;
     if (!separate && text->source_count == text->target_count) {
         text->target_pieces = text->source_pieces;
         return FERRY_OK;

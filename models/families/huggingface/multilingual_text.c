@@ -140,8 +140,8 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
     return ferry_fail(error, FERRY_ERROR_FORMAT,
                       "%s: %d languages with ids from %d to %d, but the pieces end before %d and the vocabulary "
                       "before %d",
-                      ferry_import_source_path(plan->source), (int)languages->count, (int)languages->ids[0], (int)last,
-                      (int)first, (int)V);
+                      plan->segmenter_files[0], (int)languages->count, (int)languages->ids[0], (int)last, (int)first,
+                      (int)V);
 }
 
 ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
@@ -169,8 +169,9 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
                           "); expected unknown 0 and at most %" PRId32 " for a vocabulary of %" PRId32,
-                          ferry_import_source_path(plan->source), count, ferry_spm_unknown(spm), V - SHIFT, V);
+                          plan->segmenter_files[0], count, ferry_spm_unknown(spm), V - SHIFT, V);
     }
+    FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + SHIFT, V, error));
     FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
     for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + SHIFT] = ferry_spm_piece(spm, i);
     for (size_t i = 0; i < added->count; i++) {

@@ -57,6 +57,7 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int3
     FERRY_TRY(ferry_import_map(plan, name, &text, error));
     FERRY_TRY(is_mapping ? ferry_yaml_vocabulary(text, label, &plan->arena, &pieces, &found, error)
                          : ferry_lines_vocabulary(text, label, &plan->arena, &pieces, &found, error));
+    FERRY_TRY(ferry_import_check_rows(plan, label, found, count, error));
     FERRY_TRY(fit_pieces(plan, pieces, found, count, words, error));
     find_special(words, is_mapping);
     return FERRY_OK;
@@ -89,6 +90,8 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
                           ferry_import_source_path(plan->source), names[0], names[1]);
     }
     if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
+    for (size_t i = 0; i < 2 && !spm; i++)
+        plan->vocabulary_files[i] = ferry_import_source_label(plan->source, names[i]);
     FERRY_TRY(spm ? read_spm(plan, 0, counts[0], source, error)
                   : read_mapping(plan, names[0], counts[0], source, error));
     if (shared) {
