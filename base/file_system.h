@@ -107,6 +107,8 @@ void ferry_creation_restore(unsigned before);
 
 /* fopen(). */
 FILE *ferry_stream_open(const char *path, const char *mode);
+/* Cuts off what is behind the first `size` bytes of the file, and continues there. */
+bool ferry_stream_cut(FILE *stream, uint64_t size);
 
 /* A stream into memory. */
 typedef struct ferry_memory_stream {

@@ -196,6 +196,11 @@ FILE *ferry_stream_open(const char *path, const char *mode)
     return fopen(path, mode);
 }
 
+bool ferry_stream_cut(FILE *stream, uint64_t size)
+{
+    return fflush(stream) == 0 && ftruncate(fileno(stream), (off_t)size) == 0 && fseek(stream, 0, SEEK_END) == 0;
+}
+
 bool ferry_memory_stream_open(ferry_memory_stream *stream)
 {
     stream->data = NULL;

@@ -320,6 +320,11 @@ FILE *ferry_stream_open(const char *path, const char *mode)
     return file;
 }
 
+bool ferry_stream_cut(FILE *stream, uint64_t size)
+{
+    return fflush(stream) == 0 && _chsize_s(_fileno(stream), (__int64)size) == 0 && fseek(stream, 0, SEEK_END) == 0;
+}
+
 /* In a temporary file, which goes when it is closed. */
 bool ferry_memory_stream_open(ferry_memory_stream *stream)
 {

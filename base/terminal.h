@@ -15,6 +15,8 @@ bool ferry_program_path(char *path, size_t size);
 const char *ferry_environment(const char *name);
 
 bool ferry_is_terminal(FILE *stream);
+/* What a person types to end standard input. */
+extern const char *const ferry_end_of_input;
 
 /* Opens a file, a pipe or a device for reading, until ferry_descriptor_close; -1 and errno on failure. */
 int ferry_input_open(const char *path);

@@ -46,6 +46,8 @@ bool ferry_is_terminal(FILE *stream)
 
 /* ---- input ---- */
 
+const char *const ferry_end_of_input = "Ctrl-D";
+
 int ferry_input_open(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC);

@@ -59,6 +59,8 @@ bool ferry_is_terminal(FILE *stream)
 
 /* ---- input ---- */
 
+const char *const ferry_end_of_input = "Ctrl-Z and Return";
+
 int ferry_input_open(const char *path)
 {
     return ferry_descriptor_open(path);

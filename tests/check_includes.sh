@@ -31,7 +31,8 @@ declare -A floors=(
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models]='base models/containers models/plan models/families'
-    [tools]='engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools/documents]='base'
+    [tools]='tools/documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
@@ -76,6 +77,7 @@ may_include_foreign()
     yaml.h) [ "$1" = models/containers/yaml.c ] ;;
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
+    md4c.h) [[ $1 =~ ^tools/documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
@@ -139,7 +141,7 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},tools/lab,examples,tests}
+        "$root"/{models/{containers,plan,families/marian},tools/{lab,documents},examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/svg}.h
@@ -174,6 +176,8 @@ self_test()
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
     plant tools/a.c '#include "tools/lab/svg.h"'
     plant tools/a.c '#include "engine/graph/transformer.h"'
+    plant tools/documents/a.c '#include "tools/command.h"'
+    plant tools/documents/a.c '#include "tokenizer/tokenizer.h"'
     plant tools/lab/a.c '#include "engine/graph/transformer.h"'
     plant tools/lab/probe.c '#include <cblas.h>'
     plant examples/a.c '#include "models/convert.h"'
@@ -185,6 +189,7 @@ self_test()
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'
     plant tokenizer/a.c '#include <utf8proc.h>'
+    plant tools/a.c '#include <md4c.h>'
     plant examples/a.c '#include <gtk/gtk.h>'
     plant base/a.c '#include <unistd.h>'
     plant base/a_posix.h '#include <sys/stat.h>'

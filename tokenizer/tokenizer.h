@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "base/string_buffer.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
 
@@ -40,13 +41,6 @@ typedef struct ferry_ids {
     size_t capacity;
 } ferry_ids;
 
-/* The same for text, which is not NUL-terminated. Its owner frees `data`. */
-typedef struct ferry_string {
-    char *data;
-    size_t size;
-    size_t capacity;
-} ferry_string;
-
 /* Bytes begin … end - 1 of a text; begin == end: none of them. */
 typedef struct ferry_range {
     size_t begin, end;
@@ -71,10 +65,6 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
 
 /* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
-/* Reserves capacity for `extra` more bytes. Errors: MEMORY. */
-ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error);
-/* Errors: MEMORY. */
-ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error);
 
 /* The tables of pieces, their bytes, the target's model, and the prefix and suffix ids must outlive the tokenizer; the
  * rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads

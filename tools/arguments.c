@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "engine/file/schema.h"
+#include "near_miss.h"
 
 typedef enum kind { SWITCH, TEXT, INTEGER, NUMBER, CHOICE } kind;
 
@@ -30,14 +31,26 @@ static const description table[FERRY_OPTION_SEARCH] = {
                             "the model; default: $FERRY_MODEL, else the one that ships"},
     [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, NO_FIELD,
                             "read lines from FILE instead of standard input"},
+    [FERRY_OPTION_FORMAT] = {"format", 0, CHOICE, "lines|text|html|markdown|srt|vtt|po", 0, 0, NO_FIELD,
+                             "what the input is; default: lines, or by FILE's ending"},
     [FERRY_OPTION_REFERENCE] = {"reference", 0, TEXT, "FILE", 0, 0, NO_FIELD,
                                 "the translation to compare with, line by line"},
     [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, NO_FIELD, "write to FILE"},
+    [FERRY_OPTION_RESUME] = {"resume", 0, SWITCH, "", 0, 0, NO_FIELD,
+                             "continue the FILE of --output where an earlier run ended"},
+    [FERRY_OPTION_FORCE] = {"force", 0, SWITCH, "", 0, 0, NO_FIELD, "read the input as UTF-8, whatever it looks like"},
     [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, FIELD(from),
                            "translate from LANGUAGE (see 'ferry languages')"},
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
     [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, "", 0, 1, FIELD(scores),
                              "print the score and a tab before each translation"},
+    [FERRY_OPTION_ALIGNMENT] = {"alignment", 0, CHOICE, "hard|soft", 0, 0, NO_FIELD,
+                                "print which source tokens the target tokens come from, as Marian does"},
+    [FERRY_OPTION_PREFIX] = {"prefix", 0, TEXT, "TEXT", 0, 0, NO_FIELD, "every translation begins with TEXT"},
+    [FERRY_OPTION_PREFIXES] = {"prefixes", 0, TEXT, "FILE", 0, 0, NO_FIELD,
+                               "each translation begins with its line of FILE"},
+    [FERRY_OPTION_IDS] = {"ids", 0, SWITCH, "", 0, 0, NO_FIELD, "lines are ids of tokens, in and out"},
+    [FERRY_OPTION_SEED] = {"seed", 0, INTEGER, "N", 0, INT32_MAX, NO_FIELD, "of --sample; default: 0"},
     [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, "", 0, 0, FIELD(shortlist),
                                    "ignore the model's shortlist of target words"},
     [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
@@ -54,7 +67,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                                 "use models with random weights, all of one size"},
     [FERRY_OPTION_ENCODINGS] = {"encodings", 0, TEXT, "A,B,...", 0, 0, NO_FIELD,
                                 "the positional encodings to compare; default: all"},
-    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print one line of JSON"},
+    [FERRY_OPTION_JSON] = {"json", 0, SWITCH, "", 0, 0, NO_FIELD, "print JSON"},
     [FERRY_OPTION_CSV] = {"csv", 0, SWITCH, "", 0, 0, NO_FIELD, "print comma-separated values"},
     [FERRY_OPTION_REPORT] = {"report", 0, TEXT, "FILE", 0, 0, NO_FIELD, "write a page of HTML"},
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
@@ -67,6 +80,45 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "head N, counted from 0"},
     [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, "", 0, 0, NO_FIELD, "print errors only"},
     [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, "", 0, 0, NO_FIELD, "print this help"},
+};
+
+typedef enum clash {
+    BOTH,      /* one of them at a time */
+    ABOVE_ONE, /* the second one has to be 1 */
+    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
+    ALONE,     /* the first one is of no use without the second one */
+} clash;
+
+/* Options that contradict each other, in all commands that take both. */
+static const struct conflict {
+    const char *first, *second; /* long names */
+    clash clash;
+} conflicts[] = {
+    {"nbest", "beam", MORE},
+    {"sample", "beam", ABOVE_ONE},
+    {"alternatives", "beam", ABOVE_ONE},
+    {"sample", "alternatives", BOTH},
+    {"alternatives", "nbest", ALONE},
+    {"temperature", "sample", ALONE},
+    {"top-k", "sample", ALONE},
+    {"top-p", "sample", ALONE},
+    {"seed", "sample", ALONE},
+    {"prefix", "prefixes", BOTH},
+    {"ids", "prefix", BOTH},
+    {"ids", "prefixes", BOTH},
+    {"ids", "json", BOTH},
+    {"ids", "replace-unknowns", BOTH},
+    {"json", "scores", BOTH},
+    {"json", "csv", BOTH},
+    {"untrained", "attention", BOTH},
+    {"untrained", "model", BOTH},
+    {"untrained", "input", BOTH},
+    {"untrained", "reference", BOTH},
+    {"untrained", "csv", BOTH},
+    {"untrained", "report", BOTH},
+    {"untrained", "beam", BOTH},
+    {"untrained", "threads", BOTH},
+    {"untrained", "batch", BOTH},
 };
 
 /* Row `index` of those of the search's options that the command line has; NULL past the end. */
@@ -83,8 +135,12 @@ static description describe_key(const ferry_key *key)
     description option = {.least = key->least, .most = key->most, .field = key->place, .help = key->help};
     for (size_t i = 0; key->name[i] != '\0' && i + 1 < sizeof option.name; i++)
         option.name[i] = key->name[i] == '_' ? '-' : key->name[i];
-    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE : key->kind == FERRY_KEY_REAL ? NUMBER : INTEGER;
-    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : "N");
+    option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE
+                  : key->kind == FERRY_KEY_REAL ? NUMBER
+                  : key->kind == FERRY_KEY_BOOL ? SWITCH
+                                                : INTEGER;
+    if (option.kind == SWITCH) option.most = 1;
+    snprintf(option.value, sizeof option.value, "%s", option.kind == NUMBER ? "X" : option.kind == SWITCH ? "" : "N");
     for (size_t i = 0, size = 0; option.kind == CHOICE && key->choices[i] != NULL; i++)
         size += (size_t)snprintf(option.value + size, sizeof option.value - size, "%s%s", i > 0 ? "|" : "",
                                  key->choices[i]);
@@ -126,6 +182,15 @@ ferry_option ferry_search_option(const char *name)
     return (ferry_option)option;
 }
 
+/* ---- names ---- */
+
+ferry_name ferry_option_typed(const ferry_arguments *arguments, int option)
+{
+    const description found = describe(option);
+    return arguments->options[option].by_letter ? ferry_name_format("-%c", found.letter)
+                                                : ferry_name_format("--%s", found.name);
+}
+
 /* ---- values ---- */
 
 /* Whether all of `text` is a number, where strtol or strtod stopped at `end`. (They skip leading blanks.) */
@@ -134,13 +199,14 @@ static bool is_number(const char *text, const char *end)
     return end != text && *end == '\0' && !isspace((unsigned char)text[0]);
 }
 
-static bool parse_integer(const description *option, ferry_option_value *value)
+/* `typed`: the option, as it was. */
+static bool parse_integer(const description *option, const char *typed, ferry_option_value *value)
 {
     char *end;
     errno = 0;
     const long number = strtol(value->text, &end, 10);
     if (!is_number(value->text, end) || errno != 0 || number < (long)option->least || number > (long)option->most) {
-        ferry_complain("--%s: expected a whole number from %ld to %ld, found '%s'", option->name, (long)option->least,
+        ferry_complain("%s: expected a whole number from %ld to %ld, found '%s'", typed, (long)option->least,
                        (long)option->most, value->text);
         return false;
     }
@@ -148,12 +214,12 @@ static bool parse_integer(const description *option, ferry_option_value *value)
     return true;
 }
 
-static bool parse_number(const description *option, ferry_option_value *value)
+static bool parse_number(const description *option, const char *typed, ferry_option_value *value)
 {
     char *end;
     const double number = strtod(value->text, &end);
     if (!is_number(value->text, end) || !(number >= option->least && number <= option->most)) {
-        ferry_complain("--%s: expected a number from %g to %g, found '%s'", option->name, option->least, option->most,
+        ferry_complain("%s: expected a number from %g to %g, found '%s'", typed, option->least, option->most,
                        value->text);
         return false;
     }
@@ -161,32 +227,44 @@ static bool parse_number(const description *option, ferry_option_value *value)
     return true;
 }
 
-static bool parse_choice(const description *option, ferry_option_value *value)
+static bool parse_choice(const description *option, const char *typed, ferry_option_value *value)
 {
-    const size_t length = strlen(value->text);
+    const ferry_view text = ferry_text_view(value->text);
+    ferry_near_miss miss = ferry_near_miss_of(text);
     const char *choice = option->value;
     for (int32_t index = 0; choice != NULL; index++) {
-        const size_t size = strcspn(choice, "|");
-        if (size == length && memcmp(choice, value->text, size) == 0) {
+        const ferry_view word = {choice, strcspn(choice, "|")};
+        if (ferry_view_equal(word, text)) {
             value->integer = index;
             return true;
         }
-        choice = choice[size] == '|' ? choice + size + 1 : NULL;
+        ferry_near_miss_try(&miss, "", word);
+        choice = choice[word.size] == '|' ? choice + word.size + 1 : NULL;
     }
-    ferry_complain("--%s: expected %s, found '%s'", option->name, option->value, value->text);
+    const ferry_name question = ferry_near_miss_question(&miss, "");
+    ferry_complain("%s: expected %s, found '%s'%s%s", typed, option->value, value->text,
+                   question.text[0] != '\0' ? "; " : "", question.text);
     return false;
 }
 
-static bool parse_value(const description *option, const char *text, ferry_option_value *value)
+/* "-" among file names: a standard stream, where the command takes one. */
+static bool parse_text(const description *option, const char *typed, bool stream, ferry_option_value *value)
 {
-    value->given = true;
-    value->text = text;
+    if (strcmp(option->value, "FILE") != 0 || strcmp(value->text, "-") != 0) return true;
+    if (!stream)
+        ferry_complain("%s: expected the name of a file, found '-': a standard stream cannot take its place", typed);
+    value->text = NULL;
+    return stream;
+}
+
+static bool parse_value(const description *option, const char *typed, bool stream, ferry_option_value *value)
+{
     switch (option->kind) {
-    case INTEGER: return parse_integer(option, value);
-    case NUMBER: return parse_number(option, value);
-    case CHOICE: return parse_choice(option, value);
-    case SWITCH:
-    case TEXT: break;
+    case INTEGER: return parse_integer(option, typed, value);
+    case NUMBER: return parse_number(option, typed, value);
+    case CHOICE: return parse_choice(option, typed, value);
+    case TEXT: return parse_text(option, typed, stream, value);
+    case SWITCH: break;
     }
     return true;
 }
@@ -224,20 +302,33 @@ static bool usage_mistake(const parser *p, const char *problem, const char *argu
     return false;
 }
 
+/* No option is called `name`. */
+static bool unknown_option(const parser *p, const char *argument, ferry_view name)
+{
+    ferry_near_miss miss = ferry_near_miss_of(name);
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        const description option = describe(i);
+        if (ferry_option_is_taken(p->taken, i)) ferry_near_miss_try(&miss, "--", ferry_text_view(option.name));
+    }
+    const ferry_name help = ferry_name_format("try 'ferry help %s'", p->command);
+    ferry_complain("%s: unknown option '%s'; %s", p->command, argument,
+                   ferry_near_miss_question(&miss, help.text).text);
+    return false;
+}
+
 /* `attached`: the value in the same argument; NULL if there is none. */
 static bool take_option(parser *p, int index, const char *argument, const char *attached)
 {
     ferry_option_value *value = &p->arguments->options[index];
     const description option = describe(index);
-    if (option.kind == SWITCH) {
-        value->given = true;
-        return attached == NULL || usage_mistake(p, "no value is expected in", argument);
-    }
+    *value = (ferry_option_value){.given = true, .by_letter = argument[1] != '-', .text = attached};
+    if (option.kind == SWITCH) return attached == NULL || usage_mistake(p, "no value is expected in", argument);
     if (attached == NULL) {
         if (p->at == p->count) return usage_mistake(p, "a value is missing after", argument);
-        attached = p->argv[p->at++];
+        value->text = p->argv[p->at++];
     }
-    return parse_value(&option, attached, value);
+    const bool stream = index < FERRY_OPTION_SEARCH && (p->taken->streams >> index & 1) != 0;
+    return parse_value(&option, ferry_option_typed(p->arguments, index).text, stream, value);
 }
 
 static bool parse_long(parser *p, const char *argument)
@@ -245,7 +336,7 @@ static bool parse_long(parser *p, const char *argument)
     const char *name = argument + 2, *equals = strchr(name, '=');
     const size_t size = equals != NULL ? (size_t)(equals - name) : strlen(name);
     const int index = find_name(p->taken, name, size);
-    if (index < 0) return usage_mistake(p, "unknown option", argument);
+    if (index < 0) return unknown_option(p, argument, (ferry_view){name, size});
     return take_option(p, index, argument, equals != NULL ? equals + 1 : NULL);
 }
 
@@ -253,10 +344,48 @@ static bool parse_letters(parser *p, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
         const int index = find_letter(p->taken, *letter);
-        if (index < 0) return usage_mistake(p, "unknown option", argument);
-        if (describe(index).kind != SWITCH)
-            return take_option(p, index, argument, letter[1] != '\0' ? letter + 1 : NULL);
-        p->arguments->options[index].given = true;
+        if (index < 0) return unknown_option(p, argument, ferry_text_view(argument + 1)); /* -beam */
+        const bool alone = describe(index).kind == SWITCH || letter[1] == '\0';
+        if (!take_option(p, index, argument, alone ? NULL : letter + 1)) return false;
+        if (!alone) break;
+    }
+    return true;
+}
+
+/* Of an option that was given; NULL if it was not. */
+static const ferry_option_value *find_given(const ferry_arguments *arguments, const char *name, ferry_name *typed)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        if (!arguments->options[i].given || strcmp(describe(i).name, name) != 0) continue;
+        *typed = ferry_option_typed(arguments, i);
+        return &arguments->options[i];
+    }
+    return NULL;
+}
+
+static bool check_conflicts(const parser *p)
+{
+    ferry_name unused;
+    const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
+                          find_given(p->arguments, "alternatives", &unused) != NULL;
+    for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
+        ferry_name names[2];
+        const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
+                                 *second = find_given(p->arguments, c->second, &names[1]);
+        if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;
+        if (c->clash == ALONE)
+            ferry_complain("%s: %s: expected --%s with it", p->command, names[0].text, c->second);
+        else if (c->clash == MORE && first->integer > second->integer && !is_drawn)
+            ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
+                           names[1].text, (int)second->integer, (int)first->integer);
+        else if (c->clash == ABOVE_ONE && second->integer > 1)
+            ferry_complain("%s: %s: expected %s 1 with it, found %d", p->command, names[0].text, names[1].text,
+                           (int)second->integer);
+        else if (c->clash == BOTH)
+            ferry_complain("%s: expected %s or %s, found both", p->command, names[0].text, names[1].text);
+        else
+            continue;
+        return false;
     }
     return true;
 }
@@ -266,6 +395,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
 {
     parser p = {.command = command, .taken = taken, .argv = argv, .count = count, .arguments = arguments};
     memset(arguments, 0, sizeof *arguments);
+    arguments->taken = taken;
     arguments->operands = argv;
     bool options_ended = false;
     while (p.at < p.count) {
@@ -277,7 +407,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
         else if (!(argument[1] == '-' ? parse_long(&p, argument) : parse_letters(&p, argument)))
             return false;
     }
-    return true;
+    return check_conflicts(&p);
 }
 
 /* ---- results ---- */
@@ -303,6 +433,27 @@ void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *opti
         if (arguments->options[i].given && option.field != NO_FIELD)
             set_field(&option, &arguments->options[i], (char *)options + option.field);
     }
+}
+
+/* Whether `message` begins with "option FIELD:", where `name` is the field's option: "max-length". */
+static bool is_about(const char *message, const char *name)
+{
+    static const char start[] = "option ";
+    if (strncmp(message, start, sizeof start - 1) != 0) return false;
+    message += sizeof start - 1;
+    for (; *name != '\0' && *message == (*name == '-' ? '_' : *name); name++) message++;
+    return *name == '\0' && *message == ':';
+}
+
+void ferry_arguments_complain(const ferry_arguments *arguments, const char *message)
+{
+    for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
+        const description option = describe(i);
+        if (option.field == NO_FIELD || !is_about(message, option.name)) continue;
+        ferry_complain("%s%s", ferry_option_typed(arguments, i).text, strchr(message, ':'));
+        return;
+    }
+    ferry_complain("%s", message);
 }
 
 static void print_options(const ferry_taken *taken, int begin, int end)

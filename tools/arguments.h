@@ -7,16 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "engine/ferry.h"
 
 typedef enum ferry_option {
     FERRY_OPTION_MODEL,
     FERRY_OPTION_INPUT,
+    FERRY_OPTION_FORMAT,
     FERRY_OPTION_REFERENCE,
     FERRY_OPTION_OUTPUT,
+    FERRY_OPTION_RESUME,
+    FERRY_OPTION_FORCE,
     FERRY_OPTION_FROM,
     FERRY_OPTION_TO,
     FERRY_OPTION_SCORES,
+    FERRY_OPTION_ALIGNMENT,
+    FERRY_OPTION_PREFIX,
+    FERRY_OPTION_PREFIXES,
+    FERRY_OPTION_IDS,
+    FERRY_OPTION_SEED,
     FERRY_OPTION_NO_SHORTLIST,
     FERRY_OPTION_TYPE,
     FERRY_OPTION_PAIR,
@@ -47,6 +56,7 @@ _Static_assert(FERRY_OPTION_SEARCH <= 64, "each of the others has a bit");
 typedef struct ferry_taken {
     uint64_t own;       /* FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) … */
     const char *search; /* search options by their names, separated by blanks; "*": all; NULL: none */
+    uint64_t streams;   /* of its own, those that also take "-": standard input or output */
 } ferry_taken;
 #define FERRY_TAKES(name) (UINT64_C(1) << FERRY_OPTION_##name)
 
@@ -56,25 +66,34 @@ ferry_option ferry_search_option(const char *name);
 
 typedef struct ferry_option_value {
     bool given;
-    const char *text; /* as it was written; NULL: a switch, or not given */
+    bool by_letter;   /* "-m", not "--model" */
+    const char *text; /* as it was written; NULL: a switch, not given, or "-" for a standard stream */
     int32_t integer;  /* of a whole number; of a choice: its index, in the order of the help */
     float number;
 } ferry_option_value;
 
 typedef struct ferry_arguments {
+    const ferry_taken *taken; /* by the command */
     ferry_option_value options[FERRY_OPTION_COUNT];
     char **operands; /* [operand_count], in the order given */
     size_t operand_count;
 } ferry_arguments;
 
 /* Parses argv[0] … argv[count - 1], and reorders it: arguments->operands points into it. `taken`: the options of
- * `command`; --help is always one. On a mistake (an unknown option, a missing value, a value out of range) prints a
- * message that names the option and the value, and returns false. */
+ * `command`; --help is always one. On a mistake (an unknown option, a missing value, a value out of range, options that
+ * contradict each other) prints a message that names the option, as it was typed, and the value, and returns false. */
 bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char **argv, int count,
                            ferry_arguments *arguments);
 
+/* The option as it was typed: "-m", else "--model". */
+ferry_name ferry_option_typed(const ferry_arguments *arguments, int option);
+
 /* Sets the fields of *options that given options name; the others stay as they are. */
 void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options);
+
+/* Prints a message of the library; one that is about a field of ferry_options ("option max_length: …") names the option
+ * as it was typed. */
+void ferry_arguments_complain(const ferry_arguments *arguments, const char *message);
 
 /* Prints one line for each option. */
 void ferry_options_print(const ferry_taken *taken);

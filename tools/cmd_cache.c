@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "cache_folder.h"
 #include "command.h"
+#include "near_miss.h"
 
 static double megabytes(uint64_t bytes)
 {
@@ -76,7 +77,10 @@ static int run(const ferry_call *call)
     size_t count, action = 0;
     while (action < 2 && strcmp(call->arguments.operands[0], actions[action].name) != 0) action++;
     if (action == 2) {
-        ferry_complain("cache: expected 'list' or 'clear', found '%s'", call->arguments.operands[0]);
+        ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(call->arguments.operands[0]));
+        for (action = 0; action < 2; action++) ferry_near_miss_try(&miss, "", ferry_text_view(actions[action].name));
+        ferry_complain("cache: expected 'list' or 'clear', found '%s'; %s", call->arguments.operands[0],
+                       ferry_near_miss_question(&miss, "try 'ferry help cache'").text);
         return FERRY_EXIT_USAGE;
     }
     ferry_error error;
@@ -99,6 +103,9 @@ const ferry_command ferry_command_cache = {
         "~/.cache/ferry. 'list' prints one line per file: its name, which begins with that of the source, a tab,\n"
         "its size, a tab, and when it was last used; then their number, size and folder. 'clear' removes them.\n"
         "What was not used for 90 days, or exceeds 20 GB, is removed when another model is converted.\n",
+    .examples = "ferry cache list\n"
+                "ferry cache list | tail -n 1\n"
+                "ferry cache clear\n",
     .least = 1,
     .most = 1,
     .run = run,

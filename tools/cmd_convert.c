@@ -51,7 +51,12 @@ static int run(const ferry_call *call)
     } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
-    if (!ferry_succeeded(ferry_convert(source, output, &options, quiet, &error), &error)) return FERRY_EXIT_FAILED;
+    const ferry_status status = ferry_convert(source, output, &options, quiet, &error);
+    if (status == FERRY_ERROR_ARGUMENT) { /* "pair: …" */
+        ferry_complain("--%s", error.message);
+        return FERRY_EXIT_USAGE;
+    }
+    if (!ferry_succeeded(status, &error)) return FERRY_EXIT_FAILED;
     if (!quiet && ferry_file_examine(output, &written)) {
         ferry_printable_write(stdout, ferry_text_view(output));
         printf(": %.1f MB\n", (double)written.size / 1e6);
@@ -75,6 +80,9 @@ const ferry_command ferry_command_convert = {
         "Where the files do not say which languages a model translates, its name may (opus-mt-en-de), or --pair does.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
+    .examples = "ferry convert opus-mt-en-fr -o en-fr.gguf\n"
+                "ferry convert opus-2020-02-26.zip --type f16\n"
+                "ferry convert nllb-200-distilled-600M -o nllb.gguf --type int8\n",
     .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(PAIR) | FERRY_TAKES(BUDGET) |
                        FERRY_TAKES(QUIET)},
     .least = 1,

@@ -42,6 +42,9 @@ const ferry_command ferry_command_languages = {
                "'from', 'to'\n"
                "or both: the model translates from or into it. A * marks the default of --from or --to. After another\n"
                "tab comes its English name, which --from and --to accept, too.\n",
+    .examples = "ferry languages\n"
+                "ferry languages -m nllb.gguf\n"
+                "ferry languages -m nllb.gguf | grep deu\n",
     .options = {.own = FERRY_TAKES(MODEL) | FERRY_TAKES(QUIET)},
     .least = 0,
     .most = 0,

@@ -1,12 +1,18 @@
 #include <signal.h>
+#include <string.h>
 
+#include "base/file_system.h"
+#include "base/terminal.h"
+#include "document_job.h"
 #include "line_job.h"
+#include "line_output.h"
 #include "output_file.h"
 
 typedef struct files {
     ferry_lines lines;
     FILE *out;
     const char *out_name;
+    ferry_resume resume;
 } files;
 
 static bool open_input(const ferry_call *call, ferry_lines *lines)
@@ -14,7 +20,17 @@ static bool open_input(const ferry_call *call, ferry_lines *lines)
     const ferry_arguments *arguments = &call->arguments;
     if (arguments->operand_count > 0)
         return ferry_lines_from_arguments(lines, arguments->operands, arguments->operand_count);
-    return ferry_lines_open(lines, ferry_option_text(call, FERRY_OPTION_INPUT));
+    if (!ferry_lines_open(lines, ferry_option_text(call, FERRY_OPTION_INPUT))) return false;
+    lines->as_is = ferry_is_given(call, FERRY_OPTION_FORCE);
+    lines->quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
+    lines->advice = "--force reads it as UTF-8 nevertheless";
+    return ferry_lines_peek(lines);
+}
+
+/* --nbest: lines of output begin with the number of their line of input. */
+static bool is_numbered(const ferry_call *call)
+{
+    return ferry_is_given(call, ferry_search_option("nbest")) && !ferry_is_given(call, FERRY_OPTION_JSON);
 }
 
 static bool open_output(const ferry_call *call, files *f)
@@ -25,27 +41,111 @@ static bool open_output(const ferry_call *call, files *f)
         f->out = stdout;
         return true;
     }
-    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input")) return false;
-    f->out = ferry_output_open(f->out_name);
+    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input") ||
+        ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_PREFIXES), "prefixes"))
+        return false;
+    if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
+        f->out = ferry_output_open(f->out_name);
+        return f->out != NULL;
+    }
+    if (!ferry_resume_open(&f->resume, f->out_name, is_numbered(call))) return false;
+    f->out = ferry_output_continue(f->out_name);
     return f->out != NULL;
 }
 
-static int run(const ferry_call *call)
+/* What can be done after the program was stopped, or the disk was full. */
+static const char *way_on(const ferry_call *call)
+{
+    ferry_file_info info;
+    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    const bool file = path != NULL && ferry_file_examine(path, &info) && info.kind == FERRY_KIND_FILE;
+    return file ? "; to go on: the same command with --resume" : "";
+}
+
+/* Prints a message and returns false if anything was lost; the job told of what it lost. */
+static bool close_output(const files *f, const ferry_line_job *job)
+{
+    if (!job->lost) return ferry_output_close(f->out, f->out_name);
+    if (f->out != stdout) fclose(f->out);
+    return false;
+}
+
+/* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
+static bool is_file_name(const char *text)
+{
+    ferry_file_info file;
+    return strpbrk(text, "./\\") != NULL && strpbrk(text, " \t\n") == NULL && ferry_file_examine(text, &file);
+}
+
+/* Says what is probably not meant, and does it. */
+static void hint(const ferry_call *call)
+{
+    const ferry_arguments *arguments = &call->arguments;
+    if (ferry_is_given(call, FERRY_OPTION_QUIET)) return;
+    if (arguments->operand_count == 1 && is_file_name(arguments->operands[0]))
+        ferry_complain("'%s' is translated as text; to translate the file: ferry translate -i FILE",
+                       arguments->operands[0]);
+    if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
+        ferry_is_terminal(stdin))
+        ferry_complain("reading from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
+}
+
+static bool is_wrong_usage(const ferry_call *call)
+{
+    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
+        ferry_complain("translate: expected TEXT or %s, found both",
+                       ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
+        return true;
+    }
+    if (ferry_is_given(call, FERRY_OPTION_RESUME) && ferry_option_text(call, FERRY_OPTION_OUTPUT) == NULL) {
+        ferry_complain("--resume: expected a file as --output, found standard output");
+        return true;
+    }
+    return false;
+}
+
+static int translate_lines(const ferry_call *call)
 {
     files f = {.out = NULL};
     ferry_session session = {.model = NULL};
-    if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
-        ferry_complain("translate: expected TEXT or --input, found both");
-        return FERRY_EXIT_USAGE;
-    }
-    bool done = open_input(call, &f.lines) && ferry_session_open(call, &session) && open_output(call, &f);
-    ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines, .out = f.out};
+    ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
+    const ferry_session_needs needs = {.scores = ferry_line_output_scores(call),
+                                       .progress = ferry_line_job_progress,
+                                       .user = &job};
+    bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
+    job.out = f.out;
+    job.out_name = f.out_name;
+    job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
     if (done) done = ferry_line_job_run(&job);
-    if (!ferry_output_close(f.out, f.out_name)) done = false;
+    if (!close_output(&f, &job)) done = false;
+    if (job.interrupted != 0)
+        ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
+                       way_on(call));
+    ferry_resume_close(&f.resume);
     ferry_session_close(&session);
     ferry_lines_close(&f.lines);
     if (job.interrupted != 0) raise(job.interrupted);
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int translate_document(const ferry_call *call, const ferry_document_format *format)
+{
+    ferry_session session = {.model = NULL};
+    ferry_document_job job = {.call = call, .session = &session, .format = format};
+    const ferry_session_needs needs = {.progress = ferry_document_job_progress, .user = &job};
+    bool done = ferry_session_open(call, &needs, &session);
+    if (done) done = ferry_document_job_run(&job);
+    ferry_session_close(&session);
+    if (job.interrupted != 0) raise(job.interrupted);
+    return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+}
+
+static int run(const ferry_call *call)
+{
+    const ferry_document_format *format;
+    if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    hint(call);
+    return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
 
 const ferry_command ferry_command_translate = {
@@ -53,14 +153,27 @@ const ferry_command ferry_command_translate = {
     .synopsis = "[TEXT…]",
     .summary = "translate the arguments, or the lines of standard input",
     .details =
-        "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
-        "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
-        "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
-        "Search options default to what the model's authors chose.\n"
-        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n",
-    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
-                "*"},
+        "Prints one line for each line of input, in order. A line of several sentences is translated sentence by\n"
+        "sentence (--split), one of more source tokens than --max-source in parts. A blank line stays as it is; CR LF\n"
+        "at the end of a line is kept. For a line that cannot be translated: an empty line, a message with its "
+        "number,\n"
+        "and exit status 1.\n"
+        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
+        "chose.\n"
+        "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
+        "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
+        "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) doubts\n"
+        "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
+    .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
+                "ferry translate -i letter.txt -o brief.txt\n"
+                "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
+    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(OUTPUT) |
+                    FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
+                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
+                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
+                    FERRY_TAKES(QUIET),
+                "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,
     .run = run,

@@ -322,6 +322,9 @@ const ferry_command ferry_command_verify = {
         "logits differ by at most twice the tolerance may swap: such a near-tie is printed and passes.\n"
         "--record writes such a file of what this machine computes for the lines of --input, or for five lines of its\n"
         "own, so that another machine or version can be compared with it.\n",
+    .examples = "ferry verify en-fr.gguf\n"
+                "ferry verify own-model.gguf golden.safetensors\n"
+                "ferry verify en-fr.gguf --record golden.safetensors\n",
     .options = {.own = FERRY_TAKES(TOLERANCE) | FERRY_TAKES(RECORD) | FERRY_TAKES(INPUT) | FERRY_TAKES(FROM) |
                        FERRY_TAKES(TO)},
     .least = 1,

@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "base/printable.h"
 #include "output_file.h"
+#include "progress.h"
 
 bool ferry_is_given(const ferry_call *call, ferry_option option)
 {
@@ -25,6 +26,7 @@ void ferry_complain(const char *format, ...)
     va_start(arguments, format);
     const int size = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    ferry_progress_erase();
     fputs("ferry: ", stderr);
     ferry_printable_write(stderr, ferry_text_view(message));
     fputs(size < (int)sizeof message ? "\n" : "...\n", stderr);

@@ -20,16 +20,18 @@ typedef struct ferry_command {
     const char *synopsis; /* the operands */
     const char *summary;  /* one line */
     const char *details;  /* paragraphs for `ferry help NAME`, each line ended; "" */
+    const char *examples; /* three command lines, each ended: as typed, or with '#' and what it does */
     ferry_taken options;
     size_t least, most;                 /* operands */
     int (*run)(const ferry_call *call); /* returns the exit status */
 } ferry_command;
 
-extern const ferry_command ferry_command_translate, ferry_command_convert, ferry_command_inspect, ferry_command_verify,
-    ferry_command_bench, ferry_command_plot, ferry_command_languages, ferry_command_cache;
+extern const ferry_command ferry_command_translate, ferry_command_score, ferry_command_compare, ferry_command_convert,
+    ferry_command_inspect, ferry_command_verify, ferry_command_bench, ferry_command_plot, ferry_command_languages,
+    ferry_command_cache;
 
 bool ferry_is_given(const ferry_call *call, ferry_option option);
-/* The option's value as it was written; NULL if it was not given. */
+/* The option's value as it was written; NULL if it was not given, or is "-" for a standard stream. */
 const char *ferry_option_text(const ferry_call *call, ferry_option option);
 
 /* Prints "ferry: ", the message and a newline. Names from files and arguments may be in the message as they are: it is

@@ -1,6 +1,12 @@
 #include "line_job.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file_system.h"
 #include "base/system.h"
+#include "base/terminal.h"
 #include "interrupt.h"
 #include "line_output.h"
 
@@ -11,48 +17,139 @@ static const double patience = 0.5; /* seconds */
 /* Lines whose warnings are shown. */
 enum { MOST_WARNINGS = 10 };
 
+/* Text in another encoding has its own warning. */
+static bool is_said(const ferry_line_job *j, const char *warning)
+{
+    return j->lines->kind.encoding == FERRY_ENCODING_OTHER && strcmp(warning, "invalid UTF-8 was read as U+FFFD") == 0;
+}
+
 static void warn(ferry_line_job *j, size_t i, const char *warning)
 {
-    if (warning == NULL || j->warnings == MOST_WARNINGS || ferry_is_given(j->call, FERRY_OPTION_QUIET)) return;
+    if (warning == NULL || is_said(j, warning) || j->warnings == MOST_WARNINGS ||
+        ferry_is_given(j->call, FERRY_OPTION_QUIET))
+        return;
     const bool last = ++j->warnings == MOST_WARNINGS;
     ferry_complain("line %zu: %s%s", j->lines->first + i + 1, warning, last ? " (further warnings are not shown)" : "");
 }
 
-static void write_line(ferry_line_job *j, size_t i, const ferry_result *result)
+/* `why`: the error of the whole call, or NULL. */
+static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, const char *why)
 {
-    const ferry_line_output output = {.call = j->call, .out = j->out};
-    const ferry_output_line line = {.number = j->lines->first + i, .returned = j->lines->returns[i]};
+    const ferry_line_output output = {.call = j->call, .model = j->session->model, .out = j->out};
     const char *reason = ferry_result_error(result, i);
+    const ferry_output_line line = {.number = j->lines->first + i,
+                                    .source = j->lines->texts[i],
+                                    .returned = j->lines->returns[i],
+                                    .error = reason != NULL ? reason : why};
     warn(j, i, ferry_result_warning(result, i));
-    if (!ferry_line_output_write(&output, line, result, i)) j->failed = true;
+    ferry_damage_check_line(&j->damage, j->session->model, result, i);
+    if (j->damage.found) j->failed = true;
+    if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
+    if (!ferry_line_output_write(&output, &line, result, i)) j->failed = true;
     if (reason != NULL) ferry_complain("line %zu: %s", line.number + 1, reason);
 }
 
-/* How many lines there are up to the last one that is finished: after an interruption, output ends there. */
+/* After an interruption, output ends before the first line that is not finished. */
 static size_t lines_to_write(const ferry_line_job *j, const ferry_result *result)
 {
-    size_t count = j->lines->count;
-    while (count > 0 && j->interrupted != 0 && ferry_result_status(result, count - 1) == FERRY_ERROR_CANCELLED) count--;
+    size_t count = 0;
+    if (j->interrupted == 0) return j->lines->count;
+    if (result == NULL) return 0;
+    while (count < j->lines->count && ferry_result_status(result, count) != FERRY_ERROR_CANCELLED) count++;
     return count;
+}
+
+static bool write_lines(ferry_line_job *j, const ferry_result *result, const char *why)
+{
+    const size_t count = lines_to_write(j, result);
+    for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
+    j->lost = ferror(j->out) || fflush(j->out) != 0;
+    if (j->lost)
+        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, strerror(errno), j->written);
+    else if (j->written < j->lines->first + count)
+        j->written = j->lines->first + count;
+    return !j->lost;
 }
 
 static bool translate_lines(ferry_line_job *j)
 {
     ferry_error error;
     ferry_result *result;
-    ferry_translator *translator = j->session->translator;
-    ferry_interrupt_begin(translator);
-    const ferry_status status = ferry_translate(translator, j->lines->texts, j->lines->count, &result, &error);
+    if (!ferry_line_translation_prepare(&j->translation, j->lines)) return false;
+    ferry_interrupt_begin(j->session->translator);
+    const ferry_status status = ferry_line_translation_run(&j->translation, j->lines, &result, &error);
     j->interrupted = ferry_interrupt_end();
     const size_t first = j->lines->first + 1, last = j->lines->first + j->lines->count;
-    if (status != FERRY_OK) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
-    const size_t count = result != NULL ? lines_to_write(j, result) : j->lines->count;
-    for (size_t i = 0; i < count; i++) write_line(j, i, result);
+    if (status != FERRY_OK && j->interrupted == 0) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
+    const bool written = write_lines(j, result, result == NULL ? error.message : NULL);
     ferry_result_destroy(result);
-    return fflush(j->out) == 0 && !ferror(j->out) && j->interrupted == 0; /* the message: ferry_output_close */
+    return written && j->interrupted == 0;
 }
 
-bool ferry_line_job_run(ferry_line_job *j)
+/* ---- continuing an output ---- */
+
+/* Reads `count` lines; `translate`: and translates them. */
+static bool repeat_lines(ferry_line_job *j, size_t count, bool translate)
+{
+    while (count > 0 && ferry_lines_next(j->lines, count)) {
+        if (translate ? !translate_lines(j) : !ferry_line_translation_skip(&j->translation, j->lines)) return false;
+        count -= j->lines->count;
+    }
+    if (count > 0 && !j->lines->failed)
+        ferry_complain("%s: cannot be continued: it has the translations of %zu lines, and %s has %zu lines",
+                       j->out_name, j->resume->complete, j->lines->name, j->lines->first);
+    return count == 0;
+}
+
+/* Whether the last translations of the file come out again. */
+static bool is_continued(ferry_line_job *j)
+{
+    const ferry_resume *resume = j->resume;
+    FILE *out = j->out;
+    ferry_memory_stream again;
+    j->written = resume->complete;
+    if (!repeat_lines(j, resume->complete - resume->checked, false)) return false;
+    const bool opened = ferry_memory_stream_open(&again);
+    j->out = again.file;
+    const bool repeated = opened && repeat_lines(j, resume->checked, true);
+    j->out = out;
+    const bool kept = opened && ferry_memory_stream_close(&again);
+    if (!kept) ferry_complain("out of memory");
+    const bool same = kept && repeated && ferry_resume_matches(resume, (ferry_view){again.data, again.size});
+    if (kept) free(again.data);
+    return same;
+}
+
+static bool continue_output(ferry_line_job *j)
+{
+    const bool continued = is_continued(j);
+    ferry_resume_close(j->resume); /* it is mapped, and must not be cut before */
+    if (!continued) return false;
+    j->lost = !ferry_stream_cut(j->out, j->resume->end);
+    if (j->lost) ferry_complain("%s: cannot write: %s", j->out_name, strerror(errno));
+    return !j->lost;
+}
+
+/* ---- all lines ---- */
+
+int ferry_line_job_progress(void *user, size_t done, size_t total)
+{
+    ferry_line_job *j = user;
+    (void)total;
+    if (j->progress.wanted)
+        ferry_progress_show(&j->progress, "lines", j->lines->first + done, ferry_lines_share(j->lines, done));
+    return 0;
+}
+
+/* Not where translations themselves are seen to come, nor where somebody types. */
+static void begin_progress(ferry_line_job *j)
+{
+    const bool typed = j->lines->descriptor == FERRY_STANDARD_INPUT && ferry_is_terminal(stdin);
+    const bool wanted = !ferry_is_given(j->call, FERRY_OPTION_QUIET) && !typed && !ferry_is_terminal(j->out);
+    ferry_progress_begin(&j->progress, wanted, j->written, ferry_lines_share(j->lines, j->lines->count));
+}
+
+static bool translate_all(ferry_line_job *j)
 {
     const ferry_options *options = &j->session->options;
     const size_t least = (size_t)options->batch * (size_t)options->threads;
@@ -62,5 +159,21 @@ bool ferry_line_job_run(ferry_line_job *j)
         if (!translate_lines(j)) return false;
         if (most < least * MOST_BATCHES && ferry_clock() - start < patience) most *= 2;
     }
-    return !j->lines->failed;
+    return !j->lines->failed && ferry_line_translation_finish(&j->translation);
+}
+
+static bool run(ferry_line_job *j)
+{
+    if (j->resume != NULL && !continue_output(j)) return false;
+    begin_progress(j);
+    const bool done = translate_all(j);
+    ferry_progress_erase();
+    return done;
+}
+
+bool ferry_line_job_run(ferry_line_job *j)
+{
+    const bool done = ferry_line_translation_open(&j->translation, j->call, j->session) && run(j);
+    ferry_line_translation_close(&j->translation);
+    return done;
 }

@@ -1,25 +1,32 @@
-/* What the program prints for a translated line. */
+/* What the program prints for a translated line: its text, with scores or in Marian's forms, its ids, or JSON. */
 #ifndef FERRY_TOOLS_LINE_OUTPUT_H
 #define FERRY_TOOLS_LINE_OUTPUT_H
 
 #include <stdio.h>
 
-#include "command.h"
+#include "translator_session.h"
 
 typedef struct ferry_line_output {
-    const ferry_call *call; /* its options say what is printed */
+    const ferry_call *call;   /* its options say what is printed */
+    const ferry_model *model; /* has the pieces of tokens */
     FILE *out;
 } ferry_line_output;
 
 /* A line of input. */
 typedef struct ferry_output_line {
     size_t number; /* from 0 */
-    bool returned; /* it ended in "\r\n" */
+    ferry_text source;
+    bool returned;     /* it ended in "\r\n" */
+    const char *error; /* why it was not translated; NULL: it was */
 } ferry_output_line;
 
-/* Writes the hypotheses of line `index` of the result; one that failed is an empty line, with the score of probability
- * 0. `result` NULL: the whole call failed. Returns whether the line was translated. */
-bool ferry_line_output_write(const ferry_line_output *output, ferry_output_line line, const ferry_result *result,
+/* Which scores of translations are printed. */
+ferry_session_scores ferry_line_output_scores(const ferry_call *call);
+
+/* Writes the hypotheses of line `index` of the result; of one that failed, an empty line with the score of probability
+ * 0, or an object with its error. `result` NULL: the whole call failed. Returns whether the line was translated and
+ * written. */
+bool ferry_line_output_write(const ferry_line_output *output, const ferry_output_line *line, const ferry_result *result,
                              size_t index);
 
 #endif

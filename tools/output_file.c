@@ -23,11 +23,21 @@ bool ferry_output_is_input(const char *path, const char *input, const char *role
     return true;
 }
 
-FILE *ferry_output_open(const char *path)
+static FILE *open_stream(const char *path, const char *mode)
 {
-    FILE *out = ferry_stream_open(path, "wb");
+    FILE *out = ferry_stream_open(path, mode);
     if (out == NULL) ferry_complain("%s: cannot open: %s", path, strerror(errno));
     return out;
+}
+
+FILE *ferry_output_open(const char *path)
+{
+    return open_stream(path, "wb");
+}
+
+FILE *ferry_output_continue(const char *path)
+{
+    return open_stream(path, "ab");
 }
 
 bool ferry_output_close(FILE *out, const char *path)

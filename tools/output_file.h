@@ -13,6 +13,8 @@
 bool ferry_output_is_input(const char *path, const char *input, const char *role);
 /* Opens `path` for a stream; prints a message and returns NULL when that fails. */
 FILE *ferry_output_open(const char *path);
+/* The same, after what is in the file. */
+FILE *ferry_output_continue(const char *path);
 /* Closes a stream (standard output is flushed instead). Prints a message and returns false if anything written to it
  * was lost. `out` NULL: nothing to do. */
 bool ferry_output_close(FILE *out, const char *path);

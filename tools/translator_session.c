@@ -4,35 +4,48 @@
 
 #include "open_model.h"
 
-static void set_options(const ferry_call *call, ferry_options *options)
+/* Draws and alternatives are made without a beam, n-best lists need one. */
+static void choose_beam(const ferry_call *call, ferry_options *options)
 {
-    const bool nbest = ferry_is_given(call, ferry_search_option("nbest"));
-    options->scores = nbest ? 1 : 0; /* greedy search is faster without */
-    ferry_arguments_apply(&call->arguments, options);
-    if (nbest && !ferry_is_given(call, ferry_search_option("beam")) && options->beam < options->nbest)
+    if (ferry_is_given(call, ferry_search_option("beam"))) return;
+    if (options->sample != 0 || options->alternatives != 0)
+        options->beam = 1;
+    else if (ferry_is_given(call, ferry_search_option("nbest")) && options->beam < options->nbest)
         options->beam = options->nbest;
 }
 
-static bool create_translator(const ferry_call *call, ferry_session *session)
+static void set_options(const ferry_call *call, const ferry_session_needs *needs, ferry_options *options)
+{
+    options->scores = needs->scores != FERRY_SCORES_NONE;
+    if (needs->scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
+    options->progress = needs->progress;
+    options->user = needs->user;
+    options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
+    if (ferry_option_is_taken(call->arguments.taken, (int)ferry_search_option("split")))
+        options->split = FERRY_SPLIT_AUTO;
+    ferry_arguments_apply(&call->arguments, options);
+    if (ferry_is_given(call, FERRY_OPTION_SEED))
+        options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
+    choose_beam(call, options);
+}
+
+static bool create_translator(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
     ferry_error error;
     ferry_options *options = &session->options;
     ferry_options_default(session->model, options, sizeof *options);
-    set_options(call, options);
-    if (options->nbest > options->beam) {
-        ferry_complain("--nbest: expected at most --beam, which is %d, found %d", (int)options->beam,
-                       (int)options->nbest);
-        return false;
-    }
-    return ferry_succeeded(ferry_translator_create(session->model, options, &session->translator, &error), &error);
+    set_options(call, needs, options);
+    const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
+    if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
+    return status == FERRY_OK;
 }
 
-bool ferry_session_open(const ferry_call *call, ferry_session *session)
+bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
     memset(session, 0, sizeof *session);
-    session->model = ferry_open_wanted_model(call);
+    session->model = needs->path != NULL ? ferry_open_model(call, needs->path) : ferry_open_wanted_model(call);
     if (session->model == NULL) return false;
-    if (create_translator(call, session)) return true;
+    if (create_translator(call, needs, session)) return true;
     ferry_session_close(session);
     return false;
 }

@@ -10,9 +10,24 @@ typedef struct ferry_session {
     ferry_translator *translator;
 } ferry_session;
 
-/* Opens the wanted model (open_model.h) and creates a translator; options that are not given keep the model's defaults.
- * Prints a message and returns false on failure. */
-bool ferry_session_open(const ferry_call *call, ferry_session *session);
+/* Which scores a command needs, unless options say more. */
+typedef enum ferry_session_scores {
+    FERRY_SCORES_NONE, /* greedy search is faster without */
+    FERRY_SCORES_MODEL,
+    FERRY_SCORES_SUM /* without the model's penalties: sums of log-probabilities */
+} ferry_session_scores;
+
+/* What a command needs; zeroed: the least. */
+typedef struct ferry_session_needs {
+    const char *path; /* of the model; NULL: the wanted one (open_model.h) */
+    ferry_session_scores scores;
+    int (*progress)(void *user, size_t done, size_t total); /* as in ferry_options */
+    void *user;
+} ferry_session_needs;
+
+/* Opens the model and creates a translator; other options that are not given keep the model's defaults. Prints a
+ * message and returns false on failure. */
+bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing, builds, and translates its arguments with the model that ships:
-#     tools/try.sh "Hello, world!"
+#     tools/try.sh "How do I get to the island?"
 set -eu
 cd "$(dirname "$0")/.."
 

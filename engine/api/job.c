@@ -6,19 +6,9 @@
 #include "argument_checks.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
-#include "engine/search/sample.h"
 #include "tokens.h"
 
-/* Source tokens of the sentences that a worker decodes together: bounds their keys and values. */
-enum { BATCH_TOKENS = 512 };
-
 /* ---- what workers share ---- */
-
-/* After a failure, and when the call is cancelled. */
-static bool stopped(ferry_job *job)
-{
-    return atomic_load(&job->translator->cancelled);
-}
 
 void ferry_job_stop(ferry_job *job, const ferry_error *error)
 {
@@ -38,7 +28,7 @@ static ferry_status take_status(ferry_job *job, ferry_error *error)
 static void report_progress(ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    if (options->progress == NULL || job->count == 0 || stopped(job)) return;
+    if (options->progress == NULL || job->count == 0 || ferry_job_stopped(job)) return;
     if (options->progress(options->user, atomic_load(&job->done), job->count) != 0)
         ferry_translator_cancel(job->translator);
 }
@@ -182,7 +172,7 @@ static void prepare_item(void *user, int32_t worker, size_t item)
     ferry_error error;
     ferry_profile *profile = ferry_translator_profile(p->job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!stopped(p->job) && p->prepare(p->job, item, &error) != FERRY_OK) ferry_job_stop(p->job, &error);
+    if (!ferry_job_stopped(p->job) && p->prepare(p->job, item, &error) != FERRY_OK) ferry_job_stop(p->job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
@@ -231,7 +221,7 @@ const ferry_job_sentence *ferry_job_take(ferry_job_share *share)
         share->alone = end; /* nothing follows */
         return alone < end ? alone : NULL;
     }
-    const size_t index = stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
+    const size_t index = ferry_job_stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
     return index < job->sentence_count ? &job->sentences[index] : NULL;
 }
 
@@ -239,7 +229,7 @@ ferry_status ferry_job_finish_sentence(ferry_job_share *share, const ferry_job_s
 {
     FERRY_TRY(finish_part(share->job, sentence->line, error));
     if (share->worker == 0) report_progress(share->job);
-    return stopped(share->job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    return ferry_job_stopped(share->job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
 ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, const ferry_error *why,
@@ -254,182 +244,14 @@ ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sen
     return finish_part(job, sentence->line, error);
 }
 
-/* ---- translating ---- */
-
-static bool take_sentence(void *user, ferry_generate_sentence *sentence)
-{
-    ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_generation *generation = &job->translator->model->file.generation;
-    const ferry_job_sentence *next = ferry_job_take(share);
-    if (next == NULL) return false;
-    const ferry_ids *ids = &next->part->ids, *prefix = &next->part->prefix;
-    *sentence = (ferry_generate_sentence){
-        .ids = ids->ids,
-        .length = (int32_t)ids->count,
-        .rules = {.options = job->translator->options,
-                  .eos_ids = generation->eos_ids,
-                  .eos_count = generation->eos_count,
-                  .start_id = generation->start_id,
-                  .prefix = prefix->ids,
-                  .prefix_count = (int32_t)prefix->count},
-        .tag = (size_t)(next - job->sentences),
-    };
-    if (sentence->rules.options.sample != 0)
-        sentence->rules.stream =
-            ferry_sample_stream(ids->ids, (int32_t)ids->count, prefix->ids, (int32_t)prefix->count);
-    sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
-    return true;
-}
-
-/* Whether the hypothesis ended because it may not be longer. */
-static bool ended_at_limit(const ferry_translator *translator, const ferry_hypothesis *hypothesis, int32_t limit)
-{
-    const ferry_generation *generation = &translator->model->file.generation;
-    if (hypothesis->length < limit) return false;
-    for (int32_t i = 0; translator->options.forced_last_id < 0 && i < generation->eos_count; i++)
-        if (generation->eos_ids[i] == hypothesis->ids[limit - 1]) return false;
-    return true;
-}
-
-static ferry_status take_hypotheses(const ferry_translator *translator, ferry_part *part, const ferry_search *search,
-                                    ferry_error *error)
-{
-    const int32_t count = ferry_search_count(search),
-                  limit = ferry_translator_target_length(translator, part->ids.count);
-    FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
-    for (int32_t i = 0; i < count; i++) {
-        ferry_result_hypothesis *to = &part->result.hypotheses[i];
-        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
-        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
-        if (ended_at_limit(translator, &hypothesis, limit)) part->ended_at = limit;
-        if (translator->options.scores == 0) to->score = 0;
-    }
-    return FERRY_OK;
-}
-
-/* ---- partial translations ---- */
-
-/* Whether options.partial is called. */
-static bool tells_partial(const ferry_job *job)
-{
-    const ferry_options *options = &job->translator->options;
-    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
-}
-
-/* Of a sentence: of a line that was split, no part is told. */
-static bool is_told(const ferry_job *job, const ferry_job_sentence *sentence)
-{
-    return tells_partial(job) && job->lines[sentence->line].parts.count == 1;
-}
-
-static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
-{
-    ferry_translator *translator = job->translator;
-    const ferry_options *options = &translator->options;
-    ferry_pool_enter(translator->pool);
-    if (text.data == NULL) text.data = "";
-    if (!stopped(job) && options->partial(options->user, sentence->line, text) != 0)
-        ferry_translator_cancel(translator);
-    ferry_pool_leave(translator->pool);
-}
-
-static ferry_status tell_step(void *user, size_t index, const ferry_search *search, ferry_error *error)
-{
-    const ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_job_sentence *sentence = &job->sentences[index];
-    if (!is_told(job, sentence)) return FERRY_OK;
-    const ferry_hypothesis so_far = ferry_search_so_far(search);
-    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
-    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-    ferry_string text = {0};
-    const ferry_status status =
-        ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
-    ferry_profile_leave(profile, around);
-    if (status == FERRY_OK) tell(job, sentence, (ferry_text){text.data, text.size});
-    free(text.data);
-    return status;
-}
-
-static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
-                                ferry_error *error)
-{
-    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-    for (size_t i = 0; i < part->result.count; i++)
-        FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
-    ferry_profile_leave(profile, around);
-    return FERRY_OK;
-}
-
-static bool wants_weights(void *user, const ferry_search *search)
-{
-    const ferry_job *job = ((const ferry_job_share *)user)->job;
-    if (job->translator->options.alignment != 0) return true;
-    return job->texts != NULL && ferry_tokens_need_words(job->translator, search);
-}
-
-static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
-                                    ferry_error *error)
-{
-    ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_translator *translator = job->translator;
-    ferry_part *part = job->sentences[index].part;
-    FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
-    if (finished->weights != NULL)
-        FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
-    if (job->texts != NULL)
-        FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
-    if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
-    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (is_told(job, &job->sentences[index])) tell(job, &job->sentences[index], (ferry_text){best->text, best->size});
-    return ferry_job_finish_sentence(share, &job->sentences[index], error);
-}
-
-static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
-{
-    ferry_job_share *share = user;
-    return ferry_job_fail_sentence(share, &share->job->sentences[index], why, error);
-}
-
-/* Translates the queue, or one sentence alone. */
-static void translate_share(ferry_job_share *share)
-{
-    ferry_job *job = share->job;
-    ferry_error error;
-    ferry_translator *translator = job->translator;
-    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
-    const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
-    const size_t even =
-        (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
-    const ferry_model_file *file = &translator->model->file;
-    const ferry_force_rules force = {.start_id = file->generation.start_id,
-                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
-    const ferry_generate_source queue = {
-        .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
-        .tokens = BATCH_TOKENS,
-        .beam = ferry_search_width(&translator->options),
-        .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
-        .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
-        .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
-        .wants_weights = ferry_translator_wants_tokens(translator) ? wants_weights : NULL,
-        .force = &force,
-        .next = take_sentence,
-        .finished = finish_sentence,
-        .failed = fail_sentence,
-        .stepped = tells_partial(job) ? tell_step : NULL,
-        .user = share,
-    };
-    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) ferry_job_stop(job, &error);
-}
+/* ---- workers ---- */
 
 static void work(ferry_job_share share)
 {
     ferry_profile *profile = ferry_translator_profile(share.job->translator, share.worker);
-    if (stopped(share.job)) return;
+    if (ferry_job_stopped(share.job)) return;
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    (share.job->work != NULL ? share.job->work : translate_share)(&share);
+    (share.job->work != NULL ? share.job->work : ferry_job_translate_share)(&share);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
@@ -443,7 +265,7 @@ static void work_item(void *user, int32_t worker, size_t item)
 static void work_alone(ferry_job *job)
 {
     ferry_translator *translator = job->translator;
-    for (size_t i = 0; i < job->sentence_count && !stopped(job); i++) {
+    for (size_t i = 0; i < job->sentence_count && !ferry_job_stopped(job); i++) {
         if (!job->sentences[i].alone) continue;
         ferry_screen_destroy(&translator->screen);
         for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
@@ -473,14 +295,34 @@ static ferry_status make_screen(ferry_job *job, ferry_error *error)
                                &translator->screen, error);
 }
 
-static ferry_status run(ferry_job *job, ferry_error *error)
+static void work_queue(ferry_job *job)
 {
-    ferry_translator *translator = job->translator;
+    const ferry_translator *translator = job->translator;
     const size_t threads = (size_t)translator->options.threads;
-    FERRY_TRY(make_queue(job, error));
-    FERRY_TRY(make_screen(job, error));
     ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
     work_alone(job);
+}
+
+/* What remains of the queue are the sentences that are translated again. */
+static void keep_again(ferry_job *job)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->sentence_count; i++) {
+        if (!job->sentences[i].again) continue;
+        job->sentences[count] = job->sentences[i];
+        job->sentences[count++].alone = false;
+    }
+    job->sentence_count = count;
+    atomic_store(&job->taken, 0);
+}
+
+static ferry_status run(ferry_job *job, ferry_error *error)
+{
+    FERRY_TRY(make_queue(job, error));
+    FERRY_TRY(make_screen(job, error));
+    work_queue(job);
+    keep_again(job);
+    work_queue(job);
     report_progress(job);
     return take_status(job, error);
 }

@@ -1,5 +1,5 @@
 /* One call of a translator: a queue of sentences, longest first, from which its workers take the next one as places
- * become free. A line is one sentence, or several parts of a long one (parts.h). Sentences are translated (job.c), or
+ * become free. A line is one sentence, or several parts (parts.h). Sentences are translated (translate.c), or
  * scored with given translations (score.c). */
 #ifndef FERRY_API_JOB_H
 #define FERRY_API_JOB_H
@@ -22,6 +22,7 @@ typedef struct ferry_job_sentence {
     size_t line;
     ferry_part *part; /* with ids */
     bool alone;       /* memory did not suffice for it and its neighbors */
+    bool again;       /* its translation loops: it is translated once more, when all others are done */
 } ferry_job_sentence;
 
 typedef struct ferry_job ferry_job;
@@ -51,6 +52,12 @@ struct ferry_job {
     ferry_error error; /* written by the worker that set `status` */
 };
 
+/* After a failure, and when the call is cancelled. */
+static inline bool ferry_job_stopped(const ferry_job *job)
+{
+    return atomic_load(&job->translator->cancelled);
+}
+
 /* UNSUPPORTED if the model has no tokenizer. */
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
 /* The next sentence of a share; NULL if there is none, or the call is cancelled. */
@@ -62,6 +69,8 @@ ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sen
                                      ferry_error *error);
 /* A line whose result has no sentence is complete. */
 void ferry_job_finish_line(ferry_job *job, size_t line);
+/* Translates sentences of the queue, or one alone. */
+void ferry_job_translate_share(ferry_job_share *share);
 /* Ends the call with an error: workers stop. */
 void ferry_job_stop(ferry_job *job, const ferry_error *error);
 /* Calls prepare(job, line) for each line on the threads of the pool. Errors: the first one that it returns. */

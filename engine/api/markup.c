@@ -142,19 +142,30 @@ static bool is_in_word(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* An element whose text is kept: instead of bytes begin … end - 1 of the target, or beside a word of it. */
-static ferry_status write_kept(call *c, ferry_view target, size_t begin, size_t end, const ferry_markup_item *item)
+static bool is_blank(const call *c, size_t at)
 {
-    const bool inserted = begin == end;
-    if (inserted && begin > 0 && is_in_word(target.data[begin - 1])) FERRY_TRY(write_bytes(c, " ", 1));
+    return at < c->markup.text.size && c->markup.text.data[at] == ' ';
+}
+
+/* An element whose text is kept: instead of bytes begin … end - 1 of the target, or beside a word of it. `beside`:
+ * behind another one. Where a blank was in the source, there is one. */
+static ferry_status write_kept(call *c, ferry_view target, size_t begin, size_t end, const ferry_markup_item *item,
+                               bool beside)
+{
+    const size_t after = c->markup.items[item->partner].at;
+    const bool inserted = begin == end, word = begin > 0 && is_in_word(target.data[begin - 1]);
+    const bool spaced = c->output.size > 0 && c->output.data[c->output.size - 1] == ' ';
+    if (!spaced && (beside || word) && (inserted || (item->at > 0 && is_blank(c, item->at - 1))))
+        FERRY_TRY(write_bytes(c, " ", 1));
     FERRY_TRY(write_source(c, item->begin, item->end));
-    return inserted && end < target.size && is_in_word(target.data[end]) ? write_bytes(c, " ", 1) : FERRY_OK;
+    const bool parted = end < target.size && is_in_word(target.data[end]) && (inserted || is_blank(c, after));
+    return parted ? write_bytes(c, " ", 1) : FERRY_OK;
 }
 
 /* The translation, with its items. */
 static ferry_status write_placed(call *c, ferry_view target, const sentence *s, const ferry_placed *placed)
 {
-    size_t at = 0;
+    size_t at = 0, kept_end = SIZE_MAX;
     for (size_t i = 0; i < s->after_item - s->first_item; i++) {
         const ferry_markup_item *item = &c->markup.items[s->first_item + placed[i].item];
         if (!item->kept || item->kind == FERRY_MARKUP_OPEN)
@@ -162,7 +173,8 @@ static ferry_status write_placed(call *c, ferry_view target, const sentence *s, 
         if (!item->kept)
             FERRY_TRY(write_source(c, item->begin, item->end));
         else if (item->kind == FERRY_MARKUP_OPEN) /* its end follows */
-            FERRY_TRY(write_kept(c, target, placed[i].at, placed[i + 1].at, item));
+            FERRY_TRY(write_kept(c, target, placed[i].at, placed[i + 1].at, item, placed[i].at == kept_end));
+        if (item->kept) kept_end = placed[i].at;
         at = placed[i].at;
     }
     return write_text(c, target.data + at, target.size - at);

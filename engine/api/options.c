@@ -5,9 +5,9 @@
 #include "engine/file/schema.h"
 #include "model.h"
 
-/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `partial`. New fields come after it, and make the
+/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `on_loop`. New fields come after it, and make the
  * struct larger: one that would fit into its padding has to be followed by another. */
-enum { FIRST_SIZE = offsetof(ferry_options, partial) + sizeof(int (*)(void)) };
+enum { FIRST_SIZE = offsetof(ferry_options, on_loop) + sizeof(ferry_on_loop) };
 /* Of any future release: a larger size is rather a struct that was not filled in. */
 enum { LARGEST_SIZE = 4096 };
 

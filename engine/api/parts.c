@@ -7,6 +7,10 @@
 #include "cuts.h"
 #include "tokenizer/sentences.h"
 
+/* Of source tokens: lines of several sentences that have more are split by FERRY_SPLIT_AUTO. docs/decoding.md tells how
+ * it was chosen. */
+enum { MOST_TOGETHER = 10 };
+
 enum {
     MOST_BYTES = 64,     /* of text for a source token: a line with more is too long, whatever it contains */
     MOST_TEXT = 1 << 20, /* bytes that are tokenized at once, however many tokens a part may have */
@@ -155,6 +159,7 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry
         swap_trial(s, part);
         return FERRY_OK;
     }
+    part->cut = true;
     size_t high = tokens > s->limit + MOST_BYTES ? probe : window + 1;
     s->guess = probe * s->limit / (tokens + 1);
     if (s->guess > window) s->guess = window;
@@ -183,7 +188,7 @@ static ferry_view take_space(splitter *s)
     return take(s, ferry_utf8_leading_space(s->rest));
 }
 
-static ferry_status split(splitter *s, ferry_error *error)
+static ferry_status split_rest(splitter *s, ferry_error *error)
 {
     ferry_part *part;
     take_space(s);
@@ -197,14 +202,25 @@ static ferry_status split(splitter *s, ferry_error *error)
     return FERRY_OK;
 }
 
-/* As one part, if it is short enough. */
+/* Whether sentences follow the line's first one. */
+static bool has_several(const splitter *s)
+{
+    const size_t space = ferry_utf8_leading_space(s->rest);
+    if (space == s->rest.size) return false;
+    const size_t end = ferry_sentence_end(s->rest, space, s->translator->sentences);
+    return !ferry_utf8_is_blank((ferry_view){s->rest.data + end, s->rest.size - end});
+}
+
+/* As one part, if it is short enough and not to be split. */
 static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
 {
+    const ferry_split split = s->translator->options.split;
     ferry_part *part;
     size_t probe, tokens;
     *fits = false;
-    if (ferry_parts_is_long(s->rest.size, s->limit)) return FERRY_OK;
+    if (ferry_parts_is_long(s->rest.size, s->limit) || (split == FERRY_SPLIT_ALL && has_several(s))) return FERRY_OK;
     FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, fits, error));
+    if (*fits && split == FERRY_SPLIT_AUTO && s->trial.count > MOST_TOGETHER && has_several(s)) *fits = false;
     if (!*fits) return FERRY_OK;
     FERRY_TRY(ferry_parts_add(s->parts, &part, error));
     part->text = s->rest;
@@ -224,7 +240,7 @@ ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, fe
         s.tag.size = 0;
         s.rest = line;
     }
-    if (status == FERRY_OK && !whole) status = split(&s, error);
+    if (status == FERRY_OK && !whole) status = split_rest(&s, error);
     free(s.trial.ids);
     free(s.ranges.ranges);
     return status;
@@ -326,22 +342,63 @@ static const ferry_part *failed_part(const ferry_parts *parts)
     return NULL;
 }
 
+/* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
+static ferry_name words_of(const ferry_part *part, int kind)
+{
+    const ferry_doubts *doubts = &part->doubts;
+    switch (kind) {
+    case FERRY_DOUBT_CUT: return ferry_name_format("ended at max_length %d", (int)doubts->limit);
+    case FERRY_DOUBT_LOOP:
+        if (doubts->loop.length == 1)
+            return ferry_name_format("repeats itself: the same token %zu times in a row", doubts->loop.times);
+        return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", doubts->loop.length,
+                                 doubts->loop.times);
+    case FERRY_DOUBT_SHORT:
+        if (doubts->blank) return ferry_name_format("is blank");
+        return ferry_name_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length,
+                                 part->ids.count);
+    default: return ferry_name_format("replaces one that repeated itself");
+    }
+}
+
+static bool has(const ferry_part *part, int kind)
+{
+    return kind != 0 ? (part->doubts.kinds & kind) != 0 : part->again;
+}
+
+/* One warning for all parts of this kind. */
+static ferry_status warn_of(const ferry_parts *parts, int kind, ferry_result_line *line, ferry_error *error)
+{
+    size_t count = 0, first = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        if (has(&parts->parts[i], kind) && count++ == 0) first = i;
+    if (count == 0) return FERRY_OK;
+    const ferry_name words = words_of(&parts->parts[first], kind);
+    line->doubts |= kind;
+    if (parts->count == 1) return ferry_result_line_warn(line, error, "the translation %s", words.text);
+    return ferry_result_line_warn(line, error, "the translation of part %zu %s (of all parts: %zu)", first + 1,
+                                  words.text, count);
+}
+
+/* Whether it has to be said that the line has several parts: nobody asked for them, or sentences are cut. */
+static bool is_notable(const ferry_parts *parts, const ferry_translator *translator)
+{
+    bool cut = translator->options.split == FERRY_SPLIT_NONE;
+    for (size_t i = 0; i < parts->count; i++) cut = cut || parts->parts[i].cut;
+    return parts->count > 1 && cut;
+}
+
 static ferry_status warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
                          ferry_error *error)
 {
-    size_t tokens = 0, ended = 0, first = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        tokens += parts->parts[i].ids.count;
-        if (parts->parts[i].ended_at > 0 && ended++ == 0) first = i;
-    }
-    if (parts->count > 1)
+    static const int kinds[] = {FERRY_DOUBT_CUT, FERRY_DOUBT_LOOP, FERRY_DOUBT_SHORT, 0};
+    size_t tokens = 0;
+    for (size_t i = 0; i < parts->count; i++) tokens += parts->parts[i].ids.count;
+    if (is_notable(parts, translator))
         FERRY_TRY(ferry_result_line_warn(line, error, "split into %zu parts: %zu source tokens, max_source is %d",
                                          parts->count, tokens, (int)ferry_translator_source_limit(translator)));
-    if (ended == 0) return FERRY_OK;
-    const int limit = parts->parts[first].ended_at;
-    if (parts->count == 1) return ferry_result_line_warn(line, error, "the translation ended at max_length %d", limit);
-    return ferry_result_line_warn(line, error, "the translation of part %zu ended at max_length %d (of all parts: %zu)",
-                                  first + 1, limit, ended);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) FERRY_TRY(warn_of(parts, kinds[k], line, error));
+    return FERRY_OK;
 }
 
 ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,

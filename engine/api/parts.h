@@ -1,8 +1,9 @@
-/* A line as one sentence or, if it is too long for that, as several: how it is split, and how the translations of its
- * parts become its own. */
+/* A line as one sentence or, if it is too long for that or ferry_options.split wants it, as several: how it is split,
+ * and how the translations of its parts become its own. */
 #ifndef FERRY_API_PARTS_H
 #define FERRY_API_PARTS_H
 
+#include "doubts.h"
 #include "result.h"
 #include "translator.h"
 
@@ -12,8 +13,10 @@ typedef struct ferry_part {
     ferry_ids ids;        /* empty: nothing is left of the text; its translation is the text itself */
     ferry_ids prefix;     /* of the translation */
     ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
+    bool cut;             /* the next part begins within the sentence in which this one ends */
     ferry_result_line result;
-    int32_t ended_at; /* max_length, if a hypothesis ended there, else 0 */
+    ferry_doubts doubts; /* of the result */
+    bool again;          /* the result replaces a translation that looped */
 } ferry_part;
 
 /* The parts of a line; empty when zeroed. */
@@ -30,7 +33,8 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
  * once. */
 bool ferry_parts_is_long(size_t bytes, size_t limit);
 /* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
- * (ferry_translator_source_limit): usually one; none if there is nothing but white space. A part is a sentence
+ * (ferry_translator_source_limit): one, if they permit it and options.split does not want several; none if there is
+ * nothing but white space. One of several parts is a sentence
  * (tokenizer/sentences.h), or ends at the last cut (cuts.h) of the best kind that there is within one. The parts point
  * into the line. Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors: LIMIT (not
  * even one character fits), CANCELLED, MEMORY. */

@@ -157,3 +157,8 @@ const char *ferry_result_warning(const ferry_result *result, size_t line)
 {
     return line < ferry_result_count(result) ? result->lines[line].warning : NULL;
 }
+
+int ferry_result_doubts(const ferry_result *result, size_t line)
+{
+    return line < ferry_result_count(result) ? result->lines[line].doubts : 0;
+}

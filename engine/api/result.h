@@ -36,6 +36,7 @@ typedef struct ferry_result_line {
     ferry_status status;
     char *error;   /* NULL if there is none */
     char *warning; /* NULL if there is none */
+    int doubts;    /* a sum of ferry_doubt */
 } ferry_result_line;
 
 /* A sentence of a text: bytes from … to - 1 of the text, and of its translation. */

@@ -82,6 +82,7 @@ static ferry_status summarize(ferry_result *result, ferry_error *error)
     for (size_t i = 0; i < sentences->count; i++) {
         failed += !is_translated(sentences, i);
         warned += sentences->lines[i].warning != NULL;
+        line->doubts |= sentences->lines[i].doubts;
     }
     for (size_t i = 0; failed > 0 && line->error == NULL; i++)
         if (!is_translated(sentences, i))
@@ -207,6 +208,7 @@ ferry_status ferry_result_sentence(const ferry_result *result, size_t index, fer
         .score = ferry_result_score(result->sentences, index, 0),
         .error = ferry_result_error(result->sentences, index),
         .warning = ferry_result_warning(result->sentences, index),
+        .doubts = ferry_result_doubts(result->sentences, index),
     };
     ferry_copy_struct(sentence, size, &known, sizeof known);
     return FERRY_OK;

@@ -87,7 +87,8 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, position_key(&user, "type").text, &type, error));
     const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return check_position(binder, stack, error);
-    return ferry_fail(error, status, "%s: %sposition: %s", binder->gguf->file, user.keys, inner.message);
+    const char *group = ferry_text_begins(inner.message, "position.") ? "" : "position: "; /* a key has it already */
+    return ferry_fail(error, status, "%s: %s%s%s", binder->gguf->file, user.keys, group, inner.message);
 }
 
 /* ---- stacks ---- */

@@ -31,8 +31,9 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
         if (!ferry_schema_knows_feature(features[i])) {
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: feature '%s' is not supported by this build",
-                              gguf->file, ferry_printable_view(features[i]).text);
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: key 'ferry.features': '%s' is not supported by this build", gguf->file,
+                              ferry_printable_view(features[i]).text);
         }
     }
     return FERRY_OK;

@@ -30,11 +30,14 @@ static ferry_status read_real(const reader *r, float *field, ferry_error *error)
 static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *error)
 {
     ferry_view text;
+    ferry_name known = {""};
     FERRY_TRY(ferry_gguf_get_text(r->gguf, r->name, &text, error));
-    for (*number = 0; r->key->choices[*number] != NULL; ++*number)
+    for (*number = 0; r->key->choices[*number] != NULL; ++*number) {
         if (ferry_view_is(text, r->key->choices[*number])) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build",
-                      r->gguf->file, r->name, ferry_printable_view(text).text);
+        known = ferry_name_format("%s%s%s", known.text, *number > 0 ? "|" : "", r->key->choices[*number]);
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build; expected %s",
+                      r->gguf->file, r->name, ferry_printable_view(text).text, known.text);
 }
 
 /* Before its elements are read. */

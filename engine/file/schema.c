@@ -38,6 +38,9 @@ const char *const ferry_early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] =
                                                   [FERRY_EARLY_STOPPING_TRUE] = "true",
                                                   [FERRY_EARLY_STOPPING_NEVER] = "never",
                                                   NULL};
+static const char *const split_names[] = {
+    [FERRY_SPLIT_NONE] = "none", [FERRY_SPLIT_AUTO] = "auto", [FERRY_SPLIT_ALL] = "all", NULL};
+static const char *const on_loop_names[] = {[FERRY_ON_LOOP_WARN] = "warn", [FERRY_ON_LOOP_RETRY] = "retry", NULL};
 const char *const ferry_activation_names[] = {[FERRY_RELU] = "relu",
                                               [FERRY_GELU] = "gelu",
                                               [FERRY_SWISH] = "swish",
@@ -198,13 +201,21 @@ static const ferry_key decoding_keys[] = {
     {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, batch), .least = 1, .most = MAX_BATCH, .usual = 64,
      .help = "lines decoded together"},
     {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alignment)},
-    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns)},
-    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives)},
-    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample)},
+    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns),
+     .help = "an unknown word becomes the source word that it comes from"},
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives),
+     .help = "the N best differ in their first token"},
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample), .help = "draw the N best at random"},
     {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, temperature), .above = true, .most = 1000,
-     .usual = 1},
-    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY},
-    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1},
+     .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY,
+     .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1,
+     .help = "of --sample: only the likeliest tokens that add up to probability X"},
+    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, split), .choices = split_names,
+     .help = "which lines are translated sentence by sentence; default: auto"},
+    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
+     .help = "what to do with a translation that repeats itself"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {

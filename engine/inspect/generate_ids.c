@@ -12,7 +12,11 @@ static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, in
     const ferry_stack *encoder = &job->translator->model->file.transformer.encoder;
     const size_t bytes = (size_t)length * sizeof *ids;
     ferry_part *part;
-    if (length < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: expected at least one id", line);
+    if (length < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: its offsets descend", line);
+    if (length == 0) {
+        ferry_job_finish_line(job, line);
+        return ferry_result_line_begin(&job->result->lines[line], 1, error);
+    }
     if (encoder->position.limit > 0 && length > encoder->position.limit)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %d tokens: the model's positions end at %d",
                           (int)length, (int)encoder->position.limit);

@@ -43,7 +43,7 @@ _size, _int, _i32, _float, _string, _pointer = c.c_size_t, c.c_int, c.c_int32, c
 _Error = _structure("ferry_error", (_int, "status"), (c.c_char * 508, "message"))
 _Text = _structure("ferry_text", (c.POINTER(c.c_char), "data"), (_size, "size"))
 _Sentence = _structure("ferry_sentence", (_size, "source_begin source_end target_begin target_end"), (_int, "status"),
-                       (_float, "score"), (_string, "error warning"))
+                       (_float, "score"), (_string, "error warning"), (_int, "doubts"))
 _Options = _structure(
     "ferry_options", (_size, "size"), (_string, "from to"), (_int, "policy"), (_i32, "beam nbest"),
     (_float, "length_penalty word_penalty"), (_int, "early_stopping"), (_i32, "max_source max_length"),
@@ -52,7 +52,8 @@ _Options = _structure(
     (_size, "suppressed_count"), (_i32, "shortlist scores threads batch"), (_size, "memory_limit"),
     (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"),
     (_i32, "alignment replace_unknowns alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
-    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"))
+    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"),
+    (_int, "split on_loop"))
 _to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the end of what makes an object
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),
@@ -80,8 +81,7 @@ def _str(value: Any) -> Any:
 
 
 def _texts(lines: Sequence[str]) -> Any:
-    data = [line.encode() for line in lines]
-    return (_Text * len(data))(*((c.cast(c.c_char_p(each), c.POINTER(c.c_char)), len(each)) for each in data))
+    return (_Text * len(lines))(*((c.cast(c.c_char_p(b), _to(c.c_char)), len(b)) for b in map(str.encode, lines)))
 
 
 def _slicer(text: str) -> Callable[[int, int], slice]:

@@ -126,13 +126,20 @@ const json_t *ferry_json_get(ferry_json json, const char *key)
 
 /* ---- values ---- */
 
+static const char *path_of(ferry_json json)
+{
+    return json.path != NULL ? json.path : "";
+}
+
 static ferry_status refuse(ferry_json json, const char *key, const char *expected, const json_t *found,
                            ferry_error *error)
 {
-    if (!json.texts) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %s", json.file, key, expected);
+    if (!json.texts)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s", json.file, path_of(json), key,
+                          expected);
     const char *text = json_is_array(found) ? "a list" : json_string_value(found);
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %s, found '%s'", json.file, key, expected,
-                      ferry_printable_view(ferry_text_view(text)).text);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", json.file, path_of(json), key,
+                      expected, ferry_printable_view(ferry_text_view(text)).text);
 }
 
 /* One value, not a list, for texts; NULL where it is absent. */
@@ -149,8 +156,8 @@ ferry_status ferry_json_integer_value(ferry_json json, const char *key, const js
     if (json.texts ? !ferry_parse_integer(ferry_text_view(json_string_value(found)), &number) : !json_is_integer(found))
         return refuse(json, key, "an integer", found, error);
     if (number < least || number > most) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected %" PRId32 " to %" PRId32 ", found %" PRId64,
-                          json.file, key, least, most, number);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %" PRId32 " to %" PRId32 ", found %" PRId64,
+                          json.file, path_of(json), key, least, most, number);
     }
     *value = (int32_t)number;
     return FERRY_OK;
@@ -219,5 +226,5 @@ const char *ferry_json_text_at(const json_t *list, size_t index)
 ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error)
 {
     if (ferry_json_get(json, key) != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s' is missing", json.file, key);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s' is missing", json.file, path_of(json), key);
 }

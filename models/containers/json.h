@@ -13,7 +13,8 @@
 typedef struct ferry_json {
     const json_t *object;
     const char *file;
-    bool texts; /* all values are texts or lists of texts, and their form says whether they are numbers (YAML) */
+    bool texts;       /* all values are texts or lists of texts, and their form says whether they are numbers (YAML) */
+    const char *path; /* of the keys in the file: "position."; NULL: none */
 } ferry_json;
 
 /* Jansson's hash tables are seeded from /dev/urandom when the first is made, so that keys of a file cannot be chosen to

@@ -59,7 +59,7 @@ static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const c
     FERRY_TRY(yaml ? ferry_yaml_parse(text, file, plan->account, &tree, error)
                    : ferry_json_parse(text, file, plan->account, &tree, error));
     FERRY_TRY(ferry_import_keep_json(plan, file, tree, error));
-    *json = (ferry_json){tree, file, yaml};
+    *json = (ferry_json){.object = tree, .file = file, .texts = yaml};
     return FERRY_OK;
 }
 

@@ -50,7 +50,7 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
 {
     ferry_position *position = reader->position;
     const ferry_position_parameter *parameter = &position->scheme->parameters[index];
-    const char *key = parameter->key, *file = reader->json.file;
+    const char *key = parameter->key, *file = reader->json.file, *path = reader->json.path;
     const char *text = find_difference(defaults, sizeof defaults / sizeof *defaults, key, parameter->missing);
     double *value = &position->values[index];
     if (text == NULL) FERRY_TRY(ferry_json_require(reader->json, key, error));
@@ -58,7 +58,7 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         FERRY_TRY(ferry_json_text(reader->json, key, &text, error));
         *value = ferry_position_choice(parameter, ferry_text_view(text));
         if (*value >= 0) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected %s", file, key,
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s", file, path, key,
                           ferry_position_choices(parameter).text);
     }
     const double least = ferry_position_evaluate(position, parameter->least);
@@ -69,14 +69,14 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)least, (int32_t)most, &integer, error));
         *value = integer;
         if (!parameter->even || integer % 2 == 0) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected an even number, found %d", file, key,
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected an even number, found %d", file, path, key,
                           (int)integer);
     }
     float real = (float)*value;
     FERRY_TRY(ferry_json_float(reader->json, key, &real, error));
     *value = (double)real;
     if (*value > least && *value <= most) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: '%s': expected a number between %s and %s", file, key,
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected a number between %s and %s", file, path, key,
                       parameter->least, parameter->most);
 }
 
@@ -119,8 +119,8 @@ static ferry_status check_keys(const position_reader *reader, ferry_error *error
         for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
             known = known || strcmp(key, parameters[i].key) == 0;
         if (known) continue;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position: '%s': type '%s' has no such parameter",
-                          reader->json.file, ferry_printable_view(ferry_text_view(key)).text,
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
+                          reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
                           reader->position->scheme->name);
     }
     return FERRY_OK;
@@ -133,8 +133,8 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     FERRY_TRY(ferry_json_text(reader->json, "type", &type, error));
     const ferry_position_scheme *scheme = ferry_position_find(ferry_text_view(type));
     if (scheme == NULL)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: position type '%s' is not supported", reader->json.file,
-                          ferry_printable_view(ferry_text_view(type)).text);
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%stype': '%s' is not supported", reader->json.file,
+                          reader->json.path, ferry_printable_view(ferry_text_view(type)).text);
     const int32_t D = reader->plan->model.d_model;
     if (scheme->pairs && D % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
@@ -158,14 +158,15 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
     const json_t *both = ferry_json_get(config, "position");
     const json_t *encoder = json_object_get(both, "encoder"), *decoder = json_object_get(both, "decoder");
     if ((encoder == NULL) != (decoder == NULL)) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: position: expected 'encoder' and 'decoder', found one",
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'position': expected 'encoder' and 'decoder', found one",
                           config.file);
     }
     for (int i = 0; i < 2; i++) {
         const json_t *own = i == 1 ? decoder : encoder;
+        const char *path = own == NULL ? "position." : i == 1 ? "position.decoder." : "position.encoder.";
         ferry_stack *stack = stack_of(plan, i == 1);
         position_reader reader = {.plan = plan,
-                                  .json = {own != NULL ? own : both, config.file, config.texts},
+                                  .json = {own != NULL ? own : both, config.file, config.texts, path},
                                   .from = i == 1 ? "decoder" : "encoder",
                                   .to = i == 1 ? "dec" : "enc",
                                   .stack = stack,

@@ -218,6 +218,10 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         INTEGER(top_k, 1 << 30),
         REAL(top_p, 0),
         REAL(top_p, NAN),
+        INTEGER(split, -1),
+        INTEGER(split, 3),
+        INTEGER(on_loop, -1),
+        INTEGER(on_loop, 2),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_options options;
@@ -322,6 +326,8 @@ TEST_WITH(test_results, set_up, tear_down)
     ANSWERS(ferry_result_error, line, ferry_result_error(result, past) == NULL);
     ANSWERS(ferry_result_warning, result, ferry_result_warning(NULL, 0) == NULL);
     ANSWERS(ferry_result_warning, line, ferry_result_warning(result, past) == NULL);
+    ANSWERS(ferry_result_doubts, result, ferry_result_doubts(NULL, 0) == 0);
+    ANSWERS(ferry_result_doubts, line, ferry_result_doubts(result, past) == 0);
     ferry_sentence sentence;
     ferry_result *text;
     CHECK(ferry_translate_text(translator, (ferry_text){"b", 1}, &text, &error));

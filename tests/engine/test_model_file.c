@@ -8,7 +8,7 @@ TEST(test_kind)
     static const refusal rows[] = {
         {"general.architecture", "llama", UNSUPPORTED, "general.architecture: expected 'ferry', found 'llama'"},
         {"ferry.format", "2", UNSUPPORTED, "ferry.format: expected 1, found 2"},
-        {"panels16", NULL, UNSUPPORTED, "feature 'panels1~' is not supported by this build"},
+        {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
         {"ferry.features", NULL, FORMAT, "key 'ferry.features' is missing"},
     };
     REFUSE_EACH(make_sample("positions/none-post"), rows);
@@ -27,7 +27,9 @@ TEST(test_choices)
         {"ferry.decoder.block", "ssru_ssru", UNSUPPORTED, "key 'ferry.decoder.block': 'ssru_ssru'"},
         {"ferry.encoder.position.type", "nope", UNSUPPORTED,
          "ferry.encoder.position: positional encoding 'nope' is not supported"},
-        {"ferry.decoding.policy", "huggingfuss", UNSUPPORTED, "'huggingfuss' is not supported"},
+        {"ferry.decoding.policy", "huggingfuss", UNSUPPORTED,
+         "key 'ferry.decoding.policy': 'huggingfuss' is not supported by this build; expected "
+         "huggingface|marian|ctranslate2"},
         {"ferry.decoding.early_stopping", "maybe", UNSUPPORTED, "'maybe' is not supported"},
         {"ferry.tokenizer.kind", "nine", UNSUPPORTED, "key 'ferry.tokenizer.kind': 'nine'"},
         {"ferry.d_model", NULL, FORMAT, "key 'ferry.d_model' is missing"},
@@ -84,7 +86,8 @@ TEST(test_weights_of_positions)
         {"enc.blk.0.position.kerple_p", NULL, FORMAT, "tensor 'enc.blk.0.position.kerple_p' is missing"},
     };
     static const refusal of_fire[] = {
-        {"ferry.encoder.position.width", "0", FORMAT, "position.width: expected a width from 1 to 65536"},
+        {"ferry.encoder.position.width", "0", FORMAT,
+         ": ferry.encoder.position.width: expected a width from 1 to 65536"},
         {"ferry.encoder.position.width", "4294967295", FORMAT, "position.width: expected a width from 1 to 65536"},
         {"ferry.decoder.position.width", "65536", FORMAT,
          "tensor 'dec.blk.0.position.fire_w1': expected shape [65536], found [32]"},

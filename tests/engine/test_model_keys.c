@@ -97,7 +97,7 @@ TEST(test_features)
     }
     small.feature = "decoder:rnn";
     sample model = make_small_sample(&small);
-    refuse(&model, UNSUPPORTED, "feature 'decoder:rnn' is not supported by this build");
+    refuse(&model, UNSUPPORTED, "key 'ferry.features': 'decoder:rnn' is not supported by this build");
 }
 
 TEST(test_policies)

@@ -11,7 +11,7 @@ static void read_nested(ferry_json json)
     size_t i;
     ferry_error error;
     json_object_foreach ((json_t *)(uintptr_t)json.object, key, value) {
-        if (json_is_object(value)) read_values((ferry_json){value, "input", false});
+        if (json_is_object(value)) read_values((ferry_json){.object = value, .file = "input"});
         json_array_foreach (value, i, element)
             (void)ferry_json_integer_value(json, key, element, INT32_MIN, INT32_MAX, &integer, &error);
     }
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ferry_budget_begin(&budget, 0);
     if (ferry_json_parse((ferry_view){(const char *)data, size}, "input", &budget.account, &root, &error) != FERRY_OK)
         return 0;
-    const ferry_json json = {root, "input", false};
+    const ferry_json json = {.object = root, .file = "input"};
     read_values(json);
     read_nested(json);
     json_decref(root);

@@ -60,6 +60,7 @@ static void translate_file(ferry_translator *translator, const char *path, ferry
     ferry_lines lines;
     size_t at = 0;
     if (!ferry_lines_open(&lines, path)) abort();
+    lines.as_is = true;
     while (ferry_lines_next(&lines, most)) {
         for (size_t i = 0; i < lines.count; i++) {
             const size_t size = lines.texts[i].size;

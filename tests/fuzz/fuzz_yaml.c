@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ferry_view *pieces;
     int32_t count;
     if (ferry_yaml_parse(text, "input", NULL, &root, &error) == FERRY_OK) {
-        read_values((ferry_json){root, "input", true});
+        read_values((ferry_json){.object = root, .file = "input", .texts = true});
         json_decref(root);
     }
     if (ferry_yaml_vocabulary(text, "input", &arena, &pieces, &count, &error) == FERRY_OK)

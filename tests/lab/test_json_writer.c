@@ -3,13 +3,15 @@
 #include "tests/support/files.h"
 #include "tests/support/support.h"
 
-#include "tools/lab/json_writer.h"
+#include "tools/json_writer.h"
 
 static const char hostile[] =
     "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xFF\xC3";
 /* As Ferry reads it. */
 static const char expected[] =
     "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xEF\xBF\xBD\xEF\xBF\xBD";
+
+static const float floats[] = {0, -0.13158f, 1.0f / 3, 16777216, 1e-30f, 0x1p-149f, INFINITY};
 
 static void write_sample(FILE *out)
 {
@@ -21,6 +23,9 @@ static void write_sample(FILE *out)
     ferry_put_number(&json, "nan", NAN);
     ferry_put_number(&json, "infinite", -INFINITY);
     ferry_put_number(&json, "number", -1234.5678901);
+    ferry_put_begin(&json, "floats", '[');
+    for (size_t i = 0; i < COUNT(floats); i++) ferry_put_float(&json, NULL, floats[i]);
+    ferry_put_end(&json, ']');
     ferry_put_begin(&json, "empty", '[');
     ferry_put_end(&json, ']');
     ferry_put_begin(&json, "list", '[');
@@ -48,6 +53,8 @@ TEST(test_round_trip)
     assert_true(json_is_null(json_object_get(root, "nan")));
     assert_true(json_is_null(json_object_get(root, "infinite")));
     assert_true(fabs(json_number_value(json_object_get(root, "number")) + 1234.5678901) < 1e-6);
+    for (size_t i = 0; i + 1 < COUNT(floats); i++)
+        assert_true((float)json_number_value(json_array_get(json_object_get(root, "floats"), i)) == floats[i]);
     assert_int_equal(json_array_size(json_object_get(root, "empty")), 0);
     assert_int_equal(json_array_size(json_object_get(root, "list")), 4);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(root, "list"), 2)), 2);
@@ -62,6 +69,7 @@ TEST(test_escapes)
     assert_non_null(out);
     write_sample(out);
     assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"floats\": [0, -0.13158, 0.33333334, 16777216, 1e-30, 1.4013e-45, null]"));
     assert_non_null(
         strstr(text, "\\u0001\\u001f\\u007f é \xF0\x9F\x98\x80 \\u009b\\u202e\\udb40\\udc41 \\ufffd\\ufffd"));
 }

@@ -29,7 +29,7 @@ TEST(test_configuration)
 {
     json_t *root;
     CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
-    const ferry_json yaml = {root, "a.yml", true};
+    const ferry_json yaml = {.object = root, .file = "a.yml", .texts = true};
     const json_t *types = ferry_json_get(yaml, "input-types");
     assert_true(json_is_array(types) && ferry_json_text_count(types) == 0);
     assert_true(json_is_array(ferry_json_get(yaml, "transformer-tied-layers")));
@@ -60,7 +60,7 @@ TEST(test_values)
     bool yes = false;
     const char *text = "default";
     CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
-    const ferry_json yaml = {root, "a.yml", true};
+    const ferry_json yaml = {.object = root, .file = "a.yml", .texts = true};
     CHECK(ferry_json_integer(yaml, "enc-depth", 0, 10, &number, &error));
     assert_int_equal(number, 7);
     CHECK(ferry_json_integer(yaml, "dim-emb", 0, 512, &number, &error));

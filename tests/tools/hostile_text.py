@@ -259,6 +259,7 @@ def check_model_files():
 def check_arguments():
     for arguments in [[BYTES], ["help", BYTES], ["translate", b"--" + BYTES], ["translate", b"--beam=" + BYTES, "x"],
                       ["translate", "--policy", BYTES, "x"], ["translate", "-m", BYTES, "x"], ["translate", "-i", BYTES],
+                      ["translate", "--prefixes", BYTES, "x"], ["score", BYTES, BYTES], ["compare", BYTES, BYTES, "-i", MODEL],
                       ["translate", "-o", b"no/" + BYTES, "x"], ["translate", "--to", BYTES, "x"],
                       ["translate", "-m", "hostile.gguf", "--to", BYTES, "x"], ["inspect", BYTES], ["verify", BYTES],
                       ["verify", "hostile.gguf", BYTES], ["convert", BYTES], ["bench", BYTES], ["plot", BYTES, "-o", "x.svg"],

@@ -58,7 +58,7 @@ completes()
 }
 
 # The table: every option that the help of every command lists is offered, whatever the shell.
-for command in $("$ferry" help | sed -n '/^  help /d; s/^  \([a-z]*\) .*/\1/p'); do
+for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     options=$("$ferry" help "$command" | sed -n 's/^  \(-[a-z],\|   \) \(--[a-z-]*\).*/\2/p' | LC_ALL=C sort | tr '\n' ' ')
     [ -n "$options" ] || fail "no options in the help of $command"
     completes "${options% }" bash ferry "$command" --
@@ -107,10 +107,10 @@ if has mandoc; then
     while IFS= read -r function; do
         grep -qE "^ +[a-z].*[ *]${function%?}\\(.*\\);" ferry.3 || fail "ferry.3 lacks $function)"
     done < functions
-    for text in 'float length_penalty;' 'lines, each as one sentence (ferry_options.max_source)' 'FERRY_ERROR_CANCELLED = 7'; do
+    for text in 'float length_penalty;' 'lines, each as one sentence (ferry_options.split, max_source)' 'FERRY_ERROR_CANCELLED = 7'; do
         grep -qF -- "$text" ferry.3 || fail "ferry.3 lacks '$text'"
     done
-    for text in '-m, --model FILE' '--policy huggingface|marian|ctranslate2' 'ferry bench [OPTION...]' 'FERRY_MODEL names'; do
+    for text in '-m, --model FILE' '--policy huggingface|marian|ctranslate2' 'ferry bench [OPTION...]' 'FERRY_MODEL names' 'ferry help translate'; do
         grep -qF -- "$text" ferry.1 || fail "ferry.1 lacks '$text'"
     done
 fi

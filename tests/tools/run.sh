@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests of the program as a user meets it: run.sh FERRY SOURCE_DIR [NAME…]
-# FERRY is the program, SOURCE_DIR the tree with the shipped model and the test data, NAME a test (default: all).
+# FERRY is the program, SOURCE_DIR the tree with the shipped model and the test data, NAME a test (test_languages) or a
+# file of them (test_languages.sh); default: all.
 # shellcheck disable=SC2034 # the tests use the variables
 set -uo pipefail
 if [ $# -lt 2 ]; then
@@ -19,9 +20,16 @@ unset FERRY_ISA
 
 # shellcheck source=tests/tools/helpers.sh
 . "$here/helpers.sh"
-for file in "$here"/test_*.sh; do
+case ${1:-} in
+*.sh) # by itself: ctest runs the files side by side
+    files=("${@/#/$here/}")
+    set --
+    ;;
+*) files=("$here"/test_*.sh) ;;
+esac
+for file in "${files[@]}"; do
     # shellcheck source=/dev/null
-    . "$file"
+    . "$file" || exit 2
 done
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-cli.XXXXXX")
@@ -29,6 +37,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 tests=$*
 [ -n "$tests" ] || tests=$(declare -F | sed -n 's/^declare -f \(test_\)/\1/p')
+[ -n "$tests" ] || { echo "no tests in ${files[*]}"; exit 2; }
 failed=0
 for name in $tests; do
     mkdir "$scratch/$name"

@@ -26,7 +26,7 @@ test_languages()
     expect_message 'the model does not say which languages it translates'
     expect_quiet_success languages --quiet -m "$unnamed"
     expect_failure 'nowhere.gguf: cannot open' languages -m nowhere.gguf
-    expect_usage_error 'languages: expected no arguments, found 1 arguments' languages x
+    expect_usage_error 'languages: expected no arguments, found 1 argument;' languages x
 }
 
 test_pair()
@@ -39,8 +39,8 @@ test_pair()
     expect_quiet_success convert "$unnamed" --pair en-de -o pair.gguf
     expect_quiet_success languages -m pair.gguf
     expect_out 'en\teng\tfrom*\tEnglish\nde\tdeu\tto*\tGerman\n'
-    expect_failure "option from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
-    expect_failure "pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
+    expect_failure "--from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
+    expect_usage_error "ferry: --pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
         convert "$unnamed" --pair german -o other.gguf
     [ ! -e other.gguf ] || fail 'a file is left'
 }
@@ -62,21 +62,21 @@ test_language_options()
     expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
     expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
-    expect_failure 'option to: the model needs the language to translate into' \
+    expect_failure '--to: the model needs the language to translate into' \
         plot -m tagged.gguf --attention "$text" -o picture.svg
 }
 
 test_languages_refused()
 {
     make_tagged prefix
-    expect_failure 'option to: the model needs the language to translate into; `ferry languages` lists' \
+    expect_failure '--to: the model needs the language to translate into; `ferry languages` lists' \
         translate -m tagged.gguf x
-    expect_failure "option to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
+    expect_failure "--to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
         translate -m tagged.gguf --to en x
     expect_failure "lists those that it has: deu_Latn (German), fra_Latn" translate -m tagged.gguf --to en x
-    expect_failure "option from: the model has no language 'de' to translate from" \
+    expect_failure "--from: the model has no language 'de' to translate from" \
         translate -m tagged.gguf --from de --to fra_Latn x
-    expect_failure "option to: the model does not say which languages it translates; found 'de'" \
+    expect_failure "--to: the model does not say which languages it translates; found 'de'" \
         translate -m "$unnamed" --to de x
     expect_usage_error "--policy: expected huggingface|marian|ctranslate2, found 'moses'" translate --policy moses x
     expect_usage_error "--word-penalty: expected a number from -1000 to 1000, found 'x'" translate --word-penalty x y

@@ -77,7 +77,7 @@ test_verify_content()
     expect_usage_error '--tolerance: is for comparing' verify model.gguf --tolerance 1
     # Among the last weights.
     printf '\1' | dd of=model.gguf bs=1 seek=$(($(wc -c < model.gguf) - 64)) conv=notrunc status=none
-    expect_quiet_success inspect model.gguf
+    expect_failure 'model.gguf: damaged: its content hash is ' inspect model.gguf
     expect_failure 'model.gguf: damaged: its content hash is ' verify model.gguf
     local shipped
     for shipped in "$source_dir"/models/{pretrained,encodings}/*.gguf; do expect_quiet_success verify "$shipped"; done
@@ -185,7 +185,7 @@ assert abs(sum(phase["share"] for phase in profile.values()) - 100) < 0.1
 END
     run bench translate -i letter
     expect_no_match '^(phase|threads at work)'
-    expect_usage_error 'bench encodings: does not take all of the given options' bench encodings --untrained --profile
+    expect_usage_error 'bench encodings: does not take --profile' bench encodings --untrained --profile
 }
 
 # A table; and JSON, in which the work is the same in every run, and speeds and shares agree with it.
@@ -218,7 +218,7 @@ assert reading["bytes_per_s"] > 0 and near(reading["share"] / 100 * reading["byt
 END
     run bench translate -i letter
     expect_no_match '^work'
-    expect_usage_error 'bench encodings: does not take all of the given options' bench encodings --untrained --limits
+    expect_usage_error 'bench encodings: does not take --limits' bench encodings --untrained --limits
 }
 
 test_bench_refuses()

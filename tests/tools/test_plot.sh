@@ -91,7 +91,7 @@ test_plot_model()
     plot shaw.gguf
     expect_fact '^text Model shaw-post, layer 1 of 0 … 1$'
     ! cmp -s <(grep ^cell first) <(grep ^cell facts) || fail "the layers do not differ"
-    expect_failure 'layer: expected 0 to ' plot shaw.gguf --layer 99 -o picture.svg
+    expect_failure 'ferry: --layer: expected 0 to ' plot shaw.gguf --layer 99 -o picture.svg
 }
 
 # Dashed lines end what training has seen: distances up to 19 to both sides.
@@ -153,7 +153,7 @@ test_plot_attention()
     expect_fact '^text Decoder self-attention'
     expect_facts '^cell [0-8] 0 0 s40$' 9
     awk '/^cell/ && $3 > $4 && $5 != "s0" { exit 1 }' facts || fail "an input attends to a later one"
-    expect_failure 'head: expected 0 to ' plot --attention 'I like tea.' --head 99 -o picture.svg
+    expect_failure 'ferry: --head: expected 0 to ' plot --attention 'I like tea.' --head 99 -o picture.svg
     convert_sample none-post ids.gguf
     expect_failure 'the model has no tokenizer' plot --attention 'I like tea.' -m ids.gguf -o picture.svg
 }
@@ -174,9 +174,9 @@ test_plot_refuses()
     expect_usage_error 'plot: expected ENCODING, MODEL, --untrained or --attention TEXT' plot -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL,' plot alibi --attention x -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL,' plot alibi --untrained -o picture.svg
-    expect_usage_error '--from, --to, --head and --kind require --attention' plot alibi --head 1 -o picture.svg
+    expect_usage_error 'plot: --head: expected --attention with it' plot alibi --head 1 -o picture.svg
     expect_usage_error '--kind: expected cross|encoder|decoder' plot --attention x --kind self -o picture.svg
-    expect_usage_error '--output: expected a name that ends in .svg' plot alibi -o picture.png
+    expect_usage_error '-o: expected a name that ends in .svg' plot alibi -o picture.png
     [ ! -e picture.png ] || fail "a picture of another form was written"
     echo kept > picture.svg
     expect_failure 'alibbi: neither a positional encoding of this build nor a file' plot alibbi -o picture.svg

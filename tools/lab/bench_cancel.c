@@ -107,9 +107,9 @@ int ferry_bench_cancel(const ferry_call *call)
 {
     ferry_session session;
     ferry_lines lines = {.descriptor = -1};
-    const bool done = ferry_session_open(call, &session) &&
+    const bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session) &&
                       ferry_lines_open(&lines, ferry_option_text(call, FERRY_OPTION_INPUT)) &&
-                      ferry_lines_rest(&lines) && measure(session.translator, &lines);
+                      (ferry_lines_rest(&lines) || !lines.failed) && measure(session.translator, &lines);
     ferry_lines_close(&lines);
     ferry_session_close(&session);
     return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);

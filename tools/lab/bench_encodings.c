@@ -13,6 +13,7 @@
 #include "print_comparison.h"
 #include "linear_algebra.h"
 #include "report.h"
+#include "tools/near_miss.h"
 #include "tools/output_file.h"
 
 enum { RESAMPLES = 1000, SEED = 1 };
@@ -135,21 +136,36 @@ static bool refuse(const char *message)
     return false;
 }
 
+/* Whether each name of a list has an encoding. */
+static bool check_encodings(const char *list)
+{
+    for (size_t size; list != NULL; list = list[size] == ',' ? list + size + 1 : NULL) {
+        size = strcspn(list, ",");
+        const ferry_view name = {list, size};
+        ferry_near_miss miss = ferry_near_miss_of(name);
+        ferry_name known = {""};
+        const char *encoding;
+        for (size_t i = 0; (encoding = ferry_inspect_encoding(i)) != NULL && !ferry_view_is(name, encoding); i++) {
+            ferry_near_miss_try(&miss, "", ferry_text_view(encoding));
+            known = ferry_name_format("%s%s%s", known.text, i > 0 ? "|" : "", encoding);
+        }
+        if (encoding != NULL) continue;
+        ferry_complain("--encodings: expected %s, found '%.*s'; %s", known.text, (int)size, list,
+                       ferry_near_miss_question(&miss, "try 'ferry help bench'").text);
+        return false;
+    }
+    return true;
+}
+
 static bool check_usage(const ferry_call *call)
 {
-    const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED),
-               input = ferry_is_given(call, FERRY_OPTION_INPUT),
-               reference = ferry_is_given(call, FERRY_OPTION_REFERENCE), csv = ferry_is_given(call, FERRY_OPTION_CSV);
-    const bool trained = call->arguments.operand_count > 1 || input || reference || csv || is_option(call, "beam") ||
-                         ferry_is_given(call, FERRY_OPTION_REPORT) || is_option(call, "threads") ||
-                         is_option(call, "batch");
-    if (untrained && trained)
-        return refuse("--untrained measures no trained models: it takes only --encodings, --max-length and --json");
+    const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED);
+    if (untrained && call->arguments.operand_count > 1) return refuse("expected MODEL or --untrained, found both");
     if (!untrained && (ferry_is_given(call, FERRY_OPTION_ENCODINGS) || is_option(call, "max-length")))
         return refuse("--encodings and --max-length are for --untrained");
-    if (input != reference) return refuse("a text needs both --input and --reference");
-    if (csv && ferry_is_given(call, FERRY_OPTION_JSON)) return refuse("expected --json or --csv, found both");
-    return true;
+    if (ferry_is_given(call, FERRY_OPTION_INPUT) != ferry_is_given(call, FERRY_OPTION_REFERENCE))
+        return refuse("a text needs both --input and --reference");
+    return check_encodings(ferry_option_text(call, FERRY_OPTION_ENCODINGS));
 }
 
 int ferry_bench_encodings(const ferry_call *call)

@@ -194,7 +194,7 @@ static bool open_files(bench *b)
 int ferry_bench_translate(const ferry_call *call)
 {
     bench b = {.call = call, .lines = {.descriptor = -1}};
-    bool done = ferry_session_open(call, &b.session);
+    bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &b.session);
     b.load = ferry_clock() - call->started;
     done = done && open_files(&b) && measure(&b);
     if (!ferry_output_close(b.out, ferry_option_text(call, FERRY_OPTION_OUTPUT))) done = false;

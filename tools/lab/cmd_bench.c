@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tools/near_miss.h"
+
 #define TRANSLATE_OPTIONS                                                                                              \
     (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) |             \
      FERRY_TAKES(SINGLE) | FERRY_TAKES(JSON) | FERRY_TAKES(PROFILE) | FERRY_TAKES(LIMITS))
@@ -11,6 +13,7 @@
     (FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(JSON) | FERRY_TAKES(CSV) | FERRY_TAKES(REPORT) |        \
      FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ENCODINGS) | FERRY_TAKES(QUIET))
 #define ENCODINGS_SEARCH "beam threads batch max-length"
+#define STREAMS FERRY_TAKES(INPUT) /* standard output is for what was measured */
 
 /* What `ferry bench NAME` measures. */
 typedef struct subject {
@@ -21,9 +24,9 @@ typedef struct subject {
 } subject;
 
 static const subject subjects[] = {
-    {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH}, 0, ferry_bench_translate},
-    {"cancel", {CANCEL_OPTIONS, TRANSLATE_SEARCH}, 0, ferry_bench_cancel},
-    {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH}, SIZE_MAX - 1, ferry_bench_encodings},
+    {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH, STREAMS}, 0, ferry_bench_translate},
+    {"cancel", {CANCEL_OPTIONS, TRANSLATE_SEARCH, STREAMS}, 0, ferry_bench_cancel},
+    {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH, STREAMS}, SIZE_MAX - 1, ferry_bench_encodings},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
@@ -33,12 +36,16 @@ static int run(const ferry_call *call)
     size_t s = 0;
     while (s < SUBJECT_COUNT && strcmp(name, subjects[s].name) != 0) s++;
     if (s == SUBJECT_COUNT) {
-        ferry_complain("bench: expected 'translate', 'cancel' or 'encodings', found '%s'", name);
+        ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(name));
+        for (s = 0; s < SUBJECT_COUNT; s++) ferry_near_miss_try(&miss, "", ferry_text_view(subjects[s].name));
+        ferry_complain("bench: expected 'translate', 'cancel' or 'encodings', found '%s'; %s", name,
+                       ferry_near_miss_question(&miss, "try 'ferry help bench'").text);
         return FERRY_EXIT_USAGE;
     }
     for (int i = 0; i < FERRY_OPTION_COUNT; i++)
         if (ferry_is_given(call, (ferry_option)i) && !ferry_option_is_taken(&subjects[s].options, i)) {
-            ferry_complain("bench %s: does not take all of the given options; try 'ferry help bench'", name);
+            ferry_complain("bench %s: does not take %s; try 'ferry help bench'", name,
+                           ferry_option_typed(&call->arguments, i).text);
             return FERRY_EXIT_USAGE;
         }
     if (call->arguments.operand_count - 1 > subjects[s].most) {
@@ -90,7 +97,10 @@ const ferry_command ferry_command_bench = {
         "encoding. --max-length: only lengths up to it. --json: cost: for each encoding name encoder_s encoder_ratio\n"
         "step_s step_ratio table_bytes row_bytes cache_bytes thread_bytes. Options: --encodings, --max-length, "
         "--json.\n",
-    .options = {TRANSLATE_OPTIONS | ENCODINGS_OPTIONS, TRANSLATE_SEARCH " " ENCODINGS_SEARCH},
+    .examples = "ferry bench translate -i letter.txt --single\n"
+                "ferry bench translate -m en-fr.gguf -i letter.txt --profile --limits\n"
+                "ferry bench encodings --report encodings.html\n",
+    .options = {TRANSLATE_OPTIONS | ENCODINGS_OPTIONS, TRANSLATE_SEARCH " " ENCODINGS_SEARCH, STREAMS},
     .least = 1,
     .most = SIZE_MAX,
     .run = run,

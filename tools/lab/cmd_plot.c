@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/file_system.h"
 #include "plot.h"
+#include "tools/near_miss.h"
 #include "tools/open_model.h"
 #include "tools/output_file.h"
 #include "tools/translator_session.h"
@@ -29,6 +30,17 @@ static ferry_model *open_model(const ferry_call *call, const char *path, ferry_n
     return model;
 }
 
+/* Neither an encoding nor a file. */
+static void complain_about(const char *operand)
+{
+    const char *encoding;
+    ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(operand));
+    for (size_t i = 0; (encoding = ferry_inspect_encoding(i)) != NULL; i++)
+        ferry_near_miss_try(&miss, "", ferry_text_view(encoding));
+    ferry_complain("%s: neither a positional encoding of this build nor a file; %s", operand,
+                   ferry_near_miss_question(&miss, "'ferry plot --untrained' draws all encodings").text);
+}
+
 /* An encoding's name, else a file. */
 static ferry_model *open_subject(const ferry_call *call, const char *operand, ferry_name *name)
 {
@@ -40,7 +52,7 @@ static ferry_model *open_subject(const ferry_call *call, const char *operand, fe
     if (status == FERRY_OK) return model;
     if (status == FERRY_ERROR_UNSUPPORTED && ferry_file_examine(operand, &file)) return open_model(call, operand, name);
     if (status == FERRY_ERROR_UNSUPPORTED)
-        ferry_complain("%s: neither a positional encoding of this build nor a file", operand);
+        complain_about(operand);
     else
         ferry_complain("%s", error.message);
     return NULL;
@@ -100,7 +112,7 @@ static bool plot_attention(const ferry_call *call, FILE *out)
         .head = option_or_default(call, FERRY_OPTION_HEAD),
     };
     ferry_session session;
-    if (!ferry_session_open(call, &session)) return false;
+    if (!ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session)) return false;
     const bool done = ferry_plot_attention(out, session.model, session.translator, &request);
     ferry_session_close(&session);
     return done;
@@ -108,19 +120,25 @@ static bool plot_attention(const ferry_call *call, FILE *out)
 
 /* ---- the command ---- */
 
-static const char *find_mistake(const ferry_call *call)
+/* "": none. */
+static ferry_name find_mistake(const ferry_call *call)
 {
     static const ferry_option others[] = {FERRY_OPTION_FROM, FERRY_OPTION_TO, FERRY_OPTION_HEAD, FERRY_OPTION_KIND};
     const bool attention = ferry_is_given(call, FERRY_OPTION_ATTENTION), operands = call->arguments.operand_count > 0;
     const bool untrained = ferry_is_given(call, FERRY_OPTION_UNTRAINED),
                model = ferry_is_given(call, FERRY_OPTION_MODEL);
     if (attention + untrained + (operands || (model && !attention)) != 1)
-        return "expected ENCODING, MODEL, --untrained or --attention TEXT";
+        return ferry_name_format("expected ENCODING, MODEL, --untrained or --attention TEXT");
     for (size_t i = 0; !attention && i < sizeof others / sizeof *others; i++)
-        if (ferry_is_given(call, others[i])) return "--from, --to, --head and --kind require --attention";
+        if (ferry_is_given(call, others[i]))
+            return ferry_name_format("%s: expected --attention with it",
+                                     ferry_option_typed(&call->arguments, (int)others[i]).text);
     const char *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    if (output == NULL) return "expected --output FILE";
-    return ferry_text_ends(output, ".svg") ? NULL : "--output: expected a name that ends in .svg";
+    if (output == NULL) return ferry_name_format("expected --output FILE");
+    return ferry_text_ends(output, ".svg")
+               ? (ferry_name){""}
+               : ferry_name_format("%s: expected a name that ends in .svg",
+                                   ferry_option_typed(&call->arguments, FERRY_OPTION_OUTPUT).text);
 }
 
 /* Whether one of the models, which is a file, would be overwritten. */
@@ -139,9 +157,10 @@ static bool draw(FILE *out, const void *user)
 
 static int run(const ferry_call *call)
 {
-    const char *mistake = find_mistake(call), *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    if (mistake != NULL) {
-        ferry_complain("plot: %s; try 'ferry help plot'", mistake);
+    const ferry_name mistake = find_mistake(call);
+    const char *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    if (mistake.text[0] != '\0') {
+        ferry_complain("plot: %s; try 'ferry help plot'", mistake.text);
         return FERRY_EXIT_USAGE;
     }
     if (is_input(call, output)) return FERRY_EXIT_FAILED;
@@ -159,6 +178,9 @@ const ferry_command ferry_command_plot = {
         "queries and keys, and rotations, by distance and head. For several, or with --untrained for all encodings of\n"
         "this build: an overview. With --attention: the attention weights over the pieces of TEXT and of its\n"
         "translation, of each head or of --head. Layers and heads are counted from 0; default: the last layer.\n",
+    .examples = "ferry plot --untrained -o encodings.svg\n"
+                "ferry plot en-fr.gguf -o positions.svg\n"
+                "ferry plot --attention \"How do I get to the island?\" -o attention.svg\n",
     .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(UNTRAINED) | FERRY_TAKES(ATTENTION) | FERRY_TAKES(MODEL) |
                        FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(KIND) | FERRY_TAKES(LAYER) |
                        FERRY_TAKES(HEAD)},

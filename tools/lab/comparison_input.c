@@ -166,12 +166,12 @@ static bool read_text(ferry_comparison *comparison, ferry_comparison_input *inpu
     ferry_compared_text *text = &comparison->text;
     if (!read_lines(&input->source, source) || !read_lines(&input->reference, reference)) return false;
     if (input->source.count != input->reference.count) {
-        ferry_complain("%s: expected %zu lines, as %s has, found %zu", reference, input->source.count, source,
-                       input->reference.count);
+        ferry_complain("%s: expected %zu lines, as %s has, found %zu", input->reference.name, input->source.count,
+                       input->source.name, input->reference.count);
         return false;
     }
-    text->source_name = source;
-    text->reference_name = reference;
+    text->source_name = input->source.name;
+    text->reference_name = input->reference.name;
     text->count = input->source.count;
     text->sources = input->source.texts;
     text->references = input->reference.texts;
@@ -255,7 +255,7 @@ static bool open_text(const ferry_call *call, const char *zoo, ferry_comparison 
 {
     const char *source = ferry_option_text(call, FERRY_OPTION_INPUT),
                *reference = ferry_option_text(call, FERRY_OPTION_REFERENCE);
-    if (source != NULL) return read_text(comparison, input, source, reference);
+    if (ferry_is_given(call, FERRY_OPTION_INPUT)) return read_text(comparison, input, source, reference);
     source = keep_path(comparison, zoo, "test.en");
     reference = keep_path(comparison, zoo, "test.de");
     return source != NULL && reference != NULL ? read_text(comparison, input, source, reference) : out_of_memory();

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "json_writer.h"
 #include "print_comparison.h"
+#include "tools/json_writer.h"
 
 static void put_interval(ferry_json_writer *json, const char *key, const ferry_interval *interval)
 {

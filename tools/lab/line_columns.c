@@ -4,18 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/repetition.h"
 #include "resampling.h"
 
 /* ---- counting ---- */
 
 bool ferry_repeats(const int32_t *ids, size_t count)
 {
-    for (size_t n = 1; n <= FERRY_REPEATED_PIECES; n++)
-        for (size_t i = 0, equal = 0; i + n < count; i++) {
-            equal = ids[i] == ids[i + n] ? equal + 1 : 0;
-            if (equal == 2 * n) return true;
-        }
-    return false;
+    return ferry_repetition_find(ids, count, FERRY_REPEATED_PIECES).times >= 3;
 }
 
 static void add(double *columns, double sum, double weight)

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "plot.h"
+#include "plot_page.h"
 #include "tools/command.h"
 
 /* Pixels: of a cell; of a picture with several heads, if they fit; around and between the maps. */
@@ -56,10 +57,9 @@ static bool translate(scene *s, ferry_translator *translator)
 static bool add_head(const scene *s, int32_t head, float *weights, float *sum, size_t count)
 {
     ferry_error error;
-    if (!ferry_succeeded(ferry_inspect_attention(s->model, s->request->kind, s->layer, head, s->source, s->S, s->inputs,
-                                                 s->T, weights, &error),
-                         &error))
-        return false;
+    const ferry_status status = ferry_inspect_attention(s->model, s->request->kind, s->layer, head, s->source, s->S,
+                                                        s->inputs, s->T, weights, &error);
+    if (!ferry_plot_succeeded(status, &error)) return false;
     for (size_t i = 0; i < count; i++) sum[i] += weights[i];
     return true;
 }

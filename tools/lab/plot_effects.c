@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot_page.h"
 #include "tools/command.h"
 
 static float *reserve(size_t count, size_t width)
@@ -43,7 +44,7 @@ static bool ask(const probe *p, int32_t head, const float *q, const float *k, fl
 {
     ferry_error error;
     const ferry_effects *e = p->effects;
-    return ferry_succeeded(
+    return ferry_plot_succeeded(
         ferry_inspect_position_scores(p->model, e->stack, e->layer, head, p->count, q, k, scores, &error), &error);
 }
 
@@ -129,7 +130,7 @@ static int32_t find_positions(const probe *p)
         const ferry_status status =
             ferry_inspect_position_scores(p->model, e->stack, e->layer, 0, count, NULL, NULL, scores, &error);
         if (status == FERRY_OK) break;
-        if (status != FERRY_ERROR_LIMIT || count == 1) (void)ferry_succeeded(status, &error);
+        if (status != FERRY_ERROR_LIMIT || count == 1) (void)ferry_plot_succeeded(status, &error);
         count = status == FERRY_ERROR_LIMIT ? count / 2 : 0;
     }
     free(scores);

@@ -5,6 +5,13 @@
 
 #include "tools/command.h"
 
+bool ferry_plot_succeeded(ferry_status status, const ferry_error *error)
+{
+    if (status != FERRY_ERROR_ARGUMENT) return ferry_succeeded(status, error);
+    ferry_complain("--%s", error->message);
+    return false;
+}
+
 bool ferry_page_begin(ferry_page *page)
 {
     *page = (ferry_page){.y = 36};

@@ -7,6 +7,9 @@
 
 enum { FERRY_PAGE_WIDTH = 840, FERRY_PAGE_MARGIN = 24 };
 
+/* As ferry_succeeded; a message about an argument ("layer: …") names the option of this name. */
+bool ferry_plot_succeeded(ferry_status status, const ferry_error *error);
+
 typedef struct ferry_page {
     ferry_memory_stream drawn;
     FILE *out; /* its stream */

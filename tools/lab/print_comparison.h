@@ -4,7 +4,7 @@
 #define FERRY_LAB_PRINT_COMPARISON_H
 
 #include "comparison.h"
-#include "json_writer.h"
+#include "tools/json_writer.h"
 
 /* The name of a model, and blanks up to the width of its column. */
 enum { FERRY_NAME_COLUMN = 20 };

@@ -6,7 +6,7 @@ $1 == "command" { commands = commands " " $2 }
 $1 == "about" {
     name = $2
     takes = $3 ~ /^[a-z|]+\|[a-z|]+/ ? "_ferry_words '" words(substr($3, 1, match($3, /[^a-z|]/) - 1)) "' || _ferry_files" : \
-            $3 ~ /FILE|MODEL|SOURCE/ ? "_ferry_files" : ""
+            $3 ~ /FILE|MODEL|SOURCE/ ? "_ferry_files" : $3 ~ /COMMAND/ ? "_ferry_words '" substr(commands, 2) "'" : ""
     if (takes != "") operands = operands "    " name ") " takes " ;;\n"
 }
 $1 == "option" {
@@ -41,6 +41,6 @@ END {
     for (name in options) print "    -*:" name ") _ferry_words '" substr(options[name], 2) "'; return ;;" | "sort"
     close("sort")
     print "    esac"
-    print "    case $command in\n" operands "    help) _ferry_words '" substr(commands, 2) "' ;;\n    esac"
+    print "    case $command in\n" operands "    esac"
     print "}\ncomplete -F _ferry ferry"
 }

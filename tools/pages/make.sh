@@ -12,7 +12,7 @@ version=${version#ferry }
 
 {
     "$ferry" help
-    for command in $("$ferry" help | sed -n '/^  help /d; s/^  \([a-z]*\) .*/\1/p'); do "$ferry" help "$command"; done
+    for command in $("$ferry" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$ferry" help "$command"; done
 } > "$directory/help"
 awk -f "$pages/table.awk" "$directory/help" > "$directory/table"
 

@@ -4,11 +4,13 @@ BEGIN {
     print ".TH FERRY 1 \"\" \"ferry " version "\" \"User Commands\""
     print ".SH NAME\nferry \\- translate text with Transformer models on this machine"
     print ".SH SYNOPSIS\n.B ferry\n.I command\n.RI [ option ...]\n.RI [ argument ...]"
+    print ".br\n.B ferry\n.RI [ option ...]\n.IR text ..."
     print ".SH DESCRIPTION"
 }
 $1 == "command" { print ".TP\n.B ferry " roff($2) "\n" roff($3); fresh = 0 }
 $1 == "about" {
     if (!commands++) print ".SH COMMANDS"
+    name = $2
     print ".SS ferry " roff($2 " [OPTION...] " $3)
     fresh = 1
 }
@@ -22,4 +24,8 @@ $1 == "option" {
     value = $5 == "" ? "" : "\\ \\fI" roff($5) "\\fR"
     print ".TP\n" ($3 != "" ? "\\fB\\-" $3 "\\fR, " : "") "\\fB" roff("--" $4) "\\fR" value "\n" roff($6)
 }
-END { print ".SH SEE ALSO\n.BR ferry (3)" }
+$1 == "example" { examples = examples (fresh_examples != name ? ".PP\n" : "") roff($2) "\n"; fresh_examples = name }
+END {
+    print ".SH EXAMPLES\n.nf\n" examples ".fi"
+    print ".SH SEE ALSO\n.BR ferry (3)"
+}

@@ -3,11 +3,13 @@
 #     text LINE                                a line of the overview after them, or of the command's help
 #     about NAME SYNOPSIS                      the help of this command begins
 #     option NAME LETTER LONG VALUE HELP       an option of it; VALUE: FILE, a|b|c, another name, or nothing
+#     example LINE                             an example of it
 function line(kind, a, b, c, d, e) { print kind "\t" a "\t" b "\t" c "\t" d "\t" e }
 
 /^usage: ferry COMMAND/ { overview = 1; next }
+overview && /^       ferry / { next } # the rest of the usage
 /^usage: ferry / {
-    overview = 0
+    overview = examples = 0
     name = $3
     sub(/^usage: ferry [a-z]+ ?/, "")
     sub(/^\[OPTION[^ ]* ?/, "")
@@ -20,6 +22,8 @@ overview && /^  [a-z]/ {
     line("command", name, $0)
     next
 }
+/^Examples:$/ { examples = 1; next }
+examples && /^  / { line("example", substr($0, 3)); next }
 !overview && /^  (-[a-z],|   ) --/ {
     letter = $1 ~ /^-[a-z],$/ ? substr($1, 2, 1) : ""
     match($0, /--[a-z-]+/)

@@ -4,21 +4,22 @@ function escaped(text) { gsub(/[\[\]:]/, "\\\\&", text); return quoted(text) }
 function choices(list) { gsub(/\|/, " ", list); return "(" list ")" }
 
 BEGIN { FS = "\t"; print "#compdef ferry\n# zsh completion for ferry, made from its help" }
-$1 == "command" { commands = commands "    '" $2 ":" quoted($3) "'\n" }
+$1 == "command" { names = names (names != "" ? "|" : "") $2; commands = commands "    '" $2 ":" quoted($3) "'\n" }
 $1 == "about" {
     if (name == "") {
         print "local -a commands\ncommands=(\n" commands ")"
         print "if (( CURRENT == 2 )); then\n    _describe command commands\n    _arguments '--version[print the version]'"
         print "    return\nfi"
         print "local command=$words[2]\nshift words\n(( CURRENT-- ))"
-        print "case $command in\nhelp)\n    _describe command commands"
+        print "case $command in"
+    } else {
+        print "    ;;"
     }
-    print "    ;;"
     name = $2
     print name ")\n    _arguments -s \\"
     if ($3 ~ /^[a-z|]+\|[a-z|]+/)
         print "        '1:what:" choices(substr($3, 1, match($3, /[^a-z|]/) - 1)) "' \\"
-    operand = $3 ~ /FILE|MODEL|SOURCE/ ? "'*:file:_files'" : $3 != "" ? "'*:text: '" : ""
+    operand = $3 ~ /COMMAND/ ? "'1:command:" choices(names) "'" : $3 ~ /FILE|MODEL|SOURCE/ ? "'*:file:_files'" : $3 != "" ? "'*:text: '" : ""
     if (operand != "") print "        " operand " \\"
 }
 $1 == "option" {

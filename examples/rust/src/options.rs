@@ -2,7 +2,7 @@ use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::{mem, ptr, slice};
 
-use crate::{c_string, sys, EarlyStopping, Error, Policy};
+use crate::{c_string, sys, EarlyStopping, Error, OnLoop, Policy, Split};
 
 /// Called with how many lines (of a text: sentences) are finished, of how many; `Break` cancels the call.
 pub type Progress<'a> = Box<dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a>;
@@ -101,4 +101,6 @@ options! {
     top_k: i32,
     top_p: f32,
     seed: u64,
+    split: Split,
+    on_loop: OnLoop,
 }

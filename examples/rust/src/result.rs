@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::{mem, slice};
 
-use crate::{str_of, sys, words, Error, Status};
+use crate::{str_of, sys, words, Doubts, Error, Status};
 
 /// A result of the library, destroyed when dropped.
 pub(crate) struct Owned(pub NonNull<sys::ferry_result>);
@@ -120,6 +120,11 @@ impl<'r> Line<'r> {
 
     pub fn warning(&self) -> Option<Cow<'r, str>> {
         unsafe { words(sys::ferry_result_warning(self.result, self.index)) }
+    }
+
+    /// Signs that the translation is wrong: of [`Doubts`]; 0 if there are none.
+    pub fn doubts(&self) -> Doubts {
+        sys::ferry_doubt(unsafe { sys::ferry_result_doubts(self.result, self.index) } as _)
     }
 }
 

@@ -202,6 +202,27 @@ impl ferry_early_stopping {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ferry_early_stopping(pub ::std::os::raw::c_uint);
+impl ferry_split {
+    pub const FERRY_SPLIT_NONE: ferry_split = ferry_split(0);
+}
+impl ferry_split {
+    pub const FERRY_SPLIT_AUTO: ferry_split = ferry_split(1);
+}
+impl ferry_split {
+    pub const FERRY_SPLIT_ALL: ferry_split = ferry_split(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_split(pub ::std::os::raw::c_uint);
+impl ferry_on_loop {
+    pub const FERRY_ON_LOOP_WARN: ferry_on_loop = ferry_on_loop(0);
+}
+impl ferry_on_loop {
+    pub const FERRY_ON_LOOP_RETRY: ferry_on_loop = ferry_on_loop(1);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_on_loop(pub ::std::os::raw::c_uint);
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ferry_text {
@@ -255,6 +276,8 @@ pub struct ferry_options {
     pub partial: ::std::option::Option<
         unsafe extern "C" fn(user: *mut ::std::os::raw::c_void, line: usize, text: ferry_text) -> ::std::os::raw::c_int,
     >,
+    pub split: ferry_split,
+    pub on_loop: ferry_on_loop,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;
@@ -397,6 +420,47 @@ extern "C" {
 extern "C" {
     pub fn ferry_result_warning(result: *const ferry_result, line: usize) -> *const ::std::os::raw::c_char;
 }
+impl ferry_doubt {
+    pub const FERRY_DOUBT_CUT: ferry_doubt = ferry_doubt(1);
+}
+impl ferry_doubt {
+    pub const FERRY_DOUBT_LOOP: ferry_doubt = ferry_doubt(2);
+}
+impl ferry_doubt {
+    pub const FERRY_DOUBT_SHORT: ferry_doubt = ferry_doubt(4);
+}
+impl ::std::ops::BitOr<ferry_doubt> for ferry_doubt {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        ferry_doubt(self.0 | other.0)
+    }
+}
+impl ::std::ops::BitOrAssign for ferry_doubt {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: ferry_doubt) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::std::ops::BitAnd<ferry_doubt> for ferry_doubt {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        ferry_doubt(self.0 & other.0)
+    }
+}
+impl ::std::ops::BitAndAssign for ferry_doubt {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: ferry_doubt) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_doubt(pub ::std::os::raw::c_uint);
+extern "C" {
+    pub fn ferry_result_doubts(result: *const ferry_result, line: usize) -> ::std::os::raw::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ferry_sentence {
@@ -408,6 +472,7 @@ pub struct ferry_sentence {
     pub score: f32,
     pub error: *const ::std::os::raw::c_char,
     pub warning: *const ::std::os::raw::c_char,
+    pub doubts: ::std::os::raw::c_int,
 }
 extern "C" {
     pub fn ferry_result_sentence_count(result: *const ferry_result) -> usize;

@@ -148,6 +148,19 @@ typedef enum ferry_early_stopping {
     FERRY_EARLY_STOPPING_NEVER = 2  /* stop when none can become better at any length */
 } ferry_early_stopping;
 
+/* Which lines are translated sentence by sentence. Sentences are those of ferry_translate_text; what is between them
+ * stays as it is, byte by byte. */
+typedef enum ferry_split {
+    FERRY_SPLIT_NONE = 0, /* none: a line is one sentence for the model, unless it is too long (max_source) */
+    FERRY_SPLIT_AUTO = 1, /* lines of so many tokens that models lose sentences of them (docs/decoding.md) */
+    FERRY_SPLIT_ALL = 2   /* all lines */
+} ferry_split;
+
+typedef enum ferry_on_loop {
+    FERRY_ON_LOOP_WARN = 0,
+    FERRY_ON_LOOP_RETRY = 1 /* the sentence is translated again with no_repeat_ngram; the better translation is kept */
+} ferry_on_loop;
+
 typedef struct ferry_text {
     const char *data;
     size_t size; /* bytes */
@@ -213,8 +226,11 @@ typedef struct ferry_options {
      * translation so far, which is valid during the call; the last time with the complete one. `line` is the index of
      * the line, for ferry_translate_text that of the sentence; not told of are blank lines and lines that are
      * translated in parts. It is called from any of the translator's threads, one call at a time (with threads 1: from
-     * the calling thread), and translation waits for it. Otherwise as `progress`. */
+     * the calling thread), and translation waits for it. A translation that is made again (on_loop) grows again.
+     * Otherwise as `progress`. */
     int (*partial)(void *user, size_t line, ferry_text text);
+    ferry_split split;
+    ferry_on_loop on_loop; /* what follows FERRY_DOUBT_LOOP */
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -243,12 +259,12 @@ FERRY_API void ferry_translator_cancel(ferry_translator *translator);
  * results, and the ids and texts of the lines of a call. */
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
 
-/* Translates `count` lines, each as one sentence (ferry_options.max_source). A line's result does not depend on the
- * other lines, the batch size or the number of threads. A blank line's translation is the line itself. Invalid UTF-8 is
- * read as U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be translated does
- * not affect the others: its result is empty, and ferry_result_status and ferry_result_error say why. Errors of the
- * whole call: ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it
- * has the lines that were finished, and the others are CANCELLED. */
+/* Translates `count` lines, each as one sentence (ferry_options.split, max_source). A line's result does not depend on
+ * the other lines, the batch size or the number of threads. A blank line's translation is the line itself. Invalid
+ * UTF-8 is read as U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be
+ * translated does not affect the others: its result is empty, and ferry_result_status and ferry_result_error say why.
+ * Errors of the whole call: ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with
+ * a result: it has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
 /* The same, with translations that begin so: line i's with prefixes[i] (size 0: with anything). The prefix ends between
@@ -341,9 +357,20 @@ FERRY_API const float *ferry_result_weights(const ferry_result *result, size_t l
                                             size_t *first, size_t *count);
 /* Why line `line` failed, in words, NUL-terminated; NULL if it did not. */
 FERRY_API const char *ferry_result_error(const ferry_result *result, size_t line);
-/* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; a translation ended at the
- * length limit), NUL-terminated; NULL if there is none. */
+/* A warning about line `line` (invalid UTF-8 was replaced; it was translated in parts; its translation is doubtful),
+ * NUL-terminated; NULL if there is none. */
 FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t line);
+
+/* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */
+typedef enum ferry_doubt {
+    FERRY_DOUBT_CUT = 1,  /* it ended at the length limit */
+    FERRY_DOUBT_LOOP = 2, /* it repeats itself more than the source does */
+    FERRY_DOUBT_SHORT = 4 /* it is blank, or much shorter than translations are */
+} ferry_doubt;
+
+/* Sum of the ferry_doubt of line `line`: of its best hypothesis, but FERRY_DOUBT_CUT of any. They are in its warning in
+ * words. 0 for blank and failed lines, and past the last. Of a text: those of all its sentences. */
+FERRY_API int ferry_result_doubts(const ferry_result *result, size_t line);
 
 /* A sentence of ferry_translate_text. */
 typedef struct ferry_sentence {
@@ -352,6 +379,7 @@ typedef struct ferry_sentence {
     ferry_status status;             /* as ferry_result_status; if not FERRY_OK, the target is the source */
     float score;                     /* as ferry_result_score */
     const char *error, *warning;     /* as ferry_result_error and ferry_result_warning; they belong to the result */
+    int doubts;                      /* as ferry_result_doubts */
 } ferry_sentence;
 
 /* Number of sentences of a text; 0 for a result of ferry_translate. */

@@ -1,6 +1,8 @@
 #include "json_writer.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -33,6 +35,21 @@ void ferry_put_number(ferry_json_writer *json, const char *key, double value)
         fprintf(json->out, "%.10g", value);
     else
         fputs("null", json->out);
+}
+
+void ferry_put_float(ferry_json_writer *json, const char *key, float value)
+{
+    char text[32];
+    if (!isfinite(value)) {
+        ferry_put_number(json, key, NAN);
+        return;
+    }
+    for (int digits = 6; digits <= FLT_DECIMAL_DIG; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) break;
+    }
+    begin_element(json, key);
+    fputs(text, json->out);
 }
 
 static void put_escape(FILE *out, uint32_t c)

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Markdown of this repository and this machine's packages: an independent reader, cmark-gfm, finds the same structure in
+translations, and everything that is not text.
+
+    check_markdown.py TRANSLATE_DOCUMENT FERRY MODEL [MOST [MOST_TRANSLATED]]
+
+MOST documents (default: 50; where there are fewer, others are made of the blocks of tests/data/documents/everything.md)
+are translated by functions in the place of a model (translate_document.c), MOST_TRANSLATED (default: 2) by the model:
+- same: a function that returns its input gives the same bytes.
+- upper, longer, the model: cmark-gfm finds the same blocks, and in each of them the same code, links, images, HTML and
+  emphasis, each as often as before."""
+import collections
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+EVERYTHING = ROOT / "tests/data/documents/everything.md"
+PLACES = ("/usr/share/doc", "/usr/lib/node_modules", "/usr/local/go", "/usr/share")
+INLINE = {"text", "softbreak", "linebreak", "code", "html_inline", "emph", "strong", "strikethrough", "link", "image"}
+# md4c 0.4.8 knows fewer names of HTML's blocks than CommonMark 0.30, and takes each of several backslashes for itself.
+UNLIKE = re.compile(r"^ {0,3}</?(h[2-6]|search)\b", re.MULTILINE)
+
+
+class Made:
+    """Blocks of everything.md in another order, some of them in quotes and lists."""
+
+    def __init__(self, seed):
+        self.seed, self.random = seed, random.Random(seed)
+
+    def __str__(self):
+        return f"made from everything.md, number {self.seed}"
+
+    def read_bytes(self):
+        blocks = EVERYTHING.read_text().split("---\n", 2)[2].strip("\n").split("\n\n")
+        self.random.shuffle(blocks)
+        lines = []
+        for block in blocks[: self.random.randint(1, len(blocks))]:
+            prefix = self.random.choice([("", ""), ("", ""), ("> ", "> "), ("- ", "  "), ("> 1. ", ">    ")])
+            for number, line in enumerate(block.split("\n")):
+                lines.append((prefix[number > 0] + line).rstrip() + ("  " if line.endswith("  ") else ""))
+            lines.append("")
+        return "\n".join(lines).replace("\n", self.random.choice(["\n", "\n", "\r\n"])).encode()
+
+
+def documents(most):
+    found = [EVERYTHING, *sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+    others = []
+    for place in PLACES:
+        for path in sorted(pathlib.Path(place).rglob("*.md")):
+            if path.is_file() and 500 <= path.stat().st_size <= 30000:
+                others.append(path)
+    others = [path for path in others if not UNLIKE.search(path.read_bytes().decode("utf-8", "replace"))]
+    missing = max(0, most - len(found))
+    found += others[:: max(1, len(others) // max(1, missing))][:missing]
+    return (found + [Made(seed) for seed in range(max(0, most - len(found)))])[:most]
+
+
+def structure(source):
+    """A list of blocks: name, depth, attributes, text of code; of a block with text: what is in it, in any order."""
+    source = re.sub(rb"\A(---|\+\+\+)[ \t]*\r?\n.*?\n\1[ \t]*(\r?\n|\Z)", b"", source, flags=re.DOTALL)
+    command = ["cmark-gfm", "-e", "table", "-e", "strikethrough", "-e", "tasklist", "--unsafe", "-t", "xml"]
+    tree = subprocess.run(command, input=source, stdout=subprocess.PIPE, check=True).stdout.decode()
+    tree = re.sub("[^\t\n\r -\uffff\U00010000-\U0010ffff]", "?", tree)
+    found = []
+
+    def walk(node, depth):
+        name = node.tag.split("}")[1]
+        if name not in INLINE:
+            inside = collections.Counter()
+            found.append((name, depth, sorted(node.attrib.items()), (node.text or "").strip(), inside))
+        for child in node:
+            if child.tag.split("}")[1] in INLINE:
+                count(child, inside)
+            else:
+                walk(child, depth + 1)
+
+    def count(node, inside):
+        name = node.tag.split("}")[1]
+        if name not in ("text", "softbreak"):
+            inside[(name, tuple(sorted(node.attrib.items())), " ".join((node.text or "").split()))] += 1
+        for child in node:
+            count(child, inside)
+
+    walk(xml.etree.ElementTree.fromstring(tree), 0)
+    return found
+
+
+class Checker:
+    def __init__(self, tool, ferry, model):
+        self.tool, self.translate = tool, [ferry, "translate", "-q", "-m", model, "--format", "markdown"]
+        self.failures = self.markers = 0
+
+    def fail(self, path, what):
+        self.failures += 1
+        print(f"check_markdown.py: {path}: {what}", file=sys.stderr)
+
+    def compare(self, path, way, source, after):
+        blocks, others = structure(source), structure(after)
+        self.markers += sum(sum(block[4].values()) for block in blocks)
+        for block, other in zip(blocks, others):
+            if block != other:
+                self.fail(path, f"{way}: expected {block}, found {other}")
+                return
+        if len(blocks) != len(others):
+            self.fail(path, f"{way}: expected {len(blocks)} blocks, found {len(others)}")
+        if after == source and re.search(b"^[a-z ]{20}", source, re.MULTILINE):
+            self.fail(path, f"{way}: nothing was translated")
+
+    def check(self, path, ways):
+        source = path.read_bytes()
+        for way in ways:
+            command = self.translate if way == "model" else [self.tool, "markdown", way]
+            done = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            if done.returncode != 0 and not (way == "model" and b"not translated: its" in done.stderr):
+                self.fail(path, f"{way}: exit status {done.returncode}: {done.stderr.decode()}")
+            elif way != "same":
+                self.compare(path, way, source, done.stdout)
+            elif done.stdout != source:
+                self.fail(path, "not the same bytes")
+
+
+def main():
+    if shutil.which("cmark-gfm") is None:
+        print("check_markdown.py: not run, no cmark-gfm: the structure of translated Markdown", file=sys.stderr)
+        sys.exit(77)
+    checker = Checker(*sys.argv[1:4])
+    found = documents(int(sys.argv[4]) if len(sys.argv) > 4 else 50)
+    translated = found[: int(sys.argv[5]) if len(sys.argv) > 5 else 2]
+    for path in found:
+        checker.check(path, ("same", "upper", "longer"))
+    markers, checker.markers = checker.markers // 2, 0
+    for path in translated:
+        checker.check(path, ("model",))
+    print(f"markdown: {len(found)} documents with {markers} parts of blocks; {len(translated)} translated, "
+          f"with {checker.markers}")
+    sys.exit(1 if checker.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

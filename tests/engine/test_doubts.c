@@ -1,0 +1,283 @@
+/* Doubtful translations: what is found, what a result says, and what options.on_loop makes of loops. */
+#include "base/repetition.h"
+#include "engine/api/doubts.h"
+#include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
+
+/* ---- what is found ---- */
+
+#define FIND(most, ...)                                                                                                \
+    ferry_repetition_find((const int32_t[]){__VA_ARGS__}, COUNT(((const int32_t[]){__VA_ARGS__})), most)
+
+static void check_repetition(ferry_repetition found, size_t length, size_t times)
+{
+    if (found.length != length || found.times != times)
+        fail_msg("%zu ids %zu times, expected %zu ids %zu times", found.length, found.times, length, times);
+}
+
+TEST(test_repetitions)
+{
+    check_repetition(ferry_repetition_find(NULL, 0, 16), 0, 1);
+    check_repetition(FIND(16, 1), 0, 1);
+    check_repetition(FIND(16, 1, 2, 1, 3), 0, 1);
+    check_repetition(FIND(16, 1, 1), 1, 2);
+    check_repetition(FIND(16, 5, 1, 2, 1, 2, 1, 2, 1, 5), 2, 3);
+    check_repetition(FIND(16, 1, 1, 2, 3, 4, 2, 3, 4, 2, 3, 4), 3, 3);
+    check_repetition(FIND(16, 1, 1, 1, 2, 1, 2, 1, 2), 1, 3); /* of several, the shortest */
+    check_repetition(FIND(2, 1, 2, 3, 1, 2, 3, 1, 2, 3), 0, 1);
+}
+
+enum { MOST = 100 };
+
+/* `times` times the ids 1 … n, and one more. */
+static ferry_ids repeated(int32_t *ids, int32_t n, int32_t times)
+{
+    int32_t count = 0;
+    for (int32_t t = 0; t < times; t++)
+        for (int32_t i = 0; i < n; i++) ids[count++] = i + 1;
+    ids[count++] = 0;
+    assert_true(count <= MOST);
+    return (ferry_ids){.ids = ids, .count = (size_t)count};
+}
+
+TEST(test_comparison_with_the_source)
+{
+    static const struct {
+        int32_t source[2], translation[2]; /* ids, times */
+        const char *text;
+        int kinds;
+    } rows[] = {
+        {{5, 1}, {5, 1}, "a", 0},
+        {{5, 1}, {1, 2}, "a", 0},
+        {{5, 1}, {1, 3}, "a", FERRY_DOUBT_LOOP},
+        {{5, 1}, {16, 3}, "a", FERRY_DOUBT_LOOP},
+        {{5, 1}, {17, 3}, "a", 0},
+        {{5, 2}, {5, 4}, "a", 0}, /* follows its source */
+        {{5, 2}, {5, 5}, "a", FERRY_DOUBT_LOOP},
+        {{1, 6}, {1, 12}, "a", 0},
+        {{32, 3}, {16, 6}, "a", 0},
+        {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_DOUBT_SHORT},
+        {{1, 0}, {0, 0}, "", FERRY_DOUBT_SHORT},
+        {{1, 0}, {0, 0}, NULL, 0}, /* ids without a text */
+        {{14, 1}, {1, 1}, "a", 0}, /* few */
+        {{17, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT},
+        {{17, 1}, {5, 1}, "a", 0},
+        {{98, 1}, {32, 1}, "a", 0},
+        {{99, 1}, {32, 1}, "a", FERRY_DOUBT_SHORT},
+    };
+    int32_t source_ids[MOST], ids[MOST];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const ferry_ids source = repeated(source_ids, rows[i].source[0], rows[i].source[1]),
+                        found = repeated(ids, rows[i].translation[0], rows[i].translation[1]);
+        const char *text = rows[i].text != NULL ? rows[i].text : "";
+        const ferry_result_hypothesis translation = {
+            .ids = ids, .length = (int32_t)found.count, .text = (char *)(uintptr_t)text, .size = strlen(text)};
+        ferry_doubts doubts = {.kinds = 0};
+        ferry_doubts_compare(&doubts, &source, &translation, rows[i].text != NULL);
+        if (doubts.kinds != rows[i].kinds) fail_msg("row %zu: doubts %d, expected %d", i, doubts.kinds, rows[i].kinds);
+    }
+}
+
+/* One that was cut is not called short, too. */
+TEST(test_a_cut_translation)
+{
+    int32_t source_ids[MOST], ids[MOST];
+    const ferry_ids source = repeated(source_ids, 99, 1), found = repeated(ids, 5, 1);
+    ferry_doubts doubts = {.kinds = FERRY_DOUBT_CUT};
+    ferry_result_hypothesis translation = {.ids = ids, .length = (int32_t)found.count};
+    ferry_doubts_compare(&doubts, &source, &translation, false);
+    assert_int_equal(doubts.kinds, FERRY_DOUBT_CUT);
+    ferry_doubts_compare(&doubts, &source, &translation, true);
+    assert_int_equal(doubts.kinds, FERRY_DOUBT_CUT | FERRY_DOUBT_SHORT);
+}
+
+/* ---- what a result says ---- */
+
+static const char *const lines[] = {
+    "Against all expectations, we became good friends.", /* loops: "Achchchch", */
+    "How are you?",
+    "This movie is one of my all-time favorites.", /* "Lieblingszeitzeitzeit" */
+    "Tom is reading a book in the garden.",
+    "",
+    "Is this the dictionary you're looking for?", /* "das das das" */
+};
+enum { LINES = sizeof lines / sizeof lines[0] };
+
+static bool loops(size_t line)
+{
+    return line == 0 || line == 2 || line == 5;
+}
+
+static ferry_options defaults(void)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    return options;
+}
+
+static ferry_result *translate_lines(const ferry_options *options)
+{
+    ferry_text texts[LINES];
+    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
+    return translated(model, options, texts, LINES);
+}
+
+SHIPPED_TEST(test_loops_are_told)
+{
+    const ferry_options options = defaults();
+    ferry_result *result = translate_lines(&options);
+    for (size_t i = 0; i < LINES; i++) {
+        assert_int_equal(ferry_result_doubts(result, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
+        assert_true(loops(i) == (ferry_result_warning(result, i) != NULL));
+    }
+    assert_string_equal(ferry_result_warning(result, 0),
+                        "the translation repeats itself: the same token 4 times in a row");
+    ferry_result_destroy(result);
+}
+
+SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
+{
+    const ferry_text line = as_text("How are you?");
+    ferry_options options = defaults();
+    options.max_length = 3;
+    ferry_result *result = translated(model, &options, &line, 1);
+    assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_CUT);
+    ferry_result_destroy(result);
+    options = defaults();
+    options.forced_first_id = 0; /* the end of sentence */
+    result = translated(model, &options, &line, 1);
+    assert_int_equal(ferry_result_text(result, 0, 0).size, 0);
+    assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_SHORT);
+    assert_string_equal(ferry_result_warning(result, 0), "the translation is blank");
+    ferry_result_destroy(result);
+}
+
+/* Of a text those of all its sentences, of each sentence its own. */
+static void check_text(ferry_result *result, int kinds)
+{
+    ferry_sentence sentence;
+    assert_int_equal(ferry_result_sentence_count(result), 2);
+    assert_int_equal(ferry_result_doubts(result, 0), kinds);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(ferry_result_sentence(result, i, &sentence, sizeof sentence));
+        assert_int_equal(sentence.doubts, i == 1 ? kinds : 0);
+        assert_true((sentence.warning == NULL) == (i == 0));
+    }
+    ferry_result_destroy(result);
+}
+
+SHIPPED_TEST(test_texts_and_markup)
+{
+    for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++) {
+        const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0;
+        ferry_options options = defaults();
+        ferry_translator *translator;
+        ferry_result *result;
+        options.on_loop = on_loop;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        CHECK(ferry_translate_text(translator, as_text("How are you? This movie is one of my all-time favorites."),
+                                   &result, &error));
+        check_text(result, kinds);
+        CHECK(ferry_translate_markup(translator,
+                                     as_text("<p>How are you?<p>This movie is one of my <b>all-time</b> favorites."),
+                                     &result, &error));
+        check_text(result, kinds);
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* ---- options.on_loop ---- */
+
+/* Lines that loop have the translation that no_repeat_ngram 2 makes, the others their own. */
+SHIPPED_TEST(test_loops_are_translated_again)
+{
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        ferry_options options = defaults(), strict;
+        options.beam = options.nbest = beam;
+        options.alignment = beam > 1;
+        strict = options;
+        strict.no_repeat_ngram = 2;
+        options.on_loop = FERRY_ON_LOOP_RETRY;
+        ferry_result *result = translate_lines(&options), *expected = translate_lines(&strict);
+        options.on_loop = FERRY_ON_LOOP_WARN;
+        ferry_result *usual = translate_lines(&options);
+        for (size_t i = 0; i < LINES; i++) {
+            const bool again = (ferry_result_doubts(usual, i) & FERRY_DOUBT_LOOP) != 0;
+            assert_same_line(result, i, again ? expected : usual, i);
+            assert_int_equal(ferry_result_doubts(result, i), 0);
+            assert_int_equal(ferry_result_source_tokens(result, i), ferry_result_source_tokens(expected, i));
+            if (again)
+                assert_string_equal(ferry_result_warning(result, i),
+                                    "the translation replaces one that repeated itself");
+            else
+                assert_null(ferry_result_warning(result, i));
+        }
+        assert_int_equal(ferry_result_doubts(usual, 0), FERRY_DOUBT_LOOP);
+        ferry_result_destroy(result);
+        ferry_result_destroy(expected);
+        ferry_result_destroy(usual);
+    }
+}
+
+/* Forced by a prefix, it loops again. */
+SHIPPED_TEST(test_the_first_translation_stays)
+{
+    const ferry_text line = as_text("How are you?"), prefix = as_text("Wie wie wie wie wie");
+    ferry_result *results[2];
+    for (int i = 0; i < 2; i++) {
+        ferry_options options = defaults();
+        ferry_translator *translator;
+        options.on_loop = i == 0 ? FERRY_ON_LOOP_WARN : FERRY_ON_LOOP_RETRY;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
+        ferry_translator_destroy(translator);
+        assert_true((ferry_result_doubts(results[i], 0) & FERRY_DOUBT_LOOP) != 0);
+        assert_string_equal(ferry_result_warning(results[i], 0), ferry_result_warning(results[0], 0));
+    }
+    assert_same_line(results[0], 0, results[1], 0);
+    for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
+}
+
+SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
+{
+    ferry_options options = defaults();
+    options.on_loop = FERRY_ON_LOOP_RETRY;
+    ferry_result *expected = translate_lines(&options);
+    for (options.threads = 1; options.threads <= 3; options.threads++)
+        for (options.batch = 1; options.batch <= 4; options.batch += 3) {
+            ferry_result *result = translate_lines(&options);
+            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, expected, i);
+            ferry_result_destroy(result);
+        }
+    ferry_result_destroy(expected);
+}
+
+/* options.partial sees it grow again; the last call has the text that is kept. */
+static char last[512];
+static int calls;
+
+static int note(void *user, size_t line, ferry_text text)
+{
+    (void)user, (void)line;
+    assert_true(text.size < sizeof last);
+    memcpy(last, text.data, text.size);
+    last[text.size] = '\0';
+    calls++;
+    return 0;
+}
+
+SHIPPED_TEST(test_partial_texts_of_a_loop)
+{
+    const ferry_text line = as_text(lines[0]);
+    ferry_options options = defaults();
+    options.beam = 1;
+    options.on_loop = FERRY_ON_LOOP_RETRY;
+    options.partial = note;
+    ferry_result *result = translated(model, &options, &line, 1);
+    const ferry_text text = ferry_result_text(result, 0, 0);
+    assert_non_null(ferry_result_warning(result, 0));
+    assert_int_equal(strlen(last), text.size);
+    assert_memory_equal(last, text.data, text.size);
+    assert_true((size_t)calls > ferry_result_tokens(result, 0, 0));
+    ferry_result_destroy(result);
+}

@@ -1,0 +1,150 @@
+/* Lines that are translated sentence by sentence (ferry_options.split): which, and what becomes of them. */
+#include "engine/api/parts.h"
+#include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
+
+static const char sentences[] =
+    " Good morning!  \t How are you?\n\nTom is reading a book in the garden.\xC2\xA0 Hello, world! ";
+static const char apples[] = "I like apples.", german[] = "Ich mag Äpfel.";
+enum { APPLES = 20 };
+
+static ferry_options with(ferry_split split)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    assert_int_equal(options.split, FERRY_SPLIT_NONE);
+    options.split = split;
+    return options;
+}
+
+static size_t parts_of(const ferry_options *options, const char *line)
+{
+    ferry_translator *translator;
+    ferry_parts parts = {0};
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(ferry_parts_split(translator, ferry_text_view(line), &parts, &error));
+    const size_t count = parts.count;
+    ferry_parts_destroy(&parts);
+    ferry_translator_destroy(translator);
+    return count;
+}
+
+/* ---- which lines ---- */
+
+SHIPPED_TEST(test_which_lines)
+{
+    static const struct {
+        const char *line;
+        size_t none, by_auto, all;
+    } rows[] = {
+        {"Tom is reading a book in the garden with a lot of flowers", 1, 1, 1},
+        {"Mr. Brown is reading a book in the garden with a lot of flowers.", 1, 1, 1},
+        {"Yes. No.", 1, 1, 2},
+        {"I see it now. Who is it?", 1, 1, 2},     /* 10 tokens with the end of sentence, */
+        {"I see it now. Who is it now?", 1, 2, 2}, /* 11 */
+        {"Tom is reading a book in the garden. He likes it.", 1, 2, 2},
+        {"Tom is reading a book in the garden.   ", 1, 1, 1},
+        {"   Yes.  ", 1, 1, 1},
+        {sentences, 1, 4, 4},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t expected[] = {rows[i].none, rows[i].by_auto, rows[i].all};
+        for (ferry_split split = FERRY_SPLIT_NONE; split <= FERRY_SPLIT_ALL; split++) {
+            const ferry_options options = with(split);
+            const size_t found = parts_of(&options, rows[i].line);
+            if (found != expected[split])
+                fail_msg("'%s': split %d: %zu parts, expected %zu", rows[i].line, (int)split, found, expected[split]);
+        }
+    }
+}
+
+/* ---- what becomes of them ---- */
+
+/* The sentences' translations, as they are alone, with what was between them; hypothesis k has those of rank k. */
+static void check_joined(const ferry_result *line, const ferry_result *alone, size_t k)
+{
+    static const char *const gaps[] = {"", "  \t ", "\n\n", "\xC2\xA0 "};
+    char expected[1024] = "";
+    size_t tokens = 0;
+    for (size_t i = 0; i < COUNT(gaps); i++) {
+        const ferry_text text = ferry_result_text(alone, i, k);
+        strcat(expected, gaps[i]);
+        strncat(expected, text.data, text.size);
+        tokens += ferry_result_tokens(alone, i, k);
+    }
+    const ferry_text found = ferry_result_text(line, 0, k);
+    assert_int_equal(found.size, strlen(expected));
+    assert_memory_equal(found.data, expected, found.size);
+    assert_int_equal(ferry_result_tokens(line, 0, k), tokens);
+}
+
+SHIPPED_TEST(test_joined_byte_for_byte)
+{
+    const ferry_text line = as_text(sentences),
+                     each[] = {as_text("Good morning!"), as_text("How are you?"),
+                               as_text("Tom is reading a book in the garden."), as_text("Hello, world!")};
+    for (ferry_split split = FERRY_SPLIT_AUTO; split <= FERRY_SPLIT_ALL; split++) {
+        ferry_options options = with(split);
+        options.nbest = options.beam = 3;
+        options.alignment = 1;
+        ferry_result *whole = translated(model, &options, &line, 1), *alone = translated(model, &options, each, 4);
+        assert_int_equal(ferry_result_hypotheses(whole, 0), 3);
+        for (size_t k = 0; k < 3; k++) check_joined(whole, alone, k);
+        size_t tokens = 0;
+        for (size_t i = 0; i < 4; i++) tokens += ferry_result_source_tokens(alone, i);
+        assert_int_equal(ferry_result_source_tokens(whole, 0), tokens);
+        assert_null(ferry_result_warning(whole, 0)); /* it is what was asked for */
+        ferry_result_destroy(whole);
+        ferry_result_destroy(alone);
+    }
+}
+
+/* A model of single sentences, given many, loses most of them. */
+SHIPPED_TEST(test_no_sentence_is_lost)
+{
+    char line[APPLES * sizeof apples] = "", expected[APPLES * sizeof german] = "";
+    for (int i = 0; i < APPLES; i++) {
+        sprintf(line + strlen(line), "%s%s", i > 0 ? " " : "", apples);
+        sprintf(expected + strlen(expected), "%s%s", i > 0 ? " " : "", german);
+    }
+    const ferry_text text = as_text(line);
+    const ferry_options options = with(FERRY_SPLIT_AUTO), none = with(FERRY_SPLIT_NONE);
+    ferry_result *split = translated(model, &options, &text, 1), *whole = translated(model, &none, &text, 1);
+    const ferry_text found = ferry_result_text(split, 0, 0);
+    assert_int_equal(found.size, strlen(expected));
+    assert_memory_equal(found.data, expected, found.size);
+    assert_int_equal(ferry_result_doubts(split, 0), 0);
+    assert_int_equal(ferry_result_doubts(whole, 0), FERRY_DOUBT_SHORT); /* and no loop: the source repeats itself */
+    ferry_result_destroy(split);
+    ferry_result_destroy(whole);
+}
+
+/* It belongs to the first sentence. */
+SHIPPED_TEST(test_prefix_of_a_split_line)
+{
+    const ferry_text line = as_text("Good morning! How are you?"), prefix = as_text("Schönen");
+    ferry_options options = with(FERRY_SPLIT_ALL);
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
+    const ferry_text text = ferry_result_text(result, 0, 0);
+    static const char expected[] = "Schönen Morgen! Wie geht es dir?";
+    assert_int_equal(text.size, sizeof expected - 1);
+    assert_memory_equal(text.data, expected, text.size);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* A warning where sentences themselves are cut. */
+SHIPPED_TEST(test_cut_sentences)
+{
+    const ferry_text lines[] = {as_text("Good morning! How are you? Hello, world!"),
+                                as_text("Hello, world! Tom is reading a book in the garden.")};
+    ferry_options options = with(FERRY_SPLIT_AUTO);
+    options.max_source = 7;
+    ferry_result *result = translated(model, &options, lines, 2);
+    assert_null(ferry_result_warning(result, 0));
+    assert_non_null(strstr(ferry_result_warning(result, 1), "split into 3 parts: 18 source tokens, max_source is 7"));
+    ferry_result_destroy(result);
+}

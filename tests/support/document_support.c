@@ -1,0 +1,135 @@
+#include "document_support.h"
+
+static void append(ferry_string *out, ferry_view view)
+{
+    CHECK(ferry_string_append(out, view, &error));
+}
+
+void same_markup(ferry_view markup, ferry_string *translation)
+{
+    append(translation, markup);
+}
+
+/* The size of what is no text at byte `at`: a tag, with what is kept in it, a reference; 0: text. */
+static size_t size_of_code(ferry_view markup, size_t at)
+{
+    static const char kept[] = " translate=\"no\">";
+    size_t end = at;
+    if (markup.data[at] == '&') {
+        while (markup.data[end] != ';') end++;
+        return end + 1 - at;
+    }
+    if (markup.data[at] != '<') return 0;
+    while (markup.data[end] != '>') end++;
+    end++;
+    if (end - at >= sizeof kept && memcmp(markup.data + end - strlen(kept), kept, strlen(kept)) == 0) {
+        while (markup.data[end] != '>') end++;
+        end++;
+    }
+    return end - at;
+}
+
+static void change(ferry_view markup, ferry_string *translation, bool upper)
+{
+    for (size_t at = 0; at < markup.size;) {
+        const size_t code = size_of_code(markup, at);
+        const char c = markup.data[at];
+        const bool letter = (c | 32) >= 'a' && (c | 32) <= 'z';
+        if (code > 0)
+            append(translation, (ferry_view){markup.data + at, code});
+        else if (letter && upper)
+            append(translation, (ferry_view){&(char){(char)(c & ~32)}, 1});
+        else
+            append(translation, (ferry_view){(char[]){c, c}, (size_t)1 + letter});
+        at += code > 0 ? code : 1;
+    }
+}
+
+void upper_markup(ferry_view markup, ferry_string *translation)
+{
+    change(markup, translation, true);
+}
+
+void longer_markup(ferry_view markup, ferry_string *translation)
+{
+    change(markup, translation, false);
+}
+
+typedef struct user {
+    markup_function *translate;
+    const char *markup, *translation; /* or these */
+    size_t warnings;
+} user;
+
+static ferry_status call_function(void *data, ferry_document *document, ferry_view markup, ferry_string *translation,
+                                  ferry_error *error)
+{
+    user *u = data;
+    (void)document;
+    (void)error;
+    if (u->translate != NULL) {
+        u->translate(markup, translation);
+        return FERRY_OK;
+    }
+    const ferry_view all = {u->markup, strlen(u->markup)};
+    const bool wrapped = memcmp(u->markup, "<p>", 3) != 0;
+    const ferry_view inner = {markup.data + 3, markup.size - strlen("<p></p>\n")};
+    const ferry_view shown = wrapped ? inner : markup;
+    if (!ferry_view_equal(all, shown)) fail_msg("shown: %.*s\nexpected: %s", (int)shown.size, shown.data, u->markup);
+    if (wrapped) append(translation, ferry_text_view("<p>"));
+    append(translation, ferry_text_view(u->translation));
+    if (wrapped) append(translation, ferry_text_view("</p>\n"));
+    return FERRY_OK;
+}
+
+static void count_warning(void *data, const ferry_document *document, size_t at, const char *message)
+{
+    user *u = data;
+    assert_true(at <= document->source.size);
+    assert_non_null(message);
+    u->warnings++;
+}
+
+static ferry_string run(const ferry_document_format *format, ferry_view source, user *u)
+{
+    ferry_error failure; /* which the document keeps */
+    ferry_document document;
+    ferry_string out = {0};
+    const ferry_document_translator translator = {.translate = call_function, .warn = count_warning, .user = u};
+    assert_int_equal(ferry_document_read(&document, format, source, &failure), FERRY_OK);
+    assert_int_equal(ferry_document_translate(&document, &translator), FERRY_OK);
+    CHECK(ferry_document_write(&document, &out, &error));
+    ferry_document_destroy(&document);
+    return out;
+}
+
+ferry_string translate_document(const ferry_document_format *format, ferry_view source, markup_function *translate,
+                                size_t *warnings)
+{
+    user u = {.translate = translate};
+    const ferry_string out = run(format, source, &u);
+    if (warnings != NULL) *warnings = u.warnings;
+    return out;
+}
+
+static void assert_same(ferry_string *out, const char *expected)
+{
+    if (!ferry_view_is((ferry_view){out->data, out->size}, expected))
+        fail_msg("found:\n%.*s\nexpected:\n%s", (int)out->size, out->data, expected);
+    free(out->data);
+}
+
+void assert_document(const ferry_document_format *format, const char *source, markup_function *translate,
+                     const char *expected)
+{
+    ferry_string out = translate_document(format, ferry_text_view(source), translate, NULL);
+    assert_same(&out, expected);
+}
+
+void assert_translated(const ferry_document_format *format, const char *source, const char *markup,
+                       const char *translation, const char *expected)
+{
+    user u = {.markup = markup, .translation = translation};
+    ferry_string out = run(format, ferry_text_view(source), &u);
+    assert_same(&out, expected);
+}

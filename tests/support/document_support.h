@@ -1,0 +1,25 @@
+/* Documents, translated by functions in the place of a model. */
+#ifndef FERRY_SUPPORT_DOCUMENT_SUPPORT_H
+#define FERRY_SUPPORT_DOCUMENT_SUPPORT_H
+
+#include "support.h"
+
+#include "tools/documents/formats.h"
+
+/* Appends the translation of markup. */
+typedef void markup_function(ferry_view markup, ferry_string *translation);
+/* The markup itself; its text in capitals; with each letter twice. */
+markup_function same_markup, upper_markup, longer_markup;
+
+/* The document, translated so; the caller frees `data`. *warnings (may be NULL): how many blocks were refused. */
+ferry_string translate_document(const ferry_document_format *format, ferry_view source, markup_function *translate,
+                                size_t *warnings);
+/* Expects the document that `translate` makes of `source`. */
+void assert_document(const ferry_document_format *format, const char *source, markup_function *translate,
+                     const char *expected);
+/* Expects that the model is shown `markup` (without "<p>" and "</p>\n" if it is one block), and what becomes of its
+ * translation. */
+void assert_translated(const ferry_document_format *format, const char *source, const char *markup,
+                       const char *translation, const char *expected);
+
+#endif

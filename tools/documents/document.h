@@ -1,0 +1,155 @@
+/* Documents: bytes that stay, and blocks of text that are translated.
+ *
+ *     read → translate → write
+ *
+ * The reader of a format describes a document from its first byte to its last. What it says nothing about stays as it
+ * is. A block is what the model reads as one text: a paragraph, a heading, a cell. Of the bytes of a block it says what
+ * they are, in ascending order:
+ *
+ *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
+ *                                        text " for", break "\n> ", text "two"
+ *
+ * The blocks become markup, in which elements stand for everything but text: <p>Tea <x1>and</x1> <x2 translate="no">…
+ * A translator such as ferry_translate_markup translates it. Every element has to come back once, and well nested.
+ * Blocks that come back otherwise, or as they were, stay byte for byte. In the others the translation takes the text's
+ * place: with what the format must escape, and with lines as long as the block's.
+ *
+ * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
+ */
+#ifndef FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
+#define FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
+
+#include "base/string_buffer.h"
+
+typedef struct ferry_document ferry_document;
+
+/* ---- formats ---- */
+
+typedef struct ferry_document_format {
+    const char *name;           /* "markdown" */
+    const char *const *endings; /* of names of files, in lower case, NULL at the end: {".md", ".markdown", NULL} */
+    /* Describes document->source. Errors: UNSUPPORTED. NULL: nothing to do. */
+    ferry_status (*read)(ferry_document *document);
+    /* The document as a whole is markup, and has no blocks; what writes document->written. */
+    bool is_markup;
+    ferry_status (*write_markup)(const ferry_document *document, ferry_string *out, ferry_error *error);
+    /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or
+     * behind other text or an element. NULL: as it is. */
+    ferry_status (*write_text)(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
+    /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
+    bool (*may_begin_line)(ferry_view text);
+    bool fills; /* elements cannot be empty: one without words takes a neighbor */
+    /* Whether a block, `before`, and its translation as written, `after`, have the same structure for programs that
+     * read the format; if not, the block stays. NULL: they always do. Errors: MEMORY. */
+    ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);
+} ferry_document_format;
+
+/* ---- what readers call ---- */
+
+ferry_status ferry_document_begin_block(ferry_document *document, size_t begin);
+/* Bytes begin … end - 1 are text; `decoded`, not empty, is what the model reads for them; {NULL, 0}: the bytes
+ * themselves. The framework finds placeholders and addresses in it (kept_text.h), which are kept. */
+ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t end, ferry_view decoded);
+/* Begins an inline element: "**", "[", "<i>"; ends the last one that is open: "**", "](url)", "</i>". Those without a
+ * partner stand alone. */
+ferry_status ferry_document_open(ferry_document *document, size_t begin, size_t end);
+ferry_status ferry_document_close(ferry_document *document, size_t begin, size_t end);
+/* Stands alone, without text for the model: an image, a tag. So do bytes of a block that nothing is said about. */
+ferry_status ferry_document_point(ferry_document *document, size_t begin, size_t end);
+/* Is not translated, but the model sees `shown` (or its beginning) at its place in the sentence; {NULL, 0}: the bytes
+ * themselves. */
+ferry_status ferry_document_kept(ferry_document *document, size_t begin, size_t end, ferry_view shown);
+/* Ends a wrapped line, with what begins the next one: "\n> ". `blank`: it stands for a blank ("\n" within a paragraph),
+ * or not, as the blank is text before it (PO's "\"\n\""). */
+ferry_status ferry_document_break(ferry_document *document, size_t begin, size_t end, bool blank);
+/* Lines of the open block may be `width` columns long, if none of its own is longer; where it has no breaks, `line_end`
+ * ends lines. */
+ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_view line_end);
+ferry_status ferry_document_end_block(ferry_document *document, size_t end);
+
+/* Where something else than the block itself is replaced (PO: msgstr, by the translation of msgid). If a block within
+ * bytes if_begin … if_end - 1 was translated, and none of them failed, then in place of bytes begin … end - 1 come the
+ * bytes `before`, and then bytes copy_begin … copy_end - 1 with their blocks translated. Those blocks themselves stay,
+ * if copy_begin < copy_end. To be called after their ends, in any order. */
+typedef struct ferry_document_edit {
+    size_t begin, end;
+    ferry_view before; /* lasts as long as the document */
+    size_t copy_begin, copy_end;
+    size_t if_begin, if_end;
+} ferry_document_edit;
+ferry_status ferry_document_add_edit(ferry_document *document, const ferry_document_edit *edit);
+
+/* ---- the document ---- */
+
+typedef enum ferry_document_kind {
+    FERRY_DOCUMENT_TEXT,
+    FERRY_DOCUMENT_OPEN,
+    FERRY_DOCUMENT_CLOSE,
+    FERRY_DOCUMENT_POINT,
+    FERRY_DOCUMENT_KEPT,
+    FERRY_DOCUMENT_BREAK
+} ferry_document_kind;
+
+/* A part of a block. */
+typedef struct ferry_document_item {
+    ferry_document_kind kind;
+    bool blank;                  /* of BREAK */
+    size_t begin, end;           /* its bytes in the source */
+    size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
+    size_t partner;              /* OPEN, CLOSE: the other item */
+    size_t markup;               /* where it begins in the markup, while its block is translated */
+} ferry_document_item;
+
+typedef struct ferry_document_block {
+    size_t begin, end;
+    size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes */
+    size_t width;                        /* see ferry_document_wrap; 0: that of the longest line */
+    size_t line_end_begin, line_end_end; /* bytes of document->line_ends */
+    size_t written_begin, written_end;   /* bytes of document->written: the translation, as it is in the document */
+    bool has_letters;                    /* there is something to translate */
+    bool elsewhere;                      /* an edit has its translation */
+    bool in_markup;                      /* of what is being translated, and its bytes there */
+    bool translated, failed;
+    size_t markup_begin, markup_end;
+} ferry_document_block;
+
+struct ferry_document {
+    const ferry_document_format *format;
+    ferry_view source; /* the caller's */
+    ferry_error *error;
+    ferry_document_item *items;   /* [item_count] */
+    ferry_document_block *blocks; /* [block_count], ascending */
+    ferry_document_edit *edits;   /* [edit_count] */
+    size_t item_count, item_capacity, block_count, block_capacity, edit_count, edit_capacity;
+    ferry_string text;
+    ferry_string line_ends;
+    ferry_string written;
+    size_t first_block, after_block; /* those that are being translated */
+};
+
+/* Reads `source`, which must last as long as the document. *document is to be destroyed after a failure, too. */
+ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format, ferry_view source,
+                                 ferry_error *error);
+
+typedef struct ferry_document_translator {
+    /* Appends the translation of `markup`, a part of the document, to *translation. */
+    ferry_status (*translate)(void *user, ferry_document *document, ferry_view markup, ferry_string *translation,
+                              ferry_error *error);
+    /* Told of a block that stays because its translation has other elements than the text; `at`: a byte of the source.
+     */
+    void (*warn)(void *user, const ferry_document *document, size_t at, const char *message);
+    void *user;
+} ferry_document_translator;
+
+/* Translates the blocks, part by part. Errors: MEMORY, and those of the translator. */
+ferry_status ferry_document_translate(ferry_document *document, const ferry_document_translator *translator);
+/* For `translate`: the byte of the source that byte `at` of the markup stands for. */
+size_t ferry_document_source_place(const ferry_document *document, size_t at);
+/* For `translate`: the block at byte `at` of the markup could not be translated, and stays. */
+void ferry_document_fail(ferry_document *document, size_t at);
+
+/* Appends the document, with its blocks translated as far as they are. */
+ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error);
+void ferry_document_destroy(ferry_document *document);
+
+#endif

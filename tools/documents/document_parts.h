@@ -1,0 +1,35 @@
+/* What the files that translate and write documents share. */
+#ifndef FERRY_TOOLS_DOCUMENTS_DOCUMENT_PARTS_H
+#define FERRY_TOOLS_DOCUMENTS_DOCUMENT_PARTS_H
+
+#include "document.h"
+
+/* The first block that begins at byte `at` of the source or later. */
+size_t ferry_document_find_block(const ferry_document *document, size_t at);
+
+/* A part of a translated block: text without blanks, or an item. */
+typedef struct ferry_document_piece {
+    const ferry_document_item *item; /* NULL: text */
+    size_t text_begin, text_end;     /* of text: bytes of the translation's text */
+    size_t blank_begin;              /* bytes blank_begin … text_begin - 1 of that are the blanks before it */
+    bool may_break;                  /* a line may end before it */
+} ferry_document_piece;
+
+/* A translated block. */
+typedef struct ferry_document_pieces {
+    ferry_document_piece *pieces; /* [count] */
+    size_t count, capacity;
+    ferry_string text;
+} ferry_document_pieces;
+
+/* A character of a script that has no blanks between words: a line may end before and after it. */
+bool ferry_is_ideograph(uint32_t code_point);
+
+/* For formats without empty elements (document_fill.c). */
+void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
+
+/* Appends the block as it is in the document to document->written. */
+ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
+                                    const ferry_document_pieces *translation);
+
+#endif

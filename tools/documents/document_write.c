@@ -1,0 +1,264 @@
+/* Translated blocks as they are in the document, and the document. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "document_parts.h"
+
+/* ---- columns ---- */
+
+bool ferry_is_ideograph(uint32_t c)
+{
+    return (c >= 0x2E80 && c < 0xA4D0) || (c >= 0xF900 && c < 0xFB00) || (c >= 0xFE30 && c < 0xFE50) ||
+           (c >= 0xFF00 && c < 0xFF61) || (c >= 0x20000 && c < 0x40000);
+}
+
+/* The column after `bytes`, which begin at `column`. */
+static size_t advance(size_t column, ferry_view bytes)
+{
+    for (size_t at = 0; at < bytes.size;) {
+        uint32_t c;
+        if (!ferry_utf8_next(bytes, &at, &c)) c = 0xFFFD;
+        column = c == '\n' || c == '\r' ? 0 : c == '\t' ? (column / 8 + 1) * 8 : column + 1 + ferry_is_ideograph(c);
+    }
+    return column;
+}
+
+static size_t begin_of_line(ferry_view source, size_t at)
+{
+    while (at > 0 && source.data[at - 1] != '\n') at--;
+    return at;
+}
+
+/* The columns of the block's longest line. */
+static size_t longest_line(const ferry_document *document, const ferry_document_block *block)
+{
+    const ferry_view source = document->source;
+    size_t longest = 0;
+    for (size_t at = begin_of_line(source, block->begin); at < block->end;) {
+        const char *next = memchr(source.data + at, '\n', block->end - at);
+        size_t end = next != NULL ? (size_t)(next - source.data) : block->end;
+        const size_t next_at = end + 1;
+        if (end > at && source.data[end - 1] == '\r') end--;
+        const size_t columns = advance(0, (ferry_view){source.data + at, end - at});
+        longest = columns > longest ? columns : longest;
+        at = next_at;
+    }
+    return longest;
+}
+
+/* ---- a block ---- */
+
+typedef struct layout {
+    ferry_document *document;
+    const ferry_document_block *block;
+    const ferry_document_pieces *pieces;
+    size_t width; /* of lines; SIZE_MAX: they are not wrapped */
+    size_t column;
+    const ferry_document_item *line_end; /* of the next line; NULL: it is block->line_end */
+    size_t next_item;                    /* from which on others are found */
+    ferry_string word;
+} layout;
+
+static ferry_view bytes_of(const ferry_document *document, const ferry_document_item *item)
+{
+    return (ferry_view){document->source.data + item->begin, item->end - item->begin};
+}
+
+/* Pieces first … after - 1 as they are in the document. */
+static ferry_status write_word(layout *l, size_t first, size_t after, bool begins_line)
+{
+    const ferry_document_format *format = l->document->format;
+    ferry_error *error = l->document->error;
+    l->word.size = 0;
+    for (size_t i = first; i < after; i++) {
+        const ferry_document_piece *piece = &l->pieces->pieces[i];
+        const ferry_view text = {l->pieces->text.data + piece->text_begin, piece->text_end - piece->text_begin};
+        if (piece->item != NULL)
+            FERRY_TRY(ferry_string_append(&l->word, bytes_of(l->document, piece->item), error));
+        else if (format->write_text != NULL)
+            FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));
+        else
+            FERRY_TRY(ferry_string_append(&l->word, text, error));
+    }
+    return FERRY_OK;
+}
+
+/* Finds what ends the next line: each break of the block in its turn, then the last one again. */
+static void find_break(layout *l)
+{
+    while (l->next_item < l->block->after_item) {
+        const ferry_document_item *item = &l->document->items[l->next_item++];
+        if (item->kind != FERRY_DOCUMENT_BREAK) continue;
+        l->line_end = item;
+        return;
+    }
+}
+
+static ferry_status append(layout *l, ferry_view bytes)
+{
+    l->column = advance(l->column, bytes);
+    return ferry_string_append(&l->document->written, bytes, l->document->error);
+}
+
+static ferry_status end_line(layout *l, ferry_view blanks)
+{
+    const ferry_document_item *item = l->line_end;
+    const ferry_document_block *block = l->block;
+    const char *line_ends = l->document->line_ends.data;
+    if (item == NULL)
+        return append(l, (ferry_view){line_ends + block->line_end_begin, block->line_end_end - block->line_end_begin});
+    find_break(l);
+    if (!item->blank) FERRY_TRY(append(l, blanks));
+    return append(l, bytes_of(l->document, item));
+}
+
+/* Pieces first … after - 1, a word, and the blanks before it. */
+static ferry_status add_word(layout *l, size_t first, size_t after)
+{
+    const ferry_document_piece *piece = &l->pieces->pieces[first];
+    const ferry_view blanks = {l->pieces->text.data + piece->blank_begin, piece->text_begin - piece->blank_begin};
+    const ferry_document_format *format = l->document->format;
+    FERRY_TRY(write_word(l, first, after, first == 0));
+    ferry_view word = {l->word.data, l->word.size};
+    if (first > 0 && l->width != SIZE_MAX && advance(advance(l->column, blanks), word) > l->width) {
+        FERRY_TRY(write_word(l, first, after, true));
+        word = (ferry_view){l->word.data, l->word.size};
+        if (format->may_begin_line == NULL || format->may_begin_line(word)) {
+            FERRY_TRY(end_line(l, blanks));
+            return append(l, word);
+        }
+        FERRY_TRY(write_word(l, first, after, false));
+        word = (ferry_view){l->word.data, l->word.size};
+    }
+    FERRY_TRY(append(l, blanks));
+    return append(l, word);
+}
+
+static ferry_status lay_out(layout *l)
+{
+    const ferry_document_piece *pieces = l->pieces->pieces;
+    for (size_t first = 0, after; first < l->pieces->count; first = after) {
+        for (after = first + 1; after < l->pieces->count && !pieces[after].may_break; after++) continue;
+        FERRY_TRY(add_word(l, first, after));
+    }
+    return FERRY_OK;
+}
+
+/* Of the end of a line: PO has a quotation mark there. */
+static size_t columns_before_newline(ferry_view bytes)
+{
+    size_t size = 0;
+    while (size < bytes.size && bytes.data[size] != '\n' && bytes.data[size] != '\r') size++;
+    return advance(0, (ferry_view){bytes.data, size});
+}
+
+ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
+                                    const ferry_document_pieces *translation)
+{
+    const size_t line = begin_of_line(document->source, block->begin);
+    layout l = {.document = document, .block = block, .pieces = translation, .width = SIZE_MAX};
+    l.next_item = block->first_item;
+    find_break(&l);
+    if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
+        const size_t longest = longest_line(document, block);
+        l.width = longest > block->width ? longest : block->width;
+        l.width -= l.line_end != NULL ? columns_before_newline(bytes_of(document, l.line_end)) : 0;
+    }
+    l.column = advance(0, (ferry_view){document->source.data + line, block->begin - line});
+    block->written_begin = document->written.size;
+    const ferry_status status = lay_out(&l);
+    block->written_end = document->written.size;
+    free(l.word.data);
+    return status;
+}
+
+/* ---- the document ---- */
+
+static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
+                                ferry_error *error)
+{
+    return begin < end ? ferry_string_append(out, (ferry_view){document->source.data + begin, end - begin}, error)
+                       : FERRY_OK;
+}
+
+/* Whether a block within these bytes was translated, and none failed. */
+static bool is_translated(const ferry_document *document, size_t begin, size_t end)
+{
+    bool translated = false;
+    for (size_t i = ferry_document_find_block(document, begin); i < document->block_count; i++) {
+        const ferry_document_block *block = &document->blocks[i];
+        if (block->end > end) break;
+        if (block->failed) return false;
+        translated = translated || block->translated;
+    }
+    return translated;
+}
+
+/* Bytes begin … end - 1 with their blocks translated. */
+static ferry_status copy_translated(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
+                                    ferry_error *error)
+{
+    size_t at = begin;
+    for (size_t i = ferry_document_find_block(document, begin); i < document->block_count; i++) {
+        const ferry_document_block *block = &document->blocks[i];
+        if (block->end > end) break;
+        if (!block->translated) continue;
+        const ferry_view written = {document->written.data + block->written_begin,
+                                    block->written_end - block->written_begin};
+        FERRY_TRY(copy_source(document, at, block->begin, out, error));
+        FERRY_TRY(ferry_string_append(out, written, error));
+        at = block->end;
+    }
+    return copy_source(document, at, end, out, error);
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+    const ferry_document_edit *first = a, *second = b;
+    if (first->begin != second->begin) return first->begin < second->begin ? -1 : 1;
+    return first->end < second->end ? -1 : first->end > second->end;
+}
+
+/* The edits, and those that replace a block by its translation, in order of their places: [*count]. */
+static ferry_document_edit *all_edits(const ferry_document *document, size_t *count, ferry_error *error)
+{
+    size_t most = document->edit_count;
+    for (size_t i = 0; i < document->block_count; i++)
+        most += document->blocks[i].translated && !document->blocks[i].elsewhere;
+    ferry_document_edit *edits = malloc((most + 1) * sizeof *edits);
+    if (edits == NULL) {
+        ferry_fail_memory(error, "a document", most * sizeof *edits);
+        return NULL;
+    }
+    *count = 0;
+    for (size_t i = 0; i < document->edit_count; i++) {
+        const ferry_document_edit *edit = &document->edits[i];
+        if (is_translated(document, edit->if_begin, edit->if_end)) edits[(*count)++] = *edit;
+    }
+    for (size_t i = 0; i < document->block_count; i++) {
+        const ferry_document_block *block = &document->blocks[i];
+        if (!block->translated || block->elsewhere) continue;
+        edits[(*count)++] = (ferry_document_edit){
+            .begin = block->begin, .end = block->end, .copy_begin = block->begin, .copy_end = block->end};
+    }
+    qsort(edits, *count, sizeof *edits, compare_edits);
+    return edits;
+}
+
+ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error)
+{
+    size_t count, at = 0;
+    if (document->format->is_markup) return document->format->write_markup(document, out, error);
+    ferry_document_edit *edits = all_edits(document, &count, error);
+    if (edits == NULL) return FERRY_ERROR_MEMORY;
+    ferry_status status = FERRY_OK;
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        status = copy_source(document, at, edits[i].begin, out, error);
+        if (status == FERRY_OK) status = ferry_string_append(out, edits[i].before, error);
+        if (status == FERRY_OK) status = copy_translated(document, edits[i].copy_begin, edits[i].copy_end, out, error);
+        at = edits[i].end;
+    }
+    free(edits);
+    return status == FERRY_OK ? copy_source(document, at, document->source.size, out, error) : status;
+}

@@ -1,0 +1,297 @@
+/* Plain text. Its paragraphs end at blank lines, at bullets, where the indentation or the quotation marks change, and
+ * where a line ends although the next word would have had room by far: that is a list, or an address. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "formats.h"
+
+/* A line: indentation and quotation marks, a bullet, text, blanks. */
+typedef struct line {
+    size_t begin;       /* its first byte */
+    size_t quoted;      /* after the quotation marks and the indentation */
+    size_t text, end;   /* after the bullet; the end of the text, which may be empty */
+    size_t next;        /* the next line's first byte */
+    size_t columns;     /* up to the end of the text */
+    size_t indentation; /* columns before the text */
+    bool has_bullet;
+    bool is_rule;  /* has neither letters nor digits */
+    bool is_prose; /* has more letters than anything else */
+} line;
+
+enum { LEAST_COLUMNS = 40 }; /* of lines that are wrapped */
+
+typedef struct reader {
+    ferry_document *document;
+    ferry_view source;
+    line *lines; /* [count] */
+    size_t count, capacity;
+    size_t after_group, longest; /* see longest_line */
+    size_t width;                /* of the longest line of the paragraphs that are wrapped; 0: there are none */
+} reader;
+
+/* ---- lines ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && ((c | 32) <= 'z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t count_columns(ferry_view source, size_t begin, size_t end)
+{
+    size_t columns = 0;
+    for (size_t at = begin; at < end; at++) {
+        const unsigned char c = (unsigned char)source.data[at];
+        columns = c == '\t' ? (columns / 8 + 1) * 8 : columns + ((c & 0xC0) != 0x80);
+    }
+    return columns;
+}
+
+static size_t skip_blanks(ferry_view source, size_t at, size_t end)
+{
+    while (at < end && is_blank(source.data[at])) at++;
+    return at;
+}
+
+/* The byte after "- ", "* ", "+ ", "• ", "1. ", "12) ", "(a) ", or `at`. */
+static size_t skip_bullet(ferry_view source, size_t at, size_t end)
+{
+    static const char dot[] = "\xE2\x80\xA2";
+    size_t after = at;
+    if (after < end && strchr("-*+", source.data[at]) != NULL && source.data[at] != '\0')
+        after++;
+    else if (end - at > 3 && memcmp(source.data + at, dot, 3) == 0)
+        after += 3;
+    else {
+        after += after < end && source.data[after] == '(';
+        const size_t number = after;
+        while (after < end && after - number < 3 && is_digit(source.data[after])) after++;
+        after += after == number && after < end && is_letter(source.data[after]);
+        if (after == number || after == end || (source.data[after] != ')' && source.data[after] != '.')) return at;
+        if (source.data[after] == '.' && !is_digit(source.data[number])) return at; /* "A. Smith" */
+        after++;
+    }
+    return after < end && is_blank(source.data[after]) ? skip_blanks(source, after, end) : at;
+}
+
+static bool is_rule(ferry_view source, size_t begin, size_t end)
+{
+    while (begin < end && !is_letter(source.data[begin]) && !is_digit(source.data[begin]) &&
+           (unsigned char)source.data[begin] < 0x80)
+        begin++;
+    return begin == end;
+}
+
+/* Whether there are twice as many letters as other characters, but for blanks: a shell's prompt, code and tables have
+ * fewer. */
+static bool is_prose(ferry_view source, size_t begin, size_t end)
+{
+    size_t letters = 0, others = 0;
+    for (size_t at = begin; at < end; at++) {
+        const char c = source.data[at];
+        letters += is_letter(c) || (unsigned char)c >= 0x80;
+        others += !is_blank(c) && !is_letter(c) && (unsigned char)c < 0x80;
+    }
+    const bool prompt =
+        end - begin > 1 && (source.data[begin] == '$' || source.data[begin] == '%') && is_blank(source.data[begin + 1]);
+    return letters >= 2 * others && letters > 0 && !prompt;
+}
+
+/* A line ends with "\n", "\r\n" or "\r". */
+static line read_line(ferry_view source, size_t begin)
+{
+    line l = {.begin = begin, .end = begin};
+    while (l.end < source.size && source.data[l.end] != '\n' && source.data[l.end] != '\r') l.end++;
+    l.next = l.end + (l.end < source.size);
+    if (l.next < source.size && source.data[l.end] == '\r' && source.data[l.next] == '\n') l.next++;
+    while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
+    l.quoted = skip_blanks(source, begin, l.end);
+    while (l.quoted < l.end && source.data[l.quoted] == '>') l.quoted = skip_blanks(source, l.quoted + 1, l.end);
+    l.text = skip_bullet(source, l.quoted, l.end);
+    l.has_bullet = l.text > l.quoted;
+    l.columns = count_columns(source, begin, l.end);
+    l.indentation = count_columns(source, begin, l.text);
+    l.is_rule = is_rule(source, l.text, l.end);
+    l.is_prose = is_prose(source, l.text, l.end);
+    return l;
+}
+
+static ferry_status read_lines(reader *r)
+{
+    for (size_t at = 0; at < r->source.size; at = r->lines[r->count - 1].next) {
+        line *grown = ferry_array_grow(r->lines, &r->capacity, r->count + 1, sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(r->document->error, "lines", (r->count + 1) * sizeof *grown);
+        r->lines = grown;
+        grown[r->count++] = read_line(r->source, at);
+    }
+    return FERRY_OK;
+}
+
+/* ---- paragraphs ---- */
+
+static bool has_columns(const reader *r, const line *l)
+{
+    size_t blanks = 0;
+    for (size_t at = l->text; at < l->end; at++) {
+        blanks = is_blank(r->source.data[at]) ? blanks + 1 : 0;
+        if (blanks > 2 || r->source.data[at] == '\t') return true;
+    }
+    return false;
+}
+
+/* Quotation marks without blanks. */
+static size_t quotes(const reader *r, const line *l)
+{
+    size_t count = 0;
+    for (size_t at = l->begin; at < l->quoted; at++) count += r->source.data[at] == '>';
+    return count;
+}
+
+static size_t first_word(const reader *r, const line *l)
+{
+    size_t at = l->text;
+    while (at < l->end && !is_blank(r->source.data[at])) at++;
+    return count_columns(r->source, l->text, at);
+}
+
+/* Whether line i goes on with the text of the line before, in a paragraph of `longest` columns that began at `first`.
+ */
+static bool continues(const reader *r, size_t first, size_t i, size_t longest)
+{
+    const line *l = &r->lines[i], *before = &r->lines[i - 1];
+    if (l->is_rule || l->has_bullet || quotes(r, l) != quotes(r, before)) return false;
+    if (has_columns(r, l) || has_columns(r, before)) return false;
+    if (i > first + 1 && l->indentation != before->indentation) return false;
+    if (i == first + 1 && before->has_bullet &&
+        l->indentation <= count_columns(r->source, before->begin, before->quoted))
+        return false;
+    return 4 * (before->columns + 1 + first_word(r, l)) > 3 * longest;
+}
+
+/* The columns of the longest line around line `first`, between rules and blank lines. */
+static size_t longest_line(reader *r, size_t first)
+{
+    if (first < r->after_group) return r->longest;
+    r->longest = LEAST_COLUMNS;
+    for (r->after_group = first; r->after_group < r->count && !r->lines[r->after_group].is_rule; r->after_group++)
+        if (r->lines[r->after_group].columns > r->longest) r->longest = r->lines[r->after_group].columns;
+    return r->longest;
+}
+
+/* The line after the paragraph that begins with line `first`. */
+static size_t end_paragraph(reader *r, size_t first)
+{
+    const size_t longest = longest_line(r, first);
+    size_t after = first + 1;
+    while (after < r->count && continues(r, first, after, longest)) after++;
+    return after;
+}
+
+/* Commands and code stand further to the right than the text before them, and do not begin as sentences do. */
+static bool is_code(const reader *r, size_t first, size_t indentation)
+{
+    const line *l = &r->lines[first];
+    const char c = r->source.data[l->text];
+    return !l->has_bullet && l->indentation >= indentation + 4 && !(c >= 'A' && c <= 'Z') && (unsigned char)c < 0x80;
+}
+
+/* ---- blocks ---- */
+
+/* Cells of a table, separated by tabs or at least three blanks; one that has no letters is none. */
+static ferry_status add_cells(const reader *r, const line *l)
+{
+    for (size_t at = l->text; at < l->end;) {
+        size_t end = at, blanks = 0;
+        for (; end < l->end && blanks < 3 && r->source.data[end] != '\t'; end++)
+            blanks = is_blank(r->source.data[end]) ? blanks + 1 : 0;
+        while (end > at && is_blank(r->source.data[end - 1])) end--;
+        FERRY_TRY(ferry_document_begin_block(r->document, at));
+        FERRY_TRY(ferry_document_text(r->document, at, end, (ferry_view){NULL, 0}));
+        FERRY_TRY(ferry_document_end_block(r->document, end));
+        at = skip_blanks(r->source, end, l->end);
+    }
+    return FERRY_OK;
+}
+
+/* A paragraph of one line, in a document of wrapped ones: further lines begin below its text. */
+static ferry_status wrap(const reader *r, const line *l)
+{
+    char line_end[128];
+    size_t size = 0;
+    if (r->width == 0 || l->next == r->source.size || l->text - l->begin + 2 > sizeof line_end) return FERRY_OK;
+    for (size_t at = l->end; at < l->next; at++)
+        if (!is_blank(r->source.data[at])) line_end[size++] = r->source.data[at];
+    for (size_t at = l->begin; at < l->text; at++) {
+        const char c = r->source.data[at];
+        const bool stays = c == '\t' || (at < l->quoted && c == '>');
+        if (((unsigned char)c & 0xC0) != 0x80) line_end[size++] = stays ? c : ' ';
+    }
+    return ferry_document_wrap(r->document, r->width, (ferry_view){line_end, size});
+}
+
+static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
+{
+    const line *l = &r->lines[first];
+    FERRY_TRY(ferry_document_begin_block(r->document, l->text));
+    if (after == first + 1) FERRY_TRY(wrap(r, l));
+    for (size_t i = first; i < after; i++, l++) {
+        FERRY_TRY(ferry_document_text(r->document, l->text, l->end, (ferry_view){NULL, 0}));
+        if (i + 1 < after) FERRY_TRY(ferry_document_break(r->document, l->end, l[1].text, true));
+    }
+    return ferry_document_end_block(r->document, r->lines[after - 1].end);
+}
+
+/* ---- the document ---- */
+
+static ferry_status read_paragraphs(reader *r)
+{
+    size_t indentation = 0; /* of the last paragraph that was text */
+    for (size_t first = 0, after; first < r->count; first = after) {
+        const line *l = &r->lines[first];
+        after = first + 1;
+        if (!l->is_prose) continue;
+        after = end_paragraph(r, first);
+        if (is_code(r, first, indentation)) continue;
+        indentation = l->indentation;
+        FERRY_TRY(has_columns(r, l) ? add_cells(r, l) : add_paragraph(r, first, after));
+    }
+    return FERRY_OK;
+}
+
+/* The width at which the document is wrapped. */
+static void find_width(reader *r)
+{
+    for (size_t first = 0, after; first < r->count; first = after) {
+        after = first + 1;
+        if (!r->lines[first].is_prose) continue;
+        after = end_paragraph(r, first);
+        for (size_t i = first; i < after && after > first + 1; i++)
+            if (r->lines[i].columns > r->width) r->width = r->lines[i].columns;
+    }
+}
+
+static ferry_status read_text(ferry_document *document)
+{
+    reader r = {.document = document, .source = document->source};
+    ferry_status status = read_lines(&r);
+    if (status == FERRY_OK) {
+        find_width(&r);
+        r.after_group = 0;
+        status = read_paragraphs(&r);
+    }
+    free(r.lines);
+    return status;
+}
+
+static const char *const endings[] = {NULL}; /* files of lines have these endings, too */
+const ferry_document_format ferry_format_text = {.name = "text", .endings = endings, .read = read_text};

@@ -1,0 +1,18 @@
+/* The speed of translators that take turns: what else the machine does meets all of them. */
+#ifndef FERRY_LAB_RACE_H
+#define FERRY_LAB_RACE_H
+
+#include "comparison.h"
+
+/* The translators of one model. */
+typedef struct ferry_racer {
+    ferry_translator *single; /* of one thread, for lines one by one */
+    ferry_translator *many;   /* for many lines in one call */
+} ferry_racer;
+
+/* Measures `count` racers on some of the lines, evenly spread, which all can translate, and fills their speeds[count]:
+ * NAN without lines. The first line is translated once before it counts. Errors: those of translating, MEMORY. */
+ferry_status ferry_race(const ferry_racer *racers, size_t count, const ferry_text *lines, size_t line_count,
+                        ferry_compared_speed *speeds, ferry_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+/* How a batch of lines is translated: as text, as text whose translations are given in part, or as ids. */
+#ifndef FERRY_TOOLS_LINE_TRANSLATION_H
+#define FERRY_TOOLS_LINE_TRANSLATION_H
+
+#include "line_ids.h"
+#include "line_reader.h"
+#include "translator_session.h"
+
+typedef struct ferry_line_translation {
+    const ferry_call *call;
+    const ferry_session *session;
+    ferry_lines prefix_lines; /* of --prefixes */
+    ferry_text *prefixes;     /* [capacity] --prefix, once for each line of a batch */
+    size_t prefixes_capacity;
+    ferry_line_ids ids; /* of --ids */
+} ferry_line_translation;
+
+/* Prints a message and returns false if --prefixes cannot be opened. Close it in either case. */
+bool ferry_line_translation_open(ferry_line_translation *translation, const ferry_call *call,
+                                 const ferry_session *session);
+void ferry_line_translation_close(ferry_line_translation *translation);
+
+/* Reads what the batch of `lines` needs beside its text. Prints a message and returns false on failure, and if
+ * --prefixes ends before the lines do. */
+bool ferry_line_translation_prepare(ferry_line_translation *translation, const ferry_lines *lines);
+/* The same for a batch that is not translated. */
+bool ferry_line_translation_skip(ferry_line_translation *translation, const ferry_lines *lines);
+/* Translates that batch: as ferry_translate. */
+ferry_status ferry_line_translation_run(const ferry_line_translation *translation, const ferry_lines *lines,
+                                        ferry_result **result, ferry_error *error);
+/* Whether line `index` of the batch was refused, after a message, and has no translation in the result. */
+bool ferry_line_translation_is_bad(const ferry_line_translation *translation, size_t index);
+/* At the end of the lines: whether all of --prefixes was used. Prints a message if not. */
+bool ferry_line_translation_finish(ferry_line_translation *translation);
+
+#endif
