@@ -2,8 +2,7 @@
 
 #include "command.h"
 
-void ferry_damage_check_line(ferry_damage_check *damage, const ferry_model *model, const ferry_result *result,
-                             size_t line)
+void ferry_damage_check(ferry_damage *damage, const ferry_model *model, const ferry_result *result, size_t line)
 {
     ferry_error error;
     const bool odd = ferry_result_status(result, line) == FERRY_ERROR_FORMAT || ferry_result_doubts(result, line) != 0;

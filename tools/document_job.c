@@ -188,6 +188,8 @@ static ferry_status translate(void *user, ferry_document *document, ferry_view m
     if (status == FERRY_OK) {
         const ferry_text text = ferry_result_text(result, 0, 0);
         tell_of_sentences(job, document, result);
+        ferry_damage_check(&job->damage, job->session->model, result, 0);
+        if (job->damage.found) job->failed = true;
         status = ferry_string_append(translation, (ferry_view){text.data, text.size}, error);
     }
     ferry_result_destroy(result);
