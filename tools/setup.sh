@@ -6,23 +6,26 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # python3-pip fetches; setuptools and wheel are what it needs to read the package's name.
-build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libutf8proc-dev libxxhash-dev libyaml-dev
+build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libmd4c-dev libutf8proc-dev libxxhash-dev libyaml-dev
 zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 test="$build libopenblas-serial-dev libcmocka-dev"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
+# cmark-gfm, gettext: they read what tests of documents write.
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
 ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 g++-mingw-w64-x86-64-posix wine64 llvm
 libprotobuf-dev libsentencepiece-dev
+cmark-gfm gettext
 bindgen cargo libclang1-14 rustc
 fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap
 parallel default-jre-headless
 libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool xvfb"
 
-# Debian's source packages.
+# Debian's source packages, and those of which the authors' archive is enough: mirrors lack the rest of md4c.
 sources='cmocka jansson libyaml nettle utf8proc zlib'
+archives=md4c
 
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
@@ -83,8 +86,12 @@ fetch_debian_sources()
     for source in $sources; do
         [ -n "$(find third_party -maxdepth 1 -name "$source-[0-9]*")" ] || missing="$missing $source"
     done
-    [ -n "$missing" ] || return 0
-    echo "setup: fetching the sources of$missing" >&2
+    missing_archives=
+    for source in $archives; do
+        [ -n "$(find third_party -maxdepth 1 -name "$source-[0-9]*")" ] || missing_archives="$missing_archives $source"
+    done
+    [ -n "$missing$missing_archives" ] || return 0
+    echo "setup: fetching the sources of$missing$missing_archives" >&2
     scratch=$(mktemp -d third_party/fetch.XXXXXX)
     trap 'rm -rf "$scratch"' EXIT
     place=$PWD/$scratch
@@ -98,9 +105,18 @@ fetch_debian_sources()
             -o "Dir::State::Lists=$place/lists" -o APT::Sandbox::User=root
         apt-get "$@" update
         # shellcheck disable=SC2086 # a list of words
-        (cd "$place" && apt-get "$@" source $missing)
+        [ -z "$missing" ] || (cd "$place" && apt-get "$@" source $missing)
+        # shellcheck disable=SC2086
+        [ -z "$missing_archives" ] || (cd "$place" && apt-get "$@" --tar-only --download-only source $missing_archives)
     } >&2
     for source in $missing; do mv "$place/$source"-[0-9]* third_party/; done
+    for source in $missing_archives; do
+        archive=$(find "$place" -name "${source}_*.orig.tar.*")
+        version=${archive##*/"$source"_}
+        mkdir "$place/unpacked"
+        tar -xf "$archive" -C "$place/unpacked" --strip-components=1
+        mv "$place/unpacked" "third_party/$source-${version%.orig.tar.*}"
+    done
     rm -rf "$place"
 }
 

@@ -20,7 +20,7 @@ fail()
 "$cmake" --version | head -n 1
 # With make, which unlike ninja does not notice that two libraries need the same file.
 "$cmake" -S "$here/consumer" -B "$scratch" -G 'Unix Makefiles' -DFERRY_SOURCE="$source_dir" > /dev/null
-! grep -iE '^[^/].*(jansson|nettle|yaml|zlib|pkg_config)' "$scratch/CMakeCache.txt" ||
+! grep -iE '^[^/].*(jansson|md4c|nettle|yaml|zlib|pkg_config)' "$scratch/CMakeCache.txt" ||
     fail "the library looks for what only the program needs"
 "$cmake" --build "$scratch" -j 2 > "$scratch/log" 2>&1 || fail "$(grep -B 2 -A 9 -iE 'error|\*\*\*' "$scratch/log")"
 "$cmake" --install "$scratch" --prefix "$scratch/prefix" > /dev/null

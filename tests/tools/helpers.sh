@@ -21,7 +21,7 @@ run_with()
     local input=$1
     shift
     # shellcheck disable=SC2059 # the escapes are wanted
-    printf "$input" > in
+    printf -- "$input" > in
     run "$@" < in
 }
 

@@ -38,6 +38,7 @@ typedef struct ferry_document_format {
     ferry_status (*write_text)(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
+    bool fills; /* elements cannot be empty: one without words takes a neighbor */
     /* Whether a block, `before`, and its translation as written, `after`, have the same structure for programs that
      * read the format; if not, the block stays. NULL: they always do. Errors: MEMORY. */
     ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);

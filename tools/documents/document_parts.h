@@ -25,6 +25,9 @@ typedef struct ferry_document_pieces {
 /* A character of a script that has no blanks between words: a line may end before and after it. */
 bool ferry_is_ideograph(uint32_t code_point);
 
+/* For formats without empty elements (document_fill.c). */
+void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
+
 /* Appends the block as it is in the document to document->written. */
 ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
                                     const ferry_document_pieces *translation);

@@ -317,6 +317,7 @@ static ferry_status read_block(part *p, const ferry_document_translator *transla
     if (status != FERRY_OK) return status;
     const bool empty = !has_text(&p->pieces);
     block->translated = fits && !empty;
+    if (block->translated && document->format->fills) ferry_document_fill(document, &p->pieces);
     if (block->translated) FERRY_TRY(ferry_document_lay_out(document, block, &p->pieces));
     if (block->translated && document->format->check != NULL) FERRY_TRY(check_structure(document, block));
     block->failed = !block->translated;

@@ -6,6 +6,8 @@
 #include "inline_tags.h"
 #include "markdown_parts.h"
 
+enum { LINE_WIDTH = 80 }; /* of wrapped paragraphs, unless they are wider */
+
 typedef struct reader {
     ferry_document *document;
     ferry_view source;
@@ -218,6 +220,7 @@ static ferry_status add_blocks(const reader *r)
         while (after < r->parts.count && parts[after].kind != FERRY_MD_HARD_BREAK) after++;
         if (after == first) continue;
         FERRY_TRY(ferry_document_begin_block(r->document, parts[first].begin));
+        FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
         for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
         FERRY_TRY(ferry_document_end_block(r->document, parts[after - 1].end));
     }
@@ -344,6 +347,7 @@ const ferry_document_format ferry_format_markdown = {
     .endings = endings,
     .read = read,
     .write_text = ferry_md_write_text,
+    .fills = true,
     .may_begin_line = ferry_md_may_begin_line,
     .check = ferry_md_check,
 };

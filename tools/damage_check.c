@@ -1,8 +1,8 @@
-#include "model_damage.h"
+#include "damage_check.h"
 
 #include "command.h"
 
-void ferry_model_damage_look(ferry_model_damage *damage, const ferry_model *model, const ferry_result *result,
+void ferry_damage_check_line(ferry_damage_check *damage, const ferry_model *model, const ferry_result *result,
                              size_t line)
 {
     ferry_error error;
