@@ -2,7 +2,8 @@
 # Builds all fuzz targets by the conventions of OSS-Fuzz: targets, their dictionaries and their first inputs go to $OUT.
 # The project's Dockerfile has to install the packages of `tools/setup.sh build`, and to run it, which fetches
 # SentencePiece; build.sh is then this script. The libraries' static archives are linked, as only $OUT is there when
-# targets run; md4c, whose package has none, is copied there. Sanitizers: address and undefined (memory would need instrumented libraries).
+# targets run; md4c, whose package has none, is copied there. Sanitizers: address and undefined (memory would need
+# instrumented libraries).
 #
 #     CC=clang CXX=clang++ CFLAGS='-O1 -g -fsanitize=address,fuzzer-no-link' CXXFLAGS=$CFLAGS \
 #         LIB_FUZZING_ENGINE=-fsanitize=fuzzer OUT=… WORK=… tests/fuzz/oss_fuzz_build.sh

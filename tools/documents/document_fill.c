@@ -74,12 +74,14 @@ static void take_behind(ferry_document_piece *pieces, size_t i, size_t last)
     move_blanks(&pieces[i + 1], &pieces[i]);
 }
 
-/* Pieces from `first` come between. The blanks before the element, which are behind it then, go to what follows. */
+/* Pieces from `first` come between. The blanks before the element, which are behind it then, go to what
+ * follows the elements that end there. */
 static void take_before(ferry_document_pieces *all, size_t i, size_t first)
 {
     ferry_document_piece *pieces = all->pieces, open = pieces[i];
-    ferry_document_piece *next = i + 2 < all->count ? &pieces[i + 2] : NULL;
-    if (next != NULL && has_blanks(&open)) move_blanks(&open, next);
+    size_t next = i + 2;
+    while (next < all->count && is_kind(&pieces[next], FERRY_DOCUMENT_CLOSE)) next++;
+    if (next < all->count && has_blanks(&open)) move_blanks(&open, &pieces[next]);
     open.blank_begin = open.text_begin;
     open.may_break = false;
     memmove(pieces + first + 1, pieces + first, (i - first) * sizeof *pieces);

@@ -111,7 +111,7 @@ static bool is_markup(ferry_view text, size_t at)
     case '~':
     case '|': return true;
     case '_': return at == 0 || !is_word(text.data[at - 1]) || !is_word(after);
-    case '<': return after == '\0' || is_letter(after) || is_one_of(after, "/!?");
+    case '<': return is_letter(after) || is_one_of(after, "/!?");
     case '&': return is_entity(text, at);
     case '#': return is_all(text, "#");
     case '\\': return after == '\0' || (!is_word(after) && (unsigned char)after > ' ');
