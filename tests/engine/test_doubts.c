@@ -268,16 +268,25 @@ static int note(void *user, size_t line, ferry_text text)
 
 SHIPPED_TEST(test_partial_texts_of_a_loop)
 {
-    const ferry_text line = as_text(lines[0]);
+    /* The second one is kept, and then, as its prefix loops, the first one. */
+    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0])}, prefixes[] = {as_text(""), as_text("Achchchch")};
     ferry_options options = defaults();
+    ferry_translator *translator;
     options.beam = 1;
     options.on_loop = FERRY_ON_LOOP_RETRY;
     options.partial = note;
-    ferry_result *result = translated(model, &options, &line, 1);
-    const ferry_text text = ferry_result_text(result, 0, 0);
-    assert_non_null(ferry_result_warning(result, 0));
-    assert_int_equal(strlen(last), text.size);
-    assert_memory_equal(last, text.data, text.size);
-    assert_true((size_t)calls > ferry_result_tokens(result, 0, 0));
-    ferry_result_destroy(result);
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    for (int i = 0; i < 2; i++) {
+        ferry_result *result;
+        calls = 0;
+        CHECK(ferry_translate_prefixed(translator, &texts[i], &prefixes[i], 1, &result, &error));
+        const ferry_text text = ferry_result_text(result, 0, 0);
+        assert_int_equal(ferry_result_doubts(result, 0), i == 0 ? 0 : FERRY_DOUBT_LOOP);
+        assert_non_null(ferry_result_warning(result, 0));
+        assert_int_equal(strlen(last), text.size);
+        assert_memory_equal(last, text.data, text.size);
+        assert_true((size_t)calls > ferry_result_tokens(result, 0, 0));
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
 }
