@@ -229,7 +229,6 @@ static ferry_status add_blocks(const reader *r)
 
 static ferry_status end_block(reader *r)
 {
-    const ferry_md_event *last = r->events + r->count;
     bool nested = true;
     if (r->count == 0) return FERRY_OK;
     if (!r->stays) {
@@ -239,8 +238,8 @@ static ferry_status end_block(reader *r)
         if (r->parts.count > 0 && nested && !is_directive(r)) FERRY_TRY(add_blocks(r));
         if (r->parts.count > 0) r->least = r->parts.parts[r->parts.count - 1].end;
     }
-    while (last-- > r->events)
-        if (last->placed && last->end > r->least) r->least = last->end;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->events[i].placed && r->events[i].end > r->least) r->least = r->events[i].end;
     r->count = r->parts.count = 0;
     return FERRY_OK;
 }
