@@ -68,7 +68,8 @@ static void move(ferry_document_piece *pieces, size_t to, size_t from, size_t co
     memmove(pieces + to, pieces + from, count * sizeof *pieces);
 }
 
-/* Pieces i and i + 1, an element, come around others. The blanks before them stay where they are. */
+/* Pieces i and i + 1, an element, come around others. The blanks before them stay where they are; none come to
+ * the beginning of an element or the block. */
 static void surround(ferry_document_pieces *all, size_t i, range others)
 {
     ferry_document_piece *pieces = all->pieces, open = pieces[i], close = pieces[i + 1];
@@ -90,6 +91,9 @@ static void surround(ferry_document_pieces *all, size_t i, range others)
     pieces[first] = open;
     pieces[first + 1 + count] = close;
     move_blanks(&pieces[first + 1], &pieces[first]);
+    for (; first > 0 && is_kind(&pieces[first - 1], FERRY_DOCUMENT_OPEN); first--)
+        move_blanks(&pieces[first], &pieces[first - 1]);
+    if (first == 0) pieces[0].blank_begin = pieces[0].text_begin;
 }
 
 /* Whether pieces i and i + 1 are an element that is empty, and was not. */
