@@ -51,7 +51,12 @@ static int run(const ferry_call *call)
     } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
-    if (!ferry_succeeded(ferry_convert(source, output, &options, quiet, &error), &error)) return FERRY_EXIT_FAILED;
+    const ferry_status status = ferry_convert(source, output, &options, quiet, &error);
+    if (status == FERRY_ERROR_ARGUMENT) { /* "pair: …" */
+        ferry_complain("--%s", error.message);
+        return FERRY_EXIT_USAGE;
+    }
+    if (!ferry_succeeded(status, &error)) return FERRY_EXIT_FAILED;
     if (!quiet && ferry_file_examine(output, &written)) {
         ferry_printable_write(stdout, ferry_text_view(output));
         printf(": %.1f MB\n", (double)written.size / 1e6);

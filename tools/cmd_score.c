@@ -77,10 +77,9 @@ static const char *operand(const ferry_call *call, size_t index)
 static int run(const ferry_call *call)
 {
     scoring s = {.call = call, .sources.descriptor = -1, .targets.descriptor = -1};
-    const bool done = ferry_lines_open(&s.sources, operand(call, 0)) &&
-                      ferry_lines_open(&s.targets, operand(call, 1)) &&
-                      ferry_session_open(call, &(ferry_session_needs){.scores = FERRY_SCORES_SUM}, &s.session) &&
-                      score_all(&s);
+    const bool done =
+        ferry_lines_open(&s.sources, operand(call, 0)) && ferry_lines_open(&s.targets, operand(call, 1)) &&
+        ferry_session_open(call, &(ferry_session_needs){.scores = FERRY_SCORES_SUM}, &s.session) && score_all(&s);
     ferry_session_close(&s.session);
     ferry_lines_close(&s.sources);
     ferry_lines_close(&s.targets);

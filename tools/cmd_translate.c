@@ -153,9 +153,11 @@ const ferry_command ferry_command_translate = {
     .synopsis = "[TEXT…]",
     .summary = "translate the arguments, or the lines of standard input",
     .details =
-        "Prints one line for each line of input, in order; a line is one sentence for the model. A blank line stays\n"
-        "as it is; CR LF at the end of a line is kept. For a line that cannot be translated: an empty line, a message\n"
-        "with its number, and exit status 1. A line of more source tokens than --max-source is translated in parts.\n"
+        "Prints one line for each line of input, in order. A line of several sentences is translated sentence by\n"
+        "sentence (--split), one of more source tokens than --max-source in parts. A blank line stays as it is; CR LF\n"
+        "at the end of a line is kept. For a line that cannot be translated: an empty line, a message with its "
+        "number,\n"
+        "and exit status 1.\n"
         "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
         "chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"

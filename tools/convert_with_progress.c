@@ -49,6 +49,7 @@ ferry_status ferry_convert(const char *source, const char *output, const ferry_i
     watched.noted = report_note;
     watched.user = &w;
     ferry_progress_begin(&w.progress, !quiet, 0, 0);
+    w.progress.shown = 0; /* the first report is shown at once: the next one may take long */
     const ferry_status status = ferry_import(source, output, &watched, error);
     const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     ferry_progress_erase();

@@ -13,14 +13,14 @@
 enum { MOST_WARNINGS = 10, READ_BYTES = 1 << 16 };
 
 /* The option that is given although it is about lines; FERRY_OPTION_COUNT: there is none. */
-static ferry_option find_option_of_lines(const ferry_call *call)
+static int find_option_of_lines(const ferry_call *call)
 {
     const ferry_option options[] = {
         FERRY_OPTION_RESUME,    FERRY_OPTION_SCORES,          FERRY_OPTION_JSON,
         FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX,          FERRY_OPTION_PREFIXES,
         FERRY_OPTION_IDS,       ferry_search_option("nbest"), ferry_search_option("alternatives")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (ferry_is_given(call, options[i])) return options[i];
+        if (ferry_is_given(call, options[i])) return (int)options[i];
     return FERRY_OPTION_COUNT;
 }
 
@@ -34,10 +34,10 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
     else if (input != NULL)
         *format = ferry_document_format_of_file(input);
     if (*format == NULL) return true;
-    const ferry_option of_lines = find_option_of_lines(call);
+    const int of_lines = find_option_of_lines(call);
     if (of_lines != FERRY_OPTION_COUNT) {
-        ferry_complain("%s: expected --format lines, found %s", ferry_option_typed(&call->arguments, of_lines).text,
-                       (*format)->name);
+        ferry_complain("%s: expected --format lines, found %s",
+                       ferry_option_typed(&call->arguments, (int)of_lines).text, (*format)->name);
         return false;
     }
     if (name == NULL && !ferry_is_given(call, FERRY_OPTION_QUIET))
@@ -188,6 +188,8 @@ static ferry_status translate(void *user, ferry_document *document, ferry_view m
     if (status == FERRY_OK) {
         const ferry_text text = ferry_result_text(result, 0, 0);
         tell_of_sentences(job, document, result);
+        ferry_damage_check(&job->damage, job->session->model, result, 0);
+        if (job->damage.found) job->failed = true;
         status = ferry_string_append(translation, (ferry_view){text.data, text.size}, error);
     }
     ferry_result_destroy(result);

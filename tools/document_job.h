@@ -2,6 +2,7 @@
 #ifndef FERRY_TOOLS_DOCUMENT_JOB_H
 #define FERRY_TOOLS_DOCUMENT_JOB_H
 
+#include "damage_check.h"
 #include "progress.h"
 #include "tools/documents/formats.h"
 #include "translator_session.h"
@@ -15,6 +16,7 @@ typedef struct ferry_document_job {
     size_t sentences;        /* of its parts that are done */
     size_t line, line_begin; /* the line of the last message, counted from 1, and its first byte */
     int warnings;
+    ferry_damage damage;
     bool failed;     /* some text was not translated; a message was printed */
     int interrupted; /* by this signal, or 0 */
 } ferry_document_job;

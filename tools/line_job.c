@@ -42,7 +42,7 @@ static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, 
                                     .returned = j->lines->returns[i],
                                     .error = reason != NULL ? reason : why};
     warn(j, i, ferry_result_warning(result, i));
-    ferry_model_damage_look(&j->damage, j->session->model, result, i);
+    ferry_damage_check(&j->damage, j->session->model, result, i);
     if (j->damage.found) j->failed = true;
     if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
     if (!ferry_line_output_write(&output, &line, result, i)) j->failed = true;

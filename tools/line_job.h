@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
+#include "damage_check.h"
 #include "line_reader.h"
 #include "line_translation.h"
 #include "progress.h"
 #include "resume.h"
-#include "model_damage.h"
 #include "translator_session.h"
 
 typedef struct ferry_line_job {
@@ -22,7 +22,7 @@ typedef struct ferry_line_job {
     ferry_progress progress;
     size_t written; /* lines of input of which everything is in `out` */
     int warnings;
-    ferry_model_damage damage;
+    ferry_damage damage;
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */
     int interrupted; /* by this signal, or 0 */

@@ -16,8 +16,8 @@ void ferry_doubts_compare(ferry_doubts *doubts, const ferry_ids *source, const f
     const ferry_repetition loop = ferry_repetition_find(translation->ids, length, LOOP_IDS),
                            given = ferry_repetition_find(source->ids, source->count, 2 * (size_t)LOOP_IDS);
     doubts->blank = has_text && ferry_utf8_is_blank((ferry_view){translation->text, translation->size});
-    if (doubts->blank || (source->count >= SHORT_SOURCE && SHORT_PARTS * length < source->count))
-        doubts->kinds |= FERRY_DOUBT_SHORT;
+    const bool is_short = doubts->kinds == 0 && source->count >= SHORT_SOURCE && SHORT_PARTS * length < source->count;
+    if (doubts->blank || is_short) doubts->kinds |= FERRY_DOUBT_SHORT;
     if (loop.times <= LOOP_TIMES * given.times) return;
     doubts->kinds |= FERRY_DOUBT_LOOP;
     doubts->loop = loop;

@@ -13,7 +13,8 @@ typedef struct ferry_doubts {
     bool blank;            /* why FERRY_DOUBT_SHORT is one of them */
 } ferry_doubts;
 
-/* Adds those that a translation has beside its source's ids. `has_text`: if false, its text is not known. */
+/* Adds those that a translation has beside its source's ids; of one that was cut it is known why it is short.
+ * `has_text`: if false, its text is not known. */
 void ferry_doubts_compare(ferry_doubts *doubts, const ferry_ids *source, const ferry_result_hypothesis *translation,
                           bool has_text);
 

@@ -1,5 +1,5 @@
 /* One call of a translator: a queue of sentences, longest first, from which its workers take the next one as places
- * become free. A line is one sentence, or several parts (parts.h). Sentences are translated (translate.c), or
+ * become free. A line is one sentence, or several parts (parts.h). Sentences are translated (translate_share.c), or
  * scored with given translations (score.c). */
 #ifndef FERRY_API_JOB_H
 #define FERRY_API_JOB_H

@@ -241,7 +241,7 @@ def check_model_files():
         if f"\n{key}: \\x1b]0;owned\\x07\n    forged: 1\\u009b2J" not in found:
             complain(key, f"not indented: {found!r}")
     listed = run("languages", "-m", "hostile.gguf", tabs=True, expect=[r"en\u009b\u202e\u2066", r"other\u200f\u0085", r"de\u2067"])
-    if [line.count("\t") for line in listed.split("\n")] != [2, 2, 0]:
+    if [line.count("\t") for line in listed.split("\n")] != [3, 3, 0]:
         complain("languages", f"columns: {listed}")
     for name, change in {
         "position": {"keys": {"ferry.encoder.position.type": text(BYTES)}},
@@ -257,7 +257,7 @@ def check_model_files():
 
 
 def check_arguments():
-    for arguments in [[BYTES], ["help", BYTES], ["translate", b"--" + BYTES], ["translate", b"--beam=" + BYTES, "x"],
+    for arguments in [["help", BYTES], ["translate", b"--" + BYTES], ["translate", b"--beam=" + BYTES, "x"],
                       ["translate", "--policy", BYTES, "x"], ["translate", "-m", BYTES, "x"], ["translate", "-i", BYTES],
                       ["translate", "--prefixes", BYTES, "x"], ["score", BYTES, BYTES], ["compare", BYTES, BYTES, "-i", MODEL],
                       ["translate", "-o", b"no/" + BYTES, "x"], ["translate", "--to", BYTES, "x"],
@@ -267,6 +267,7 @@ def check_arguments():
                       ["bench", "encodings", BYTES, "-i", MODEL, "--reference", MODEL],
                       ["bench", "encodings", "--untrained", "--encodings", BYTES]]:
         refuse(*arguments)
+    refuse(b"\x1b]0;owned\x07", expect=r"\x1b]0;owned\x07")  # without blanks, and so a command
     refuse("translate", "x", environment={b"FERRY_MODEL": BYTES})
     refuse("translate", "x", environment={b"FERRY_ISA": BYTES})
     # The end of a message that is too long is cut, and its line ends.

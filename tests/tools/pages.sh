@@ -110,7 +110,7 @@ if has mandoc; then
     for text in 'float length_penalty;' 'lines, each as one sentence (ferry_options.split, max_source)' 'FERRY_ERROR_CANCELLED = 7'; do
         grep -qF -- "$text" ferry.3 || fail "ferry.3 lacks '$text'"
     done
-    for text in '-m, --model FILE' '--policy huggingface|marian|ctranslate2' 'ferry bench [OPTION...]' 'FERRY_MODEL names'; do
+    for text in '-m, --model FILE' '--policy huggingface|marian|ctranslate2' 'ferry bench [OPTION...]' 'FERRY_MODEL names' 'ferry help translate'; do
         grep -qF -- "$text" ferry.1 || fail "ferry.1 lacks '$text'"
     done
 fi

@@ -73,8 +73,8 @@ test_cache_entry_of_others()
 # refuse_folder WHAT: no command uses the folder, and the message says how to mend it.
 refuse_folder()
 {
-    local folder=$XDG_CACHE_HOME/ferry arguments
-    local what="$folder: not used: expected a folder that belongs to user $(id -u) and that nobody else can write, found a $1"
+    local folder=$XDG_CACHE_HOME/ferry arguments what
+    what="$folder: not used: expected a folder that belongs to user $(id -u) and that nobody else can write, found a $1"
     expect_success inspect source
     expect_message "$what"
     expect_temporary

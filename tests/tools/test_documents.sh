@@ -103,3 +103,36 @@ test_document_encodings()
     expect_quiet_success translate -q -i a.html
     expect_out '<meta charset="utf-8"><p>Die Häuser sind grün.</p>'
 }
+
+long_document()
+{
+    seq 1 "$1" | sed 's/.*/This is house & in our street.\n/'
+}
+
+test_document_progress()
+{
+    long_document 1500 > a
+    python3 "$source_dir/tests/tools/on_terminal.py" "$ferry" translate --format text -i a -o b --max-length 8 2> shown
+    tr '\r' '\n' < shown > updates
+    grep -qE '^[0-9,]+ sentences, [0-9]+ %, [0-9.,]+ sentences/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
+    ! tail -n 1 updates | grep -q sentences/s || fail "the end of what was shown: $(tail -n 1 updates | cat -v)"
+    expect_lines b 3000
+}
+
+# A signal ends the call, and what was there before stays.
+test_document_interrupted()
+{
+    (printf '\377a\n\n' && long_document 100000) > a # the message about the first line shows that it begins
+    echo before > b
+    "$ferry" translate --force --format text -i a -o b 2> err &
+    local process=$!
+    while ! grep -q 'not UTF-8' err; do sleep 0.1; done
+    sleep 0.5
+    kill -TERM $process
+    status=0
+    wait $process || status=$?
+    expect_status 143
+    expect_message 'interrupted: nothing was written' 2
+    cp b out
+    expect_out 'before\n'
+}

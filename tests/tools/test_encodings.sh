@@ -2,6 +2,18 @@
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
 # bench encodings: the cost of encodings, and trained models on a text.
 
+# What is measured is said before it is measured, and each part when it is; the parts take seconds each.
+test_bench_encodings_begins_at_once()
+{
+    "$ferry" bench encodings --untrained > out 2> err &
+    local process=$!
+    while [ ! -s out ] && kill -0 $process; do sleep 0.02; done
+    kill $process
+    wait $process
+    expect_match '^cost of encodings: random weights'
+    expect_lines out 2
+}
+
 test_bench_encodings_untrained()
 {
     local name key

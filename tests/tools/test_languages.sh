@@ -40,7 +40,7 @@ test_pair()
     expect_quiet_success languages -m pair.gguf
     expect_out 'en\teng\tfrom*\tEnglish\nde\tdeu\tto*\tGerman\n'
     expect_failure "--from: the model has no language 'fr'" translate -m pair.gguf --from fr 'Good morning!'
-    expect_failure "pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
+    expect_usage_error "ferry: --pair: expected SOURCE-TARGET, such as en-de, found 'german'" \
         convert "$unnamed" --pair german -o other.gguf
     [ ! -e other.gguf ] || fail 'a file is left'
 }

@@ -177,14 +177,16 @@ test_output_onto_the_input()
     [ "$(cat letter)" = 'How are you?' ] || fail "the input was overwritten"
 }
 
-# A line with too many source tokens is translated in parts, and says so; what is between them stays.
+# A line with too many source tokens is translated in parts, and says so, unless sentences are split anyway; what is
+# between them stays.
 test_line_in_parts()
 {
     printf 'How are you?\nHello, world! \t How are you?\302\240 Hello, world!\n' > in
-    expect_success translate --max-source 7 < in
+    expect_quiet_success translate --max-source 7 < in
+    expect_success translate --max-source 7 --split none < in
     expect_out 'Wie geht es dir?\nHallo, die Welt! \t Wie geht es dir?\302\240 Hallo, die Welt!\n'
     expect_message 'line 2: split into 3 parts: 19 source tokens, max_source is 7'
-    run translate --max-source 7 --quiet < in
+    run translate --max-source 7 --split none --quiet < in
     expect_silence
     expect_success translate --max-source 7 --nbest 2 < in
     expect_lines out 4

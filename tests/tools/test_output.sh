@@ -108,7 +108,7 @@ test_alignment_of_marian()
     python3 -c "import json; print(*(l['text'] for l in json.load(open('$model/golden.json'))['lines'][:20]), sep='\n')" > in
     while read -r name options; do
         # shellcheck disable=SC2086 # options are words
-        expect_success translate --quiet -m marian.gguf -i in $options
+        expect_success translate --quiet --split none -m marian.gguf -i in $options
         check_json_of_marian "$model" "$name"
     done << 'END'
 greedy --beam 1 --nbest 1 --alignment soft
@@ -119,7 +119,7 @@ END
 
 check_json_of_marian()
 {
-    python3 - "$1/golden.json" "$2" << 'END' || fail "$2: found: $(head -3 out)"
+    python3 - "$1/golden.json" "$2" << 'END' || fail "$2: found: $(head -c 500 out)"
 import json, sys
 golden = json.load(open(sys.argv[1]))["lines"][:20]
 expected = [row.split(" ||| ") for line in golden if line["text"] for row in line[sys.argv[2]]]
@@ -130,7 +130,7 @@ found = [row for row in found if row[1] != ""]
 assert len(found) == len(expected) > 19, (len(found), len(expected))
 def near(a, b, bound): return abs(float(a) - float(b)) <= bound * max(1, abs(float(b)))
 for name, row, (_, pieces, alignment, words, total, score) in zip(names, found, expected):
-    assert row[:2] == [name, pieces.replace(" ", "").replace("\u2581", " ").strip()], (row, pieces)
+    assert row[:2] == [name, pieces.replace(" ", "").replace("\u2581", " ").strip()], (row[:2], pieces)
     if "," in alignment:
         for a, b in zip(row[2].split(" "), alignment.split(" "), strict=True):
             assert all(near(x, y, 1e-5) for x, y in zip(a.split(","), b.split(","), strict=True))

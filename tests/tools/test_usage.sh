@@ -115,7 +115,6 @@ test_standard_streams()
     expect_success translate -i ./- -o ./out-
     [ "$(cat ./out-)" = 'Guten Morgen!' ] || fail "./- is a file: $(cat ./out-)"
     expect_success bench translate -i - < in
-    expect_success bench cancel -i - < in
     expect_failure 'standard input' bench encodings -i - --reference nowhere "$shipped" < /dev/null
     # Files that are complete or not there, models, and what standard output has another use for.
     local arguments

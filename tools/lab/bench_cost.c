@@ -173,12 +173,14 @@ static bool enter_all(race *r, const char *list)
 }
 
 bool ferry_measure_cost(ferry_comparison *comparison, const char *list, int32_t longest,
+                        void (*begun)(const ferry_comparison *comparison),
                         void (*case_done)(const ferry_comparison *comparison, size_t index))
 {
     race r = {.comparison = comparison, .longest = longest};
     comparison->cost.shape = shape;
     bool done = enter_all(&r, list);
     if (done) comparison->cost.isa = ferry_inspect_isa(r.entrants[0].model);
+    if (done && begun != NULL) begun(comparison);
     done = done && measure(&r, case_done);
     for (size_t i = 0; r.entrants != NULL && i < comparison->cost.count; i++) ferry_model_close(r.entrants[i].model);
     free(r.entrants);

@@ -95,17 +95,13 @@ static bool measure_models(bench *b)
 
 /* ---- cost ---- */
 
-static void print_case(const ferry_comparison *comparison, size_t index)
-{
-    if (index == 0) ferry_print_cost_head(comparison);
-    ferry_print_cost_case(comparison, index);
-}
-
 static bool measure_cost(bench *b)
 {
     const char *list = ferry_option_text(b->call, FERRY_OPTION_ENCODINGS);
     const int32_t longest = search_number(b->call, "max-length", 0);
-    if (!ferry_measure_cost(&b->comparison, list, longest, b->tables ? print_case : NULL)) return false;
+    if (!ferry_measure_cost(&b->comparison, list, longest, b->tables ? ferry_print_cost_head : NULL,
+                            b->tables ? ferry_print_cost_case : NULL))
+        return false;
     if (b->tables) ferry_print_cost_memory(&b->comparison);
     return true;
 }

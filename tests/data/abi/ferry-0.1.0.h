@@ -170,8 +170,8 @@ typedef struct ferry_text {
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
     /* The pair of languages: tags, other names or English names as ferry_model_language_… list them, in any case (an
-     * exact tag takes precedence). NULL: the model's default. "": none, for text that already contains its tags. Read only by
-     * ferry_translator_create. */
+     * exact tag takes precedence). NULL: the model's default. "": none, for text that already contains its tags. Read
+     * only by ferry_translator_create. */
     const char *from;
     const char *to;
     ferry_policy policy;

@@ -1,9 +1,8 @@
-#include "model_damage.h"
+#include "damage_check.h"
 
 #include "command.h"
 
-void ferry_model_damage_look(ferry_model_damage *damage, const ferry_model *model, const ferry_result *result,
-                             size_t line)
+void ferry_damage_check(ferry_damage *damage, const ferry_model *model, const ferry_result *result, size_t line)
 {
     ferry_error error;
     const bool odd = ferry_result_status(result, line) == FERRY_ERROR_FORMAT || ferry_result_doubts(result, line) != 0;
