@@ -37,6 +37,7 @@ TEST(test_structure)
 
 TEST(test_escapes)
 {
+    assert_translated(markdown, "\\* a", "* a", "* B", "\\* B");
     assert_translated(markdown, "a b c", "a b c", "# *b* `c`", "\\# \\*b\\* \\`c\\`");
     assert_translated(markdown, "a b c", "a b c", "1. a_b _b [c](d)", "1\\. a_b \\_b \\[c\\](d)");
     assert_translated(markdown, "a b c", "a b c", "&amp;amp; &lt;b&gt; a &lt; b \\. \\a",
