@@ -18,9 +18,11 @@ TEST(test_empty_elements)
     assert_translated(markdown, "a *b* c", "a <x1>b</x1> c", "A <x1></x1> C", "A *C*");
     assert_translated(markdown, "a *b* c", "a <x1>b</x1> c", "A C<x1></x1>", "A *C*");
     assert_translated(markdown, "a *b* c", "a <x1>b</x1> c", "A C <x1></x1>", "A *C*");
-    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A <x1></x1><x5>C</x5>", "A *~~C~~*");
-    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A <x1></x1><x5></x5> C", "A *~~C~~*");
-    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A C<x1></x1><x5></x5>", "A ~~*C*~~");
+    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A <x1></x1><x5>C</x5>", "*A* ~~C~~");
+    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A <x1></x1><x5></x5> C", "*A* ~~C~~");
+    assert_translated(markdown, "a *b* ~~c~~", "a <x1>b</x1> <x5>c</x5>", "A C<x1></x1><x5></x5>", "*A* ~~C~~");
+    assert_translated(markdown, "*b* ~~c~~", "<x0>b</x0> <x4>c</x4>", "<x0></x0> <x4>C D</x4>", "*~~C D~~*");
+    assert_translated(markdown, "[b](c) ~~c~~", "<x0>b</x0> <x4>c</x4>", "<x4>C</x4> <x0></x0>D E", "~~C~~ [D](c) E");
     assert_translated(markdown, "*a [b](c)* d", "<x0>a <x2>b</x2></x0> d", "<x0>A <x2></x2></x0> D", "*[A](c)* D");
     assert_translated(markdown, "[](b) a", "<x0></x0> a", "<x0></x0> A", "[](b) A");
 }
@@ -35,6 +37,7 @@ TEST(test_structure)
 
 TEST(test_escapes)
 {
+    assert_translated(markdown, "\\* a", "* a", "* B", "\\* B");
     assert_translated(markdown, "a b c", "a b c", "# *b* `c`", "\\# \\*b\\* \\`c\\`");
     assert_translated(markdown, "a b c", "a b c", "1. a_b _b [c](d)", "1\\. a_b \\_b \\[c\\](d)");
     assert_translated(markdown, "a b c", "a b c", "&amp;amp; &lt;b&gt; a &lt; b \\. \\a",

@@ -19,6 +19,8 @@ test_po_entries()
         '# a\n#: b\n#, fuzzy, c-format\nmsgctxt "c"\nmsgid "Hello!\\n"\nmsgstr "Hallo!\\n"\n'
     expect_po '#, fuzzy\nmsgid ""\n" Hel"\n"lo!"\nmsgstr ""\n' '#, fuzzy\nmsgid ""\n" Hel"\n"lo!"\nmsgstr ""\n" Hallo!"\n'
     expect_po '#| msgid "Hi"\nmsgid "Hello!"\nmsgstr ""' '#, fuzzy\n#| msgid "Hi"\nmsgid "Hello!"\nmsgstr "Hallo!"'
+    expect_po '#, fuzzy\n#~ msgid "Hi"\n#~ msgstr ""\nmsgid "Hello!"\nmsgstr ""\n' \
+        '#, fuzzy\n#~ msgid "Hi"\n#~ msgstr ""\n#, fuzzy\nmsgid "Hello!"\nmsgstr "Hallo!"\n'
     # They stay: translated, obsolete, without letters, not understood.
     local entry
     for entry in 'msgid "Hello!"\nmsgstr "Guten Tag!"\n' '#~ msgid "Hello!"\n#~ msgstr ""\n' 'msgid "%%s: %%d"\nmsgstr ""\n' \

@@ -1,8 +1,10 @@
 /* Elements that came back empty although they had text, in formats in which "**" and "**" with nothing between are
- * text: they take the word, or the element, behind or before them. */
+ * text: they take the next word of their parent, or the last one before; without such, the element beside them. */
 #include <string.h>
 
 #include "document_parts.h"
+
+static const size_t none = SIZE_MAX;
 
 static bool is_kind(const ferry_document_piece *piece, ferry_document_kind kind)
 {
@@ -14,38 +16,34 @@ static bool is_word(const ferry_document_piece *piece)
     return piece->item == NULL || piece->item->kind == FERRY_DOCUMENT_KEPT;
 }
 
-static const size_t none = SIZE_MAX;
+/* Pieces first … last. */
+typedef struct range {
+    size_t first, last;
+} range;
 
-/* The last piece of the word, or of the element with a word, that begins at piece `first`; `none`. */
-static size_t find_last(const ferry_document_pieces *pieces, size_t first)
+/* The next word behind piece `at`, or the next one before it, that is within no other element; or else the first
+ * element there that has a word. first `none`: there is neither. */
+static range find_neighbor(const ferry_document_pieces *pieces, size_t at, bool behind)
 {
-    size_t depth = 0;
-    bool found = false;
-    for (size_t i = first; i < pieces->count; i++) {
-        const ferry_document_piece *piece = &pieces->pieces[i];
-        found = found || is_word(piece);
-        depth += is_kind(piece, FERRY_DOCUMENT_OPEN);
-        if (depth == 0) return found && is_word(piece) ? i : none;
-        depth -= is_kind(piece, FERRY_DOCUMENT_CLOSE);
-        if (depth == 0) return found ? i : none;
+    const ferry_document_kind enter = behind ? FERRY_DOCUMENT_OPEN : FERRY_DOCUMENT_CLOSE;
+    const ferry_document_kind leave = behind ? FERRY_DOCUMENT_CLOSE : FERRY_DOCUMENT_OPEN;
+    range element = {none, none};
+    size_t depth = 0, begin = at;
+    bool has_word = false;
+    while (behind ? ++at < pieces->count : at-- > 0) {
+        const ferry_document_piece *piece = &pieces->pieces[at];
+        if (is_word(piece) && depth == 0) return (range){at, at};
+        has_word = has_word || is_word(piece);
+        if (is_kind(piece, enter) && depth++ == 0) {
+            begin = at;
+            has_word = false;
+        }
+        if (!is_kind(piece, leave)) continue;
+        if (depth == 0) break; /* of the parent */
+        if (--depth == 0 && has_word && element.first == none)
+            element = behind ? (range){begin, at} : (range){at, begin};
     }
-    return none;
-}
-
-/* The first piece of the one that ends before piece `after`; `none`. */
-static size_t find_first(const ferry_document_pieces *pieces, size_t after)
-{
-    size_t depth = 0;
-    bool found = false;
-    for (size_t i = after; i-- > 0;) {
-        const ferry_document_piece *piece = &pieces->pieces[i];
-        found = found || is_word(piece);
-        depth += is_kind(piece, FERRY_DOCUMENT_CLOSE);
-        if (depth == 0) return found && is_word(piece) ? i : none;
-        depth -= is_kind(piece, FERRY_DOCUMENT_OPEN);
-        if (depth == 0) return found ? i : none;
-    }
-    return none;
+    return element;
 }
 
 static bool has_blanks(const ferry_document_piece *piece)
@@ -65,28 +63,37 @@ static void move_blanks(ferry_document_piece *from, ferry_document_piece *to)
     from->may_break = false;
 }
 
-/* Piece i opens an element and piece i + 1 closes it; pieces up to `last` come between. */
-static void take_behind(ferry_document_piece *pieces, size_t i, size_t last)
+static void move(ferry_document_piece *pieces, size_t to, size_t from, size_t count)
 {
-    const ferry_document_piece close = pieces[i + 1];
-    memmove(pieces + i + 1, pieces + i + 2, (last - i - 1) * sizeof *pieces);
-    pieces[last] = close;
-    move_blanks(&pieces[i + 1], &pieces[i]);
+    memmove(pieces + to, pieces + from, count * sizeof *pieces);
 }
 
-/* Pieces from `first` come between. The blanks before the element, which are behind it then, go to what
- * follows the elements that end there. */
-static void take_before(ferry_document_pieces *all, size_t i, size_t first)
+/* Pieces i and i + 1, an element, come around others. The blanks before them stay where they are; none come to
+ * the beginning of an element or the block. */
+static void surround(ferry_document_pieces *all, size_t i, range others)
 {
-    ferry_document_piece *pieces = all->pieces, open = pieces[i];
-    size_t next = i + 2;
+    ferry_document_piece *pieces = all->pieces, open = pieces[i], close = pieces[i + 1];
+    const size_t count = others.last - others.first + 1;
+    size_t first = others.first, next = i + 2;
     while (next < all->count && is_kind(&pieces[next], FERRY_DOCUMENT_CLOSE)) next++;
-    if (next < all->count && has_blanks(&open)) move_blanks(&open, &pieces[next]);
+    if (next < all->count) move_blanks(&open, &pieces[next]);
     open.blank_begin = open.text_begin;
-    open.may_break = false;
-    memmove(pieces + first + 1, pieces + first, (i - first) * sizeof *pieces);
+    close.blank_begin = close.text_begin;
+    open.may_break = close.may_break = false;
+    if (first > i) {
+        move(pieces, i, i + 2, first - i - 2);
+        move(pieces, first - 1, first, count);
+        first -= 2;
+    } else {
+        move(pieces, others.last + 3, others.last + 1, i - others.last - 1);
+        move(pieces, first + 1, first, count);
+    }
     pieces[first] = open;
+    pieces[first + 1 + count] = close;
     move_blanks(&pieces[first + 1], &pieces[first]);
+    for (; first > 0 && is_kind(&pieces[first - 1], FERRY_DOCUMENT_OPEN); first--)
+        move_blanks(&pieces[first], &pieces[first - 1]);
+    if (first == 0) pieces[0].blank_begin = pieces[0].text_begin;
 }
 
 /* Whether pieces i and i + 1 are an element that is empty, and was not. */
@@ -98,19 +105,15 @@ static bool is_emptied(const ferry_document *document, const ferry_document_piec
     return open + 1 != close && pieces->pieces[i + 1].item == close;
 }
 
-/* Words behind first, from the end on: so that an empty element before another one finds that filled. Then, from the
- * beginning on, words before. */
 void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces)
 {
     for (size_t i = pieces->count; i-- > 0;) {
         if (i + 1 >= pieces->count || !is_emptied(document, pieces, i)) continue;
-        pieces->pieces[i + 1].blank_begin = pieces->pieces[i + 1].text_begin;
-        pieces->pieces[i + 1].may_break = false;
-        const size_t last = find_last(pieces, i + 2);
-        if (last != none) take_behind(pieces->pieces, i, last);
-    }
-    for (size_t i = 0; i + 1 < pieces->count; i++) {
-        const size_t first = is_emptied(document, pieces, i) ? find_first(pieces, i) : none;
-        if (first != none) take_before(pieces, i, first);
+        const range behind = find_neighbor(pieces, i + 1, true), before = find_neighbor(pieces, i, false);
+        const bool takes_before = behind.first == none || (behind.first < behind.last && before.first == before.last);
+        const range taken = takes_before && before.first != none ? before : behind;
+        if (taken.first == none) continue;
+        surround(pieces, i, taken);
+        if (taken.first < i) i += 2; /* what was between is there now */
     }
 }

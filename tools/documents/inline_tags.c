@@ -59,6 +59,7 @@ size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
     if (text.data[1] == '!' || text.data[1] == '?') return read_declaration(text);
     const size_t begin = text.data[1] == '/' ? 2 : 1;
     size_t at = begin;
+    if (text.data[at] == '%') return read_word(text, at, tag); /* <%s> */
     if (!is_letter(text.data[at])) return 0;
     while (at < text.size && is_of_name(text.data[at])) at++;
     tag->name = (ferry_view){text.data + begin, at - begin};
