@@ -21,7 +21,8 @@ static void set_options(const ferry_call *call, const ferry_session_needs *needs
     options->progress = needs->progress;
     options->user = needs->user;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
-    if (ferry_option_is_taken(call->arguments.taken, ferry_search_option("split"))) options->split = FERRY_SPLIT_AUTO;
+    if (ferry_option_is_taken(call->arguments.taken, (int)ferry_search_option("split")))
+        options->split = FERRY_SPLIT_AUTO;
     ferry_arguments_apply(&call->arguments, options);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
