@@ -81,16 +81,16 @@ tests=(test_base test_cancel test_files test_gguf test_halves test_heads test_im
 # run_tests SYSTEM COMMAND…: the tests, each by COMMAND
 run_tests()
 {
-    local system=$1 test suffix=
+    local system=$1 suffix=
     shift
     [ "$system" != windows ] || suffix=.exe
     export TMPDIR="$build/$system/scratch" FERRY_SHARED_DATA=
     mkdir -p "$TMPDIR"
-    for test in "${tests[@]}"; do
-        # Data that is not in the tree is missing here.
-        CI='' "$@" "$build/$system/all/tests/$test$suffix" > "$build/$system/$test.log" 2>&1 ||
-            { cat "$build/$system/$test.log"; fail "$system: $test failed"; }
-    done
+    # Data that is not in the tree is missing here.
+    # shellcheck disable=SC2016 # sh expands them: $0 is the test's name
+    printf '%s\n' "${tests[@]}" | CI='' xargs -P 2 -I '{}' sh -c \
+        '"$@" > "$0.log" 2>&1 || { cat "$0.log"; echo "$0 failed"; exit 1; }' \
+        "$build/$system/{}" "$@" "$build/$system/all/tests/{}$suffix" || fail "$system: tests failed"
     echo "$system: the tests passed"
 }
 

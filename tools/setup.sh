@@ -12,7 +12,7 @@ test="$build libopenblas-serial-dev libcmocka-dev"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
 # cmark-gfm, gettext: they read what tests of documents write.
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
-ci="$test python3-venv clang clang-format libclang-rt-14-dev shellcheck make
+ci="$test ccache python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 g++-mingw-w64-x86-64-posix wine64 llvm
 libprotobuf-dev libsentencepiece-dev
