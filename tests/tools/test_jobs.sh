@@ -151,14 +151,14 @@ test_progress()
     if [ "$milliseconds" -lt 400 ]; then prepare_job $((300 * 400 / (milliseconds + 1) + 300)) --max-length 8; fi
     show translate -i in -o part --batch 4 --threads 1 --max-length 8
     cmp whole part || fail "another translation on a terminal"
-    grep -qE '^[0-9]+ lines, [0-9]+ %, [0-9.]+ lines/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
+    grep -qE '^[0-9,]+ lines, [0-9]+ %, [0-9.]+ lines/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
     # Warnings are on lines of their own; nothing stays of the progress.
     ! grep -q 'lines/s.*ferry:' updates || fail "shown: $(cat -v updates)"
     tail -c 4 shown | cmp - <(printf '\r\033[K') || fail "the end of what was shown: $(tail -1 updates | cat -v)"
     # From a pipe.
     # shellcheck disable=SC2002
     cat in | show translate -o part --batch 4 --threads 1 --max-length 8
-    grep -qE '^[0-9]+ lines, [0-9.]+ lines/s.\[K$' updates || fail "shown: $(cat -v updates)"
+    grep -qE '^[0-9,]+ lines, [0-9.]+ lines/s.\[K$' updates || fail "shown: $(cat -v updates)"
     # Nothing for those who want nothing, and where standard error is no terminal.
     show translate -q -i in -o part --batch 4 --threads 1 --max-length 8
     [ ! -s shown ] || fail "shown with --quiet: $(cat -v shown)"
