@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "random.h"
+#include "sanitized.h"
 #include "support.h"
 
 /* ---- which fail ---- */
@@ -85,7 +86,12 @@ static void returned(void *block)
 
 /* ---- one after the other ---- */
 
-enum { EACH = 160, PART = 6 }; /* the first ones, then up to a sixth more at random */
+/* The first ones, then up to a part more at random; fewer where each takes longer. */
+#ifdef SANITIZED
+enum { EACH = 60, PART = 3 };
+#else
+enum { EACH = 160, PART = 6 };
+#endif
 
 static void check_failure(const fault *tried, size_t number, ferry_status status, const ferry_error *error)
 {
