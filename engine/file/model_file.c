@@ -172,7 +172,8 @@ void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *k
     float *out = file->widened;
     for (size_t i = 0; i < file->matrix_count; i++) {
         const size_t bytes = widened_bytes(&file->matrices[i]);
-        if (bytes > 0) widen(file, kernels, file->matrices[i].tensor, out);
+        if (bytes == 0) continue;
+        widen(file, kernels, file->matrices[i].tensor, out);
         out += bytes / sizeof *out;
     }
 }
