@@ -36,8 +36,8 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
     if (*format == NULL) return true;
     const int of_lines = find_option_of_lines(call);
     if (of_lines != FERRY_OPTION_COUNT) {
-        ferry_complain("%s: expected --format lines, found %s",
-                       ferry_option_typed(&call->arguments, (int)of_lines).text, (*format)->name);
+        ferry_complain("%s: expected --format lines, found %s", ferry_option_typed(&call->arguments, of_lines).text,
+                       (*format)->name);
         return false;
     }
     if (name == NULL && !ferry_is_given(call, FERRY_OPTION_QUIET))

@@ -14,9 +14,10 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
 import xml.etree.ElementTree
+
+from structure_check import StructureChecker, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -65,8 +66,9 @@ def structure(source):
     """A list of blocks: name, depth, attributes, text of code; of a block with text: what is in it, in any order."""
     source = re.sub(rb"\A(---|\+\+\+)[ \t]*\r?\n.*?\n\1[ \t]*(\r?\n|\Z)", b"", source, flags=re.DOTALL)
     command = ["cmark-gfm", "-e", "table", "-e", "strikethrough", "-e", "tasklist", "--unsafe", "-t", "xml"]
-    tree = subprocess.run(command, input=source, stdout=subprocess.PIPE, check=True).stdout.decode()
-    tree = re.sub("[^\t\n\r -\uffff\U00010000-\U0010ffff]", "?", tree)
+    done = run(*command, source=source)
+    done.check_returncode()
+    tree = re.sub("[^\t\n\r -\uffff\U00010000-\U0010ffff]", "?", done.stdout.decode())
     found = []
 
     def walk(node, depth):
@@ -91,14 +93,9 @@ def structure(source):
     return found
 
 
-class Checker:
-    def __init__(self, tool, ferry, model):
-        self.tool, self.translate = tool, [ferry, "translate", "-q", "-m", model, "--format", "markdown"]
-        self.failures = self.markers = 0
-
-    def fail(self, path, what):
-        self.failures += 1
-        print(f"check_markdown.py: {path}: {what}", file=sys.stderr)
+class Checker(StructureChecker):
+    format = "markdown"
+    markers = 0
 
     def compare(self, path, way, source, after):
         blocks, others = structure(source), structure(after)
@@ -112,31 +109,19 @@ class Checker:
         if after == source and re.search(b"^[a-z ]{20}", source, re.MULTILINE):
             self.fail(path, f"{way}: nothing was translated")
 
-    def check(self, path, ways):
-        source = path.read_bytes()
-        for way in ways:
-            command = self.translate if way == "model" else [self.tool, "markdown", way]
-            done = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-            if done.returncode != 0 and not (way == "model" and b"not translated: " in done.stderr):
-                self.fail(path, f"{way}: exit status {done.returncode}: {done.stderr.decode()}")
-            elif way != "same":
-                self.compare(path, way, source, done.stdout)
-            elif done.stdout != source:
-                self.fail(path, "not the same bytes")
-
 
 def main():
     if shutil.which("cmark-gfm") is None:
         print("check_markdown.py: not run, no cmark-gfm: the structure of translated Markdown", file=sys.stderr)
         sys.exit(77)
-    checker = Checker(*sys.argv[1:4])
+    checker = Checker(sys.argv[1:4])
     found = documents(int(sys.argv[4]) if len(sys.argv) > 4 else 50)
     translated = found[: int(sys.argv[5]) if len(sys.argv) > 5 else 2]
     for path in found:
-        checker.check(path, ("same", "upper", "longer"))
+        checker.check(path, path.read_bytes(), ("same", "upper", "longer"))
     markers, checker.markers = checker.markers // 2, 0
     for path in translated:
-        checker.check(path, ("model",))
+        checker.check(path, path.read_bytes(), ("model",))
     print(f"markdown: {len(found)} documents with {markers} parts of blocks; {len(translated)} translated, "
           f"with {checker.markers}")
     sys.exit(1 if checker.failures else 0)

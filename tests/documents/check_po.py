@@ -16,16 +16,13 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
+
+from structure_check import StructureChecker, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 EVERYTHING = HERE.parent / "data/documents/everything.po"
 KEPT = re.compile(r"%%|%(?:\d+\$)?[-0-9.+#]*[hlqjztL]{0,2}[diouxXeEfFgGaAcspn]|%\(\w+\)[sd]|\{\w+\}|<[^<>\s]+>|\n\Z|\A\s|\s\Z")
-
-
-def run(*command, source):
-    return subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
 
 def accepts(source):
@@ -88,14 +85,9 @@ def entries(source):
             yield fields
 
 
-class Checker:
-    def __init__(self, tool, ferry, model):
-        self.tool, self.translate = tool, [ferry, "translate", "-q", "-m", model, "--format", "po"]
-        self.failures = self.filled = self.kept = 0
-
-    def fail(self, path, what):
-        self.failures += 1
-        print(f"check_po.py: {path}: {what}", file=sys.stderr)
+class Checker(StructureChecker):
+    format = "po"
+    filled = kept = 0
 
     def compare(self, path, way, source, after):
         checked = run("msgfmt", "-c", "-f", "-o", "/dev/null", "-", source=after)
@@ -116,23 +108,12 @@ class Checker:
                 if kept[0] not in kept[1:]:
                     self.fail(path, f"{way}: {ids}: found {entry[name]!r}")
 
-    def check(self, path, source, ways):
-        for way in ways:
-            command = self.translate if way == "model" else [self.tool, "po", way]
-            done = run(*command, source=source)
-            if done.returncode != 0 and not (way == "model" and b"not translated: " in done.stderr):
-                self.fail(path, f"{way}: exit status {done.returncode}: {done.stderr.decode()}")
-            elif way != "same":
-                self.compare(path, way, source, done.stdout)
-            elif done.stdout != source:
-                self.fail(path, "not the same bytes")
-
 
 def main():
     if shutil.which("msgattrib") is None:
         print("check_po.py: not run, no gettext: filled PO files", file=sys.stderr)
         sys.exit(77)
-    checker = Checker(*sys.argv[1:4])
+    checker = Checker(sys.argv[1:4])
     found = documents(int(sys.argv[4]) if len(sys.argv) > 4 else 50)
     translated = found[: int(sys.argv[5]) if len(sys.argv) > 5 else 3]
     for path, source in found:
