@@ -32,6 +32,14 @@ void ferry_complain(const char *format, ...)
     fputs(size < (int)sizeof message ? "\n" : "...\n", stderr);
 }
 
+void ferry_warn_of_line(const ferry_call *call, int *shown, size_t line, const char *warning)
+{
+    enum { MOST = 10 };
+    if (*shown == MOST || ferry_is_given(call, FERRY_OPTION_QUIET)) return;
+    const bool last = ++*shown == MOST;
+    ferry_complain("line %zu: %s%s", line, warning, last ? " (further warnings are not shown)" : "");
+}
+
 bool ferry_succeeded(ferry_status status, const ferry_error *error)
 {
     if (status != FERRY_OK) ferry_complain("%s", error->message);

@@ -9,8 +9,7 @@
 #include "output_file.h"
 #include "text_encoding.h"
 
-/* Messages about text that was translated, but not well. */
-enum { MOST_WARNINGS = 10, READ_BYTES = 1 << 16 };
+enum { READ_BYTES = 1 << 16 };
 
 /* The option that is given although it is about lines; FERRY_OPTION_COUNT: there is none. */
 static int find_option_of_lines(const ferry_call *call)
@@ -129,14 +128,6 @@ static size_t find_line(ferry_document_job *job, const ferry_document *document,
     return job->line;
 }
 
-static void warn(ferry_document_job *job, const ferry_document *document, size_t at, const char *message)
-{
-    if (job->warnings == MOST_WARNINGS || ferry_is_given(job->call, FERRY_OPTION_QUIET)) return;
-    const bool last = ++job->warnings == MOST_WARNINGS;
-    ferry_complain("line %zu: %s%s", find_line(job, document, at), message,
-                   last ? " (further warnings are not shown)" : "");
-}
-
 /* Text that stays in the source language. */
 static void refuse(void *user, const ferry_document *document, size_t at, const char *message)
 {
@@ -150,7 +141,7 @@ static void tell_of_sentences(ferry_document_job *job, ferry_document *document,
     ferry_sentence s;
     for (size_t i = 0; ferry_result_sentence(result, i, &s, sizeof s) == FERRY_OK; i++) {
         const size_t at = ferry_document_source_place(document, s.source_begin);
-        if (s.warning != NULL) warn(job, document, at, s.warning);
+        if (s.warning != NULL) ferry_warn_of_line(job->call, &job->warnings, find_line(job, document, at), s.warning);
         if (s.status == FERRY_OK) continue;
         refuse(job, document, at, s.error);
         ferry_document_fail(document, s.source_begin);

@@ -14,8 +14,6 @@
  * long as they take little time, since the translator batches sentences of similar length. */
 enum { MOST_BATCHES = 16 };
 static const double patience = 0.5; /* seconds */
-/* Lines whose warnings are shown. */
-enum { MOST_WARNINGS = 10 };
 
 /* Text in another encoding has its own warning. */
 static bool is_said(const ferry_line_job *j, const char *warning)
@@ -25,11 +23,8 @@ static bool is_said(const ferry_line_job *j, const char *warning)
 
 static void warn(ferry_line_job *j, size_t i, const char *warning)
 {
-    if (warning == NULL || is_said(j, warning) || j->warnings == MOST_WARNINGS ||
-        ferry_is_given(j->call, FERRY_OPTION_QUIET))
-        return;
-    const bool last = ++j->warnings == MOST_WARNINGS;
-    ferry_complain("line %zu: %s%s", j->lines->first + i + 1, warning, last ? " (further warnings are not shown)" : "");
+    if (warning != NULL && !is_said(j, warning))
+        ferry_warn_of_line(j->call, &j->warnings, j->lines->first + i + 1, warning);
 }
 
 /* `why`: the error of the whole call, or NULL. */
