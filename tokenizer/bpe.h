@@ -13,11 +13,12 @@
  * the pieces of a word. */
 typedef enum ferry_bpe_kind {
     FERRY_BPE_NONE,
-    /* Hugging Face's package `tokenizers`: the best pair, the leftmost of several, one by one. Of equal merges, the last
-     * counts. Symbols are pieces: those that a merge names are in the vocabulary. */
+    /* Hugging Face's package `tokenizers`: the best pair, the leftmost of several, one by one. Of equal merges, the
+     * last counts. Symbols are pieces: those that a merge names are in the vocabulary. */
     FERRY_BPE_TOKENIZERS,
     /* subword-nmt, `#version: 0.1` or none: all occurrences of the best pair at once, from left to right. Of equal
-     * merges, the first counts. The last symbol of a word is "</w>". A piece that the word goes on after ends with "@@".
+     * merges, the first counts. The last symbol of a word is "</w>". A piece that the word goes on after ends with
+     * "@@".
      */
     FERRY_BPE_SUBWORD_NMT_1,
     /* `#version: 0.2`: the last character of a word ends with "</w>". */
@@ -25,6 +26,8 @@ typedef enum ferry_bpe_kind {
     /* FSMT: the same, but of equal merges, the last counts, and the last piece of a word ends with "</w>". */
     FERRY_BPE_FSMT
 } ferry_bpe_kind;
+
+enum { FERRY_BPE_MAX_MERGES = 1 << 22 };
 
 typedef struct ferry_bpe_config {
     ferry_bpe_kind kind;
@@ -45,7 +48,7 @@ typedef struct ferry_bpe ferry_bpe;
 /* `config` is copied; the vocabulary must outlive *bpe, the merges need not. *bpe belongs to the caller, NULL after a
  * failure. `name` is for messages. Errors: FORMAT (a merge is not two texts with a blank between them; FERRY_BPE_
  * TOKENIZERS: its left, right or both together are not in the vocabulary), UNSUPPORTED (byte_fallback with some of the
- * 256 pieces, or with word_end), MEMORY. */
+ * 256 pieces, or with word_end), LIMIT, MEMORY. */
 ferry_status ferry_bpe_create(const ferry_bpe_config *config, const char *name, ferry_bpe **bpe, ferry_error *error);
 /* NULL is allowed. */
 void ferry_bpe_destroy(ferry_bpe *bpe);
@@ -66,8 +69,8 @@ typedef struct ferry_bpe_scratch {
 /* Allowed on a zeroed object. */
 void ferry_bpe_scratch_destroy(ferry_bpe_scratch *scratch);
 
-/* Bytes begin … end - 1 of the word have this id. A status other than FERRY_OK ends the segmentation; the sink fills the
- * caller's error itself. */
+/* Bytes begin … end - 1 of the word have this id. A status other than FERRY_OK ends the segmentation; the sink fills
+ * the caller's error itself. */
 typedef ferry_status (*ferry_bpe_sink)(void *user, size_t begin, size_t end, int32_t id);
 
 /* Calls `sink` for the segments of `word`, which may be empty, in order: they adjoin each other and are all of it. An
