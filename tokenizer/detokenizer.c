@@ -73,14 +73,15 @@ typedef struct decoding {
     size_t first;        /* the index of the id that the run begins with */
     ferry_decoder_bytes bytes;
     bool skip_blanks; /* of the next piece */
+    size_t unended;   /* 1 + index of the id before, whose piece ends with "@@"; 0: it is another one */
 } decoding;
 
 /* Before id number `index`. */
 static ferry_status end_run(decoding *into, size_t index, ferry_error *error)
 {
     const size_t run = into->run;
-    const bool broken =
-        into->bytes == FERRY_BYTES_RUN && !ferry_utf8_is_valid((ferry_view){into->text->data + into->text->size - run, run});
+    const bool broken = into->bytes == FERRY_BYTES_RUN &&
+                        !ferry_utf8_is_valid((ferry_view){into->text->data + into->text->size - run, run});
     into->run = 0;
     if (run == 0) return FERRY_OK;
     if (into->ranges != NULL)
@@ -115,15 +116,49 @@ static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error
     return ferry_string_append(text, piece, error);
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool ends_with(ferry_view piece, ferry_view end)
+{
+    return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
+}
+
+static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
+
+/* Leaves out the "@@" that the text ends with, before id number `index`. Whether there is one. */
+static bool end_unended(decoding *into, size_t index)
+{
+    const size_t first = into->unended;
+    into->unended = 0;
+    if (first == 0) return false;
+    const size_t size = into->text->size -= goes_on.size;
+    for (size_t i = first - 1; into->ranges != NULL && i < index; i++)
+        into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
+    return true;
+}
+
+/* A piece of subword-nmt continues that before it if that ended with "@@", and comes after a blank otherwise; of FSMT,
+ * each continues that before it, and "</w>" at its end becomes a blank. A whole word is somebody else's. */
+static ferry_status append_subword(decoding *into, bool marks_ends, ferry_view piece, bool whole, bool continues,
+                                   size_t index, ferry_error *error)
+{
+    if (!marks_ends) {
+        into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+        return continues ? ferry_string_append(into->text, piece, error) : join_piece(into->text, piece, error);
+    }
+    const bool ends = !whole && ends_with(piece, ends_word);
+    if (ends) piece.size -= ends_word.size;
+    FERRY_TRY(ferry_string_append(into->text, piece, error));
+    return ends || whole ? ferry_string_append(into->text, ferry_text_view(" "), error) : FERRY_OK;
+}
+
 static ferry_status append_word(ferry_string *text, const ferry_word *word, bool skip_blank, ferry_error *error)
 {
     if (word->after_blank && !skip_blank) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
     return ferry_string_append(text, word->text, error);
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Leaves `leading` bytes out, and all behind the next `size`. */
@@ -153,9 +188,13 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     const int byte = segmented && word == NULL && into->bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index, error));
+    const bool continues = end_unended(into, index);
     const size_t begin = into->text->size;
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
+    else if (ferry_tokenizer_has_subwords(tokenizer))
+        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, word != NULL, continues, index,
+                                 error));
     else if (segmented && word != NULL)
         FERRY_TRY(append_word(into->text, word, skip_blanks, error));
     else
@@ -195,7 +234,8 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
             ranges[i] = (ferry_range){text->size, text->size};
     }
     FERRY_TRY(end_run(&into, count, error));
-    if (ferry_tokenizer_segments(tokenizer)) trim(text, config->blanks, ranges, count);
+    if (ferry_tokenizer_segments(tokenizer) || ferry_tokenizer_has_subwords(tokenizer))
+        trim(text, config->blanks, ranges, count);
     return FERRY_OK;
 }
 
