@@ -188,9 +188,44 @@ def add_special_only(data):
         token["normalized"] = True
 
 
+def trained(trainer, model, corpus, **keys):
+    """A model that the package itself trains, with pieces for all bytes."""
+    package = tokenizers.Tokenizer(model)
+    package.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    package.train_from_iterator(corpus, trainer)
+    made = json.loads(package.to_str())["model"]
+
+    def change(data):
+        data["model"] = {**made, **keys}
+        data["added_tokens"] = [token for token in data["added_tokens"] if token["id"] < 3]
+        data["decoder"] = SEQUENCE_DECODER
+    return change
+
+
+def trained_variants(corpus):
+    special = ["<pad>", "</s>", "<unk>"]
+    pieces = special + [f"<0x{byte:02X}>" for byte in range(256)]
+
+    def bpe(**keys):
+        trainer = tokenizers.trainers.BpeTrainer(special_tokens=pieces, vocab_size=1100, limit_alphabet=80,
+                                                 show_progress=False)
+        return trained(trainer, tokenizers.models.BPE(unk_token="<unk>"), corpus, **keys)
+
+    def unigram(**keys):
+        trainer = tokenizers.trainers.UnigramTrainer(special_tokens=pieces, vocab_size=1100, unk_token="<unk>",
+                                                     show_progress=False)
+        return trained(trainer, tokenizers.models.Unigram(), corpus, **keys)
+
+    return {"trained Unigram": unigram(), "trained Unigram, byte fallback": unigram(byte_fallback=True),
+            "trained BPE": bpe(), "trained BPE, fuse_unk": bpe(fuse_unk=True),
+            "trained BPE, byte fallback": bpe(byte_fallback=True),
+            "trained BPE, ignore_merges": bpe(ignore_merges=True)}
+
+
 MODEL_VARIANTS = {
     "Unigram": {"byte fallback": byte_fallback, "scores beyond float": real_scores, "equal scores": equal_scores},
-    "BPE": {"merges as texts": old_merges},
+    "BPE": {"merges as texts": old_merges, "no fuse_unk": lambda data: data["model"].update(fuse_unk=False),
+            "ignore_merges": lambda data: data["model"].update(ignore_merges=True)},
 }
 
 
@@ -237,6 +272,8 @@ def main():
         rng = random.Random(5)
         made = [hostile_line(rng, added) for _ in range(hostile)]
         variants = {**TEXT_VARIANTS, **MODEL_VARIANTS[data["model"]["type"]]}
+        if model.name == "t5gated":
+            variants.update(trained_variants(corpus))
         for number, (name, change) in enumerate(variants.items()):
             if model.name not in ("t5gated", "nllb") and number > 0:
                 break
