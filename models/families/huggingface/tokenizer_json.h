@@ -59,6 +59,10 @@ typedef ferry_status ferry_json_part(ferry_tokenizer_json *json, const ferry_jso
 ferry_status ferry_json_place_each(ferry_tokenizer_json *json, const ferry_json_place *place, const char *key,
                                    ferry_json_part *each, ferry_error *error);
 
+/* All of the file, into plan->text; *json is what was found on the way. For a plan without a source, too. */
+ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                       ferry_error *error);
+
 /* ---- tokenizer_json_model.c: "model" ---- */
 
 ferry_status ferry_tokenizer_json_model(ferry_tokenizer_json *json, ferry_error *error);
