@@ -276,7 +276,8 @@ def record(models, corpus, output):
     rng = random.Random(11)
     added = [token["content"] for token in base["added_tokens"]][:5] + [f"<t{i}>" for i in range(8)] + [" x "]
     variants = {**TEXT_VARIANTS, "byte fallback": byte_fallback, "equal scores": equal_scores,
-                **trained_variants(corpus[:200], 330)}
+                **{name: change for name, change in trained_variants(corpus[:400], 800).items()
+                   if name.endswith(("byte fallback", "fuse_unk"))}}
     recorded = []
     for name, change in variants.items():
         data = copy.deepcopy(base)
