@@ -11,12 +11,11 @@ static void fill_charsmap(json_t *value, json_t *charsmap)
     const char *key;
     json_t *member;
     size_t i;
-    json_object_foreach (value, key, member) {
+    json_object_foreach (value, key, member)
         if (strcmp(key, "precompiled_charsmap") == 0)
             assert_int_equal(json_object_set(value, key, charsmap), 0);
         else
             fill_charsmap(member, charsmap);
-    }
     json_array_foreach (value, i, member) fill_charsmap(member, charsmap);
 }
 
@@ -111,17 +110,25 @@ TEST(test_ranges)
 
 /* ---- what is refused ---- */
 
-#define REFUSED(from, to, what) {"tokenizer.json", from, to, FERRY_ERROR_UNSUPPORTED, what}
-#define BROKEN(from, to, what) {"tokenizer.json", from, to, FERRY_ERROR_FORMAT, what}
+#define REFUSED(from, to, what)                                                                                        \
+    {                                                                                                                  \
+        "tokenizer.json", from, to, FERRY_ERROR_UNSUPPORTED, what                                                      \
+    }
+#define BROKEN(from, to, what)                                                                                         \
+    {                                                                                                                  \
+        "tokenizer.json", from, to, FERRY_ERROR_FORMAT, what                                                           \
+    }
 
 TEST(test_refused)
 {
     static const refusal rows[] = {
-        REFUSED("\"version\": \"1.0\"", "\"version\": \"2.0\"", "tokenizer.json: 'version': expected '1.0', found '2.0'"),
+        REFUSED("\"version\": \"1.0\"", "\"version\": \"2.0\"",
+                "tokenizer.json: 'version': expected '1.0', found '2.0'"),
         BROKEN("\"version\": \"1.0\"", "\"version\": 1", "'version': expected a text, found 1"),
         REFUSED("\"type\": \"Unigram\"", "\"type\": \"WordPiece\"",
                 "'model': expected a model Unigram or BPE, found type 'WordPiece'"),
-        BROKEN("\"unk_id\": 2", "\"unk_id\": null", "'model.unk_id': expected an integer from 0 to 1109, found nothing"),
+        BROKEN("\"unk_id\": 2", "\"unk_id\": null",
+               "'model.unk_id': expected an integer from 0 to 1109, found nothing"),
         BROKEN("\"unk_id\": 2", "\"unk_id\": 1110", "'model.unk_id': expected an integer from 0 to 1109, found 1110"),
         BROKEN("\"unk_id\": 2,\n    \"vocab\": [", "\"unk_id\": 2,\n    \"vocab\": [[1, 2],",
                "'model.vocab[0][0]': expected a text, found 1"),
@@ -131,15 +138,17 @@ TEST(test_refused)
                "'model.vocab[0][1]': expected a number, found 'b'"),
         BROKEN("\"unk_id\": 2,\n    \"vocab\": [", "\"unk_id\": 2,\n    \"vocab\": [],\n    \"old\": [",
                "'model.vocab': expected a list of pieces, found a list"),
-        REFUSED("\"type\": \"Precompiled\"", "\"type\": \"NFKC\"",
-                "'normalizer': expected a normalizer Precompiled, Replace, Prepend, Strip or Sequence, found type 'NFKC'"),
+        REFUSED(
+            "\"type\": \"Precompiled\"", "\"type\": \"NFKC\"",
+            "'normalizer': expected a normalizer Precompiled, Replace, Prepend, Strip or Sequence, found type 'NFKC'"),
         BROKEN("\"precompiled_charsmap\": \"", "\"precompiled_charsmap\": \"*",
                "'normalizer.precompiled_charsmap': expected bytes in base 64"),
         BROKEN("\"precompiled_charsmap\": \"ALwC", "\"precompiled_charsmap\": \"ALwD",
                "tokenizer.json: tokenizer: normalization table"),
-        REFUSED("\"type\": \"WhitespaceSplit\"", "\"type\": \"ByteLevel\"",
-                "'pre_tokenizer.pretokenizers[0]': expected a pre-tokenizer Metaspace, WhitespaceSplit or Sequence, found "
-                "type 'ByteLevel'"),
+        REFUSED(
+            "\"type\": \"WhitespaceSplit\"", "\"type\": \"ByteLevel\"",
+            "'pre_tokenizer.pretokenizers[0]': expected a pre-tokenizer Metaspace, WhitespaceSplit or Sequence, found "
+            "type 'ByteLevel'"),
         REFUSED("\"replacement\": \"\u2581\"", "\"replacement\": \"_\"",
                 "'pre_tokenizer.pretokenizers[1].replacement': expected '\u2581', found '_'"),
         BROKEN("\"prepend_scheme\": \"always\"", "\"prepend_scheme\": \"often\"",
@@ -169,7 +178,9 @@ TEST(test_refused)
 }
 
 #define STEP(step, code, what)                                                                                         \
-    {"tokenizer.json", "\"normalizer\": {", "\"normalizer\": " step ", \"other\": {", code, what}
+    {                                                                                                                  \
+        "tokenizer.json", "\"normalizer\": {", "\"normalizer\": " step ", \"other\": {", code, what                    \
+    }
 
 TEST(test_refused_steps)
 {
@@ -191,7 +202,9 @@ TEST(test_refused_steps)
 }
 
 #define MODEL(members, code, what)                                                                                     \
-    {"tokenizer.json", "\"model\": {", "\"model\": {\"type\": \"BPE\", " members "}, \"other\": {", code, what}
+    {                                                                                                                  \
+        "tokenizer.json", "\"model\": {", "\"model\": {\"type\": \"BPE\", " members "}, \"other\": {", code, what      \
+    }
 #define PIECES "\"vocab\": {\"<pad>\": 0, \"</s>\": 1, \"<unk>\": 2, \"a\": 3, \"ab\": 4, \"b\": 5}"
 
 TEST(test_refused_merges)

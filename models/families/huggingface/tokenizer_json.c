@@ -1,3 +1,4 @@
+/* tokenizer.json but for its model and its steps: added tokens, the template, and whether all of it fits. */
 #include "tokenizer_json.h"
 
 #include <stdlib.h>
@@ -8,14 +9,8 @@
 
 enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
 
-static const char name[] = "tokenizer.json";
-
-bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *model)
-{
-    return ferry_import_has_file(plan, name) && !ferry_import_has_file(plan, model);
-}
-
-static ferry_status begin(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json, ferry_error *error)
+ferry_status ferry_tokenizer_json_begin(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                        ferry_error *error)
 {
     *json = (ferry_tokenizer_json){.plan = plan,
                                    .root = {.value = file.object, .file = file.file},
@@ -24,7 +19,8 @@ static ferry_status begin(ferry_import_plan *plan, ferry_json file, ferry_tokeni
     ferry_view text;
     if (version.value != NULL) {
         FERRY_TRY(ferry_json_place_text(&version, &text, error));
-        if (!ferry_view_is(text, "1.0")) return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
+        if (!ferry_view_is(text, "1.0"))
+            return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
     }
     return ferry_import_pieces(plan, json->piece_count, &json->pieces, error);
 }
@@ -92,7 +88,7 @@ static ferry_status read_all_added(ferry_tokenizer_json *json, const ferry_json_
     return FERRY_OK;
 }
 
-static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *error)
+ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error *error)
 {
     ferry_model_text *text = &json->plan->text;
     const ferry_json_place list = ferry_json_place_get(&json->root, "added_tokens");
@@ -105,7 +101,8 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *e
     added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};
-    if (added.ids == NULL || added.flags == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
+    if (added.ids == NULL || added.flags == NULL)
+        return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
     FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &added.words, error));
     const ferry_status status = read_all_added(json, &list, &added, error);
     ferry_vocabulary_destroy(&added.words);
@@ -215,88 +212,13 @@ static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *e
 ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
                                        ferry_error *error)
 {
-    FERRY_TRY(begin(plan, file, json, error));
+    FERRY_TRY(ferry_tokenizer_json_begin(plan, file, json, error));
     FERRY_TRY(ferry_tokenizer_json_model(json, error));
     FERRY_TRY(ferry_tokenizer_json_steps(json, error));
     FERRY_TRY(ferry_tokenizer_json_decoder(json, error));
-    FERRY_TRY(read_added_tokens(json, error));
+    FERRY_TRY(ferry_tokenizer_json_added(json, error));
     FERRY_TRY(read_template(json, error));
     FERRY_TRY(check_rules(json, error));
     ferry_import_one_vocabulary(plan, json->pieces, plan->text.source_unk_id);
     return FERRY_OK;
-}
-
-/* Of transformers 5: it takes blanks before punctuation out of the texts of a Unigram model. */
-static ferry_status check_clean_up(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_json config;
-    bool cleans = false;
-    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &config, error));
-    FERRY_TRY(ferry_json_bool(config, "clean_up_tokenization_spaces", &cleans, error));
-    if (!cleans || plan->text.scores == NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: 'clean_up_tokenization_spaces': expected false, found true", config.file);
-}
-
-ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_tokenizer_json json;
-    ferry_json file;
-    FERRY_TRY(ferry_import_json(plan, name, &file, error));
-    FERRY_TRY(ferry_tokenizer_json_read(plan, file, &json, error));
-    FERRY_TRY(check_clean_up(plan, error));
-    FERRY_TRY(ferry_import_check_rows(plan, file.file, json.word_count, json.piece_count, error));
-    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
-    FERRY_TRY(ferry_import_special(plan, plan->generation.eos_ids, plan->generation.eos_count, error));
-    return ferry_import_special(plan, more, 2, error);
-}
-
-/* ---- beside a SentencePiece model ---- */
-
-/* Reads the pieces of the file, and nothing else of it. */
-static ferry_status read_pieces(ferry_import_plan *plan, ferry_tokenizer_json *json, ferry_error *error)
-{
-    const ferry_model_text kept = plan->text;
-    ferry_json file;
-    FERRY_TRY(ferry_import_json(plan, name, &file, error));
-    FERRY_TRY(begin(plan, file, json, error));
-    ferry_status status = ferry_tokenizer_json_model(json, error);
-    if (status == FERRY_OK) status = read_added_tokens(json, error);
-    plan->text = kept;
-    return status;
-}
-
-/* Ids whose text is written in another way, like languages, are no pieces of the SentencePiece model. */
-static int32_t count_differences(const ferry_import_plan *plan, const ferry_view *pieces, int32_t *first)
-{
-    int32_t count = 0;
-    for (int32_t id = plan->text.source_count - 1; id >= 0; id--) {
-        const ferry_view piece = plan->text.source_pieces[id];
-        if (piece.size == 0 || ferry_view_equal(piece, pieces[id])) continue;
-        *first = id;
-        count++;
-    }
-    return count;
-}
-
-ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_tokenizer_json json;
-    ferry_error found;
-    int32_t first = 0;
-    ferry_name note;
-    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
-    const char *model = plan->segmenter_files[0];
-    const ferry_status status = read_pieces(plan, &json, &found);
-    if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-    const int32_t count = status == FERRY_OK ? count_differences(plan, json.pieces, &first) : 0;
-    if (status == FERRY_OK && count == 0) return FERRY_OK;
-    if (status != FERRY_OK)
-        note = ferry_name_format("%s is used; %s", model, found.message);
-    else
-        note = ferry_name_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
-                                 json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
-                                 ferry_printable_view(plan->text.source_pieces[first]).text, model);
-    plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
-    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
 }
