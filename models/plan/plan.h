@@ -251,10 +251,10 @@ ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, i
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 
 /* generation_config.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
- * generation_config.json; `forced_last_id` is the family's default for the latter case (-1: none). Start, eos and pad
- * of plan->model are the family's defaults when this is called, and then the model's. */
+ * generation_config.json. Start, eos and pad of plan->generation are the family's defaults when this is called, and
+ * then the model's. */
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
-                                     int32_t forced_last_id, ferry_error *error);
+                                     ferry_error *error);
 
 /* ---- importers: each says whether it knows what the source holds, and fills a plan from it ---- */
 

@@ -65,7 +65,13 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_error
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
     FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
+    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
+    for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
+        if (json_is_object(ferry_json_get(config, nested[i])))
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
+                              nested[i]);
+    }
     if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) refused = "'pruned_heads' is not supported";
     if (one) refused = "'tie_encoder_decoder' true is not supported";
     if (!pair) refused = "'is_encoder_decoder' false is not supported";
@@ -102,11 +108,13 @@ static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model,
 {
     const int32_t most = FERRY_MAX_SIZE;
     const char *activation = family->activation;
-    const ferry_json_key keys[] = {
-        {decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1, most},
-        {decoder ? "decoder_attention_heads" : "encoder_attention_heads", .integer = &stack->heads, 1, most},
-        {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1, most},
-        {"activation_function", .text = &activation}};
+    const ferry_json_key keys[] = {{decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1,
+                                    most, .other = decoder ? NULL : "num_hidden_layers"},
+                                   {decoder ? "decoder_attention_heads" : "encoder_attention_heads",
+                                    .integer = &stack->heads, 1, most, .other = decoder ? NULL : "num_attention_heads"},
+                                   {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1,
+                                    most},
+                                   {"activation_function", .text = &activation}};
     *stack = (ferry_stack){
         .layer_count = 12, .heads = 16, .ffn_width = 4096, .norm_eps = 1e-5f, .pre_norm = family->pre_norm};
     FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
@@ -120,7 +128,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
     int32_t size = family->vocab_size;
-    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE},
+    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE, .other = "hidden_size"},
                                    {"scale_embedding", .flag = &scale},
                                    {"tie_word_embeddings", .flag = &plan->model.tied_output},
                                    {"vocab_size", .integer = &size, 1, FERRY_MAX_VOCABULARY}};
@@ -136,14 +144,14 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
 }
 
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
-                                        int32_t eos_id, int32_t forced_last_id, ferry_error *error)
+                                        int32_t eos_id, ferry_error *error)
 {
     ferry_json generation;
     plan->generation.pad_id = pad_id;
     plan->generation.start_id = start_id;
     FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
-    return ferry_import_generation(plan, config, generation, forced_last_id, error);
+    return ferry_import_generation(plan, config, generation, error);
 }
 
 /* ---- tensors ---- */
@@ -247,8 +255,7 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
                                        const ferry_huggingface_class *family, ferry_error *error)
 {
     static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id,
-                                         family->forced_last_id, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
     FERRY_TRY(family->position(plan, false, error));

@@ -11,8 +11,7 @@ typedef struct ferry_huggingface_class {
     bool scale_embedding;
     const char *activation;
     int32_t pad_id, start_id, eos_id;
-    int32_t forced_last_id; /* without generation_config.json; -1: none */
-    bool pre_norm;          /* and then a norm after each stack */
+    bool pre_norm; /* and then a norm after each stack */
     bool embedding_norms;
     bool output_bias; /* `final_logits_bias`, which may be missing */
     ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_error *error);
@@ -34,7 +33,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
                                       ferry_error *error);
 /* Decoding, by generation_config.json or config.json; start, eos and pad ids. */
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
-                                        int32_t eos_id, int32_t forced_last_id, ferry_error *error);
+                                        int32_t eos_id, ferry_error *error);
 /* plan->prefix becomes the first of `prefixes` (the last one is NULL) with which a tensor's name begins, else "". */
 void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes);
 /* The first of `names` (the last one is NULL) that exists carries the matrix [V, D]; others that exist must be equal to

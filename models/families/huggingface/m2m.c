@@ -20,7 +20,6 @@ static const ferry_huggingface_class m2m = {.vocab_size = 128112,
                                             .pad_id = 1,
                                             .start_id = 2,
                                             .eos_id = 2,
-                                            .forced_last_id = -1,
                                             .pre_norm = true,
                                             .position = read_position};
 

@@ -22,7 +22,6 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
                                                    .pad_id = 58100,
                                                    .start_id = 58100,
                                                    .eos_id = 0,
-                                                   .forced_last_id = 0,
                                                    .output_bias = true,
                                                    .position = read_position};
     const int32_t *source = &plan->model.encoder.vocab_size;

@@ -45,11 +45,11 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
                          .attention_scale = 1,
                          .vocab_size = mt5 ? 250112 : 32128};
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most},
-        {"d_kv", .integer = &stack.head_width, 1, most},
-        {"num_heads", .integer = &stack.heads, 1, most},
+        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
+        {"d_kv", .integer = &stack.head_width, 1, most, .other = "head_dim"},
+        {"num_heads", .integer = &stack.heads, 1, most, .other = "num_attention_heads"},
         {"d_ff", .integer = &stack.ffn_width, 1, most},
-        {"num_layers", .integer = &stack.layer_count, 1, most},
+        {"num_layers", .integer = &stack.layer_count, 1, most, .other = "num_hidden_layers"},
         {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"layer_norm_epsilon", .real = &stack.norm_eps},
     };
@@ -70,7 +70,7 @@ static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_e
     const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
     const bool mt5 = type != NULL ? strcmp(type, "mt5") == 0 : class != NULL && ferry_text_begins(class, "MT5");
-    *choices = (t5_choices){.mt5 = mt5, .buckets = 32, .max_distance = 128, .tie = !mt5};
+    *choices = (t5_choices){.mt5 = mt5, .buckets = 32, .max_distance = 128, .tie = true};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
     FERRY_TRY(ferry_json_integer(config, "relative_attention_max_distance", choices->buckets / 2 + 1, MAX_DISTANCE,
@@ -187,7 +187,7 @@ ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_e
     FERRY_TRY(read_choices(config, &choices, error));
     plan->kind = choices.mt5 ? "huggingface-mt5" : "huggingface-t5";
     FERRY_TRY(read_sizes(plan, config, choices.mt5, error));
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, -1, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, error));
     FERRY_TRY(read_tensors(plan, &choices, error));
     return ferry_import_t5_text(plan, config, choices.mt5, error);
 }
