@@ -139,6 +139,19 @@ TEST(test_first_of_sinusoids)
     for (int i = 0; i < 2; i++) ferry_position_state_destroy(&states[i]);
 }
 
+/* A divisor of 0 would make every angle infinite. */
+TEST(test_sinusoids_need_a_divisor)
+{
+    const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
+                                         {.key = "exponent_divisor", .text = "half_minus_one"},
+                                         {.key = "first"},
+                                         {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
+    ferry_position position;
+    REFUSE(try_bind_encoding("sinusoidal", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
+           "d_model 2 does not split into pairs");
+}
+
 /* ---- rope ---- */
 
 static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
