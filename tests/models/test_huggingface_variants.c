@@ -46,12 +46,12 @@ static void copy_item(item_list *list, const char *from, const char *to)
     add_item(list, to, 1, 1, NULL)->tensor = tensor;
 }
 
-static void shift_item(item_list *list, const char *name)
+static void change_item(item_list *list, const char *name, float factor, float summand)
 {
     ferry_tensor *tensor = &find_item(list, name)->tensor;
     const float *old = tensor->data;
     float *numbers = kept_memory(tensor->bytes);
-    for (int64_t i = 0; i < ferry_tensor_count(tensor); i++) numbers[i] = old[i] + 0.25f;
+    for (int64_t i = 0; i < ferry_tensor_count(tensor); i++) numbers[i] = old[i] * factor + summand;
     tensor->data = numbers;
 }
 
@@ -97,7 +97,8 @@ static void change_tensors(const json_t *changes, const char *source, const char
             const char *kind = text_at(change, 0), *name = text_at(change, 1), *to = text_at(change, 2);
             if (strcmp(kind, "rename") == 0) rename_item(list, name, to);
             if (strcmp(kind, "copy") == 0) copy_item(list, name, to);
-            if (strcmp(kind, "shift") == 0) shift_item(list, name);
+            if (strcmp(kind, "shift") == 0) change_item(list, name, 1, 0.25f);
+            if (strcmp(kind, "shrink") == 0) change_item(list, name, 1.0f / 1024, 0);
             if (strcmp(kind, "remove") == 0) remove_item(list, name);
             if (strcmp(kind, "strip") == 0) strip_items(list, name);
             if (strcmp(kind, "repeat") == 0)

@@ -223,6 +223,19 @@ def absent_keys():
     yield variant("marian", "decoder_vocab_size null", {"decoder_vocab_size": None})
 
 
+def small_numbers():
+    """Embeddings whose variance is not far above the norms' eps; the output keeps the old ones."""
+    kept = [("copy", "shared.weight", "lm_head.weight"), ("shrink", "shared.weight")]
+    for base in T5S:
+        yield variant(base, "small embeddings, layer_norm_epsilon absent", remove=["layer_norm_epsilon"], tensors=kept)
+    yield variant("mbart50", "small embeddings", {"tie_word_embeddings": False}, tensors=[
+        ("copy", "model.shared.weight", name) for name in (
+            "lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")] + [
+        ("shrink", name) for name in (
+            "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+            "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")])
+
+
 def other_values():
     """Other names, null, and values of keys that matter or do not."""
     for base, key, alias in [("m2m100", "d_model", "hidden_size"), ("mbart50", "d_model", "hidden_size"),
@@ -395,7 +408,7 @@ def decoding():
 def all_variants():
     for base in ALL:
         yield variant(base, "base")
-    for part in (absent_keys, other_values, tensors, decoding):
+    for part in (absent_keys, small_numbers, other_values, tensors, decoding):
         yield from part()
 
 
@@ -410,6 +423,8 @@ def change_tensors(changes, weights):
             weights[rest[0]] = weights[name].clone()
         elif kind == "shift":
             weights[name] = weights[name] + 0.25
+        elif kind == "shrink":
+            weights[name] = weights[name] / 1024
         elif kind == "remove":
             del weights[name]
         elif kind == "strip":
