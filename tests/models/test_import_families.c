@@ -168,7 +168,7 @@ TEST(test_defaults_of_classes)
     file = converted(variant(source, mbart, 4));
     assert_true(file->transformer.embedding_scale == 1);
     assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
-    assert_int_equal(file->generation.decoding.forced_last_id, 2);
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
     source = small_family("t5");
     refuse_edit(source, t5[0].file, t5[0].from, t5[0].to, FERRY_ERROR_FORMAT, "expected shape [32, 4], found [16, 4]");
     file = converted(variant(source, &t5[1], 1));

@@ -223,6 +223,19 @@ def absent_keys():
     yield variant("marian", "decoder_vocab_size null", {"decoder_vocab_size": None})
 
 
+def small_numbers():
+    """Embeddings whose variance is not far above the norms' eps; the output keeps the old ones."""
+    kept = [("copy", "shared.weight", "lm_head.weight"), ("shrink", "shared.weight")]
+    for base in T5S:
+        yield variant(base, "small embeddings, layer_norm_epsilon absent", remove=["layer_norm_epsilon"], tensors=kept)
+    yield variant("mbart50", "small embeddings", {"tie_word_embeddings": False}, tensors=[
+        ("copy", "model.shared.weight", name) for name in (
+            "lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")] + [
+        ("shrink", name) for name in (
+            "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+            "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")])
+
+
 def other_values():
     """Other names, null, and values of keys that matter or do not."""
     for base, key, alias in [("m2m100", "d_model", "hidden_size"), ("mbart50", "d_model", "hidden_size"),
@@ -337,6 +350,8 @@ def decoding():
                                                          CONFIG: ["decoder_start_token_id"]},
                       ferry=refuses("beyond the vocabulary") if base == "marian" else
                       is_as("starts with bos") if base in GERMAN else is_as("base"))
+        yield variant(base, "no end anywhere", remove={GENERATION: ["eos_token_id"], CONFIG: ["eos_token_id"]},
+                      ferry=is_as("base"))
         yield variant(base, "no file", drop=[GENERATION], set=decoding_of(base))
     for base in GERMAN:
         yield generation(base, "starts with bos", {"decoder_start_token_id": BASES[base][1].bos_token_id})
@@ -360,9 +375,9 @@ def decoding():
         "no min_new_tokens, min_length": {"min_new_tokens": 0, "min_length": 10},
         "forced first": {"forced_bos_token_id": GERMAN[base] - 2}, "forced last": {"forced_eos_token_id": 2, "min_length": 12},
         "repetition": {"repetition_penalty": 1.7}, "no repetition": {"no_repeat_ngram_size": 1},
-        "bad words": {"bad_words_ids": [[17], [23], [31]]}, "the end is no bad word": {"bad_words_ids": [[2], [23]]},
-        "suppressed": {"suppress_tokens": [1, 17, 23, 31]}, "several ends": {"eos_token_id": [2, 23]},
-        "suppressed and renormalized": {"suppress_tokens": [1, 17, 23, 31], "renormalize_logits": True, "length_penalty": 0.3},
+        "bad words": {"bad_words_ids": [[11], [23], [26]]}, "the end is no bad word": {"bad_words_ids": [[2], [23]]},
+        "suppressed": {"suppress_tokens": [1, 11, 23, 26]}, "several ends": {"eos_token_id": [2, 23]},
+        "suppressed and renormalized": {"suppress_tokens": [1, 11, 23, 26], "renormalize_logits": True, "length_penalty": 0.3},
         "sampling's keys alone": {"temperature": 0.3, "top_k": 3, "top_p": 0.5, "min_p": 0.1, "typical_p": 0.5},
         "keys that say nothing in it": {"use_cache": False, "cache_implementation": None, "low_memory": None,
                                         "output_attentions": False, "remove_invalid_values": True, "an_unknown_key": 7,
@@ -381,7 +396,8 @@ def decoding():
         yield generation("m2m100", key, {key: value}, ferry=refuses("generation_config.json: '%s' is not supported" % key))
     yield generation(base, "a long bad word", {"bad_words_ids": [[17, 23]]}, ferry=refuses("'bad_words_ids': number 0 is no"))
     yield generation(base, "two forced", {"forced_eos_token_id": [2, 5]}, ferry=refuses("'forced_eos_token_id' with several"))
-    nothing = decoding_of("marian")
+    nothing = {**decoding_of("marian"), "min_length": 12}
+    yield variant("marian", "no file, forced_eos_token_id", nothing, drop=[GENERATION])
     yield variant("marian", "no file, forced_eos_token_id null", {**nothing, "forced_eos_token_id": None}, drop=[GENERATION])
     yield variant("marian", "no file, forced_eos_token_id absent", nothing, ["forced_eos_token_id"], drop=[GENERATION])
     yield variant("mbart50", "no file, the first is the first of sentences",
@@ -392,7 +408,7 @@ def decoding():
 def all_variants():
     for base in ALL:
         yield variant(base, "base")
-    for part in (absent_keys, other_values, tensors, decoding):
+    for part in (absent_keys, small_numbers, other_values, tensors, decoding):
         yield from part()
 
 
@@ -407,6 +423,8 @@ def change_tensors(changes, weights):
             weights[rest[0]] = weights[name].clone()
         elif kind == "shift":
             weights[name] = weights[name] + 0.25
+        elif kind == "shrink":
+            weights[name] = weights[name] / 1024
         elif kind == "remove":
             del weights[name]
         elif kind == "strip":
@@ -438,6 +456,13 @@ def make_variant(row, directory):
 
 def input_of(config):
     return torch.tensor([INPUT + [config.eos_token_id]])
+
+
+def ids_of_class(config):
+    own = type(config)()
+    start = getattr(own, "decoder_start_token_id", None)
+    return {"pad": own.pad_token_id, "end": own.eos_token_id,
+            "start": getattr(own, "bos_token_id", None) if start is None else start}
 
 
 def without_ends(ids, ends):
@@ -489,7 +514,7 @@ def main():
     assert len(names) == len(set(names))
     with open(os.path.join(HERE, "variants.json"), "w", encoding="utf-8") as file:
         bases = {base: {"input": input_of(config)[0].tolist(), "target": [config.decoder_start_token_id] + TARGET,
-                        "from": "en" if base in GERMAN else None}
+                        "from": "en" if base in GERMAN else None, "class": ids_of_class(config)}
                  for base, (_, config, _) in BASES.items()}
         file.write('{"made_by": "transformers %s, float32, eager",\n "bases": %s,\n "variants": [\n'
                    % (transformers.__version__, json.dumps(bases)))
