@@ -113,7 +113,8 @@ class Copy:
         shutil.copy(source, target)
 
     def run(self, *command):
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True,
+                              errors="replace", check=False)
         if done.returncode != 0:
             raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout
@@ -134,7 +135,8 @@ class Copy:
         self.run("cmake", "--build", self.build, *[word for name in targets for word in ("--target", name)])
         done = subprocess.run(["ctest", "--test-dir", self.build, "-R", f"^({pattern})$", "-E", f"^({without})$",
                                "--stop-on-failure", "-j", str(os.cpu_count())], env=self.environment,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True,
+                              errors="replace", check=False)
         failed = re.search(r"^\s*\d+ - (\S+) \(", done.stdout, re.M)
         if done.returncode != 0 and failed is None:
             raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])

@@ -43,6 +43,15 @@ TEST(test_languages_of_m2m)
     assert_true(is_special(&file->text, 0) && is_special(&file->text, 3) && !is_special(&file->text, 4));
 }
 
+/* Positions are counted from the one after the padding id. */
+TEST(test_positions_of_m2m)
+{
+    char *source = small_family("m2m100");
+    const edit padding = {"config.json", "\"pad_token_id\": 1,", "\"pad_token_id\": 5,"};
+    assert_true(described(opened(source), "half_minus_one, first 2"));
+    assert_true(described(opened(variant(source, &padding, 1)), "half_minus_one, first 6"));
+}
+
 TEST(test_wmt21_languages)
 {
     char *source = small_family("m2m100");

@@ -75,6 +75,8 @@ test_line_numbers_of_later_batches()
 {
     expect_success_with 'One.\nTwo.\nThree.\nFour.\nFive.\nSix.\n' translate --batch 1 --nbest 1
     [ "$(cut -d ' ' -f 1 out | paste -s -d ' ')" = '0 1 2 3 4 5' ] || fail "numbers: $(cat out)"
+    run_with 'One.\nTwo.\nThree.\nFour.\nF\377ive.\nSix.\n' translate --batch 1
+    expect_message 'line 5: invalid UTF-8'
 }
 
 test_nul()
