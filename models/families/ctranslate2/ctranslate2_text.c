@@ -272,19 +272,28 @@ static bool has_marian_tags(const ferry_ctranslate2_vocabulary *vocabulary)
 
 /* ---- Argos packages ---- */
 
+static const char merges_file[] = "bpe.model";
+
+/* Moses' words and subword-nmt's merges, where there is no SentencePiece model. */
+static bool has_subwords(const ferry_import_plan *plan)
+{
+    return ferry_import_has_file(plan, merges_file) && !ferry_import_has_file(plan, "sentencepiece.model");
+}
+
 static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, bool tags, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
     const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
     int32_t id;
-    if (ferry_import_has_file(plan, "bpe.model")) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: BPE after Moses' tokenizer (bpe.model) is not supported",
-                          ferry_import_source_path(plan->source));
-    }
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
+    if (has_subwords(plan)) {
+        plan->text.source_moses = ferry_text_view(from);
+        plan->text.target_moses = ferry_text_view(to);
+        FERRY_TRY(ferry_import_merges(plan, merges_file, NULL, error));
+    }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->generation.decoding.forced_first_id = id;
