@@ -193,8 +193,6 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
 /* SentencePiece models into plan->text; `target` NULL: the same as the source's; "": another one, which is missing. */
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
-/* plan_merges.c: codes of subword-nmt into plan->text; `target` NULL: the same as the source's. */
-ferry_status ferry_import_merges(ferry_import_plan *plan, const char *source, const char *target, ferry_error *error);
 /* plan->text with one vocabulary for both sides: `pieces` [V]. */
 void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_view *pieces, int32_t unknown_id);
 /* A line is followed by the first end of sentence; ends of sentence, padding and start have no text. For the ids in

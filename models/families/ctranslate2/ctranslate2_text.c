@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
+#include "models/containers/bpe_codes.h"
 #include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
@@ -280,6 +281,20 @@ static bool has_subwords(const ferry_import_plan *plan)
     return ferry_import_has_file(plan, merges_file) && !ferry_import_has_file(plan, "sentencepiece.model");
 }
 
+static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_view bytes;
+    ferry_bpe_codes codes;
+    FERRY_TRY(ferry_import_map(plan, merges_file, &bytes, error));
+    FERRY_TRY(ferry_bpe_codes_read(bytes, ferry_import_source_label(plan->source, merges_file), &plan->arena, &codes,
+                                   error));
+    text->kind = codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1 : FERRY_TOKENIZER_SUBWORD_NMT_2;
+    text->source_merges = text->target_merges = codes.merges;
+    text->source_merge_count = text->target_merge_count = codes.count;
+    return FERRY_OK;
+}
+
 static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, bool tags, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
@@ -292,7 +307,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     if (has_subwords(plan)) {
         plan->text.source_moses = ferry_text_view(from);
         plan->text.target_moses = ferry_text_view(to);
-        FERRY_TRY(ferry_import_merges(plan, merges_file, NULL, error));
+        FERRY_TRY(read_merges(plan, error));
     }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
