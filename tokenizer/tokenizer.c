@@ -77,6 +77,8 @@ static ferry_status map_pieces(ferry_tokenizer_side *side, ferry_error *error)
 static void empty_side(ferry_tokenizer_side *side)
 {
     ferry_spm_destroy(side->own_spm);
+    ferry_text_rules_destroy(side->rules);
+    ferry_unigram_destroy(&side->unigram);
     ferry_vocabulary_destroy(&side->vocabulary);
     free(side->id_of_spm);
 }
@@ -98,10 +100,27 @@ static void destroy_side(ferry_tokenizer_side *side)
     free(side);
 }
 
+static ferry_status fill_words(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
+{
+    const ferry_unigram_config unigram = {.pieces = config->source_pieces,
+                                          .scores = config->scores,
+                                          .count = config->source_count,
+                                          .unknown = config->source_unk,
+                                          .byte_fallback = config->byte_fallback};
+    ferry_text_rules_config rules = config->rules;
+    rules.pieces = config->source_pieces;
+    rules.piece_count = config->source_count;
+    if (config->source_pieces != config->target_pieces)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "a Unigram model: expected one vocabulary for both sides");
+    FERRY_TRY(ferry_unigram_create(&unigram, &side->unigram, error));
+    return ferry_text_rules_create(&rules, &side->rules, error);
+}
+
 static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
 {
     side->unk = config->source_unk;
     FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &side->vocabulary, error));
+    if (config->scores != NULL) return fill_words(side, config, error);
     if (config->source_model.size == 0) return FERRY_OK;
     FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &side->own_spm, error));
     side->spm = side->own_spm;
@@ -264,6 +283,46 @@ static ferry_status take_piece(void *user, const ferry_spm_part *part)
     return append_part(into, part, unknown ? find_or_unknown(side, part->piece) : side->id_of_spm[part->id]);
 }
 
+/* ---- words ---- */
+
+/* The word that is segmented, and where the part before it ended. */
+typedef struct word_encoding {
+    encoding *into;
+    ferry_unigram_scratch scratch;
+    const ferry_rule_word *word;
+    size_t done;
+} word_encoding;
+
+/* What is between two parts belongs to the second. */
+static ferry_status take_id(void *user, size_t begin, size_t end, int32_t id)
+{
+    word_encoding *words = user;
+    const ferry_view text = words->word->text;
+    const size_t place = words->word->from[end];
+    ferry_spm_part part = {.piece = {text.data + begin, end - begin}, .begin = words->done, .end = words->done};
+    if (place > words->done) words->done = part.end = place;
+    return append_part(words->into, &part, id);
+}
+
+static ferry_status take_word(void *user, const ferry_rule_word *word)
+{
+    word_encoding *words = user;
+    words->word = word;
+    if (word->id >= 0) return take_id(words, 0, word->text.size, word->id);
+    return ferry_unigram_segment(&words->into->side->unigram, word->text, &words->scratch, take_id, words,
+                                 words->into->error);
+}
+
+static ferry_status append_words(encoding *into, ferry_view text)
+{
+    word_encoding words = {.into = into};
+    const ferry_status status = ferry_text_rules_apply(into->side->rules, text, take_word, &words, into->error);
+    free(words.scratch.nodes);
+    return status;
+}
+
+/* ---- all of it ---- */
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -287,6 +346,7 @@ static ferry_status append_pieces(encoding *into, ferry_view text)
 static ferry_status segment(encoding *into, ferry_view text)
 {
     into->borders.text = text;
+    if (into->side->rules != NULL) return append_words(into, text);
     if (into->side->spm == NULL) return append_pieces(into, text);
     return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
 }

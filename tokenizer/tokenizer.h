@@ -3,6 +3,10 @@
  *     text → (leading tag) → (punctuation) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
  *
+ * or, as Hugging Face's `tokenizers` goes (text_rules.h):
+ *
+ *     text → added tokens, words → the best pieces of each (unigram.h) → ids, prefix and suffix around them
+ *
  * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
  * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
@@ -11,8 +15,24 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/string_buffer.h"
+#include "text_rules.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
+
+/* What pieces <0xNN> are in a translation. */
+typedef enum ferry_decoder_bytes {
+    FERRY_BYTES_EACH, /* bytes; each that is ill-formed becomes U+FFFD */
+    FERRY_BYTES_RUN,  /* bytes; in a run that is ill-formed, each becomes U+FFFD */
+    FERRY_BYTES_NONE  /* pieces like others */
+} ferry_decoder_bytes;
+
+/* What becomes of blanks at the ends of a translation. */
+typedef enum ferry_decoder_blanks {
+    FERRY_BLANKS_TRIM,        /* all white space is left out */
+    FERRY_BLANKS_FIRST_PIECE, /* every "▁" of the first piece is left out */
+    FERRY_BLANKS_FIRST_BLANK, /* one blank at the beginning is left out */
+    FERRY_BLANKS_KEEP
+} ferry_decoder_blanks;
 
 typedef struct ferry_tokenizer_config {
     ferry_view source_model;         /* serialized SentencePiece ModelProto; empty: a text is pieces */
@@ -31,6 +51,12 @@ typedef struct ferry_tokenizer_config {
     /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
      * blanks, blanks are squeezed. */
     bool opus_punctuation;
+    /* Instead of SentencePiece models; both sides then have one vocabulary. */
+    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
+    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
+    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
+    ferry_decoder_bytes bytes;
+    ferry_decoder_blanks blanks;
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 
@@ -96,7 +122,7 @@ ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, fer
 /* The target vocabulary's "<unk>"; -1: it has none. */
 int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
 
-/* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
+/* Sets *text to the text of `ids` [count], without white space at either end unless `blanks` keeps it. Each ill-formed byte becomes U+FFFD.
  * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);

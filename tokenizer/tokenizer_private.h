@@ -6,12 +6,15 @@
 
 #include "sentencepiece_c.h"
 #include "tokenizer.h"
+#include "unigram.h"
 #include "vocabulary.h"
 
 /* From text to the ids of one vocabulary. */
 typedef struct ferry_tokenizer_side {
-    const ferry_spm *spm; /* NULL: a text is pieces */
-    ferry_spm *own_spm;   /* NULL: `spm` is the other side's */
+    const ferry_spm *spm;    /* NULL: words and a Unigram model, or a text is pieces */
+    ferry_spm *own_spm;      /* NULL: `spm` is the other side's */
+    ferry_text_rules *rules; /* NULL: a text is not divided into words */
+    ferry_unigram unigram;   /* for words */
     ferry_vocabulary vocabulary;
     int32_t *id_of_spm; /* [pieces of spm] */
     int32_t unk;
@@ -23,5 +26,11 @@ struct ferry_tokenizer {
     _Atomic(ferry_tokenizer_side *) target; /* NULL until a text of this side is encoded; it may be `source` */
     bool *special;                          /* [config.target_count] */
 };
+
+/* Texts are segmented here, not by the caller. */
+static inline bool ferry_tokenizer_segments(const ferry_tokenizer *tokenizer)
+{
+    return tokenizer->source.spm != NULL || tokenizer->source.rules != NULL;
+}
 
 #endif

@@ -35,3 +35,8 @@ bool ferry_unicode_joins(uint32_t before, uint32_t c)
     const uint32_t zero_width_joiner = 0x200D;
     return before == zero_width_joiner || !utf8proc_grapheme_break((utf8proc_int32_t)before, (utf8proc_int32_t)c);
 }
+
+bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state)
+{
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, state);
+}

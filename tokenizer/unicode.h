@@ -23,5 +23,8 @@ ferry_character ferry_unicode_character(uint32_t c);
 uint32_t ferry_unicode_lower(uint32_t c);
 /* Whether a user takes two characters that follow each other for one (Unicode's annex 29, judged by the two alone). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
+/* Whether a grapheme begins between two characters that follow each other (Unicode's annex 29). *state is 0 before the
+ * first pair of a text. */
+bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state);
 
 #endif

@@ -34,6 +34,16 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
         .suffix_ids = text->suffix_ids,
         .suffix_count = (size_t)text->suffix_count,
         .opus_punctuation = text->opus_punctuation,
+        .rules = {.steps = text->steps,
+                  .step_count = (size_t)text->step_count,
+                  .charsmap = text->charsmap,
+                  .added_ids = text->added_ids,
+                  .added_flags = text->added_flags,
+                  .added_count = (size_t)text->added_count},
+        .scores = text->scores,
+        .byte_fallback = text->byte_fallback,
+        .bytes = (ferry_decoder_bytes)text->decoder_bytes,
+        .blanks = (ferry_decoder_blanks)text->decoder_blanks,
         .leading_tag = text->leading_tag,
     };
     return ferry_tokenizer_create(&config, &model->tokenizer, error);

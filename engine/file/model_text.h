@@ -34,7 +34,8 @@ typedef struct ferry_model_languages {
 typedef enum ferry_tokenizer_kind {
     FERRY_TOKENIZER_NONE,         /* the model takes and gives ids */
     FERRY_TOKENIZER_PIECES,       /* a text is pieces separated by blanks */
-    FERRY_TOKENIZER_SENTENCEPIECE /* SentencePiece models */
+    FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
+    FERRY_TOKENIZER_UNIGRAM        /* words, and a Unigram model for each of them (tokenizer/text_rules.h) */
 } ferry_tokenizer_kind;
 
 /* The tokenizer's part of the file. If there is none, `present` is false and everything else zero. */
@@ -56,6 +57,17 @@ typedef struct ferry_model_text {
     const int32_t *special_ids; /* target ids without text: end of sentence, padding, unknown */
     int32_t special_count;
     bool opus_punctuation; /* text is cleaned first as OPUS-MT's preprocess.sh does */
+    /* Of FERRY_TOKENIZER_UNIGRAM: tokenizer/tokenizer.h says what they mean. */
+    const double *scores; /* [source_count] */
+    bool byte_fallback;
+    const ferry_view *steps; /* [step_count] */
+    int32_t step_count;
+    ferry_view charsmap;
+    const int32_t *added_ids;   /* [added_count] */
+    const int32_t *added_flags; /* [added_count] */
+    int32_t added_count;
+    int32_t decoder_bytes;  /* ferry_decoder_bytes */
+    int32_t decoder_blanks; /* ferry_decoder_blanks */
     ferry_model_languages languages;
 } ferry_model_text;
 

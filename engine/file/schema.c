@@ -25,8 +25,11 @@ enum {
     FILE_EOS_IDS = 64,
     FILE_ADDED_IDS = 64, /* to the ids of a line */
     FILE_LANGUAGES = 4096,
-    FILE_PROMPTS = 1 << 16
+    FILE_PROMPTS = 1 << 16,
+    FILE_STEPS = 192 /* of text_rules.h, with their arguments */
 };
+
+enum { ADDED_FLAGS = 7 }; /* all flags of an added token */
 
 /* ---- names ---- */
 
@@ -58,7 +61,11 @@ const char *const ferry_block_names[] = {"attention", "ssru", NULL};
 const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
                                              [FERRY_TOKENIZER_PIECES] = "pieces",
                                              [FERRY_TOKENIZER_SENTENCEPIECE] = "sentencepiece",
+                                             [FERRY_TOKENIZER_UNIGRAM] = "unigram",
                                              NULL};
+/* In the order of ferry_decoder_bytes and ferry_decoder_blanks. */
+static const char *const decoder_bytes_names[] = {"each", "run", "none", NULL};
+static const char *const decoder_blanks_names[] = {"trim", "first-piece", "first-blank", "keep", NULL};
 const char *const ferry_matrix_type_names[] = {"f32", "f16", "i8", NULL};
 
 static const ferry_feature features[] = {
@@ -238,6 +245,21 @@ static const ferry_key tokenizer_keys[] = {
      .matches = true},
     {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, PLACE(ferry_model_text, target_pieces),
      COUNT(ferry_model_text, target_count), .matches = true, .optional = true},
+    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, scores),
+     COUNT(ferry_model_text, source_count), .matches = true},
+    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, byte_fallback),
+     .optional = true},
+    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, steps),
+     COUNT(ferry_model_text, step_count), .optional = true, .most_count = FILE_STEPS},
+    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, charsmap), .optional = true},
+    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, added_ids),
+     COUNT(ferry_model_text, added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
+    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, added_flags),
+     COUNT(ferry_model_text, added_count), .matches = true, .most = ADDED_FLAGS},
+    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, decoder_bytes),
+     .choices = decoder_bytes_names, .optional = true},
+    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, decoder_blanks),
+     .choices = decoder_blanks_names, .optional = true},
 };
 
 #define LANGUAGES(member) PLACE(ferry_model_languages, member)
@@ -340,6 +362,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_NEVER: return false;
     case FERRY_WHEN_SHORTLIST: return values->shortlist;
     case FERRY_WHEN_SENTENCEPIECE: return text->kind == FERRY_TOKENIZER_SENTENCEPIECE;
+    case FERRY_WHEN_UNIGRAM: return text->kind == FERRY_TOKENIZER_UNIGRAM;
     case FERRY_WHEN_TWO_MODELS:
         return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
     case FERRY_WHEN_TWO_TABLES: break;

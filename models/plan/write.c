@@ -28,6 +28,7 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
 static ferry_tokenizer_kind tokenizer_kind(const ferry_model_text *text)
 {
     if (!text->present) return FERRY_TOKENIZER_NONE;
+    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
     return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
 
@@ -95,7 +96,8 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
 {
     static const ferry_gguf_type elements[] = {
-        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT, [FERRY_KEY_SIZES] = FERRY_GGUF_U64};
+        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT, [FERRY_KEY_SIZES] = FERRY_GGUF_U64,
+        [FERRY_KEY_REALS] = FERRY_GGUF_F64};
     const char *place = group + key->place;
     const void *values;
     ferry_view bytes;

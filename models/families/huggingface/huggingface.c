@@ -282,11 +282,8 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
     if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s%s", ferry_import_source_path(plan->source), name,
-                      ferry_import_has_file(plan, "tokenizer.json")
-                          ? "; tokenizer.json alone is not enough: take that file from the model that this one was "
-                            "made from"
-                          : ", which is missing");
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
+                      ferry_import_source_path(plan->source), name);
 }
 
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
