@@ -73,14 +73,15 @@ typedef struct decoding {
     size_t first;        /* the index of the id that the run begins with */
     ferry_decoder_bytes bytes;
     bool skip_blanks; /* of the next piece */
+    size_t unended;   /* 1 + index of the id before, whose piece ends with "@@"; 0: it is another one */
 } decoding;
 
 /* Before id number `index`. */
 static ferry_status end_run(decoding *into, size_t index, ferry_error *error)
 {
     const size_t run = into->run;
-    const bool broken =
-        into->bytes == FERRY_BYTES_RUN && !ferry_utf8_is_valid((ferry_view){into->text->data + into->text->size - run, run});
+    const bool broken = into->bytes == FERRY_BYTES_RUN &&
+                        !ferry_utf8_is_valid((ferry_view){into->text->data + into->text->size - run, run});
     into->run = 0;
     if (run == 0) return FERRY_OK;
     if (into->ranges != NULL)
@@ -115,15 +116,47 @@ static ferry_status join_piece(ferry_string *text, ferry_view piece, ferry_error
     return ferry_string_append(text, piece, error);
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool ends_with(ferry_view piece, ferry_view end)
+{
+    return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
+}
+
+/* Leaves out the last `size` bytes of the text, the end of id number `first`. */
+static void take_back(decoding *into, size_t size, size_t first, size_t index)
+{
+    const size_t end = into->text->size -= size;
+    for (size_t i = first; into->ranges != NULL && i < index; i++)
+        into->ranges[i] = (ferry_range){least(into->ranges[i].begin, end), least(into->ranges[i].end, end)};
+}
+
+/* A piece of subword-nmt goes on where "@@" stands before it, and after a blank otherwise; one of FSMT ends with
+ * "</w>", or the next one goes on. A whole word is somebody else's. */
+static ferry_status append_subword(decoding *into, bool marks_ends, ferry_view piece, bool whole, size_t index,
+                                   ferry_error *error)
+{
+    static const ferry_view goes_on = {"@@", 2}, ends = {"</w>", 4};
+    const bool ended = whole || ends_with(piece, ends);
+    if (marks_ends) {
+        if (!whole && ended) piece.size -= ends.size;
+        FERRY_TRY(ferry_string_append(into->text, piece, error));
+        return ended ? ferry_string_append(into->text, ferry_text_view(" "), error) : FERRY_OK;
+    }
+    const size_t unended = into->unended;
+    into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+    if (unended == 0) return join_piece(into->text, piece, error);
+    take_back(into, goes_on.size, unended - 1, index);
+    return ferry_string_append(into->text, piece, error);
+}
+
 static ferry_status append_word(ferry_string *text, const ferry_word *word, bool skip_blank, ferry_error *error)
 {
     if (word->after_blank && !skip_blank) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
     return ferry_string_append(text, word->text, error);
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Leaves `leading` bytes out, and all behind the next `size`. */
@@ -156,6 +189,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     const size_t begin = into->text->size;
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
+    else if (ferry_tokenizer_has_subwords(tokenizer))
+        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, word != NULL, index, error));
     else if (segmented && word != NULL)
         FERRY_TRY(append_word(into->text, word, skip_blanks, error));
     else
@@ -195,7 +230,8 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
             ranges[i] = (ferry_range){text->size, text->size};
     }
     FERRY_TRY(end_run(&into, count, error));
-    if (ferry_tokenizer_segments(tokenizer)) trim(text, config->blanks, ranges, count);
+    if (ferry_tokenizer_segments(tokenizer) || ferry_tokenizer_has_subwords(tokenizer))
+        trim(text, config->blanks, ranges, count);
     return FERRY_OK;
 }
 

@@ -79,6 +79,7 @@ static void empty_side(ferry_tokenizer_side *side)
     ferry_spm_destroy(side->own_spm);
     ferry_text_rules_destroy(side->rules);
     ferry_unigram_destroy(&side->unigram);
+    ferry_bpe_destroy(side->bpe);
     ferry_vocabulary_destroy(&side->vocabulary);
     free(side->id_of_spm);
 }
@@ -111,16 +112,35 @@ static ferry_status fill_words(ferry_tokenizer_side *side, const ferry_tokenizer
     rules.pieces = config->source_pieces;
     rules.piece_count = config->source_count;
     if (config->source_pieces != config->target_pieces)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "a Unigram model: expected one vocabulary for both sides");
-    FERRY_TRY(ferry_unigram_create(&unigram, &side->unigram, error));
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "a tokenizer of words: expected one vocabulary for both sides");
+    if (config->scores != NULL) FERRY_TRY(ferry_unigram_create(&unigram, &side->unigram, error));
     return ferry_text_rules_create(&rules, &side->rules, error);
+}
+
+/* For side->vocabulary and side->unk. */
+static ferry_status fill_merges(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, bool target,
+                                ferry_error *error)
+{
+    const ferry_bpe_config bpe = {
+        .kind = config->bpe,
+        .merges = target ? config->target_merges : config->source_merges,
+        .merge_count = target ? config->target_merge_count : config->source_merge_count,
+        .vocabulary = &side->vocabulary,
+        .unknown = side->unk,
+        .word_end = config->word_end,
+        .fuse_unknown = config->fuse_unknown,
+        .byte_fallback = config->byte_fallback,
+        .whole_words = config->whole_words,
+    };
+    return ferry_bpe_create(&bpe, target ? "target merges" : "source merges", &side->bpe, error);
 }
 
 static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
 {
     side->unk = config->source_unk;
     FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &side->vocabulary, error));
-    if (config->scores != NULL) return fill_words(side, config, error);
+    if (config->scores != NULL || config->bpe == FERRY_BPE_TOKENIZERS) FERRY_TRY(fill_words(side, config, error));
+    if (config->bpe != FERRY_BPE_NONE) return fill_merges(side, config, false, error);
     if (config->source_model.size == 0) return FERRY_OK;
     FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &side->own_spm, error));
     side->spm = side->own_spm;
@@ -129,7 +149,7 @@ static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenize
 
 static bool is_one_model(const ferry_tokenizer_config *config)
 {
-    return config->source_model.data == config->target_model.data;
+    return config->source_model.data == config->target_model.data && config->source_merges == config->target_merges;
 }
 
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
@@ -184,14 +204,17 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
-    const bool segments = config->source_model.size > 0;
-    if (segments && config->target_model.size == 0)
+    const bool segments = config->source_model.size > 0, merges = config->bpe != FERRY_BPE_NONE;
+    if ((segments && config->target_model.size == 0) ||
+        (merges && !is_one_model(config) && config->target_merge_count == 0))
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "the model file has no SentencePiece model of the target side: convert the original again, "
-                          "with that file beside the source's");
+                          "the model file has no %s of the target side: convert the original again, with that file "
+                          "beside the source's",
+                          merges ? "merges" : "SentencePiece model");
     side->unk = ferry_tokenizer_target_unknown(tokenizer);
     if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
+    if (merges) return fill_merges(side, config, true, error);
     if (!segments) return FERRY_OK;
     side->spm = tokenizer->source.spm;
     if (!is_one_model(config)) {
@@ -289,6 +312,7 @@ static ferry_status take_piece(void *user, const ferry_spm_part *part)
 typedef struct word_encoding {
     encoding *into;
     ferry_unigram_scratch scratch;
+    ferry_bpe_scratch bpe_scratch;
     const ferry_rule_word *word;
     size_t done;
 } word_encoding;
@@ -308,9 +332,11 @@ static ferry_status take_word(void *user, const ferry_rule_word *word)
 {
     word_encoding *words = user;
     words->word = word;
+    const ferry_tokenizer_side *side = words->into->side;
     if (word->id >= 0) return take_id(words, 0, word->text.size, word->id);
-    return ferry_unigram_segment(&words->into->side->unigram, word->text, &words->scratch, take_id, words,
-                                 words->into->error);
+    if (side->bpe != NULL)
+        return ferry_bpe_segment(side->bpe, word->text, &words->bpe_scratch, take_id, words, words->into->error);
+    return ferry_unigram_segment(&side->unigram, word->text, &words->scratch, take_id, words, words->into->error);
 }
 
 static ferry_status append_words(encoding *into, ferry_view text)
@@ -318,6 +344,52 @@ static ferry_status append_words(encoding *into, ferry_view text)
     word_encoding words = {.into = into};
     const ferry_status status = ferry_text_rules_apply(into->side->rules, text, take_word, &words, into->error);
     free(words.scratch.nodes);
+    ferry_bpe_scratch_destroy(&words.bpe_scratch);
+    return status;
+}
+
+/* ---- words between blanks ---- */
+
+/* The word that is segmented. */
+typedef struct subword_encoding {
+    encoding *into;
+    ferry_bpe_scratch scratch;
+    const char *word;
+    size_t place; /* in the text */
+} subword_encoding;
+
+static ferry_status take_subword(void *user, size_t begin, size_t end, int32_t id)
+{
+    const subword_encoding *words = user;
+    const ferry_spm_part part = {.piece = {words->word + begin, end - begin},
+                                 .begin = words->place + begin,
+                                 .end = words->place + end};
+    return append_part(words->into, &part, id);
+}
+
+static bool ends_line(char c)
+{
+    return c == ' ' || c == '\r' || c == '\n';
+}
+
+/* For subword-nmt, other white space is part of a word, but for the ends of a line. */
+static ferry_status append_subwords(encoding *into, ferry_view text)
+{
+    subword_encoding words = {.into = into};
+    ferry_status status = FERRY_OK;
+    size_t at = 0;
+    while (text.size > 0 && ends_line(text.data[text.size - 1])) text.size--;
+    while (at < text.size && ends_line(text.data[at])) at++;
+    while (at < text.size && status == FERRY_OK) {
+        const char *blank = memchr(text.data + at, ' ', text.size - at);
+        const size_t end = blank != NULL ? (size_t)(blank - text.data) : text.size;
+        words.word = text.data + at;
+        words.place = at;
+        status = ferry_bpe_segment(into->side->bpe, (ferry_view){words.word, end - at}, &words.scratch, take_subword,
+                                   &words, into->error);
+        at = end + 1;
+    }
+    ferry_bpe_scratch_destroy(&words.scratch);
     return status;
 }
 
@@ -347,6 +419,7 @@ static ferry_status segment(encoding *into, ferry_view text)
 {
     into->borders.text = text;
     if (into->side->rules != NULL) return append_words(into, text);
+    if (into->side->bpe != NULL) return append_subwords(into, text);
     if (into->side->spm == NULL) return append_pieces(into, text);
     return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
 }

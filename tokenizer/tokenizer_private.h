@@ -15,6 +15,7 @@ typedef struct ferry_tokenizer_side {
     ferry_spm *own_spm;      /* NULL: `spm` is the other side's */
     ferry_text_rules *rules; /* NULL: a text is not divided into words */
     ferry_unigram unigram;   /* for words */
+    ferry_bpe *bpe;          /* instead; without rules: for words between blanks */
     ferry_vocabulary vocabulary;
     int32_t *id_of_spm; /* [pieces of spm] */
     int32_t unk;
@@ -31,6 +32,12 @@ struct ferry_tokenizer {
 static inline bool ferry_tokenizer_segments(const ferry_tokenizer *tokenizer)
 {
     return tokenizer->source.spm != NULL || tokenizer->source.rules != NULL;
+}
+
+/* As subword-nmt and FSMT do. */
+static inline bool ferry_tokenizer_has_subwords(const ferry_tokenizer *tokenizer)
+{
+    return tokenizer->config.bpe > FERRY_BPE_TOKENIZERS;
 }
 
 #endif

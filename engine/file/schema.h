@@ -40,6 +40,10 @@ typedef enum ferry_key_when {
     FERRY_WHEN_SHORTLIST,
     FERRY_WHEN_SENTENCEPIECE,
     FERRY_WHEN_UNIGRAM,
+    FERRY_WHEN_WORDS, /* a Unigram model or merges, for words */
+    FERRY_WHEN_BPE,   /* merges for words */
+    FERRY_WHEN_MERGES,
+    FERRY_WHEN_TWO_MERGES, /* of each side */
     FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */
     FERRY_WHEN_TWO_TABLES, /* a table of pieces for each side */
     FERRY_WHEN_RECORDED    /* of the origin: neither empty nor 0 */

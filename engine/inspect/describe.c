@@ -198,7 +198,10 @@ static void print_text(FILE *out, const ferry_model_text *text)
     const ferry_view source = text->source_model, target = text->target_model;
     const bool one_model = source.data == target.data;
     const bool one_table = text->source_pieces == text->target_pieces;
-    if (source.size == 0)
+    if (text->kind >= FERRY_TOKENIZER_BPE)
+        fprintf(out, "text: byte pair encoding (%s), %d merges", ferry_tokenizer_names[text->kind],
+                (int)text->source_merge_count);
+    else if (source.size == 0)
         fputs("text: pieces with blanks between them", out);
     else
         fprintf(out, "text: SentencePiece, %s (%.0f kB)",

@@ -28,6 +28,7 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
 static ferry_tokenizer_kind tokenizer_kind(const ferry_model_text *text)
 {
     if (!text->present) return FERRY_TOKENIZER_NONE;
+    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
     if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
     return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
