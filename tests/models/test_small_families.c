@@ -25,6 +25,31 @@ TEST(test_mbart25)
     check_family("mbart25", "en_XX", NULL);
 }
 
+/* The same weights with the tokenizer that transformers 5 saves. */
+static void check_tokenizer_json(const char *name, const char *segmenter, const char *from)
+{
+    const edit edits[] = {{segmenter, NULL, NULL}, {"tokenizer_config.json", NULL, NULL}};
+    const char *more = data_file("families/%s-5", name);
+    char *directory = variant(data_file("families/%s", name), edits, 2);
+    link_file(in_directory(more, "tokenizer.json"), directory, "tokenizer.json");
+    link_file(in_directory(more, "tokenizer_config.json"), directory, "tokenizer_config.json");
+    huggingface_golden golden = {.from = from, .score_tolerance = 2e-4, .model = convert_and_open(directory, NULL)};
+    golden_load_lines(&golden, more);
+    golden_check_tokens(&golden);
+    golden_check_runs(&golden);
+    golden_unload(&golden);
+}
+
+TEST(test_pegasus_of_version_5)
+{
+    check_tokenizer_json("pegasus", "spiece.model", NULL);
+}
+
+TEST(test_mbart25_of_version_5)
+{
+    check_tokenizer_json("mbart25", "sentencepiece.bpe.model", "en_XX");
+}
+
 TEST(test_fsmt)
 {
     huggingface_golden golden = {.tolerance = 2e-4, .score_tolerance = 2e-4};

@@ -4,6 +4,7 @@
 #include "huggingface.h"
 #include "models/plan/json_keys.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "tokenizer_json.h"
 
 /* Before the pieces come padding, end, two masks and 101 words of pre-training; SentencePiece's padding and end are
  * pieces that nothing names. */
@@ -32,10 +33,12 @@ static ferry_status read_offset(ferry_import_plan *plan, ferry_error *error)
 
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
+    static const char model[] = "spiece.model";
     const int32_t V = plan->model.encoder.vocab_size;
     ferry_view *pieces;
+    if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
     FERRY_TRY(read_offset(plan, error));
-    FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
+    FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
     const ferry_spm *spm = plan->segmenters[0];
     const int32_t count = ferry_spm_count(spm), unknown = ferry_spm_unknown(spm);
     if (unknown != FIRST_PIECE || count > V - OFFSET) {
@@ -50,7 +53,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     ferry_import_one_vocabulary(plan, pieces, unknown + OFFSET);
     FERRY_TRY(ferry_import_special_ids(plan, error));
     for (int32_t i = 0; i <= unknown + OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));
-    return FERRY_OK;
+    return ferry_import_compare_tokenizer_json(plan, error);
 }
 
 ferry_status ferry_import_pegasus(ferry_import_plan *plan, ferry_json config, ferry_error *error)

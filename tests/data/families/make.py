@@ -2,6 +2,7 @@
 
     make.py texts CORPUS_DIRECTORY     tokenizers and ids of the lines, with transformers 4.57, sentencepiece, sacremoses, subword-nmt
     make.py models CORPUS_DIRECTORY    weights, logits and translations, with transformers 5.23 and torch
+    make.py json CORPUS_DIRECTORY      the same tokenizers as version 5 saves them, and what it computes with these; and protobuf
 
 in this order, and the names of families after them, or all. Version 4 has the tokenizers that use SentencePiece itself. CORPUS_DIRECTORY has train.en.gz and train.de.gz of Tatoeba's sentences (tatoeba.org, CC BY
 2.0 FR). The models are trained for a moment, so that they end sentences and their beams compete.
@@ -210,8 +211,10 @@ def train(model, source, target):
             print(step, loss.item(), flush=True)
 
 
-def decoded(name, ids):
+def decoded(name, ids, tokenizer=None):
     """The text of the pieces that are neither special nor unknown, by SentencePiece where there is such a model."""
+    if tokenizer is not None:
+        return tokenizer.decode(ids, skip_special_tokens=True)
     if name == "fsmt":
         from transformers import FSMTTokenizer
         return FSMTTokenizer.from_pretrained(os.path.join(HERE, name)).decode(ids, skip_special_tokens=True)
@@ -223,13 +226,13 @@ def decoded(name, ids):
     return segmenter.decode(pieces)
 
 
-def record_runs(name, model, line):
+def record_runs(name, model, line, tokenizer=None):
     import torch
     ids = torch.tensor([line["input_ids"]])
     for run, arguments in RUNS.items():
         result = model.generate(ids, **arguments, **ALL_RUNS, output_scores=True, return_dict_in_generate=True)
         rows = result.sequences.tolist()
-        line[run] = {"ids": rows, "text": [decoded(name, row) for row in rows]}
+        line[run] = {"ids": rows, "text": [decoded(name, row, tokenizer) for row in rows]}
         if arguments["num_beams"] > 1:
             line[run]["scores"] = result.sequences_scores.tolist()
 
@@ -268,5 +271,23 @@ def make_models(_, names):
         os.remove(os.path.join(directory, "ids.json"))
 
 
+# ---- tokenizer.json ----
+
+def make_json(_, names):
+    import torch
+    import transformers
+    for name in names or ["pegasus", "mbart25"]:
+        source, directory = os.path.join(HERE, name), name + "-5"
+        class_name = {"pegasus": "PegasusTokenizer", "mbart25": "MBartTokenizer"}[name]
+        tokenizer = getattr(transformers, class_name).from_pretrained(source)
+        tokenizer.save_pretrained(os.path.join(HERE, directory))
+        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(source, dtype=torch.float32, attn_implementation="eager").eval()
+        lines = [{"text": line, "input_ids": tokenizer(line).input_ids} for line in LINES]
+        with torch.no_grad():
+            for line in lines:
+                record_runs(name, model, line, tokenizer)
+        dump({"made_by": f"transformers {transformers.__version__}", "runs": RUNS, "all_runs": ALL_RUNS, "lines": lines}, directory, "golden.json")
+
+
 if __name__ == "__main__":
-    {"texts": make_texts, "models": make_models}[sys.argv[1]](sys.argv[2], sys.argv[3:])
+    {"texts": make_texts, "models": make_models, "json": make_json}[sys.argv[1]](sys.argv[2], sys.argv[3:])
