@@ -126,31 +126,33 @@ static bool ends_with(ferry_view piece, ferry_view end)
     return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
 }
 
-/* Leaves out the last `size` bytes of the text, the end of id number `first`. */
-static void take_back(decoding *into, size_t size, size_t first, size_t index)
+static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
+
+/* Leaves out the "@@" that the text ends with, before id number `index`. Whether there is one. */
+static bool end_unended(decoding *into, size_t index)
 {
-    const size_t end = into->text->size -= size;
-    for (size_t i = first; into->ranges != NULL && i < index; i++)
-        into->ranges[i] = (ferry_range){least(into->ranges[i].begin, end), least(into->ranges[i].end, end)};
+    const size_t first = into->unended;
+    into->unended = 0;
+    if (first == 0) return false;
+    const size_t size = into->text->size -= goes_on.size;
+    for (size_t i = first - 1; into->ranges != NULL && i < index; i++)
+        into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
+    return true;
 }
 
-/* A piece of subword-nmt goes on where "@@" stands before it, and after a blank otherwise; one of FSMT ends with
- * "</w>", or the next one goes on. A whole word is somebody else's. */
-static ferry_status append_subword(decoding *into, bool marks_ends, ferry_view piece, bool whole, size_t index,
-                                   ferry_error *error)
+/* A piece of subword-nmt continues that before it if that ended with "@@", and comes after a blank otherwise; of FSMT,
+ * each continues that before it, and "</w>" at its end becomes a blank. A whole word is somebody else's. */
+static ferry_status append_subword(decoding *into, bool marks_ends, ferry_view piece, bool whole, bool continues,
+                                   size_t index, ferry_error *error)
 {
-    static const ferry_view goes_on = {"@@", 2}, ends = {"</w>", 4};
-    const bool ended = whole || ends_with(piece, ends);
-    if (marks_ends) {
-        if (!whole && ended) piece.size -= ends.size;
-        FERRY_TRY(ferry_string_append(into->text, piece, error));
-        return ended ? ferry_string_append(into->text, ferry_text_view(" "), error) : FERRY_OK;
+    if (!marks_ends) {
+        into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+        return continues ? ferry_string_append(into->text, piece, error) : join_piece(into->text, piece, error);
     }
-    const size_t unended = into->unended;
-    into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
-    if (unended == 0) return join_piece(into->text, piece, error);
-    take_back(into, goes_on.size, unended - 1, index);
-    return ferry_string_append(into->text, piece, error);
+    const bool ends = !whole && ends_with(piece, ends_word);
+    if (ends) piece.size -= ends_word.size;
+    FERRY_TRY(ferry_string_append(into->text, piece, error));
+    return ends || whole ? ferry_string_append(into->text, ferry_text_view(" "), error) : FERRY_OK;
 }
 
 static ferry_status append_word(ferry_string *text, const ferry_word *word, bool skip_blank, ferry_error *error)
@@ -186,11 +188,13 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     const int byte = segmented && word == NULL && into->bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index, error));
+    const bool continues = end_unended(into, index);
     const size_t begin = into->text->size;
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
     else if (ferry_tokenizer_has_subwords(tokenizer))
-        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, word != NULL, index, error));
+        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, word != NULL, continues, index,
+                                 error));
     else if (segmented && word != NULL)
         FERRY_TRY(append_word(into->text, word, skip_blanks, error));
     else
