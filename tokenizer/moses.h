@@ -16,9 +16,9 @@ typedef struct ferry_moses_config {
     ferry_view
         source_language; /* "en": chooses rules and abbreviations; a language that has none gets those of English */
     ferry_view target_language;
-    bool full_width; /* before normalizing, full-width and typographic punctuation becomes ASCII (FSMT) */
-    bool no_control; /* after normalizing, characters of Unicode's category C are left out (FSMT) */
-    bool aggressive; /* "a-b" becomes "a @-@ b" (FSMT) */
+    /* As transformers has it for FSMT: before normalizing, full-width and typographic punctuation becomes ASCII; after
+     * it, characters of Unicode's category C are left out; "a-b" becomes "a @-@ b". */
+    bool fsmt;
 } ferry_moses_config;
 
 typedef struct ferry_moses ferry_moses;
@@ -39,6 +39,8 @@ ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, fer
 /* The same of a text of the target language. */
 ferry_status ferry_moses_tokenize_target(const ferry_moses *moses, ferry_view text, ferry_string *words,
                                          size_t **places, ferry_error *error);
+/* Appends `text` to *words as a word of the target language has it. Errors: MEMORY. */
+ferry_status ferry_moses_escape(ferry_view text, ferry_string *words, ferry_error *error);
 /* Sets *text to the text that `words`, separated by white space, are of in the target language; *places as above, in
  * `words`. Errors: as above. */
 ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_string *text, size_t **places,

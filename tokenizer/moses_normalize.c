@@ -73,7 +73,7 @@ static const ferry_moses_rule no_control[] = {{"~C", ""}, {NULL, NULL}};
 
 void ferry_moses_normalize(const ferry_moses *moses, const ferry_moses_language *language, ferry_moses_text *text)
 {
-    if (moses->config.full_width) replace_full_width(text);
+    if (moses->config.fsmt) replace_full_width(text);
     ferry_moses_apply(text, white_space);
     ferry_moses_apply(text, quotation);
     if (ferry_moses_speaks(language, "en")) ferry_moses_apply(text, english);
@@ -81,5 +81,5 @@ void ferry_moses_normalize(const ferry_moses *moses, const ferry_moses_language 
     const bool comma = ferry_moses_speaks_one_of(language, "de es cz cs fr");
     ferry_moses_apply(text, comma ? decimal_comma : decimal_point);
     ferry_moses_strip(text);
-    if (moses->config.no_control) ferry_moses_apply(text, no_control);
+    if (moses->config.fsmt) ferry_moses_apply(text, no_control);
 }

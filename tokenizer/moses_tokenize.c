@@ -1,4 +1,5 @@
 /* sacremoses' MosesTokenizer. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -28,6 +29,19 @@ static const ferry_moses_rule escapes[] = {
     {"&", "&amp;"},   {"|", "&#124;"}, {"<", "&lt;"},  {">", "&gt;"}, {"'", "&apos;"},
     {"\"", "&quot;"}, {"[", "&#91;"},  {"]", "&#93;"}, {NULL, NULL},
 };
+
+ferry_status ferry_moses_escape(ferry_view text, ferry_string *words, ferry_error *error)
+{
+    ferry_moses_text work = {0};
+    ferry_string escaped = {0};
+    ferry_moses_text_set(&work, text);
+    ferry_moses_apply(&work, escapes);
+    ferry_status status = ferry_moses_write(&work, text.size, &escaped, NULL, error);
+    if (status == FERRY_OK) status = ferry_string_append(words, (ferry_view){escaped.data, escaped.size}, error);
+    ferry_moses_text_destroy(&work);
+    free(escaped.data);
+    return status;
+}
 
 /* ---- several full stops are a word ---- */
 
@@ -157,7 +171,7 @@ void ferry_moses_split(const ferry_moses *moses, const ferry_moses_language *lan
     ferry_moses_apply(text, junk);
     ferry_moses_strip(text);
     ferry_moses_apply(text, special);
-    if (moses->config.aggressive) ferry_moses_apply(text, hyphens);
+    if (moses->config.fsmt) ferry_moses_apply(text, hyphens);
     hide_stops(text);
     ferry_moses_apply(text, commas);
     const bool contracts = ferry_moses_speaks_one_of(language, "fr it");

@@ -92,6 +92,7 @@ static const ferry_feature features[] = {
     {"shortlist", NULL},
     {"inputs:sentence", NULL},
     {"opus-punctuation", NULL},
+    {"moses", NULL},
     {"languages", NULL},
 };
 
@@ -265,6 +266,8 @@ static const ferry_key tokenizer_keys[] = {
      COUNT(ferry_model_text, source_merge_count), .most_count = FILE_MERGES},
     {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, PLACE(ferry_model_text, target_merges),
      COUNT(ferry_model_text, target_merge_count), .most_count = FILE_MERGES, .optional = true},
+    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, source_moses), .optional = true},
+    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, target_moses), .optional = true},
     {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, PLACE(ferry_model_text, word_end), .optional = true},
     {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, fuse_unknown), .optional = true},
     {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, whole_words), .optional = true},
@@ -377,6 +380,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_UNIGRAM: return text->kind == FERRY_TOKENIZER_UNIGRAM;
     case FERRY_WHEN_WORDS: return text->kind == FERRY_TOKENIZER_UNIGRAM || text->kind == FERRY_TOKENIZER_BPE;
     case FERRY_WHEN_BPE: return text->kind == FERRY_TOKENIZER_BPE;
+    case FERRY_WHEN_SUBWORDS: return text->kind >= FERRY_TOKENIZER_SUBWORD_NMT_1;
     case FERRY_WHEN_MERGES: return text->kind >= FERRY_TOKENIZER_BPE;
     case FERRY_WHEN_TWO_MERGES: return text->kind >= FERRY_TOKENIZER_BPE && text->source_merges != text->target_merges;
     case FERRY_WHEN_TWO_MODELS:

@@ -27,7 +27,7 @@ int main(void)
         if (sscanf(line, "%7s %15s %n", kind, language, &begin) != 2) return 1;
         const ferry_view code = ferry_text_view(language), text = {line + begin, read_digits(line + begin)};
         const bool fsmt = strcmp(kind, "fsmt") == 0;
-        const ferry_moses_config config = {code, code, .full_width = fsmt, .no_control = fsmt, .aggressive = fsmt};
+        const ferry_moses_config config = {code, code, .fsmt = fsmt};
         if (ferry_moses_create(&config, &moses, &error) != FERRY_OK) return 1;
         if ((strcmp(kind, "text") == 0 ? ferry_moses_detokenize : ferry_moses_tokenize)(moses, text, &output, NULL,
                                                                                         &error) != FERRY_OK)
