@@ -52,10 +52,7 @@ TEST(test_mbart25_of_version_5)
 
 TEST(test_fsmt)
 {
-    huggingface_golden golden = {.tolerance = 2e-4, .score_tolerance = 2e-4};
-    golden_load(&golden, data_file("families/fsmt"));
-    golden_check_activations(&golden);
-    golden_unload(&golden);
+    check_family("fsmt", NULL, NULL);
 }
 
 /* ---- umT5: which output? ---- */
@@ -212,6 +209,33 @@ TEST(test_decoding_of_fsmt)
     assert_int_equal(decoding->beam, 1);
     assert_int_equal(decoding->max_length, 0);
     assert_int_equal(decoding->forced_last_id, -1);
+}
+
+TEST(test_text_of_fsmt)
+{
+    static const refusal rows[] = {
+        {"tokenizer_config.json", "\"do_lower_case\": false", "\"do_lower_case\": true", FERRY_ERROR_UNSUPPORTED,
+         "tokenizer_config.json: 'do_lower_case' true is not supported"},
+        {"tokenizer_config.json", "\"en\",", "", FERRY_ERROR_FORMAT,
+         "tokenizer_config.json: 'langs': expected two languages"},
+        {"merges.txt", NULL, NULL, ANY_ERROR, "merges.txt"},
+        {"vocab-tgt.json", NULL, NULL, ANY_ERROR, "vocab-tgt.json"},
+        {"vocab-src.json", "\"<unk>\": 3,", "", FERRY_ERROR_FORMAT, "vocab-src.json: '<unk>' is missing"},
+        {"vocab-tgt.json", "\"</s>\": 2,", "", FERRY_ERROR_FORMAT, "vocab-tgt.json: '</s>' is missing"},
+    };
+    char *source = data_file("families/fsmt");
+    const ferry_model_file *file = converted(source);
+    assert_true(has_text(file->text.source_moses, "en") && has_text(file->text.target_moses, "de"));
+    assert_int_equal(file->text.kind, FERRY_TOKENIZER_FSMT);
+    assert_int_equal(file->text.source_unk_id, 3);
+    assert_int_equal(file->text.special_count, 4);
+    assert_int_equal(file->text.languages.default_source, find_language(&file->text.languages, "en eng"));
+    /* The model's own languages, where the tokenizer names none. */
+    const edit edits[] = {{"tokenizer_config.json", "\"langs\"", "\"unknown\""},
+                          {"config.json", "\"en\",", "\"ru\","}};
+    file = converted(variant(source, edits, 2));
+    assert_true(has_text(file->text.source_moses, "ru") && has_text(file->text.target_moses, "de"));
+    refuse_edits(source, rows, COUNT(rows));
 }
 
 /* ---- int8 ---- */

@@ -1,5 +1,6 @@
 /* FSMT: fairseq's models of WMT 2016 and 2019. */
 #include "huggingface.h"
+#include "models/containers/bpe_codes.h"
 #include "models/plan/json_keys.h"
 
 /* ---- the network ---- */
@@ -56,8 +57,76 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     return read_decoding_defaults(plan, config, error);
 }
 
+/* ---- the text: Moses' words, merged pairs of each, two vocabularies ---- */
+
+/* `langs`, of the tokenizer or of the model. */
+static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer, ferry_json config, ferry_error *error)
+{
+    const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
+    const json_t *pair = ferry_json_get(json, "langs");
+    const char *source = json_string_value(json_array_get(pair, 0)), *target = json_string_value(json_array_get(pair, 1));
+    if (json_array_size(pair) != 2 || source == NULL || target == NULL || *source == 0 || *target == 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
+    plan->text.source_moses = ferry_text_view(source);
+    plan->text.target_moses = ferry_text_view(target);
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char name[] = "merges.txt";
+    ferry_model_text *text = &plan->text;
+    ferry_view bytes;
+    ferry_bpe_codes codes;
+    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
+    FERRY_TRY(ferry_bpe_codes_read_fsmt(bytes, name, &plan->arena, &codes, error));
+    text->kind = FERRY_TOKENIZER_FSMT;
+    text->source_merges = text->target_merges = codes.merges;
+    text->source_merge_count = text->target_merge_count = codes.count;
+    return FERRY_OK;
+}
+
+static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_json source, target;
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &source, error));
+    FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &target, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
+    plan->vocabulary_files[0] = source.file;
+    plan->vocabulary_files[1] = target.file;
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    const int32_t suffix = ferry_import_piece_id(source, "</s>");
+    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),  ferry_import_piece_id(target, "<pad>"),
+                               ferry_import_piece_id(target, "</s>"), ferry_import_piece_id(target, "<unk>"),
+                               plan->generation.pad_id,               plan->generation.start_id};
+    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    return ferry_import_special(plan, special, 6, error);
+}
+
+static ferry_status read_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_json tokenizer;
+    bool lower = false;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
+    if (lower)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
+    plan->text.present = true;
+    FERRY_TRY(read_vocabularies(plan, error));
+    FERRY_TRY(read_merges(plan, error));
+    return read_languages(plan, tokenizer, config, error);
+}
+
 ferry_status ferry_import_fsmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     plan->kind = "huggingface-fsmt";
-    return read_network(plan, config, error);
+    FERRY_TRY(read_network(plan, config, error));
+    return read_text(plan, config, error);
 }
