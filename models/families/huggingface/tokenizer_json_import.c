@@ -26,7 +26,12 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 {
     ferry_tokenizer_json json;
     ferry_json file;
+    const int32_t source = plan->model.encoder.vocab_size, target = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, name, &file, error));
+    if (source != target)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: expected one vocabulary for both sides, found embeddings of %d and %d words", file.file,
+                          (int)source, (int)target);
     FERRY_TRY(ferry_tokenizer_json_read(plan, file, &json, error));
     FERRY_TRY(check_clean_up(plan, error));
     FERRY_TRY(ferry_import_check_rows(plan, file.file, json.word_count, json.piece_count, error));
