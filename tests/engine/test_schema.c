@@ -81,6 +81,7 @@ static ferry_name usual_text(const ferry_key *key)
     if (!key->optional) return ferry_name_format("required");
     if (key->kind >= FERRY_KEY_TEXT) return ferry_name_format("empty");
     if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("%s", key->usual != 0 ? "true" : "false");
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(size_t)key->usual]);
     return ferry_name_format("%.10g", key->usual);
 }
 
