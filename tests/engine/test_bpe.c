@@ -169,6 +169,14 @@ TEST(test_refused_merges)
     made->config.byte_fallback = true;
     REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED,
            "codes: byte fallback: expected the pieces of all 256 bytes or of none, found 1");
+    for (int byte = 0; byte < 256; byte++) {
+        char *name = kept_memory(7);
+        snprintf(name, 7, "<0x%02X>", (unsigned)byte);
+        made->pieces[byte] = text_view(name);
+    }
+    made->piece_count = 256;
+    made->config.word_end = VIEW("</w>");
+    REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED, "codes: byte fallback together with an end of word '</w>'");
     drop(made);
 }
 
