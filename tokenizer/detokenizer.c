@@ -1,4 +1,5 @@
 /* Ids → text. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -154,6 +155,19 @@ static ferry_status append_subword(decoding *into, bool marks_ends, ferry_view p
     return ends || whole ? ferry_string_append(into->text, ferry_text_view(" "), error) : FERRY_OK;
 }
 
+/* The word comes from a text, and goes into what Moses' rules make a text of. */
+static ferry_status append_whole(decoding *into, const ferry_moses *moses, bool marks_ends, ferry_view word,
+                                 bool continues, size_t index, ferry_error *error)
+{
+    ferry_string escaped = {0};
+    ferry_status status = FERRY_OK;
+    if (moses != NULL) status = ferry_moses_escape(word, &escaped, error);
+    if (moses != NULL) word = (ferry_view){escaped.data, escaped.size};
+    if (status == FERRY_OK) status = append_subword(into, marks_ends, word, true, continues, index, error);
+    free(escaped.data);
+    return status;
+}
+
 static ferry_status append_word(ferry_string *text, const ferry_word *word, bool skip_blank, ferry_error *error)
 {
     if (word->after_blank && !skip_blank) FERRY_TRY(ferry_string_append(text, ferry_text_view(" "), error));
@@ -191,9 +205,11 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     const size_t begin = into->text->size;
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
+    else if (ferry_tokenizer_has_subwords(tokenizer) && word != NULL)
+        FERRY_TRY(append_whole(into, tokenizer->moses, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, continues, index,
+                               error));
     else if (ferry_tokenizer_has_subwords(tokenizer))
-        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, word != NULL, continues, index,
-                                 error));
+        FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, false, continues, index, error));
     else if (segmented && word != NULL)
         FERRY_TRY(append_word(into->text, word, skip_blanks, error));
     else
@@ -235,7 +251,8 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
     FERRY_TRY(end_run(&into, count, error));
     if (ferry_tokenizer_segments(tokenizer) || ferry_tokenizer_has_subwords(tokenizer))
         trim(text, config->blanks, ranges, count);
-    return FERRY_OK;
+    return tokenizer->moses != NULL ? ferry_tokenizer_join_words(tokenizer->moses, text, ranges, count, error)
+                                    : FERRY_OK;
 }
 
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,

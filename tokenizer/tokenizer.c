@@ -152,10 +152,26 @@ static bool is_one_model(const ferry_tokenizer_config *config)
     return config->source_model.data == config->target_model.data && config->source_merges == config->target_merges;
 }
 
+static ferry_status fill_moses(ferry_tokenizer *tokenizer, ferry_error *error)
+{
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    const ferry_moses_config moses = {
+        .source_language = config->source_moses,
+        .target_language = config->target_moses,
+        .fsmt = config->bpe == FERRY_BPE_FSMT,
+    };
+    if (!ferry_tokenizer_has_subwords(tokenizer))
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
+    if (config->target_moses.size == 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected a language of the target side, too");
+    return ferry_moses_create(&moses, &tokenizer->moses, error);
+}
+
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
     tokenizer->config = *config;
     FERRY_TRY(mark_special(tokenizer, error));
+    if (config->source_moses.size > 0) FERRY_TRY(fill_moses(tokenizer, error));
     FERRY_TRY(fill_source(&tokenizer->source, config, error));
     if (config->source_pieces == config->target_pieces && is_one_model(config))
         atomic_store(&tokenizer->target, &tokenizer->source);
@@ -184,6 +200,7 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
     ferry_tokenizer_side *target = atomic_load(&tokenizer->target);
     if (target != &tokenizer->source) destroy_side(target);
     empty_side(&tokenizer->source);
+    ferry_moses_destroy(tokenizer->moses);
     free(tokenizer->special);
     free(tokenizer);
 }
@@ -253,6 +270,8 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
 /* Of a text, which is segmented as it is, or cleaned: then a place of the clean text maps to one of the original. */
 typedef struct encoding {
     const ferry_tokenizer_side *side;
+    bool target;
+    const ferry_moses *moses; /* NULL: none */
     ferry_ids *ids;
     ferry_ranges *ranges;  /* NULL: not wanted */
     ferry_borders borders; /* of the segmented text */
@@ -424,23 +443,31 @@ static ferry_status segment(encoding *into, ferry_view text)
     return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
 }
 
+static ferry_status clean(const encoding *into, ferry_view text, ferry_string *output, size_t **places)
+{
+    size_t **const wanted = into->ranges != NULL ? places : NULL;
+    if (into->moses == NULL) return ferry_punctuation_clean(text, output, wanted, into->error);
+    if (into->target) return ferry_moses_tokenize_target(into->moses, text, output, wanted, into->error);
+    return ferry_moses_tokenize(into->moses, text, output, wanted, into->error);
+}
+
 static ferry_status clean_and_segment(encoding *into, ferry_view text)
 {
-    ferry_string clean = {0};
+    ferry_string output = {0};
     size_t *places = NULL;
-    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &places : NULL, into->error);
+    ferry_status status = clean(into, text, &output, &places);
     into->places = places;
-    if (status == FERRY_OK) status = segment(into, (ferry_view){clean.data, clean.size});
-    free(clean.data);
+    if (status == FERRY_OK) status = segment(into, (ferry_view){output.data, output.size});
+    free(output.data);
     free(places);
     return status;
 }
 
-static ferry_status append_text(const ferry_tokenizer *tokenizer, const ferry_tokenizer_side *side, ferry_view text,
-                                ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
+static ferry_status append_text(const ferry_tokenizer *tokenizer, encoding *into, ferry_view text)
 {
-    encoding into = {.side = side, .ids = ids, .ranges = ranges, .error = error};
-    return (tokenizer->config.opus_punctuation ? clean_and_segment : segment)(&into, text);
+    into->moses = tokenizer->moses;
+    const bool cleans = tokenizer->config.opus_punctuation || into->moses != NULL;
+    return (cleans ? clean_and_segment : segment)(into, text);
 }
 
 /* Ids without text, at `place`. */
@@ -464,7 +491,8 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
         const int32_t id = find_or_unknown(&tokenizer->source, tag);
         FERRY_TRY(append_added(&id, 1, 0, ids, ranges, error));
     }
-    FERRY_TRY(append_text(tokenizer, &tokenizer->source, text, ids, ranges, error));
+    encoding into = {.side = &tokenizer->source, .ids = ids, .ranges = ranges, .error = error};
+    FERRY_TRY(append_text(tokenizer, &into, text));
     return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
@@ -483,5 +511,6 @@ ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, fer
     FERRY_TRY(find_target(tokenizer, &side, error));
     ids->count = 0;
     if (ranges != NULL) ranges->count = 0;
-    return append_text(tokenizer, side, text, ids, ranges, error);
+    encoding into = {.side = side, .target = true, .ids = ids, .ranges = ranges, .error = error};
+    return append_text(tokenizer, &into, text);
 }

@@ -12,7 +12,7 @@
  *     text → words between blanks → pieces (bpe.h) → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → words of pieces with "@@", or up to one with "</w>" → text
  *
- * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
+ * or, as Argos Translate and FSMT go, with Moses' words (moses.h) before and after that. Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
  * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
@@ -73,6 +73,9 @@ typedef struct ferry_tokenizer_config {
     ferry_view word_end; /* of FERRY_BPE_TOKENIZERS, as the next two */
     bool fuse_unknown;
     bool whole_words;
+    /* Moses' words are made of a text before `bpe`, and joined after it; empty: none. */
+    ferry_view source_moses; /* its language */
+    ferry_view target_moses; /* that of translations; empty exactly if the other is */
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 

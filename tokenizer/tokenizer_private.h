@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "moses.h"
 #include "sentencepiece_c.h"
 #include "tokenizer.h"
 #include "unigram.h"
@@ -26,6 +27,7 @@ struct ferry_tokenizer {
     ferry_tokenizer_side source;
     _Atomic(ferry_tokenizer_side *) target; /* NULL until a text of this side is encoded; it may be `source` */
     bool *special;                          /* [config.target_count] */
+    ferry_moses *moses;                     /* NULL: none */
 };
 
 /* Texts are segmented here, not by the caller. */
@@ -39,5 +41,10 @@ static inline bool ferry_tokenizer_has_subwords(const ferry_tokenizer *tokenizer
 {
     return tokenizer->config.bpe > FERRY_BPE_TOKENIZERS;
 }
+
+/* Replaces *words, of which id i stands for bytes ranges[i] (NULL: not wanted) [count], by their text, and the ranges
+ * by those of the text. Errors: LIMIT, MEMORY. */
+ferry_status ferry_tokenizer_join_words(const ferry_moses *moses, ferry_string *words, ferry_range *ranges,
+                                        size_t count, ferry_error *error);
 
 #endif

@@ -55,6 +55,8 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
         .word_end = text->word_end,
         .fuse_unknown = text->fuse_unknown,
         .whole_words = text->whole_words,
+        .source_moses = text->source_moses,
+        .target_moses = text->target_moses,
         .leading_tag = text->leading_tag,
     };
     return ferry_tokenizer_create(&config, &model->tokenizer, error);

@@ -10,6 +10,7 @@ enum {
     MAX_HEADS = 4096,
     MAX_WIDTH = 1 << 16,
     MAX_BEAM = 1024,
+    MAX_PATIENCE = 100,
     MAX_THREADS = 1024,
     MAX_BATCH = 1 << 16
 };
@@ -92,6 +93,7 @@ static const ferry_feature features[] = {
     {"shortlist", NULL},
     {"inputs:sentence", NULL},
     {"opus-punctuation", NULL},
+    {"moses", NULL},
     {"languages", NULL},
 };
 
@@ -228,6 +230,10 @@ static const ferry_key decoding_keys[] = {
      .help = "which lines are translated sentence by sentence; default: auto"},
     {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
+    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, patience), .above = true, .most = MAX_PATIENCE,
+     .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, coverage_penalty), .least = -1000,
+     .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -265,6 +271,8 @@ static const ferry_key tokenizer_keys[] = {
      COUNT(ferry_model_text, source_merge_count), .most_count = FILE_MERGES},
     {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, PLACE(ferry_model_text, target_merges),
      COUNT(ferry_model_text, target_merge_count), .most_count = FILE_MERGES, .optional = true},
+    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, source_moses), .optional = true},
+    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, target_moses), .optional = true},
     {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, PLACE(ferry_model_text, word_end), .optional = true},
     {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, fuse_unknown), .optional = true},
     {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, whole_words), .optional = true},
@@ -377,6 +385,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_UNIGRAM: return text->kind == FERRY_TOKENIZER_UNIGRAM;
     case FERRY_WHEN_WORDS: return text->kind == FERRY_TOKENIZER_UNIGRAM || text->kind == FERRY_TOKENIZER_BPE;
     case FERRY_WHEN_BPE: return text->kind == FERRY_TOKENIZER_BPE;
+    case FERRY_WHEN_SUBWORDS: return text->kind >= FERRY_TOKENIZER_SUBWORD_NMT_1;
     case FERRY_WHEN_MERGES: return text->kind >= FERRY_TOKENIZER_BPE;
     case FERRY_WHEN_TWO_MERGES: return text->kind >= FERRY_TOKENIZER_BPE && text->source_merges != text->target_merges;
     case FERRY_WHEN_TWO_MODELS:

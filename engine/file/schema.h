@@ -42,6 +42,7 @@ typedef enum ferry_key_when {
     FERRY_WHEN_UNIGRAM,
     FERRY_WHEN_WORDS, /* a Unigram model or merges, for words */
     FERRY_WHEN_BPE,   /* merges for words */
+    FERRY_WHEN_SUBWORDS, /* the tokenizer is subword-nmt's or FSMT's */
     FERRY_WHEN_MERGES,
     FERRY_WHEN_TWO_MERGES, /* of each side */
     FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */

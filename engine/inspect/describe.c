@@ -209,8 +209,9 @@ static void print_text(FILE *out, const ferry_model_text *text)
                 : target.size == 0 ? "a model for the source"
                                    : "a model for each side",
                 (double)(source.size + (one_model ? 0 : target.size)) / 1e3);
-    fprintf(out, ", %s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
+    fprintf(out, ", %s%s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
             text->opus_punctuation ? "; punctuation is cleaned first" : "",
+            text->source_moses.size > 0 ? "; Moses' words" : "",
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");
 }
 

@@ -85,6 +85,7 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     if (values->shortlist) add_feature(&list, "shortlist", "");
     add_feature(&list, "policy", ferry_policy_names[values->generation->decoding.policy]);
     add_feature(&list, "tokenizer", ferry_tokenizer_names[text->kind]);
+    if (text->source_moses.size > 0) add_feature(&list, "moses", "");
     if (text->opus_punctuation) add_feature(&list, "opus-punctuation", "");
     if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
         languages->prompt_count > 0)
