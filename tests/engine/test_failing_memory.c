@@ -206,6 +206,24 @@ TEST(test_small_models)
     }
 }
 
+static void put_merges(ferry_gguf_writer *writer)
+{
+    static const ferry_view merges[] = {{"a b", 3}, {"b ab", 4}};
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, COUNT(merges));
+}
+
+TEST(test_merges)
+{
+    static const char *const kinds[] = {"bpe", "subword-nmt-0.1"}, *const pieces[26] = {"</s>", "<unk>", "a",   "b",
+                                                                                        "ab",   "bab",   "b@@", "ab@@"};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        work w = lines_of_pieces();
+        w.path = scratch_file("merges.gguf");
+        write_small_model(w.path, &(small_model){.tokenizer = kinds[i], .pieces = pieces, .keys = put_merges});
+        fail_all(&w, kinds[i], 0, 0);
+    }
+}
+
 TEST(test_sentencepiece)
 {
     work w = {.lines = 5,
