@@ -71,7 +71,8 @@ TEST(test_recorded)
     free(lines);
 }
 
-/* Ill-formed bytes, which sacremoses does not get to see, and Czech words that it raises an exception for. */
+/* Ill-formed bytes, which sacremoses does not get to see, Czech words that it raises an exception for, and rules that
+ * few of the recorded texts need, as sacremoses has them. */
 TEST(test_beyond_the_recorded)
 {
     static const struct {
@@ -82,6 +83,10 @@ TEST(test_beyond_the_recorded)
         {"text", "en", VIEW("a\xFF &amp; b"), VIEW("a\uFFFD & b")},
         {"text", "cs", VIEW("d' - li"), VIEW("d'-li")},
         {"text", "cs", VIEW("x e' \u2013 Mailem y"), VIEW("x e'\u2013Mailem y")},
+        {"words", "de", VIEW("x.\" .\"b"), VIEW("x &quot; . . &quot; b")},
+        {"words", "de", VIEW("Nr. Xy, Nr. 5 und z.B. so"), VIEW("Nr. Xy , Nr. 5 und z.B. so")},
+        {"words", "en", VIEW("No. Xy, No. 5, Mr. X. a. B"), VIEW("No . Xy , No. 5 , Mr. X. a . B")},
+        {"text", "en", VIEW("boys &apos; house &apos; x"), VIEW("boys' house 'x")},
         {"words", "languagewithoutend", VIEW("Mr. X isn't."), VIEW("Mr. X isn &apos; t .")},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -172,9 +177,11 @@ TEST(test_source_ranges)
         CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), rows[i].text, &ids, &ranges, &error));
         assert_parts(rows[i].text, ids.ids, ranges.ranges, ids.count, rows[i].expected);
     }
-    /* The target's language: a German apostrophe is a word. */
+    /* A German apostrophe is a word, an English one begins one. */
     CHECK(ferry_tokenizer_encode(tokenizer, VIEW("a'b"), &ids, &error));
     assert_int_equal(ids.count, 9); /* a, the characters of &apos;b, the end */
+    CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a'b"), &ids, &ranges, &error));
+    assert_parts(VIEW("a'b"), ids.ids, ranges.ranges, ids.count, "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b|");
     CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a \"b\""), &ids, &ranges, &error));
     assert_parts(VIEW("a \"b\""), ids.ids, ranges.ranges, ids.count, "5:a|9:\"|7:b|9:\"|");
     free(ids.ids);
