@@ -106,7 +106,12 @@ static ferry_status put_precompiled(const ferry_text_rules *rules, const ferry_s
         }
         last = character;
     }
-    return put_grapheme(rules, section, begin, text.size, to, error);
+    FERRY_TRY(put_grapheme(rules, section, begin, text.size, to, error));
+    /* Characters that are removed at the beginning count as part of the first that is not (a Metaspace's "first" asks
+     * whether that is the text's first). */
+    const uint32_t first = to->size > 0 ? to->from[0] : 0;
+    for (size_t i = 0; i < to->size && to->from[i] == first; i++) to->from[i] = section->from[0];
+    return FERRY_OK;
 }
 
 /* ---- replacing ---- */

@@ -10,6 +10,7 @@ enum {
     MAX_HEADS = 4096,
     MAX_WIDTH = 1 << 16,
     MAX_BEAM = 1024,
+    MAX_PATIENCE = 100,
     MAX_THREADS = 1024,
     MAX_BATCH = 1 << 16
 };
@@ -229,6 +230,10 @@ static const ferry_key decoding_keys[] = {
      .help = "which lines are translated sentence by sentence; default: auto"},
     {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
+    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, patience), .above = true, .most = MAX_PATIENCE,
+     .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, coverage_penalty), .least = -1000,
+     .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {

@@ -6,7 +6,7 @@
 /* ---- the network ---- */
 
 /* Rows of the table are counted from the one after the padding id: the angle of the first token is two steps. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
+ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     ferry_import_sinusoidal(plan, decoder, false, true, plan->generation.pad_id + 1);
     if (plan->model.d_model % 2 == 0 && plan->model.d_model >= 4) return FERRY_OK;
@@ -20,9 +20,8 @@ static const ferry_huggingface_class m2m = {.vocab_size = 128112,
                                             .pad_id = 1,
                                             .start_id = 2,
                                             .eos_id = 2,
-                                            .forced_last_id = -1,
                                             .pre_norm = true,
-                                            .position = read_position};
+                                            .position = ferry_huggingface_fairseq_position};
 
 /* ---- M2M-100's text: vocab.json, then one language a row ---- */
 
