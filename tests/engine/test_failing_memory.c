@@ -237,6 +237,15 @@ TEST(test_sentencepiece)
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
 }
 
+/* Words before pieces and after them, and where they are in the texts. */
+TEST(test_moses_words)
+{
+    work w = {.lines = 3, .texts = {{"He said: \"It's 5,300 km...\"", 27}, {"", 0}, {"A & \xC3 b@@ c", 12}}};
+    w.path = scratch_file("moses.gguf");
+    CHECK(ferry_import(data_file("argos-bpe"), w.path, NULL, &error));
+    fail_all(&w, "Moses' words", 2, 2);
+}
+
 static void fail_text(work w, const char *name)
 {
     ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);

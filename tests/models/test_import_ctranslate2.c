@@ -400,7 +400,7 @@ TEST(test_argos_package)
     const int32_t *ids = tokenized(model, "Hello, world!", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], find_piece(model, FERRY_INSPECT_ENCODER, "!")); /* no end of sentence */
     static const char *const rows[][3] = {
-        {"{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "(bpe.model) is not supported"},
+        {"{\"from_code\": \"en\", \"to_code\": \"de\"}", "package/bpe.model", "bpe.model, line 1: expected two texts"},
         {"{\"from_code\": \"en\"}", "package/sentencepiece.model", "to_code"},
         {"{\"from_code\": \"en\", \"to_code\": \"de\", \"target_prefix\": \"__de__\"}", "package/sentencepiece.model",
          "the target prefix '__de__' is not in the vocabulary"},
