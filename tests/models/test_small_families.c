@@ -120,7 +120,7 @@ TEST(test_text_of_pegasus)
                           {"config.json", "\"scale_embedding\": true,", ""},
                           {"config.json", "\"activation_function\": \"relu\",", ""}};
     file = converted(variant(source, edits, COUNT(edits)));
-    assert_int_equal(file->generation.decoding.forced_last_id, 1);
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
     assert_true(file->transformer.embedding_scale == 1);
     assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
     refuse_edits(source, rows, COUNT(rows));
@@ -195,10 +195,7 @@ TEST(test_tied_fsmt)
 
 TEST(test_decoding_of_fsmt)
 {
-    const edit edits[] = {{"generation_config.json", NULL, NULL},
-                          {"config.json", "\"num_beams\": 5,", ""},
-                          {"config.json", "\"max_length\": 200,", ""},
-                          {"config.json", "\"forced_eos_token_id\": 2,", ""}};
+    const edit edits[] = {{"generation_config.json", NULL, NULL}};
     char *source = data_file("families/fsmt");
     const ferry_options *decoding = &converted(variant(source, edits, COUNT(edits)))->generation.decoding;
     assert_int_equal(decoding->beam, 5);

@@ -22,22 +22,9 @@ static const ferry_huggingface_class fsmt = {.vocab_size = WORDS,
                                              .pad_id = 1,
                                              .start_id = 2,
                                              .eos_id = 2,
-                                             .forced_last_id = 2,
                                              .untied_output = true,
                                              .output = "decoder.output_projection.weight",
                                              .position = read_position};
-
-/* Without a file of its own, decoding has the defaults of the configuration's class. */
-static ferry_status read_decoding_defaults(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    ferry_options *decoding = &plan->generation.decoding;
-    ferry_json generation;
-    FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
-    if (generation.object != NULL) return FERRY_OK;
-    if (ferry_json_get(config, "num_beams") == NULL) decoding->beam = 5;
-    if (ferry_json_get(config, "max_length") == NULL) decoding->max_length = 200 - 1; /* without the start */
-    return FERRY_OK;
-}
 
 /* Three matrices, or one: the source's words, the target's, and the output. */
 static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -53,8 +40,7 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
                           "%s: 'tie_word_embeddings' with src_vocab_size %d but tgt_vocab_size %d", config.file,
                           (int)*source, (int)*target);
     }
-    FERRY_TRY(ferry_huggingface_network(plan, config, &fsmt, error));
-    return read_decoding_defaults(plan, config, error);
+    return ferry_huggingface_network(plan, config, &fsmt, error);
 }
 
 /* ---- the text: Moses' words, merged pairs of each, two vocabularies ---- */
