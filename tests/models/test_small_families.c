@@ -144,7 +144,8 @@ TEST(test_languages_of_mbart25)
     assert_int_equal(languages->roles[en], FERRY_LANGUAGE_SOURCE);
     assert_int_equal(languages->source_ids[en], 304);
     const edit edits[] = {{"config.json", "\"decoder_start_token_id\": 303", "\"decoder_start_token_id\": 326"},
-                          {"generation_config.json", "\"decoder_start_token_id\": 303", "\"unknown\": 0"}};
+                          {"generation_config.json", "\"decoder_start_token_id\": 303",
+                           "\"decoder_start_token_id\": 326"}};
     refuse_source(
         variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
         "config.json: mBART-25: 'decoder_start_token_id': expected the tag of the target language, found 326; "
@@ -228,8 +229,7 @@ TEST(test_text_of_fsmt)
     assert_int_equal(file->text.special_count, 4);
     assert_int_equal(file->text.languages.default_source, find_language(&file->text.languages, "en eng"));
     /* The model's own languages, where the tokenizer names none. */
-    const edit edits[] = {{"tokenizer_config.json", "\"langs\"", "\"unknown\""},
-                          {"config.json", "\"en\",", "\"ru\","}};
+    const edit edits[] = {{"tokenizer_config.json", "\"langs\"", "\"unknown\""}, {"config.json", "\"en\",", "\"ru\","}};
     file = converted(variant(source, edits, 2));
     assert_true(has_text(file->text.source_moses, "ru") && has_text(file->text.target_moses, "de"));
     refuse_edits(source, rows, COUNT(rows));
