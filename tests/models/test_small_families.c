@@ -174,6 +174,11 @@ TEST(test_forms_of_fsmt)
         assert_string_equal(either->transformer.decoder.position.scheme->name, "sinusoidal");
         assert_true(either->transformer.decoder.position.values[2] == 2);
     }
+    /* As fairseq's conversion wrote it. */
+    const edit nested = {"config.json", "{", "{\"decoder\": {\"vocab_size\": 300, \"bos_token_id\": 2}, "};
+    check_same_tensors(converted(variant(source, &nested, 1)), converted(source));
+    refuse_edit(source, "config.json", "{", "{\"encoder\": {}, ", FERRY_ERROR_UNSUPPORTED, "a nested 'encoder'");
+    refuse_edit(source, "config.json", "{", "{\"vocab_size\": 282, ", FERRY_ERROR_UNSUPPORTED, "vocab_size");
     refuse_edit(source, "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true",
                 FERRY_ERROR_FORMAT, "'tie_word_embeddings' with src_vocab_size 282 but tgt_vocab_size 300");
 }

@@ -30,10 +30,12 @@ static const ferry_huggingface_class fsmt = {.vocab_size = WORDS,
 static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     int32_t *source = &plan->model.encoder.vocab_size, *target = &plan->model.decoder.vocab_size;
+    const ferry_json_key keys[] = {{"src_vocab_size", .integer = source, 1, FERRY_MAX_VOCABULARY},
+                                   {"tgt_vocab_size", .integer = target, 1, FERRY_MAX_VOCABULARY,
+                                    .other = "vocab_size"}};
     FERRY_TRY(ferry_huggingface_config(plan, config, &fsmt, error));
     *source = *target = WORDS;
-    FERRY_TRY(ferry_json_integer(config, "src_vocab_size", 1, FERRY_MAX_VOCABULARY, source, error));
-    FERRY_TRY(ferry_json_integer(config, "tgt_vocab_size", 1, FERRY_MAX_VOCABULARY, target, error));
+    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
     plan->model.tied_embeddings = plan->model.tied_output;
     if (plan->model.tied_embeddings && *source != *target) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,

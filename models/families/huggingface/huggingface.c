@@ -74,7 +74,7 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
 }
 
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, ferry_error *error)
+static ferry_status check_kind(ferry_json config, const char *class, family_importer *import, ferry_error *error)
 {
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
@@ -82,7 +82,8 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_error
     static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
     for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
-        if (json_is_object(ferry_json_get(config, nested[i])))
+        const bool unused = import == ferry_import_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
+        if (json_is_object(ferry_json_get(config, nested[i])) && !unused)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
                               nested[i]);
     }
@@ -111,7 +112,7 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
 {
     family_importer *import;
     FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), error));
+    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), import, error));
     return import(plan, config, error);
 }
 
