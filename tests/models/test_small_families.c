@@ -99,6 +99,19 @@ TEST(test_tables_of_umt5)
                   "tensor 'decoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is missing");
 }
 
+TEST(test_defaults_of_umt5)
+{
+    const edit edits[] = {{"config.json", "\"feed_forward_proj\": \"gated-gelu\",", ""},
+                          {"config.json", "\"dense_act_fn\": \"gelu_new\",", ""},
+                          {"config.json", "\"is_gated_act\": true,", ""},
+                          {"config.json", "\"layer_norm_epsilon\": 1e-06,", ""},
+                          {"config.json", "\"relative_attention_max_distance\": 12,", ""}};
+    const ferry_model_file *file = converted(variant(data_file("families/umt5"), edits, COUNT(edits)));
+    const ferry_stack *stack = &file->transformer.encoder;
+    assert_true(stack->gated && stack->activation == FERRY_GELU_TANH && stack->norm_eps == 1e-6f);
+    assert_true(stack->position.values[0] == 8 && stack->position.values[1] == 128);
+}
+
 /* ---- Pegasus ---- */
 
 TEST(test_text_of_pegasus)
@@ -197,6 +210,25 @@ TEST(test_tied_fsmt)
     const ferry_transformer *model = &converted(directory)->transformer;
     assert_ptr_equal(model->output.panels, model->decoder.embedding.panels);
     assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
+}
+
+TEST(test_defaults_of_fsmt)
+{
+    const edit edits[] = {{"config.json", "\"scale_embedding\": true,", ""},
+                          {"config.json", "\"activation_function\": \"relu\",", ""},
+                          {"config.json", "\"tie_word_embeddings\": false,", ""},
+                          {"config.json", "\"pad_token_id\": 1,", ""},
+                          {"config.json", "\"eos_token_id\": 2,", ""},
+                          {"config.json", "\"bos_token_id\": 0,", ""},
+                          {"config.json", "\"decoder_start_token_id\": 2,", ""},
+                          {"generation_config.json", NULL, "{}"}};
+    const ferry_model_file *file = converted(variant(data_file("families/fsmt"), edits, COUNT(edits)));
+    assert_true(file->transformer.embedding_scale == (float)sqrt(32));
+    assert_int_equal(file->transformer.encoder.activation, FERRY_RELU);
+    assert_false(file->transformer.tied_output || file->transformer.tied_embeddings);
+    assert_int_equal(file->generation.pad_id, 1);
+    assert_int_equal(file->generation.start_id, 2);
+    assert_int_equal(file->generation.eos_ids[0], 2);
 }
 
 TEST(test_decoding_of_fsmt)
