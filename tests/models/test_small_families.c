@@ -174,6 +174,10 @@ TEST(test_forms_of_fsmt)
     const ferry_transformer *model = &converted(source)->transformer;
     assert_true(model->output.panels != model->decoder.embedding.panels);
     item_list *list = read_items(source);
+    item *output = find_item(list, "model.decoder.output_projection.weight");
+    output->tensor.data = find_item(list, "model.decoder.embed_tokens.weight")->tensor.data;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    assert_true(converted(directory)->transformer.tied_output);
     remove_item(list, "model.decoder.output_projection.weight");
     remove_item(list, "model.decoder.embed_positions.weight");
     remove_item(list, "model.encoder.embed_positions.weight");

@@ -217,13 +217,25 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       ferry_import_source_path(plan->source), plan->prefix);
 }
 
+/* A family->output that is missing, or stored though it is the decoder's embedding. */
+static ferry_status tie_output(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
+{
+    if (family->output == NULL || plan->model.tied_output) return FERRY_OK;
+    const ferry_weights_entry *output = ferry_import_find(plan, plan->prefix, family->output);
+    const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
+    if (output != NULL)
+        FERRY_TRY(ferry_import_check_shape(output, plan->model.decoder.vocab_size, plan->model.d_model, error));
+    plan->model.tied_output =
+        output == NULL || (embedding != NULL && ferry_huggingface_same_numbers(output, embedding));
+    return FERRY_OK;
+}
+
 /* As plan->model.tied_embeddings and tied_output say. */
 static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
 {
     const char *const output = family->output != NULL ? family->output : "lm_head.weight";
     const char *const output_prefix = family->output != NULL ? plan->prefix : "";
-    if (family->output != NULL && ferry_import_find(plan, output_prefix, output) == NULL)
-        plan->model.tied_output = true;
+    FERRY_TRY(tie_output(plan, family, error));
     const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};
