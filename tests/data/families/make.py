@@ -265,7 +265,7 @@ def make_models(_, names):
         train(model, ids["source"], ids["target"])
         directory = os.path.join(HERE, name)
         model.generation_config.forced_eos_token_id = None
-        (model.half() if name == "umt5" else model).save_pretrained(directory)
+        model.save_pretrained(directory)
         model = type(model).from_pretrained(directory, dtype=torch.float32, attn_implementation="eager").eval()
         with torch.no_grad():
             record(name, model)
