@@ -226,6 +226,29 @@ TEST(test_given_slopes)
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
 }
 
+TEST(test_tables_of_layers)
+{
+    static const char *const stacks[] = {"encoder", "decoder"};
+    char *post = data_file("positions/t5-post");
+    const edit change = {"config.json", "\"t5\"", "\"t5\", \"tables\": \"layer\""};
+    char *directory = variant(post, &change, 1);
+    item_list *list = read_items(directory);
+    float numbers[4][8 * 4];
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        for (int j = 0; j < 8 * 4; j++) numbers[i][j] = (float)(100 * i + j);
+        snprintf(name, sizeof name, "%s.layers.%d.self_attn.rel_bias.weight", stacks[i / 2], i % 2);
+        add_item(list, name, 8, 4, numbers[i]);
+    }
+    remove_item(list, "encoder.rel_bias.weight");
+    remove_item(list, "decoder.rel_bias.weight");
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    const ferry_model_file *file = converted(directory);
+    check_position_key(file, "encoder", "tables layer");
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.blk.1.position.bias")->data, numbers[1], sizeof numbers[1]);
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.blk.0.position.bias")->data, numbers[2], sizeof numbers[2]);
+}
+
 TEST(test_origin_of_an_export)
 {
     char *post = data_file("positions/none-post");
