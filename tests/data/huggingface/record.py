@@ -21,8 +21,8 @@ import torch
 import transformers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INPUT = [9, 14, 11, 20, 7, 33, 12, 9, 27, 16, 8]  # and the end of sentence
-TARGET = [13, 21]                                 # after the start
+INPUT = [9, 14, 11, 20, 7, 33, 12, 9, 27, 16, 8, 10, 31, 5, 22, 13, 19, 6, 25]  # and the end of sentence
+TARGET = [13, 21]  # after the start
 TEXT = ("the quick brown fox jumps over the lazy dog and how vexingly quick daft zebras jump then there they that this than "
         "thing other another under over ever never")
 WORDS = 40
