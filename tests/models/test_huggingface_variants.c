@@ -156,7 +156,7 @@ static void check_logits(const json_t *base, const json_t *row, const char *labe
     if (!(worst <= tolerance)) fail_msg("%s: logits differ by %g", label, worst);
 }
 
-/* The ids of the first hypothesis, without any option. */
+/* The ids and the score of the first hypothesis, without any option. */
 static void check_ids(const json_t *base, const json_t *row, const char *label, const ferry_model *model)
 {
     int32_t S, count;
@@ -176,6 +176,9 @@ static void check_ids(const json_t *base, const json_t *row, const char *label, 
         char *wanted = json_dumps(json_object_get(row, "ids"), 0);
         fail_msg("%s: expected ids %s, found%s", label, wanted, (const char *)text.data);
     }
+    const json_t *score = json_object_get(row, "score");
+    const double difference = (double)ferry_result_score(result, 0, 0) - json_number_value(score);
+    if (score != NULL && !(fabs(difference) <= tolerance)) fail_msg("%s: scores differ by %g", label, difference);
     ferry_result_destroy(result);
 }
 

@@ -5,8 +5,9 @@ whose configuration, decoding defaults or tensors are varied. For tests/models/t
 
 A variant has its base, `set`, `remove` and `drop` (keys that are set or removed, files that go) and `tensors` (changes of
 the weights). What transformers does with it: `fails`, or the last row of `logits` for INPUT and TARGET, and the `ids` that
-generate() makes without any argument. What Ferry does is the same, unless `ferry` says otherwise: "refuses" with what the
-message contains, or "is as" with the variant of the same base whose results it has. Needs transformers 5.23, sentencepiece.
+generate() makes by these files alone, with their `score` where it searched. What Ferry does is the same, unless `ferry` says
+otherwise: "refuses" with what the message contains, or "is as" with the variant of the same base whose results it has.
+Needs transformers 5.23, sentencepiece.
 """
 import io
 import json
@@ -484,7 +485,10 @@ def run(directory, base):
         logits = model(input_ids=inputs, decoder_input_ids=torch.tensor([[start] + TARGET])).logits[0, -1]
         made = {"logits": [round(number, 5) for number in logits.tolist()]}
         try:
-            made["ids"] = without_ends(model.generate(inputs)[0].tolist(), model.generation_config.eos_token_id)
+            best = model.generate(inputs, return_dict_in_generate=True, output_scores=True)
+            made["ids"] = without_ends(best.sequences[0].tolist(), model.generation_config.eos_token_id)
+            if "sequences_scores" in best:
+                made["score"] = round(best.sequences_scores[0].item(), 6)
         except Exception as problem:
             made["fails"] = "%s: %s" % (type(problem).__name__, str(problem)[:90])
     return made
