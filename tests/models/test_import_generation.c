@@ -68,6 +68,8 @@ TEST(test_generation_config)
 
     file = converted_generation("{\"max_length\": 1e30, \"early_stopping\": true}"); /* no limit */
     assert_int_equal(file->generation.decoding.max_length, 4096);
+    file = converted_generation("{\"max_length\": 9999999999999999999, \"early_stopping\": true}"); /* above 2^63 */
+    assert_int_equal(file->generation.decoding.max_length, 4096);
     file = converted_generation("{\"max_length\": 4098, \"early_stopping\": true}");
     assert_int_equal(file->generation.decoding.max_length, 4096);
     file = converted_generation("{\"max_length\": 4096, \"max_new_tokens\": 1000000000, \"early_stopping\": true}");

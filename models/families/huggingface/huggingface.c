@@ -23,12 +23,25 @@ static const struct {
     {"t5", "T5For", ferry_import_t5, NULL},
     {"t5", "T5With", ferry_import_t5, NULL},
     {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", NULL, "position biases that differ between layers"},
+    {"umt5", "UMT5", ferry_import_t5, NULL},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
-    {"pegasus", "Pegasus", NULL, "its tokenizer, whose ids are shifted SentencePiece ids"},
-    {"fsmt", "FSMT", NULL, "its tokenizer, Moses' with merged pairs"},
+    {"mvp", "Mvp", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot", "BlenderbotFor", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot-small", "BlenderbotSmall", NULL, "its tokenizer, merged pairs with a pattern of its own"},
+    {"led", "LED", NULL, "sparse attention"},
+    {"longt5", "LongT5", NULL, "sparse attention"},
+    {"pegasus_x", "PegasusX", NULL, "sparse attention"},
+    {"bigbird_pegasus", "BigBirdPegasus", NULL, "sparse attention"},
+    {"plbart", "PLBart", NULL, "its tokenizer, with languages of programs"},
+    {"prophetnet", "ProphetNet", NULL, "a decoder that predicts several tokens at once"},
+    {"xlm-prophetnet", "XLMProphetNet", NULL, "a decoder that predicts several tokens at once"},
+    {"seamless_m4t", "SeamlessM4TFor", NULL, "speech"},
+    {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, "speech"},
+    {"encoder-decoder", "EncoderDecoder", NULL, "stacks of two other families in one model"},
+    {"pegasus", "PegasusFor", ferry_import_pegasus, NULL},
+    {"fsmt", "FSMT", ferry_import_fsmt, NULL},
     {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
@@ -54,9 +67,10 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
                           config.file, families[i].model_type, families[i].missing);
     }
     const char *found = type != NULL ? type : class != NULL ? class : "nothing";
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found '%s'", config.file,
-                      ferry_printable_view(ferry_text_view(found)).text);
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
+        config.file, ferry_printable_view(ferry_text_view(found)).text);
 }
 
 /* Choices that change the network. */
@@ -134,7 +148,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
                                    {"vocab_size", .integer = &size, 1, FERRY_MAX_VOCABULARY}};
     model->d_model = 1024;
     plan->model.tied_embeddings = true;
-    plan->model.tied_output = true;
+    plan->model.tied_output = !family->untied_output;
     FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
     FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
@@ -203,9 +217,12 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
 }
 
 /* As plan->model.tied_embeddings and tied_output say. */
-static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
+static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
 {
-    static const char output[] = "lm_head.weight";
+    const char *const output = family->output != NULL ? family->output : "lm_head.weight";
+    const char *const output_prefix = family->output != NULL ? plan->prefix : "";
+    if (family->output != NULL && ferry_import_find(plan, output_prefix, output) == NULL)
+        plan->model.tied_output = true;
     const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};
@@ -228,7 +245,7 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
         FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
     }
     if (plan->model.tied_output) return FERRY_OK;
-    FERRY_TRY(ferry_import_take(plan, "", output, V, model->d_model, &tensor, error));
+    FERRY_TRY(ferry_import_take(plan, output_prefix, output, V, model->d_model, &tensor, error));
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
 
@@ -260,7 +277,7 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
     ferry_huggingface_find_prefix(plan, prefixes);
     FERRY_TRY(family->position(plan, false, error));
     FERRY_TRY(family->position(plan, true, error));
-    FERRY_TRY(add_embeddings(plan, error));
+    FERRY_TRY(add_embeddings(plan, family, error));
     if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
@@ -272,11 +289,8 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
     if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s%s", ferry_import_source_path(plan->source), name,
-                      ferry_import_has_file(plan, "tokenizer.json")
-                          ? "; tokenizer.json alone is not enough: take that file from the model that this one was "
-                            "made from"
-                          : ", which is missing");
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
+                      ferry_import_source_path(plan->source), name);
 }
 
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
