@@ -370,7 +370,7 @@ def decoding():
         "early stopping": {"early_stopping": True, "num_beams": 5, "length_penalty": 2.0},
         "never stopping": {"early_stopping": "never", "num_beams": 5, "length_penalty": 2.0},
         "long preferred": {"num_beams": 5, "length_penalty": 2.0}, "short preferred": {"length_penalty": -1.0, "early_stopping": True},
-        "max_new_tokens": {"max_new_tokens": 3}, "a length of 20": {"max_length": 20, "num_beams": 1, "min_length": 20},
+        "max_new_tokens": {"max_new_tokens": 2}, "a length of 20": {"max_length": 20, "num_beams": 1, "min_length": 20},
         "min_length": {"min_length": 8}, "min_new_tokens": {"min_new_tokens": 8},
         "min_new_tokens below min_length": {"min_new_tokens": 3, "min_length": 10},
         "no min_new_tokens, min_length": {"min_new_tokens": 0, "min_length": 10},
