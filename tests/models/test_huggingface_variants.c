@@ -55,6 +55,13 @@ static void change_item(item_list *list, const char *name, float factor, float s
     tensor->data = numbers;
 }
 
+static void fill_item(item_list *list, const char *name, json_int_t rows, json_int_t columns)
+{
+    float *numbers = kept_memory((size_t)(rows * columns) * sizeof *numbers);
+    for (json_int_t i = 0; i < rows * columns; i++) numbers[i] = (float)(i * 37 % 64) / 64 - 0.5f;
+    add_item(list, name, rows, columns, numbers);
+}
+
 static void strip_items(item_list *list, const char *prefix)
 {
     const size_t size = strlen(prefix);
@@ -101,8 +108,9 @@ static void change_tensors(const json_t *changes, const char *source, const char
             if (strcmp(kind, "shrink") == 0) change_item(list, name, 1.0f / 1024, 0);
             if (strcmp(kind, "remove") == 0) remove_item(list, name);
             if (strcmp(kind, "strip") == 0) strip_items(list, name);
-            if (strcmp(kind, "repeat") == 0)
-                repeat_layer(list, name, (int)json_integer_value(json_array_get(change, 2)));
+            const json_int_t rows = json_integer_value(json_array_get(change, 2));
+            if (strcmp(kind, "fill") == 0) fill_item(list, name, rows, json_integer_value(json_array_get(change, 3)));
+            if (strcmp(kind, "repeat") == 0) repeat_layer(list, name, (int)rows);
         }
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
 }

@@ -309,6 +309,17 @@ def tensors():
                       ferry=refuses("tensor 'model.encoder.layers.1.fc1.bias' is missing"))
     yield variant("mbart50", "no final_logits_bias", tensors=[("remove", "final_logits_bias")])
     yield variant("marian", "no final_logits_bias", tensors=[("remove", "final_logits_bias")])
+    tables = ["model.%s.embed_positions.weight" % stack for stack in ("encoder", "decoder")]
+    yield variant("marian", "stored positions", tensors=[("fill", name, 32, 16) for name in tables])
+    source, target, head = "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
+    separate = [("copy", "model.shared.weight", source), ("rename", "model.shared.weight", target), ("shift", target)]
+    own = {"share_encoder_decoder_embeddings": False}
+    yield variant("marian", "separate", own, tensors=separate)
+    yield variant("marian", "separate, the output too", own, tensors=separate + [("copy", target, head)])
+    yield variant("marian", "separate, another output", own, tensors=separate + [("copy", target, head), ("shift", head)],
+                  ferry=refuses("'lm_head.weight' differ, but the configuration says that they are one"))
+    yield variant("marian", "separate, untied", {**own, "tie_word_embeddings": False},
+                  tensors=separate + [("copy", target, head), ("shift", head)])
     yield variant("mbart50", "no positions", tensors=[("remove", "model.encoder.embed_positions.weight")],
                   ferry=refuses("tensor 'model.encoder.embed_positions.weight': expected a table of positions, found none"))
     yield variant("m2m100", "positions of version 4", tensors=[("copy", "model.encoder.layer_norm.weight",
@@ -424,6 +435,8 @@ def change_tensors(changes, weights):
             weights[rest[0]] = weights[name].clone()
         elif kind == "shift":
             weights[name] = weights[name] + 0.25
+        elif kind == "fill":
+            weights[name] = (torch.arange(rest[0] * rest[1]) * 37 % 64 / 64 - 0.5).reshape(rest)
         elif kind == "shrink":
             weights[name] = weights[name] / 1024
         elif kind == "remove":
