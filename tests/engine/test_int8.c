@@ -13,14 +13,16 @@ typedef struct family {
     const char *name, *from, *to;
 } family;
 
-static const family families[] = {{"marian-separate", NULL, NULL}, {"m2m100", "en", "de"}, {"t5", "en", "de"}};
+static const family families[] = {{"marian-separate", NULL, NULL},
+                                  {"huggingface-small/m2m100", "en", "de"},
+                                  {"huggingface-small/t5", "en", "de"}};
 
 /* The family's int8 model file. */
 static char *convert(const family *f)
 {
-    char *path = scratch_file(f->name);
+    char *path = new_scratch_file("int8.gguf");
     const ferry_import_options options = {.type = FERRY_I8};
-    CHECK(ferry_import(shared_file("models/huggingface-small/%s", f->name), path, &options, &error));
+    CHECK(ferry_import(shared_file("models/%s", f->name), path, &options, &error));
     return path;
 }
 

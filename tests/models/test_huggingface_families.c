@@ -34,11 +34,6 @@ TEST(test_t5_gated)
     check_family("t5gated", NULL, NULL);
 }
 
-TEST(test_marian)
-{
-    check_family("marian-separate", NULL, NULL);
-}
-
 /* ---- containers ---- */
 
 static bool is_of_the_source(ferry_view key)

@@ -83,14 +83,25 @@ char *data_file(const char *name, ...)
 
 char *shared_file(const char *name, ...)
 {
+    const char *const places[] = {getenv("FERRY_SHARED_DATA"), FERRY_TEST_DATA};
+    char *path = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        va_list arguments;
+        ferry_file_info info;
+        if (places[i] == NULL || places[i][0] == '\0') continue;
+        va_start(arguments, name);
+        path = formatted(places[i], name, arguments);
+        va_end(arguments);
+        if (ferry_file_examine(path, &info)) return path;
+    }
+    not_run(path);
+    return NULL;
+}
+
+bool large_data(void)
+{
     const char *place = getenv("FERRY_SHARED_DATA");
-    va_list arguments;
-    va_start(arguments, name);
-    char *path = formatted(place != NULL ? place : "", name, arguments);
-    va_end(arguments);
-    ferry_file_info info;
-    if (place == NULL || place[0] == 0 || !ferry_file_examine(path, &info)) not_run(path);
-    return path;
+    return place != NULL && place[0] != '\0';
 }
 
 char *scratch_file(const char *name)

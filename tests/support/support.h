@@ -42,9 +42,11 @@ void *kept_memory(size_t size);
 char *in_directory(const char *directory, const char *name);
 /* In the test data, `name` being a format of printf. */
 __attribute__((format(printf, 1, 2))) char *data_file(const char *name, ...);
-/* In the large golden data (environment variable FERRY_SHARED_DATA); where there is none, the test ends here as not
- * run. */
+/* In the large golden data (environment variable FERRY_SHARED_DATA) or, where that is not set or lacks it, in the test
+ * data, which hold small sets under the same names; where neither has it, the test ends here as not run. */
 __attribute__((format(printf, 1, 2))) char *shared_file(const char *name, ...);
+/* Whether there is large golden data. */
+bool large_data(void);
 /* In a directory of scratch files, which goes at exit. */
 char *scratch_file(const char *name);
 /* "NUMBER-name" there, another file at each call: Windows keeps the name of one that is still mapped. */

@@ -1,5 +1,9 @@
 #include "test.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
 enum { MOST_TESTS = 40 };
 
 static struct CMUnitTest tests[MOST_TESTS];
@@ -19,7 +23,26 @@ void add_test(int line, const char *name, CMUnitTestFunction test, CMFixtureFunc
     lines[at] = line;
 }
 
-int main(void)
+/* Leaves the tests with these names. */
+static bool choose(char **names, int count)
 {
+    struct CMUnitTest chosen[MOST_TESTS] = {{0}};
+    for (int n = 0; n < count; n++) {
+        int at = 0;
+        while (tests[at].name != NULL && strcmp(tests[at].name, names[n]) != 0) at++;
+        if (tests[at].name == NULL || n + 1 >= MOST_TESTS) {
+            fprintf(stderr, "no test '%s'\n", names[n]);
+            return false;
+        }
+        chosen[n] = tests[at];
+    }
+    memcpy(tests, chosen, sizeof tests);
+    return true;
+}
+
+/* Arguments: names of tests; none: all. */
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !choose(argv + 1, argc - 1)) return 2;
     return cmocka_run_group_tests(tests, NULL, NULL); /* unused entries have no name and do not run */
 }

@@ -169,6 +169,33 @@ static void change_always(const char *output)
     write_config(text);
 }
 
+/* In place, `nanoseconds` after the second 0 by its own time. */
+static struct stat rewrite_config(const char *text, long nanoseconds)
+{
+    const char *path = in_directory(source, "config.json");
+    const struct timespec times[] = {{.tv_nsec = nanoseconds}, {.tv_nsec = nanoseconds}};
+    struct stat status;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(stat(path, &status), 0);
+    return status;
+}
+
+/* Of the same size: only parts of a second tell. */
+TEST_WITH(test_a_change_within_a_second, set_up, NULL)
+{
+    struct stat first, other;
+    do {
+        first = rewrite_config("first", 1000000);
+        expect_model("first");
+        other = rewrite_config("other", 2000000);
+        expect_model("other");
+    } while (first.st_ctim.tv_sec != other.st_ctim.tv_sec); /* another second by the system's clock: once more */
+}
+
 TEST_WITH(test_changes_without_end, set_up, NULL)
 {
     meanwhile = change_always;

@@ -236,6 +236,18 @@ TEST(test_guessed_name)
     }
 }
 
+/* Of a translation nothing is cut: a piece may be the byte 0, or the end of a line. */
+TEST(test_any_byte_is_written)
+{
+    static const char text[] = "a\0b\nc\0";
+    const char *path = scratch_file("text");
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    ferry_output_text(out, (ferry_text){text, sizeof text - 1});
+    assert_int_equal(fclose(out), 0);
+    assert_true(ferry_view_equal(mapped_bytes(path), (ferry_view){"a\0b c\0", 6}));
+}
+
 /* What the system may do without failing. */
 TEST(test_interrupted_calls)
 {
