@@ -119,10 +119,14 @@ static void end_translating(void *user, ferry_status status)
 
 typedef struct variant_of_options {
     int32_t beam, nbest, scores, threads, batch, alignment;
+    float coverage_penalty; /* of CTranslate2's policy */
 } choice;
 
-static const choice choices[] = {
-    {1, 1, 0, 1, 16, 0}, {1, 1, 1, 1, 1, 0}, {3, 3, 1, 1, 2, 1}, {3, 1, 0, 2, 1, 0}, {1, 1, 0, 2, 16, 0}};
+static const choice choices[] = {{1, 1, 0, 1, 16, 0, 0},
+                                 {1, 1, 1, 1, 1, 0, 0},
+                                 {3, 3, 1, 1, 2, 1, 0},
+                                 {3, 1, 0, 2, 1, 0, 0.5f},
+                                 {1, 1, 0, 2, 16, 0, 0}};
 
 static void choose(work *w, const choice *chosen)
 {
@@ -132,6 +136,8 @@ static void choose(work *w, const choice *chosen)
     w->options.threads = chosen->threads;
     w->options.batch = chosen->batch;
     w->options.alignment = chosen->alignment;
+    w->options.coverage_penalty = chosen->coverage_penalty;
+    if (chosen->coverage_penalty != 0) w->options.policy = FERRY_POLICY_CTRANSLATE2;
 }
 
 static void fail_translating(work *w, const char *name)
@@ -156,7 +162,9 @@ static void fail_all(work *w, const char *name, size_t first, size_t last)
     w->model = model;
     CHECK(ferry_options_default(model, &w->options, sizeof w->options));
     w->options.max_length = 12;
+    const ferry_policy policy = w->options.policy;
     for (size_t i = first; i <= last; i++) {
+        w->options.policy = policy;
         choose(w, &choices[i]);
         fail_translating(w, name);
         snprintf(title, sizeof title, "%s: creating, threads %d", name, (int)w->options.threads);
