@@ -185,6 +185,21 @@ TEST(test_rotations_of_worked_vectors)
     }
 }
 
+/* The angles of the first 4 columns of 8 are those of a head of width 4. */
+TEST(test_rotations_of_part_of_a_head)
+{
+    static const float expected[] = {-1.984111f, 1.959901f, 2.462378f, 4.019800f, 5, 6, 7, 8};
+    ferry_position position = bind_rope("half", 8, 4);
+    ferry_position_state rows = {0};
+    extend_encoding(&position, &rows, 2);
+    float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}; /* two heads */
+    position.scheme->rotate(&position, &rows, x, 1, 1);
+    assert_true(largest_difference(x, expected, 8) < 2e-6);
+    assert_memory_equal(x, x + 8, 8 * sizeof *x);
+    ferry_position_state_destroy(&rows);
+    ferry_position_unbind(&position);
+}
+
 static double product_at(const ferry_position *position, const ferry_position_state *rows, int32_t i, int32_t j)
 {
     enum { K = 8 };

@@ -96,6 +96,24 @@ RANDOM_TEST(product_matches_double_precision)
     for (int32_t i = 0; i < COUNT(large); i++) check_product_shape(large[i][0], large[i][1], large[i][2], 3, 2);
 }
 
+/* One addition after all products, however many pieces they are computed in. */
+RANDOM_TEST(bias_is_added_last)
+{
+    static const int32_t widths[] = {17, 512, 513, 1100};
+    for (int32_t i = 0; i < COUNT(widths); i++) {
+        product_case c = new_product(5, widths[i], 37, 0, 0);
+        float *expected = new_memory(5 * 37 * sizeof *expected);
+        EACH_ISA(k)
+        {
+            (*k)->product(expected, 37, c.x, c.ldx, 5, c.panels, c.K, 37, NULL);
+            for (int32_t n = 0; n < 5 * 37; n++) expected[n] += c.bias[n % 37];
+            (*k)->product(c.y, c.ldy, c.x, c.ldx, 5, c.panels, c.K, 37, c.bias);
+            assert_same_bytes(c.y, expected, 5 * 37);
+        }
+        release_memory();
+    }
+}
+
 #if !defined(FERRY_WITHOUT_OPENBLAS)
 RANDOM_TEST(product_matches_openblas)
 {
@@ -179,6 +197,18 @@ RANDOM_TEST(tables_are_found_by_name)
     assert_non_null(ferry_kernels_find("neon"));
     assert_string_equal(ferry_kernels_available()[1 + (ferry_kernels_find("neon_dotprod") != NULL)]->isa, "plain");
 #endif
+}
+
+/* Those that run here, the fastest first. */
+RANDOM_TEST(tables_are_in_order)
+{
+    static const char *const names[] = {"amx",  "avx512vnni",   "avx512", "avxvnni",
+                                        "avx2", "neon_dotprod", "neon",   "plain"};
+    const ferry_kernels *const *table = ferry_kernels_available();
+    for (int32_t i = 0; i < COUNT(names); i++)
+        if (*table != NULL && strcmp((*table)->isa, names[i]) == 0) table++;
+    assert_null(*table);
+    assert_string_equal(table[-1]->isa, "plain");
 }
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
