@@ -29,15 +29,15 @@ void ferry_complain(const char *format, ...)
 }
 
 /* "Converts" a source into the contents of its configuration. */
-ferry_status ferry_convert(const char *path, const char *output, const ferry_import_options *options, bool quiet,
-                           ferry_error *error)
+ferry_status ferry_convert(const char *path, const char *output, const ferry_import_options *options,
+                           ferry_conversion *conversion, ferry_error *error)
 {
     if (full_disk != NULL && ferry_text_begins(output, full_disk))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot write: No space left on device", output);
     char text[64] = "", config[256];
     assert_string_equal(path, source);
     assert_int_equal(options->type, FERRY_F32);
-    assert_true(quiet);
+    assert_true(conversion->quiet);
     snprintf(config, sizeof config, "%s/config.json", path);
     FILE *file = fopen(config, "r");
     assert_non_null(file);

@@ -81,7 +81,9 @@ static bool convert(const char *path)
 {
     static const ferry_import_options options = {.type = FERRY_I8};
     ferry_error error;
-    return ferry_succeeded(ferry_convert(data_file("positions/none-post"), path, &options, true, &error), &error);
+    ferry_conversion conversion = {.quiet = true};
+    return ferry_succeeded(ferry_convert(data_file("positions/none-post"), path, &options, &conversion, &error),
+                           &error);
 }
 
 static bool write_picture(FILE *out, const void *user)
