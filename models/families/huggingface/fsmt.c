@@ -22,7 +22,6 @@ static const ferry_huggingface_class fsmt = {.vocab_size = WORDS,
                                              .pad_id = 1,
                                              .start_id = 2,
                                              .eos_id = 2,
-                                             .forced_last_id = 2,
                                              .untied_output = true,
                                              .output = "decoder.output_projection.weight",
                                              .position = read_position};

@@ -15,7 +15,6 @@ static const ferry_huggingface_class pegasus = {.vocab_size = 50265,
                                                 .pad_id = 0,
                                                 .start_id = 0,
                                                 .eos_id = 1,
-                                                .forced_last_id = 1,
                                                 .pre_norm = true,
                                                 .output_bias = true,
                                                 .position = ferry_huggingface_marian_position};

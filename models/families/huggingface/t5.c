@@ -12,14 +12,13 @@ enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 typedef struct t5_class {
     const char *model_type, *name_start, *kind;
     bool mt5;        /* mT5's sizes */
-    bool tie;        /* tie_word_embeddings */
-    bool scales;     /* where that is true, the decoder's output is multiplied by d^-1/2 */
+    bool scales;     /* where tie_word_embeddings is true, the decoder's output is multiplied by d^-1/2 */
     bool layer_bias; /* each layer has a bias, not the first for all */
 } t5_class;
 static const t5_class classes[] = {
-    {"umt5", "UMT5", "huggingface-umt5", .mt5 = true, .tie = true, .scales = true, .layer_bias = true},
+    {"umt5", "UMT5", "huggingface-umt5", .mt5 = true, .scales = true, .layer_bias = true},
     {"mt5", "MT5", "huggingface-mt5", .mt5 = true},
-    {"t5", "", "huggingface-t5", .tie = true, .scales = true},
+    {"t5", "", "huggingface-t5", .scales = true},
 };
 
 typedef struct t5_choices {
@@ -93,7 +92,7 @@ static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_e
 {
     const t5_class *class;
     FERRY_TRY(find_class(config, &class, error));
-    *choices = (t5_choices){.class = class, .buckets = 32, .max_distance = 128, .tie = class->tie};
+    *choices = (t5_choices){.class = class, .buckets = 32, .max_distance = 128, .tie = true};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
     FERRY_TRY(ferry_json_integer(config, "relative_attention_max_distance", choices->buckets / 2 + 1, MAX_DISTANCE,
