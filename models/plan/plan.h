@@ -169,9 +169,9 @@ ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const f
                                   int32_t first_row, int32_t rows, ferry_error *error);
 /* `position` of the export layout. */
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 + p·2^-23 (half types: 1e-3): sinusoidal, split or
- * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows first_row …
- * are learned positions. */
+/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 + p·2^-23 (half types: 1e-3): sinusoidal,
+ * split or interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows
+ * first_row … are learned positions. */
 ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                          int32_t first_row, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */

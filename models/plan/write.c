@@ -97,9 +97,10 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 
 static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
 {
-    static const ferry_gguf_type elements[] = {
-        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT, [FERRY_KEY_SIZES] = FERRY_GGUF_U64,
-        [FERRY_KEY_REALS] = FERRY_GGUF_F64};
+    static const ferry_gguf_type elements[] = {[FERRY_KEY_IDS] = FERRY_GGUF_I32,
+                                               [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT,
+                                               [FERRY_KEY_SIZES] = FERRY_GGUF_U64,
+                                               [FERRY_KEY_REALS] = FERRY_GGUF_F64};
     const char *place = group + key->place;
     const void *values;
     ferry_view bytes;

@@ -231,8 +231,7 @@ TEST(test_text_of_fsmt)
     assert_int_equal(file->text.special_count, 4);
     assert_int_equal(file->text.languages.default_source, find_language(&file->text.languages, "en eng"));
     /* The model's own languages, where the tokenizer names none. */
-    const edit edits[] = {{"tokenizer_config.json", "\"langs\"", "\"unknown\""},
-                          {"config.json", "\"en\",", "\"ru\","}};
+    const edit edits[] = {{"tokenizer_config.json", "\"langs\"", "\"unknown\""}, {"config.json", "\"en\",", "\"ru\","}};
     file = converted(variant(source, edits, 2));
     assert_true(has_text(file->text.source_moses, "ru") && has_text(file->text.target_moses, "de"));
     refuse_edits(source, rows, COUNT(rows));

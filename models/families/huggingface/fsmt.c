@@ -63,7 +63,8 @@ static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer
 {
     const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
     const json_t *pair = ferry_json_get(json, "langs");
-    const char *source = json_string_value(json_array_get(pair, 0)), *target = json_string_value(json_array_get(pair, 1));
+    const char *source = json_string_value(json_array_get(pair, 0)),
+               *target = json_string_value(json_array_get(pair, 1));
     if (json_array_size(pair) != 2 || source == NULL || target == NULL || *source == 0 || *target == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
     plan->text.source_moses = ferry_text_view(source);
@@ -102,9 +103,12 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *erro
     FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
     text->source_unk_id = ferry_import_piece_id(source, "<unk>");
     const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),  ferry_import_piece_id(target, "<pad>"),
-                               ferry_import_piece_id(target, "</s>"), ferry_import_piece_id(target, "<unk>"),
-                               plan->generation.pad_id,               plan->generation.start_id};
+    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),
+                               ferry_import_piece_id(target, "<pad>"),
+                               ferry_import_piece_id(target, "</s>"),
+                               ferry_import_piece_id(target, "<unk>"),
+                               plan->generation.pad_id,
+                               plan->generation.start_id};
     FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
     return ferry_import_special(plan, special, 6, error);
 }

@@ -25,7 +25,8 @@ static ferry_status open_file(ferry_import_plan *plan, ferry_tokenizer_json *jso
     ferry_view text;
     if (version.value != NULL) {
         FERRY_TRY(ferry_json_place_text(&version, &text, error));
-        if (!ferry_view_is(text, "1.0")) return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
+        if (!ferry_view_is(text, "1.0"))
+            return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
     }
     return ferry_import_pieces(plan, json->piece_count, &json->pieces, error);
 }
@@ -106,7 +107,8 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *e
     added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};
-    if (added.ids == NULL || added.flags == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
+    if (added.ids == NULL || added.flags == NULL)
+        return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
     FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &added.words, error));
     const ferry_status status = read_all_added(json, &list, &added, error);
     ferry_vocabulary_destroy(&added.words);

@@ -9,11 +9,12 @@
 #include "tokenizer/vocabulary.h"
 
 static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_json_place *place, size_t count,
-                             ferry_error *error)
+                                ferry_error *error)
 {
     if (count <= (size_t)json->piece_count) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected at most %d pieces, as the embeddings have, found %zu",
-                      place->file, place->path.text, (int)json->piece_count, count);
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: '%s': expected at most %d pieces, as the embeddings have, found %zu", place->file,
+                      place->path.text, (int)json->piece_count, count);
 }
 
 /* ---- Unigram ---- */
@@ -206,7 +207,8 @@ static ferry_status read_bpe(ferry_tokenizer_json *json, const ferry_json_place 
 ferry_status ferry_tokenizer_json_model(ferry_tokenizer_json *json, ferry_error *error)
 {
     const ferry_json_place model = ferry_json_place_get(&json->root, "model"),
-                           words = ferry_json_place_get(&model, "vocab"), merges = ferry_json_place_get(&model, "merges");
+                           words = ferry_json_place_get(&model, "vocab"),
+                           merges = ferry_json_place_get(&model, "merges");
     /* Old files lack the type. */
     const bool untyped = ferry_json_place_get(&model, "type").value == NULL;
     if (ferry_json_place_is(&model, "Unigram") || (untyped && json_is_array(words.value)))
