@@ -130,6 +130,8 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     status = ferry_import_source_check(source, NULL, status, error);
     if (status == FERRY_OK)
         status = ferry_import_source_check(source, output, ferry_import_write(&plan, output, options, error), error);
+    if (status == FERRY_OK && options->complete != NULL)
+        options->complete(options->user, ferry_import_source_read_bytes(source));
     ferry_import_plan_destroy(&plan);
     ferry_import_source_close(source);
     return status;

@@ -74,6 +74,13 @@ static int compare_substitution(const void *key, const void *element)
     return (code_point > from) - (code_point < from);
 }
 
+const char *ferry_punctuation_ascii(uint32_t code_point)
+{
+    const substitution *found = bsearch(&code_point, substitutions, sizeof substitutions / sizeof *substitutions,
+                                        sizeof *substitutions, compare_substitution);
+    return found != NULL ? found->to : NULL;
+}
+
 static int compare_range(const void *key, const void *element)
 {
     const range *r = element;
@@ -112,12 +119,9 @@ static void put_byte(const cleaning *into, char byte, size_t place)
 static void put_character(const cleaning *into, ferry_view text, size_t begin, size_t end, bool valid,
                           uint32_t code_point)
 {
-    const substitution *found = valid
-                                    ? bsearch(&code_point, substitutions, sizeof substitutions / sizeof *substitutions,
-                                              sizeof *substitutions, compare_substitution)
-                                    : NULL;
-    if (found != NULL)
-        for (const char *to = found->to; *to != '\0'; to++) put_byte(into, *to, *to == ' ' ? end : begin);
+    const char *to = valid ? ferry_punctuation_ascii(code_point) : NULL;
+    if (to != NULL)
+        for (; *to != '\0'; to++) put_byte(into, *to, *to == ' ' ? end : begin);
     else if (valid && becomes_blank(code_point))
         put_byte(into, ' ', begin);
     else

@@ -11,4 +11,7 @@
  * character that it replaces. Errors: MEMORY; *clean is then unspecified but still owned, *places NULL. */
 ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_t **places, ferry_error *error);
 
+/* What stands for a full-width or typographic character in ASCII; NULL: the character itself. */
+const char *ferry_punctuation_ascii(uint32_t code_point);
+
 #endif

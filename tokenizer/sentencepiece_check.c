@@ -183,7 +183,7 @@ static ferry_status check_trie(ferry_cursor *bytes, ferry_view replacements, con
     return status;
 }
 
-static ferry_status check_charsmap(ferry_view charsmap, const char *name, ferry_error *error)
+ferry_status ferry_spm_check_charsmap(ferry_view charsmap, const char *name, ferry_error *error)
 {
     ferry_cursor cursor = cursor_of(charsmap);
     uint32_t size;
@@ -205,7 +205,8 @@ static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_er
     while (ferry_cursor_left(&cursor) > 0) {
         proto_field field;
         if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
-        if (field.number == 2 && field.wire == WIRE_BYTES) FERRY_TRY(check_charsmap(field.bytes, name, error));
+        if (field.number == 2 && field.wire == WIRE_BYTES)
+            FERRY_TRY(ferry_spm_check_charsmap(field.bytes, name, error));
     }
     return FERRY_OK;
 }

@@ -17,5 +17,7 @@ enum { FERRY_SPM_MAX_PIECES = 1 << 20 };
  * however many and long, and print if their pieces differ from the recorded ones. `name` is for messages. Errors:
  * FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error);
+/* The same for a normalization table alone, the `precompiled_charsmap` of a ModelProto. */
+ferry_status ferry_spm_check_charsmap(ferry_view charsmap, const char *name, ferry_error *error);
 
 #endif

@@ -77,6 +77,9 @@ static ferry_status map_pieces(ferry_tokenizer_side *side, ferry_error *error)
 static void empty_side(ferry_tokenizer_side *side)
 {
     ferry_spm_destroy(side->own_spm);
+    ferry_text_rules_destroy(side->rules);
+    ferry_unigram_destroy(&side->unigram);
+    ferry_bpe_destroy(side->bpe);
     ferry_vocabulary_destroy(&side->vocabulary);
     free(side->id_of_spm);
 }
@@ -98,10 +101,46 @@ static void destroy_side(ferry_tokenizer_side *side)
     free(side);
 }
 
+static ferry_status fill_words(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
+{
+    const ferry_unigram_config unigram = {.pieces = config->source_pieces,
+                                          .scores = config->scores,
+                                          .count = config->source_count,
+                                          .unknown = config->source_unk,
+                                          .byte_fallback = config->byte_fallback};
+    ferry_text_rules_config rules = config->rules;
+    rules.pieces = config->source_pieces;
+    rules.piece_count = config->source_count;
+    if (config->source_pieces != config->target_pieces)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "a tokenizer of words: expected one vocabulary for both sides");
+    if (config->scores != NULL) FERRY_TRY(ferry_unigram_create(&unigram, &side->unigram, error));
+    return ferry_text_rules_create(&rules, &side->rules, error);
+}
+
+/* For side->vocabulary and side->unk. */
+static ferry_status fill_merges(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, bool target,
+                                ferry_error *error)
+{
+    const ferry_bpe_config bpe = {
+        .kind = config->bpe,
+        .merges = target ? config->target_merges : config->source_merges,
+        .merge_count = target ? config->target_merge_count : config->source_merge_count,
+        .vocabulary = &side->vocabulary,
+        .unknown = side->unk,
+        .word_end = config->word_end,
+        .fuse_unknown = config->fuse_unknown,
+        .byte_fallback = config->byte_fallback,
+        .whole_words = config->whole_words,
+    };
+    return ferry_bpe_create(&bpe, target ? "target merges" : "source merges", &side->bpe, error);
+}
+
 static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
 {
     side->unk = config->source_unk;
     FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &side->vocabulary, error));
+    if (config->scores != NULL || config->bpe == FERRY_BPE_TOKENIZERS) FERRY_TRY(fill_words(side, config, error));
+    if (config->bpe != FERRY_BPE_NONE) return fill_merges(side, config, false, error);
     if (config->source_model.size == 0) return FERRY_OK;
     FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &side->own_spm, error));
     side->spm = side->own_spm;
@@ -110,13 +149,29 @@ static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenize
 
 static bool is_one_model(const ferry_tokenizer_config *config)
 {
-    return config->source_model.data == config->target_model.data;
+    return config->source_model.data == config->target_model.data && config->source_merges == config->target_merges;
+}
+
+static ferry_status fill_moses(ferry_tokenizer *tokenizer, ferry_error *error)
+{
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    const ferry_moses_config moses = {
+        .source_language = config->source_moses,
+        .target_language = config->target_moses,
+        .fsmt = config->bpe == FERRY_BPE_FSMT,
+    };
+    if (!ferry_tokenizer_has_subwords(tokenizer))
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
+    if (config->target_moses.size == 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected a language of the target side, too");
+    return ferry_moses_create(&moses, &tokenizer->moses, error);
 }
 
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
     tokenizer->config = *config;
     FERRY_TRY(mark_special(tokenizer, error));
+    if (config->source_moses.size > 0) FERRY_TRY(fill_moses(tokenizer, error));
     FERRY_TRY(fill_source(&tokenizer->source, config, error));
     if (config->source_pieces == config->target_pieces && is_one_model(config))
         atomic_store(&tokenizer->target, &tokenizer->source);
@@ -145,6 +200,7 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
     ferry_tokenizer_side *target = atomic_load(&tokenizer->target);
     if (target != &tokenizer->source) destroy_side(target);
     empty_side(&tokenizer->source);
+    ferry_moses_destroy(tokenizer->moses);
     free(tokenizer->special);
     free(tokenizer);
 }
@@ -165,14 +221,17 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
-    const bool segments = config->source_model.size > 0;
-    if (segments && config->target_model.size == 0)
+    const bool segments = config->source_model.size > 0, merges = config->bpe != FERRY_BPE_NONE;
+    if ((segments && config->target_model.size == 0) ||
+        (merges && !is_one_model(config) && config->target_merge_count == 0))
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "the model file has no SentencePiece model of the target side: convert the original again, "
-                          "with that file beside the source's");
+                          "the model file has no %s of the target side: convert the original again, with that file "
+                          "beside the source's",
+                          merges ? "merges" : "SentencePiece model");
     side->unk = ferry_tokenizer_target_unknown(tokenizer);
     if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
+    if (merges) return fill_merges(side, config, true, error);
     if (!segments) return FERRY_OK;
     side->spm = tokenizer->source.spm;
     if (!is_one_model(config)) {
@@ -211,6 +270,8 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
 /* Of a text, which is segmented as it is, or cleaned: then a place of the clean text maps to one of the original. */
 typedef struct encoding {
     const ferry_tokenizer_side *side;
+    bool target;
+    const ferry_moses *moses; /* NULL: none */
     ferry_ids *ids;
     ferry_ranges *ranges;  /* NULL: not wanted */
     ferry_borders borders; /* of the segmented text */
@@ -264,6 +325,95 @@ static ferry_status take_piece(void *user, const ferry_spm_part *part)
     return append_part(into, part, unknown ? find_or_unknown(side, part->piece) : side->id_of_spm[part->id]);
 }
 
+/* ---- words ---- */
+
+/* The word that is segmented, and where the part before it ended. */
+typedef struct word_encoding {
+    encoding *into;
+    ferry_unigram_scratch scratch;
+    ferry_bpe_scratch bpe_scratch;
+    const ferry_rule_word *word;
+    size_t done;
+} word_encoding;
+
+/* What is between two parts belongs to the second. */
+static ferry_status take_id(void *user, size_t begin, size_t end, int32_t id)
+{
+    word_encoding *words = user;
+    const ferry_view text = words->word->text;
+    const size_t place = words->word->from[end];
+    ferry_spm_part part = {.piece = {text.data + begin, end - begin}, .begin = words->done, .end = words->done};
+    if (place > words->done) words->done = part.end = place;
+    return append_part(words->into, &part, id);
+}
+
+static ferry_status take_word(void *user, const ferry_rule_word *word)
+{
+    word_encoding *words = user;
+    words->word = word;
+    const ferry_tokenizer_side *side = words->into->side;
+    if (word->id >= 0) return take_id(words, 0, word->text.size, word->id);
+    if (side->bpe != NULL)
+        return ferry_bpe_segment(side->bpe, word->text, &words->bpe_scratch, take_id, words, words->into->error);
+    return ferry_unigram_segment(&side->unigram, word->text, &words->scratch, take_id, words, words->into->error);
+}
+
+static ferry_status append_words(encoding *into, ferry_view text)
+{
+    word_encoding words = {.into = into};
+    const ferry_status status = ferry_text_rules_apply(into->side->rules, text, take_word, &words, into->error);
+    free(words.scratch.nodes);
+    ferry_bpe_scratch_destroy(&words.bpe_scratch);
+    return status;
+}
+
+/* ---- words between blanks ---- */
+
+/* The word that is segmented. */
+typedef struct subword_encoding {
+    encoding *into;
+    ferry_bpe_scratch scratch;
+    const char *word;
+    size_t place; /* in the text */
+} subword_encoding;
+
+static ferry_status take_subword(void *user, size_t begin, size_t end, int32_t id)
+{
+    const subword_encoding *words = user;
+    const ferry_spm_part part = {.piece = {words->word + begin, end - begin},
+                                 .begin = words->place + begin,
+                                 .end = words->place + end};
+    return append_part(words->into, &part, id);
+}
+
+static bool ends_line(char c)
+{
+    return c == ' ' || c == '\r' || c == '\n';
+}
+
+/* For subword-nmt, other white space is part of a word, but for the ends of a line. */
+static ferry_status append_subwords(encoding *into, ferry_view text)
+{
+    subword_encoding words = {.into = into};
+    ferry_status status = FERRY_OK;
+    size_t at = 0;
+    while (text.size > 0 && ends_line(text.data[text.size - 1])) text.size--;
+    while (at < text.size && ends_line(text.data[at])) at++;
+    while (at < text.size && status == FERRY_OK) {
+        const char *blank = memchr(text.data + at, ' ', text.size - at);
+        const size_t end = blank != NULL ? (size_t)(blank - text.data) : text.size;
+        words.word = text.data + at;
+        words.place = at;
+        status = ferry_bpe_segment(into->side->bpe, (ferry_view){words.word, end - at}, &words.scratch, take_subword,
+                                   &words, into->error);
+        at = end + 1;
+    }
+    ferry_bpe_scratch_destroy(&words.scratch);
+    return status;
+}
+
+/* ---- all of it ---- */
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -287,27 +437,37 @@ static ferry_status append_pieces(encoding *into, ferry_view text)
 static ferry_status segment(encoding *into, ferry_view text)
 {
     into->borders.text = text;
+    if (into->side->rules != NULL) return append_words(into, text);
+    if (into->side->bpe != NULL) return append_subwords(into, text);
     if (into->side->spm == NULL) return append_pieces(into, text);
     return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
 }
 
+static ferry_status clean(const encoding *into, ferry_view text, ferry_string *output, size_t **places)
+{
+    size_t **const wanted = into->ranges != NULL ? places : NULL;
+    if (into->moses == NULL) return ferry_punctuation_clean(text, output, wanted, into->error);
+    if (into->target) return ferry_moses_tokenize_target(into->moses, text, output, wanted, into->error);
+    return ferry_moses_tokenize(into->moses, text, output, wanted, into->error);
+}
+
 static ferry_status clean_and_segment(encoding *into, ferry_view text)
 {
-    ferry_string clean = {0};
+    ferry_string output = {0};
     size_t *places = NULL;
-    ferry_status status = ferry_punctuation_clean(text, &clean, into->ranges != NULL ? &places : NULL, into->error);
+    ferry_status status = clean(into, text, &output, &places);
     into->places = places;
-    if (status == FERRY_OK) status = segment(into, (ferry_view){clean.data, clean.size});
-    free(clean.data);
+    if (status == FERRY_OK) status = segment(into, (ferry_view){output.data, output.size});
+    free(output.data);
     free(places);
     return status;
 }
 
-static ferry_status append_text(const ferry_tokenizer *tokenizer, const ferry_tokenizer_side *side, ferry_view text,
-                                ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
+static ferry_status append_text(const ferry_tokenizer *tokenizer, encoding *into, ferry_view text)
 {
-    encoding into = {.side = side, .ids = ids, .ranges = ranges, .error = error};
-    return (tokenizer->config.opus_punctuation ? clean_and_segment : segment)(&into, text);
+    into->moses = tokenizer->moses;
+    const bool cleans = tokenizer->config.opus_punctuation || into->moses != NULL;
+    return (cleans ? clean_and_segment : segment)(into, text);
 }
 
 /* Ids without text, at `place`. */
@@ -331,7 +491,8 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
         const int32_t id = find_or_unknown(&tokenizer->source, tag);
         FERRY_TRY(append_added(&id, 1, 0, ids, ranges, error));
     }
-    FERRY_TRY(append_text(tokenizer, &tokenizer->source, text, ids, ranges, error));
+    encoding into = {.side = &tokenizer->source, .ids = ids, .ranges = ranges, .error = error};
+    FERRY_TRY(append_text(tokenizer, &into, text));
     return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
@@ -350,5 +511,6 @@ ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, fer
     FERRY_TRY(find_target(tokenizer, &side, error));
     ids->count = 0;
     if (ranges != NULL) ranges->count = 0;
-    return append_text(tokenizer, side, text, ids, ranges, error);
+    encoding into = {.side = side, .target = true, .ids = ids, .ranges = ranges, .error = error};
+    return append_text(tokenizer, &into, text);
 }

@@ -3,16 +3,43 @@
  *     text → (leading tag) → (punctuation) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
  *
- * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
- * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
+ * or, as Hugging Face's `tokenizers` goes (text_rules.h):
+ *
+ *     text → added tokens, words → the best pieces of each (unigram.h, bpe.h) → ids, prefix and suffix around them
+ *
+ * or, as subword-nmt and FSMT go:
+ *
+ *     text → words between blanks → pieces (bpe.h) → ids, prefix and suffix around them
+ *     ids → pieces, special ones left out → words of pieces with "@@", or up to one with "</w>" → text
+ *
+ * or, as Argos Translate and FSMT go, with Moses' words (moses.h) before and after that. Segmenting needs the source
+ * side's SentencePiece model; joining pieces needs none. Without a model the caller segments: a text is pieces
+ * separated by white space, and a translation is pieces separated by single blanks. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/string_buffer.h"
+#include "bpe.h"
+#include "text_rules.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
+
+/* What pieces <0xNN> are in a translation. */
+typedef enum ferry_decoder_bytes {
+    FERRY_BYTES_EACH, /* bytes; each that is ill-formed becomes U+FFFD */
+    FERRY_BYTES_RUN,  /* bytes; in a run that is ill-formed, each becomes U+FFFD */
+    FERRY_BYTES_NONE  /* pieces like others */
+} ferry_decoder_bytes;
+
+/* What becomes of blanks at the ends of a translation. */
+typedef enum ferry_decoder_blanks {
+    FERRY_BLANKS_TRIM,        /* all white space is left out */
+    FERRY_BLANKS_FIRST_PIECE, /* every "▁" of the first piece is left out */
+    FERRY_BLANKS_FIRST_BLANK, /* one blank at the beginning is left out */
+    FERRY_BLANKS_KEEP
+} ferry_decoder_blanks;
 
 typedef struct ferry_tokenizer_config {
     ferry_view source_model;         /* serialized SentencePiece ModelProto; empty: a text is pieces */
@@ -31,6 +58,25 @@ typedef struct ferry_tokenizer_config {
     /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
      * blanks, blanks are squeezed. */
     bool opus_punctuation;
+    /* Instead of SentencePiece models; both sides then have one vocabulary. */
+    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
+    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
+    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
+    ferry_decoder_bytes bytes;
+    ferry_decoder_blanks blanks;
+    /* Byte pair encoding of the words that `rules` make (FERRY_BPE_TOKENIZERS), or of those between blanks. Merges are
+     * as in ferry_bpe_config. */
+    ferry_bpe_kind bpe;
+    const ferry_view *source_merges; /* [source_merge_count] */
+    size_t source_merge_count;
+    const ferry_view *target_merges; /* [target_merge_count]; the same pointer: the same merges; else none: not known */
+    size_t target_merge_count;
+    ferry_view word_end; /* of FERRY_BPE_TOKENIZERS, as the next two */
+    bool fuse_unknown;
+    bool whole_words;
+    /* Moses' words are made of a text before `bpe`, and joined after it; empty: none. */
+    ferry_view source_moses; /* its language */
+    ferry_view target_moses; /* that of translations; empty exactly if the other is */
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 
@@ -66,9 +112,10 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
 /* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
 
-/* The tables of pieces, their bytes, the target's model, and the prefix and suffix ids must outlive the tokenizer; the
- * rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is immutable: threads
- * may share it. Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary), UNSUPPORTED, MEMORY. */
+/* The tables of pieces, their bytes, the target's model, merges, and the prefix and suffix ids must outlive the
+ * tokenizer; the rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is
+ * immutable: threads may share it. Errors: FORMAT (not a SentencePiece model; an id outside its vocabulary),
+ * UNSUPPORTED, MEMORY. */
 ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
                                     ferry_error *error);
 /* NULL is allowed. */
@@ -96,8 +143,9 @@ ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, fer
 /* The target vocabulary's "<unk>"; -1: it has none. */
 int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
 
-/* Sets *text to the text of `ids` [count], without white space at either end. Each ill-formed byte becomes U+FFFD.
- * Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but still owned. */
+/* Sets *text to the text of `ids` [count], without white space at either end unless `blanks` keeps it. Each ill-formed
+ * byte becomes U+FFFD. Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but
+ * still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);
 /* What stands in place of an id's own text. */

@@ -30,8 +30,30 @@ uint32_t ferry_unicode_lower(uint32_t c)
     return (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
 
+bool ferry_unicode_is_digit(uint32_t c)
+{
+    return utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_ND;
+}
+
+bool ferry_unicode_is_control(uint32_t c)
+{
+    switch (utf8proc_category((utf8proc_int32_t)c)) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CN: return true;
+    default: return false;
+    }
+}
+
 bool ferry_unicode_joins(uint32_t before, uint32_t c)
 {
     const uint32_t zero_width_joiner = 0x200D;
     return before == zero_width_joiner || !utf8proc_grapheme_break((utf8proc_int32_t)before, (utf8proc_int32_t)c);
+}
+
+bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state)
+{
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, state);
 }

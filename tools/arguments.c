@@ -78,6 +78,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_KIND] = {"kind", 0, CHOICE, "cross|encoder|decoder", 0, 0, NO_FIELD, "which attention"},
     [FERRY_OPTION_LAYER] = {"layer", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "layer N, counted from 0"},
     [FERRY_OPTION_HEAD] = {"head", 0, INTEGER, "N", 0, 1 << 20, NO_FIELD, "head N, counted from 0"},
+    [FERRY_OPTION_VERBOSE] = {"verbose", 'v', SWITCH, "", 0, 0, NO_FIELD, "print the rounding error of each matrix"},
     [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, "", 0, 0, NO_FIELD, "print errors only"},
     [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, "", 0, 0, NO_FIELD, "print this help"},
 };
@@ -110,6 +111,7 @@ static const struct conflict {
     {"ids", "replace-unknowns", BOTH},
     {"json", "scores", BOTH},
     {"json", "csv", BOTH},
+    {"verbose", "quiet", BOTH},
     {"untrained", "attention", BOTH},
     {"untrained", "model", BOTH},
     {"untrained", "input", BOTH},

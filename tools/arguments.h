@@ -44,6 +44,7 @@ typedef enum ferry_option {
     FERRY_OPTION_KIND,
     FERRY_OPTION_LAYER,
     FERRY_OPTION_HEAD,
+    FERRY_OPTION_VERBOSE,
     FERRY_OPTION_QUIET, /* this and the next are the last ones of every help text */
     FERRY_OPTION_HELP,
     FERRY_OPTION_SEARCH, /* the first of the search options, which the schema of the model file lists */

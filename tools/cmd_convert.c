@@ -5,6 +5,7 @@
 
 #include "base/file_system.h"
 #include "base/printable.h"
+#include "base/system.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "output_file.h"
@@ -31,11 +32,24 @@ static bool derive_output(const char *source, char *output, size_t size)
     return false;
 }
 
+/* Sizes, time, and what rounding did. */
+static void print_summary(const ferry_conversion *conversion, const char *output, uint64_t written, double seconds)
+{
+    ferry_printable_write(stdout, ferry_text_view(output));
+    printf(": %.1f MB, from %.1f MB in %.1f s\n", (double)written / 1e6, (double)conversion->bytes_read / 1e6, seconds);
+    if (conversion->quantized == 0) return;
+    printf("int8: rounding changes weights by %.2f %% (rms, mean of %zu matrices), most in %s: %.2f %%\n",
+           100 * conversion->errors / (double)conversion->quantized, conversion->quantized, conversion->worst.text,
+           100 * conversion->worst_error);
+}
+
 static int run(const ferry_call *call)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8}; /* in the order of --type's choices */
     const ferry_option_value *type = &call->arguments.options[FERRY_OPTION_TYPE];
-    const bool quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
+    ferry_conversion conversion = {.quiet = ferry_is_given(call, FERRY_OPTION_QUIET),
+                                   .verbose = ferry_is_given(call, FERRY_OPTION_VERBOSE)};
+    const double start = ferry_clock();
     const char *source = call->arguments.operands[0], *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
     const ferry_option_value *budget = &call->arguments.options[FERRY_OPTION_BUDGET];
     const ferry_import_options options = {.type = types[type->integer],
@@ -51,16 +65,14 @@ static int run(const ferry_call *call)
     } else if (ferry_output_is_input(output, source, "source")) {
         return FERRY_EXIT_FAILED;
     }
-    const ferry_status status = ferry_convert(source, output, &options, quiet, &error);
+    const ferry_status status = ferry_convert(source, output, &options, &conversion, &error);
     if (status == FERRY_ERROR_ARGUMENT) { /* "pair: …" */
         ferry_complain("--%s", error.message);
         return FERRY_EXIT_USAGE;
     }
     if (!ferry_succeeded(status, &error)) return FERRY_EXIT_FAILED;
-    if (!quiet && ferry_file_examine(output, &written)) {
-        ferry_printable_write(stdout, ferry_text_view(output));
-        printf(": %.1f MB\n", (double)written.size / 1e6);
-    }
+    if (!conversion.quiet && ferry_file_examine(output, &written))
+        print_summary(&conversion, output, written.size, ferry_clock() - start);
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 
@@ -75,8 +87,8 @@ const ferry_command ferry_command_convert = {
         "SOURCE may be a model file, too, whose matrices get another type; everything else in it stays.\n"
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
         "Without --type, matrices become float32, but int8 matrices, and those of a model file, stay as they are. f32\n"
-        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error of\n"
-        "each matrix is printed.\n"
+        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error is\n"
+        "printed, with --verbose that of each matrix.\n"
         "Where the files do not say which languages a model translates, its name may (opus-mt-en-de), or --pair does.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",
@@ -84,7 +96,7 @@ const ferry_command ferry_command_convert = {
                 "ferry convert opus-2020-02-26.zip --type f16\n"
                 "ferry convert nllb-200-distilled-600M -o nllb.gguf --type int8\n",
     .options = {.own = FERRY_TAKES(OUTPUT) | FERRY_TAKES(TYPE) | FERRY_TAKES(PAIR) | FERRY_TAKES(BUDGET) |
-                       FERRY_TAKES(QUIET)},
+                       FERRY_TAKES(VERBOSE) | FERRY_TAKES(QUIET)},
     .least = 1,
     .most = 1,
     .run = run,

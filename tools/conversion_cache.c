@@ -28,11 +28,12 @@ static ferry_status convert(const ferry_cache_folder *folder, const char *path, 
                             int *descriptor, ferry_error *error)
 {
     const ferry_import_options options = {.type = FERRY_F32};
+    ferry_conversion conversion = {.quiet = quiet};
     char file[FERRY_PATH_MAX];
     *descriptor = -1;
     snprintf(file, sizeof file, "%s/%s", folder->path, made);
     const unsigned before = ferry_creation_private(); /* nobody else may open the file while it is written */
-    ferry_status status = ferry_convert(path, file, &options, quiet, error);
+    ferry_status status = ferry_convert(path, file, &options, &conversion, error);
     ferry_creation_restore(before);
     if (status != FERRY_OK) return status;
     /* The converter took the path. If that leads elsewhere by now, the file is not in the folder that was opened. */

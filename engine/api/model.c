@@ -10,6 +10,9 @@
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 
+enum { BEFORE_MERGES = FERRY_TOKENIZER_BPE - FERRY_BPE_TOKENIZERS };
+_Static_assert(FERRY_TOKENIZER_FSMT - BEFORE_MERGES == (int)FERRY_BPE_FSMT, "kinds of merges have one order");
+
 const char *ferry_version(void)
 {
     return FERRY_VERSION;
@@ -34,6 +37,26 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
         .suffix_ids = text->suffix_ids,
         .suffix_count = (size_t)text->suffix_count,
         .opus_punctuation = text->opus_punctuation,
+        .rules = {.steps = text->steps,
+                  .step_count = (size_t)text->step_count,
+                  .charsmap = text->charsmap,
+                  .added_ids = text->added_ids,
+                  .added_flags = text->added_flags,
+                  .added_count = (size_t)text->added_count},
+        .scores = text->scores,
+        .byte_fallback = text->byte_fallback,
+        .bytes = (ferry_decoder_bytes)text->decoder_bytes,
+        .blanks = (ferry_decoder_blanks)text->decoder_blanks,
+        .bpe = text->kind < FERRY_TOKENIZER_BPE ? FERRY_BPE_NONE : (ferry_bpe_kind)(text->kind - BEFORE_MERGES),
+        .source_merges = text->source_merges,
+        .source_merge_count = (size_t)text->source_merge_count,
+        .target_merges = text->target_merges,
+        .target_merge_count = (size_t)text->target_merge_count,
+        .word_end = text->word_end,
+        .fuse_unknown = text->fuse_unknown,
+        .whole_words = text->whole_words,
+        .source_moses = text->source_moses,
+        .target_moses = text->target_moses,
         .leading_tag = text->leading_tag,
     };
     return ferry_tokenizer_create(&config, &model->tokenizer, error);

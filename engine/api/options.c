@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "engine/file/schema.h"
+#include "engine/search/search.h"
 #include "model.h"
 
-/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `on_loop`. New fields come after it, and make the
- * struct larger: one that would fit into its padding has to be followed by another. */
-enum { FIRST_SIZE = offsetof(ferry_options, on_loop) + sizeof(ferry_on_loop) };
+/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `coverage_penalty`. New fields come after it, and
+ * make the struct larger: one that would fit into its padding has to be followed by another. */
+enum { FIRST_SIZE = offsetof(ferry_options, coverage_penalty) + sizeof(float) };
 /* Of any future release: a larger size is rather a struct that was not filled in. */
 enum { LARGEST_SIZE = 4096 };
 
@@ -84,6 +85,23 @@ static ferry_status check_option(const ferry_key *key, const ferry_options *opti
     return check_number(key, (double)ferry_key_integer(key, options), most, error);
 }
 
+/* Options of CTranslate2's beam search. */
+static ferry_status check_ctranslate2(const ferry_options *options, ferry_error *error)
+{
+    const char *const name = options->patience != 1 ? "patience" : "coverage_penalty";
+    if (options->patience == 1 && options->coverage_penalty == 0) return FERRY_OK;
+    if (options->policy != FERRY_POLICY_CTRANSLATE2)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected policy %s, found policy %s", name,
+                          ferry_policy_names[FERRY_POLICY_CTRANSLATE2], ferry_policy_names[options->policy]);
+    if (options->beam == 1)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected a beam above 1, found beam 1", name);
+    if (ferry_search_awaited(options) < options->nbest)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                          "option patience: expected %d finished hypotheses or more (nbest), found %.10g × beam %d",
+                          (int)options->nbest, (double)options->patience, (int)options->beam);
+    return FERRY_OK;
+}
+
 /* Options that exclude each other. */
 static ferry_status check_together(const ferry_options *options, ferry_error *error)
 {
@@ -98,7 +116,7 @@ static ferry_status check_together(const ferry_options *options, ferry_error *er
                           options->temperature != 1 ? "temperature"
                           : options->top_k != 0     ? "top_k"
                                                     : "top_p");
-    return FERRY_OK;
+    return check_ctranslate2(options, error);
 }
 
 ferry_status ferry_options_check(const ferry_options *options, const ferry_model_file *file, ferry_error *error)

@@ -313,6 +313,7 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
 {
     const bool aligned = options->alignment != 0;
     double sum = 0;
+    float coverage = 0;
     FERRY_TRY(allocate(parts, aligned, k, joined, error));
     float *weights = joined->weights;
     size_t first = 0;
@@ -323,6 +324,7 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
         if (aligned) append_tokens(joined, part, from, first, &weights);
         append_text(joined, from->text, from->size);
         first += part->ids.count;
+        coverage += from->coverage;
         for (int32_t t = 0; t < from->length; t++) {
             sum += (double)from->token_scores[t];
             joined->ids[joined->length] = from->ids[t];
@@ -330,7 +332,8 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
         }
     }
     if (options->scores != 0)
-        joined->score = ferry_decoding_score(options, (float)sum, joined->length - uncounted(parts, options));
+        joined->score =
+            ferry_decoding_score(options, (float)sum, joined->length - uncounted(parts, options)) + coverage;
     return FERRY_OK;
 }
 

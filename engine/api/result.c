@@ -85,6 +85,7 @@ ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, c
 {
     const size_t length = (size_t)from->length;
     hypothesis->score = from->score;
+    hypothesis->coverage = from->coverage;
     if (length == 0) return FERRY_OK;
     hypothesis->ids = malloc(length * sizeof *hypothesis->ids);
     hypothesis->token_scores = malloc(length * sizeof *hypothesis->token_scores);

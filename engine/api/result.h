@@ -22,6 +22,7 @@ typedef struct ferry_result_hypothesis {
     ferry_range *ranges; /* [length] of `text`; NULL unless tokens are wanted */
     int32_t length;
     float score;
+    float coverage;             /* its part that the coverage penalty is */
     float *weights;             /* of all blocks; NULL unless they are wanted */
     ferry_result_block *blocks; /* [block_count] in order */
     size_t block_count;

@@ -76,5 +76,8 @@ ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry
 /* An array of integers, each in least … most, copied into `arena` as numbers of `size` bytes: 4 (int32_t) or 8. */
 ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most, size_t size,
                                      ferry_arena *arena, const void **values, size_t *count, ferry_error *error);
+/* An array of f64, copied into `arena`. */
+ferry_status ferry_gguf_get_reals(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const void **values,
+                                  size_t *count, ferry_error *error);
 
 #endif

@@ -422,3 +422,17 @@ ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, in
     *values = numbers;
     return FERRY_OK;
 }
+
+ferry_status ferry_gguf_get_reals(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const void **values,
+                                  size_t *count, ferry_error *error)
+{
+    const ferry_gguf_value *found;
+    FERRY_TRY(find_typed(gguf, key, true, SET(F64), "an array of 64-bit floating-point numbers", &found, error));
+    ferry_cursor cursor = {(const uint8_t *)found->data.data, found->data.size, 0};
+    *count = (size_t)found->count;
+    double *numbers = ferry_arena_alloc(arena, *count, sizeof *numbers);
+    if (numbers == NULL) return ferry_fail_memory(error, key, *count * sizeof *numbers);
+    for (size_t i = 0; i < *count; i++) ferry_read_f64(&cursor, &numbers[i]);
+    *values = numbers;
+    return FERRY_OK;
+}

@@ -53,6 +53,10 @@ static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_va
     if (text->kind == FERRY_TOKENIZER_SENTENCEPIECE && text->source_model.size == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.source.model' is empty", gguf->file);
     if (text->target_model.data == NULL) text->target_model = text->source_model;
+    if (text->kind >= FERRY_TOKENIZER_BPE && ferry_gguf_find(gguf, "ferry.tokenizer.target.merges") == NULL) {
+        text->target_merges = text->source_merges;
+        text->target_merge_count = text->source_merge_count;
+    }
     if (text->target_pieces == NULL && text->source_count != text->target_count)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.tokenizer.target.pieces' is missing", gguf->file);
     if (text->target_pieces == NULL) text->target_pieces = text->source_pieces;

@@ -32,9 +32,15 @@ typedef struct ferry_model_languages {
 } ferry_model_languages;
 
 typedef enum ferry_tokenizer_kind {
-    FERRY_TOKENIZER_NONE,         /* the model takes and gives ids */
-    FERRY_TOKENIZER_PIECES,       /* a text is pieces separated by blanks */
-    FERRY_TOKENIZER_SENTENCEPIECE /* SentencePiece models */
+    FERRY_TOKENIZER_NONE,          /* the model takes and gives ids */
+    FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
+    FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
+    FERRY_TOKENIZER_UNIGRAM,       /* words, and a Unigram model for each of them (tokenizer/text_rules.h) */
+    /* Merges, in the order of ferry_bpe_kind (tokenizer/bpe.h). */
+    FERRY_TOKENIZER_BPE, /* words as above */
+    FERRY_TOKENIZER_SUBWORD_NMT_1,
+    FERRY_TOKENIZER_SUBWORD_NMT_2,
+    FERRY_TOKENIZER_FSMT
 } ferry_tokenizer_kind;
 
 /* The tokenizer's part of the file. If there is none, `present` is false and everything else zero. */
@@ -56,6 +62,30 @@ typedef struct ferry_model_text {
     const int32_t *special_ids; /* target ids without text: end of sentence, padding, unknown */
     int32_t special_count;
     bool opus_punctuation; /* text is cleaned first as OPUS-MT's preprocess.sh does */
+    /* From FERRY_TOKENIZER_BPE on, which an importer sets together with them: "left right", the best first. */
+    const ferry_view *source_merges; /* [source_merge_count] */
+    int32_t source_merge_count;
+    const ferry_view
+        *target_merges; /* [target_merge_count]; the same array when they are shared; else none: not known */
+    int32_t target_merge_count;
+    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses.h); empty: none. */
+    ferry_view source_moses, target_moses;
+    /* Of FERRY_TOKENIZER_BPE: ferry_bpe_config says what they mean. */
+    ferry_view word_end;
+    bool fuse_unknown;
+    bool whole_words;
+    /* Of FERRY_TOKENIZER_UNIGRAM and, but for the scores, FERRY_TOKENIZER_BPE: tokenizer/tokenizer.h says what they
+     * mean. */
+    const double *scores; /* [source_count] */
+    bool byte_fallback;
+    const ferry_view *steps; /* [step_count] */
+    int32_t step_count;
+    ferry_view charsmap;
+    const int32_t *added_ids;   /* [added_count] */
+    const int32_t *added_flags; /* [added_count] */
+    int32_t added_count;
+    int32_t decoder_bytes;  /* ferry_decoder_bytes */
+    int32_t decoder_blanks; /* ferry_decoder_blanks */
     ferry_model_languages languages;
 } ferry_model_text;
 

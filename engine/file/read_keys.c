@@ -64,6 +64,8 @@ static ferry_status read_array(const reader *r, ferry_error *error)
         FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, (int64_t)key->least,
                                           (int64_t)ferry_key_most_in_file(key, r->values), sizeof(int32_t), r->arena,
                                           &elements, &count, error));
+    } else if (key->kind == FERRY_KEY_REALS) {
+        FERRY_TRY(ferry_gguf_get_reals(r->gguf, r->name, r->arena, &elements, &count, error));
     } else {
         FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, 0, INT64_MAX, sizeof(uint64_t), r->arena, &elements, &count,
                                           error));
@@ -98,7 +100,8 @@ static ferry_status read_key(const reader *r, ferry_error *error)
     case FERRY_KEY_BYTES: return ferry_gguf_get_bytes(r->gguf, r->name, field, error);
     case FERRY_KEY_IDS:
     case FERRY_KEY_TEXTS:
-    case FERRY_KEY_SIZES: return read_array(r, error);
+    case FERRY_KEY_SIZES:
+    case FERRY_KEY_REALS: return read_array(r, error);
     }
     ferry_key_set_integer(r->key, r->group, number);
     return FERRY_OK;

@@ -10,6 +10,7 @@ enum {
     MAX_HEADS = 4096,
     MAX_WIDTH = 1 << 16,
     MAX_BEAM = 1024,
+    MAX_PATIENCE = 100,
     MAX_THREADS = 1024,
     MAX_BATCH = 1 << 16
 };
@@ -25,8 +26,12 @@ enum {
     FILE_EOS_IDS = 64,
     FILE_ADDED_IDS = 64, /* to the ids of a line */
     FILE_LANGUAGES = 4096,
-    FILE_PROMPTS = 1 << 16
+    FILE_PROMPTS = 1 << 16,
+    FILE_STEPS = 192, /* of text_rules.h, with their arguments */
+    FILE_MERGES = 1 << 22
 };
+
+enum { ADDED_FLAGS = 7 }; /* all flags of an added token */
 
 /* ---- names ---- */
 
@@ -58,7 +63,15 @@ const char *const ferry_block_names[] = {"attention", "ssru", NULL};
 const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
                                              [FERRY_TOKENIZER_PIECES] = "pieces",
                                              [FERRY_TOKENIZER_SENTENCEPIECE] = "sentencepiece",
+                                             [FERRY_TOKENIZER_UNIGRAM] = "unigram",
+                                             [FERRY_TOKENIZER_BPE] = "bpe",
+                                             [FERRY_TOKENIZER_SUBWORD_NMT_1] = "subword-nmt-0.1",
+                                             [FERRY_TOKENIZER_SUBWORD_NMT_2] = "subword-nmt-0.2",
+                                             [FERRY_TOKENIZER_FSMT] = "fsmt",
                                              NULL};
+/* In the order of ferry_decoder_bytes and ferry_decoder_blanks. */
+static const char *const decoder_bytes_names[] = {"each", "run", "none", NULL};
+static const char *const decoder_blanks_names[] = {"trim", "first-piece", "first-blank", "keep", NULL};
 const char *const ferry_matrix_type_names[] = {"f32", "f16", "i8", NULL};
 
 static const ferry_feature features[] = {
@@ -80,6 +93,7 @@ static const ferry_feature features[] = {
     {"shortlist", NULL},
     {"inputs:sentence", NULL},
     {"opus-punctuation", NULL},
+    {"moses", NULL},
     {"languages", NULL},
 };
 
@@ -216,6 +230,10 @@ static const ferry_key decoding_keys[] = {
      .help = "which lines are translated sentence by sentence; default: auto"},
     {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
+    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, patience), .above = true, .most = MAX_PATIENCE,
+     .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, coverage_penalty), .least = -1000,
+     .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -238,6 +256,30 @@ static const ferry_key tokenizer_keys[] = {
      .matches = true},
     {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, PLACE(ferry_model_text, target_pieces),
      COUNT(ferry_model_text, target_count), .matches = true, .optional = true},
+    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, scores),
+     COUNT(ferry_model_text, source_count), .matches = true},
+    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, PLACE(ferry_model_text, byte_fallback),
+     .optional = true},
+    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, steps),
+     COUNT(ferry_model_text, step_count), .optional = true, .most_count = FILE_STEPS},
+    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, PLACE(ferry_model_text, charsmap), .optional = true},
+    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, added_ids),
+     COUNT(ferry_model_text, added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
+    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, added_flags),
+     COUNT(ferry_model_text, added_count), .matches = true, .most = ADDED_FLAGS},
+    {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, PLACE(ferry_model_text, source_merges),
+     COUNT(ferry_model_text, source_merge_count), .most_count = FILE_MERGES},
+    {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, PLACE(ferry_model_text, target_merges),
+     COUNT(ferry_model_text, target_merge_count), .most_count = FILE_MERGES, .optional = true},
+    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, source_moses), .optional = true},
+    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, target_moses), .optional = true},
+    {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, PLACE(ferry_model_text, word_end), .optional = true},
+    {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, fuse_unknown), .optional = true},
+    {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, whole_words), .optional = true},
+    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, PLACE(ferry_model_text, decoder_bytes),
+     .choices = decoder_bytes_names, .optional = true},
+    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, PLACE(ferry_model_text, decoder_blanks),
+     .choices = decoder_blanks_names, .optional = true},
 };
 
 #define LANGUAGES(member) PLACE(ferry_model_languages, member)
@@ -340,6 +382,12 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_NEVER: return false;
     case FERRY_WHEN_SHORTLIST: return values->shortlist;
     case FERRY_WHEN_SENTENCEPIECE: return text->kind == FERRY_TOKENIZER_SENTENCEPIECE;
+    case FERRY_WHEN_UNIGRAM: return text->kind == FERRY_TOKENIZER_UNIGRAM;
+    case FERRY_WHEN_WORDS: return text->kind == FERRY_TOKENIZER_UNIGRAM || text->kind == FERRY_TOKENIZER_BPE;
+    case FERRY_WHEN_BPE: return text->kind == FERRY_TOKENIZER_BPE;
+    case FERRY_WHEN_SUBWORDS: return text->kind >= FERRY_TOKENIZER_SUBWORD_NMT_1;
+    case FERRY_WHEN_MERGES: return text->kind >= FERRY_TOKENIZER_BPE;
+    case FERRY_WHEN_TWO_MERGES: return text->kind >= FERRY_TOKENIZER_BPE && text->source_merges != text->target_merges;
     case FERRY_WHEN_TWO_MODELS:
         return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
     case FERRY_WHEN_TWO_TABLES: break;

@@ -29,7 +29,8 @@ typedef enum ferry_key_kind {
     FERRY_KEY_BYTES,  /* ferry_view; array of u8 in the file */
     FERRY_KEY_IDS,    /* const int32_t *; array of i32 in the file */
     FERRY_KEY_TEXTS,  /* const ferry_view *; array of texts in the file */
-    FERRY_KEY_SIZES   /* const uint64_t *; array of u64 in the file */
+    FERRY_KEY_SIZES,  /* const uint64_t *; array of u64 in the file */
+    FERRY_KEY_REALS   /* const double *; array of f64 in the file */
 } ferry_key_kind;
 
 /* When a key is in the file. */
@@ -38,6 +39,12 @@ typedef enum ferry_key_when {
     FERRY_WHEN_NEVER, /* an option of the user only */
     FERRY_WHEN_SHORTLIST,
     FERRY_WHEN_SENTENCEPIECE,
+    FERRY_WHEN_UNIGRAM,
+    FERRY_WHEN_WORDS,    /* a Unigram model or merges, for words */
+    FERRY_WHEN_BPE,      /* merges for words */
+    FERRY_WHEN_SUBWORDS, /* the tokenizer is subword-nmt's or FSMT's */
+    FERRY_WHEN_MERGES,
+    FERRY_WHEN_TWO_MERGES, /* of each side */
     FERRY_WHEN_TWO_MODELS, /* a SentencePiece model for each side */
     FERRY_WHEN_TWO_TABLES, /* a table of pieces for each side */
     FERRY_WHEN_RECORDED    /* of the origin: neither empty nor 0 */

@@ -198,7 +198,10 @@ static void print_text(FILE *out, const ferry_model_text *text)
     const ferry_view source = text->source_model, target = text->target_model;
     const bool one_model = source.data == target.data;
     const bool one_table = text->source_pieces == text->target_pieces;
-    if (source.size == 0)
+    if (text->kind >= FERRY_TOKENIZER_BPE)
+        fprintf(out, "text: byte pair encoding (%s), %d merges", ferry_tokenizer_names[text->kind],
+                (int)text->source_merge_count);
+    else if (source.size == 0)
         fputs("text: pieces with blanks between them", out);
     else
         fprintf(out, "text: SentencePiece, %s (%.0f kB)",
@@ -206,8 +209,9 @@ static void print_text(FILE *out, const ferry_model_text *text)
                 : target.size == 0 ? "a model for the source"
                                    : "a model for each side",
                 (double)(source.size + (one_model ? 0 : target.size)) / 1e3);
-    fprintf(out, ", %s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
+    fprintf(out, ", %s%s%s%s\n", one_table ? "one vocabulary" : "two vocabularies",
             text->opus_punctuation ? "; punctuation is cleaned first" : "",
+            text->source_moses.size > 0 ? "; Moses' words" : "",
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");
 }
 

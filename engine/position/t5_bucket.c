@@ -2,7 +2,8 @@
  *
  *     score(i, j) + bias[bucket(j - i), h]
  *
- * shared by the layers of a stack. With n buckets for a direction, e = n/2 and m = max_distance, the distance d has
+ * shared by the layers of a stack, or with a table for each layer (umT5; Chung et al. 2023). With n buckets for a
+ * direction, e = n/2 and m = max_distance, the distance d has
  *
  *     bucket = d                                                      for d < e
  *              min(n - 1, e + ⌊ln(d/e) / ln(m/e)·(n - e)⌋)            otherwise
@@ -15,18 +16,23 @@
 #include "clipped.h"
 #include "schemes.h"
 
-enum { NUM_BUCKETS, MAX_DISTANCE }; /* parameters */
-enum { BIAS };                      /* tensor */
+enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */
+enum { STACK, LAYER };                      /* tables, and the tensors of either */
 /* In each direction, half of the buckets hold one distance each; max_distance is beyond those. */
 static const ferry_position_parameter parameters[] = {
     {"num_buckets", FERRY_POSITION_INTEGER, .least = "4", .most = "65536", .usual = "32"},
     {"max_distance", FERRY_POSITION_INTEGER, .least = "num_buckets/directions/2+1", .most = "16384", .usual = "128"},
+    {"tables", FERRY_POSITION_CHOICE, .choices = {"stack", "layer"}, .missing = "stack"},
     {0}};
-static const ferry_position_tensor tensors[] = {{.name = "bias", .shape = "num_buckets, H"}, {0}};
+static const ferry_position_tensor tensors[] = {
+    {.name = "bias", .shape = "num_buckets, H", .when = "tables=stack"},
+    {.name = "bias", .shape = "num_buckets, H", .per_layer = true, .when = "tables=layer"},
+    {0}};
 
 typedef struct t5 {
     ferry_clipped distances; /* -m … m, decoder -m … 0 */
-    float *bias;             /* [H, distances.count] */
+    int32_t tables;          /* 1, or one for each layer */
+    float *bias;             /* [tables, H, distances.count] */
 } t5;
 
 /* Bucket of a distance d ≥ 0 among the n of its direction. */
@@ -40,35 +46,43 @@ static int32_t bucket_of(int32_t d, int32_t n, int32_t m)
     return bucket < n - 1 ? bucket : n - 1;
 }
 
-/* table [buckets, H] */
-static void unroll(const t5 *own, const ferry_position_stack *stack, const float *table, int32_t buckets)
+/* table [buckets, H] → bias [H, distances.count] */
+static void unroll(const t5 *own, const ferry_position_stack *stack, const float *table, int32_t buckets, float *bias)
 {
     const int32_t n = stack->causal ? buckets : buckets / 2, m = own->distances.zero;
     const size_t H = (size_t)stack->heads, count = (size_t)own->distances.count;
     for (size_t entry = 0; entry < count; entry++) {
         const int32_t distance = (int32_t)entry - m; /* j - i */
         const int32_t bucket = bucket_of(abs(distance), n, m) + (distance > 0 ? n : 0);
-        for (size_t h = 0; h < H; h++) own->bias[h * count + entry] = table[(size_t)bucket * H + h];
+        for (size_t h = 0; h < H; h++) bias[h * count + entry] = table[(size_t)bucket * H + h];
     }
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
-    (void)binding;
     const ferry_position_stack *stack = &position->stack;
+    const bool layered = position->values[TABLES] == (double)LAYER;
     const int32_t m = (int32_t)position->values[MAX_DISTANCE], count = stack->causal ? m + 1 : 2 * m + 1;
+    const int32_t tables = layered ? stack->layers : 1;
+    const size_t floats = (size_t)stack->heads * (size_t)count;
     float *bias;
-    FERRY_TRY(ferry_position_allocate(position, sizeof(t5), (size_t)stack->heads, (size_t)count, &bias, error));
+    FERRY_TRY(ferry_position_allocate(position, sizeof(t5), (size_t)tables, floats, &bias, error));
     t5 *own = position->derived;
-    *own = (t5){.distances = {.count = count, .zero = m}, .bias = bias};
-    unroll(own, stack, position->tensors[BIAS], (int32_t)position->values[NUM_BUCKETS]);
+    *own = (t5){.distances = {.count = count, .zero = m}, .tables = tables, .bias = bias};
+    for (int32_t i = 0; i < tables; i++) {
+        const float *table = position->tensors[STACK];
+        if (layered) FERRY_TRY(ferry_position_take(position, binding, LAYER, i, &table, error));
+        unroll(own, stack, table, (int32_t)position->values[NUM_BUCKETS], bias + (size_t)i * floats);
+    }
     return FERRY_OK;
 }
 
 static void score(const ferry_position *position, const ferry_position_tile *tile)
 {
     const t5 *own = position->derived;
-    const float *bias = own->bias + (size_t)tile->head * (size_t)own->distances.count;
+    const size_t head =
+        (own->tables > 1 ? (size_t)tile->layer * (size_t)position->stack.heads : 0) + (size_t)tile->head;
+    const float *bias = own->bias + head * (size_t)own->distances.count;
     for (int32_t i = 0; i < tile->queries; i++)
         ferry_clipped_add(&own->distances, tile->kernels, bias, tile->first + i,
                           ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
@@ -78,7 +92,7 @@ static void cost(const ferry_position *position, ferry_position_cost *result)
 {
     const t5 *own = position->derived;
     const ferry_position_stack *stack = &position->stack;
-    result->model_bytes = (int64_t)stack->heads * own->distances.count * (int64_t)sizeof(float);
+    result->model_bytes = (int64_t)own->tables * stack->heads * own->distances.count * (int64_t)sizeof(float);
     result->key_operations = (int64_t)stack->layers * stack->heads;
 }
 

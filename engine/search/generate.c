@@ -275,15 +275,31 @@ static ferry_status add_targets(generation *g, int32_t i, ferry_forced *targets,
     return failed ? ferry_fail_memory(error, "weights of tokens", S * sizeof(float)) : FERRY_OK;
 }
 
+/* Whether the caller wants the weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
 {
     const ferry_generate_source *source = g->source;
-    const ferry_search *search = g->outputs[i].search;
-    const bool ended = source->wants_weights != NULL && g->outputs[i].rows == 0 && !ferry_search_is_damaged(search);
-    return ended && source->wants_weights(source->user, search);
+    return source->wants_weights != NULL && source->wants_weights(source->user, g->outputs[i].search);
 }
 
-/* Computes the weights of all sentences that have finished and want them, in one forced decoding. */
+/* Whether living sentence i has ended, and weights are needed. */
+static bool needs_weights(const generation *g, int32_t i)
+{
+    const ferry_search *search = g->outputs[i].search;
+    if (g->outputs[i].rows > 0 || ferry_search_is_damaged(search)) return false;
+    return ferry_search_lacks_coverage(search) || wants_weights(g, i);
+}
+
+/* Completes the scores of sentence i, if its weights are needed for them. */
+static void cover(generation *g, int32_t i)
+{
+    ferry_search *search = g->outputs[i].search;
+    if (g->weights[i] == NULL || !ferry_search_lacks_coverage(search)) return;
+    ferry_search_cover(search, g->weights[i], g->sources[i].length);
+    if (!wants_weights(g, i)) g->weights[i] = NULL;
+}
+
+/* Computes the weights of all sentences that have finished and need them, in one forced decoding. */
 static ferry_status align(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
@@ -292,7 +308,7 @@ static ferry_status align(generation *g, ferry_error *error)
     bool failed = false;
     for (int32_t i = 0; i < g->living_count; i++) {
         g->weights[i] = NULL;
-        if (!wants_weights(g, i)) continue;
+        if (!needs_weights(g, i)) continue;
         const size_t hypotheses = (size_t)ferry_search_count(g->outputs[i].search);
         g->weights[i] = ferry_arena_take(arena, hypotheses, sizeof *g->weights[i], &failed);
         most += hypotheses;
@@ -302,7 +318,9 @@ static ferry_status align(generation *g, ferry_error *error)
     if (failed) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
     for (int32_t i = 0; i < g->living_count; i++)
         if (g->weights[i] != NULL) FERRY_TRY(add_targets(g, i, targets, &count, error));
-    return ferry_force(g->state, g->source->force, g->sources, targets, count, error);
+    FERRY_TRY(ferry_force(g->state, g->source->force, g->sources, targets, count, error));
+    for (int32_t i = 0; i < g->living_count; i++) cover(g, i);
+    return FERRY_OK;
 }
 
 /* Passes on what became of living sentence i. */

@@ -30,9 +30,9 @@ typedef struct ferry_generate_source {
     int32_t beam, max_length;
     const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
-    /* Whether the weights of a search's hypotheses are wanted, and how they are made; NULL: never. */
+    /* Whether the weights of a search's hypotheses are wanted; NULL: never. */
     bool (*wants_weights)(void *user, const ferry_search *search);
-    const ferry_force_rules *force;
+    const ferry_force_rules *force; /* how they are made, and those that a coverage penalty needs; NULL: neither */
     /* Fills in the next sentence; false if there is none. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
     /* NULL, or called after each step for each sentence that goes on. An error that it returns ends the call. */

@@ -76,6 +76,12 @@ int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_coun
     return prefix_count + (options->forced_first_id >= 0);
 }
 
+int32_t ferry_search_awaited(const ferry_options *options)
+{
+    if (options->policy != FERRY_POLICY_CTRANSLATE2) return options->beam;
+    return (int32_t)roundf((float)options->beam * options->patience); /* in float32, as in CTranslate2 */
+}
+
 int32_t ferry_search_width(const ferry_options *options)
 {
     return options->beam > 1 ? options->beam : options->nbest;
@@ -107,17 +113,28 @@ bool ferry_search_takes_screens(const ferry_search *search)
 
 /* ---- the beginning ---- */
 
+static bool allocate_finished(ferry_arena *arena, ferry_search *search, size_t row_size)
+{
+    const size_t room = (size_t)search->room;
+    bool failed = false;
+    int32_t *ids = ferry_arena_take(arena, room * row_size, sizeof *ids, &failed);
+    float *scores = ferry_arena_take(arena, room * row_size, sizeof *scores, &failed);
+    search->finished = ferry_arena_take(arena, room, sizeof *search->finished, &failed);
+    for (size_t i = 0; !failed && i < room; i++)
+        search->finished[i] = (ferry_finished){.ids = ids + i * row_size, .token_scores = scores + i * row_size};
+    return !failed;
+}
+
 /* tokens: k · row_size. */
 static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
 {
     const size_t width = (size_t)search->width;
     const size_t candidates = width * (size_t)search->candidate_factor;
     bool failed = false;
-    int32_t *ids = ferry_arena_take(arena, tokens, 3 * sizeof *ids, &failed);
-    float *scores = ferry_arena_take(arena, tokens, 3 * sizeof *scores, &failed);
+    int32_t *ids = ferry_arena_take(arena, tokens, 2 * sizeof *ids, &failed);
+    float *scores = ferry_arena_take(arena, tokens, 2 * sizeof *scores, &failed);
     search->rows = ferry_arena_take(arena, width, sizeof *search->rows, &failed);
     search->next_rows = ferry_arena_take(arena, width, sizeof *search->next_rows, &failed);
-    search->finished = ferry_arena_take(arena, width, sizeof *search->finished, &failed);
     search->candidates = ferry_arena_take(arena, candidates, sizeof *search->candidates, &failed);
     search->seen = ferry_arena_take(arena, width, sizeof *search->seen, &failed);
     float *top_values = ferry_arena_take(arena, width, candidates * sizeof *top_values, &failed);
@@ -125,14 +142,20 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     search->before_penalty = ferry_arena_take(arena, row_size, sizeof *search->before_penalty, &failed);
     if (failed) return false;
     for (size_t i = 0; i < width; i++) {
-        const size_t row = i * row_size, next = row + tokens, finished = next + tokens;
+        const size_t row = i * row_size, next = row + tokens;
         search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
         search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
-        search->finished[i] = (ferry_finished){.ids = ids + finished, .token_scores = scores + finished};
         search->seen[i].top.values = top_values + i * candidates;
         search->seen[i].top.indices = top_columns + i * candidates;
     }
-    return true;
+    return allocate_finished(arena, search, row_size);
+}
+
+/* Hypotheses that are kept when they finish: with a coverage penalty all, of which the last step adds k at most. */
+static int64_t finished_room(const ferry_options *options)
+{
+    const int64_t width = ferry_search_width(options);
+    return options->coverage_penalty != 0 ? ferry_search_awaited(options) - 1 + width : width;
 }
 
 /* Candidates for each place, so that all places can be filled again; of greedy search, for a screen. */
@@ -165,10 +188,11 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     assert(rules->prefix_count == 0 || forced < rules->options.max_length);
     *search = NULL;
 
-    const int64_t factor = candidate_factor(rules);
+    const int64_t factor = candidate_factor(rules), room = finished_room(&rules->options);
     const size_t row_size = 1 + (size_t)rules->options.max_length;
-    size_t tokens;
-    if (width > INT32_MAX / factor || !ferry_mul_size((size_t)width, row_size, &tokens))
+    size_t tokens, finished;
+    if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, row_size, &tokens) ||
+        !ferry_mul_size((size_t)room, row_size, &finished))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", width);
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
@@ -177,11 +201,13 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         .forced = forced,
         .live = 1,
         .width = width,
+        .room = (int32_t)room,
         .places = width,
         .candidate_factor = (int32_t)factor,
     };
     if (!allocate(arena, made, row_size, tokens))
-        return ferry_fail_memory(error, "the hypotheses of a search", 6 * tokens * sizeof *made->rows->ids);
+        return ferry_fail_memory(error, "the hypotheses of a search",
+                                 2 * (2 * tokens + finished) * sizeof *made->rows->ids);
     forget(made);
     made->rows[0].ids[0] = rules->start_id;
     if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
@@ -343,20 +369,22 @@ static int32_t collect(ferry_search *search, const int32_t *words)
     return count;
 }
 
-/* Offers a candidate to the finished hypotheses; the k best stay. (Greedy search has a place for each lane.) */
+/* Offers a candidate to the finished hypotheses; the best stay, if there is no room for all. (Greedy search has a place
+ * for each lane.) */
 static void finish(ferry_search *search, const ferry_candidate *candidate)
 {
-    const int32_t width = search->width;
+    const int32_t room = search->room;
     const bool sorted = search->rules.options.beam > 1;
     const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
     const float score = final_score(search, candidate->sum, length);
     const ferry_path *row = &search->rows[candidate->row];
     ferry_finished *finished = search->finished;
-    if (search->finished_count == width && !(score > finished[width - 1].score)) return;
+    search->ended++;
+    if (search->finished_count == room && !(score > finished[room - 1].score)) return;
 
-    int32_t at = search->finished_count < width ? search->finished_count++ : width - 1;
+    int32_t at = search->finished_count < room ? search->finished_count++ : room - 1;
     if (!sorted) at = candidate->lane;
-    ferry_finished entry = {score, length, finished[at].ids, finished[at].token_scores};
+    ferry_finished entry = {score, 0, length, finished[at].ids, finished[at].token_scores};
     memcpy(entry.ids, row->ids + 1, (size_t)search->generated * sizeof *entry.ids);
     memcpy(entry.token_scores, row->scores, (size_t)search->generated * sizeof *entry.token_scores);
     if (candidate->id >= 0) {
@@ -427,9 +455,9 @@ static bool is_settled(const ferry_search *search)
     const ferry_options *options = &search->rules.options;
     const bool ctranslate2 = options->policy == FERRY_POLICY_CTRANSLATE2;
     if (options->beam == 1) return false;
-    if (ctranslate2 && options->length_penalty == 0)
+    if (ctranslate2 && options->length_penalty == 0 && options->coverage_penalty == 0)
         return search->best_ended && search->finished_count >= search->rules.options.nbest;
-    if (search->finished_count < options->beam) return false;
+    if (search->ended < ferry_search_awaited(options)) return false;
     if (ctranslate2 || options->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
     const bool longer_may_win = options->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
     const int32_t length = longer_may_win ? search->rules.options.max_length : search->generated;
@@ -473,14 +501,53 @@ bool ferry_search_is_damaged(const ferry_search *search)
     return search->damaged;
 }
 
+bool ferry_search_lacks_coverage(const ferry_search *search)
+{
+    return search->rules.options.coverage_penalty != 0 && !search->covered;
+}
+
+/* Σ_s log(min(Σ_t weights[t, s], 1)) */
+static float coverage(const float *weights, int32_t length, int32_t source_ids)
+{
+    const size_t S = (size_t)source_ids;
+    float total = 0;
+    for (size_t s = 0; s < S; s++) {
+        float attended = 0;
+        for (size_t t = 0; t < (size_t)length; t++) attended += weights[t * S + s];
+        if (attended > 0 && attended < 1) total += logf(attended);
+    }
+    return total;
+}
+
+void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids)
+{
+    ferry_finished *finished = search->finished;
+    for (int32_t i = 0; i < search->finished_count; i++) {
+        ferry_finished entry = finished[i];
+        const float *its_weights = weights[i];
+        entry.coverage = search->rules.options.coverage_penalty * coverage(its_weights, entry.length, source_ids);
+        entry.score += entry.coverage;
+        int32_t at = i;
+        for (; at > 0 && entry.score > finished[at - 1].score; at--) {
+            finished[at] = finished[at - 1];
+            weights[at] = weights[at - 1];
+        }
+        finished[at] = entry;
+        weights[at] = its_weights;
+    }
+    search->covered = true;
+}
+
 int32_t ferry_search_count(const ferry_search *search)
 {
-    return search->finished_count < search->rules.options.nbest ? search->finished_count : search->rules.options.nbest;
+    const int32_t count = search->finished_count, nbest = search->rules.options.nbest;
+    return count < nbest || ferry_search_lacks_coverage(search) ? count : nbest;
 }
 
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
 {
     assert(index >= 0 && index < search->finished_count);
     const ferry_finished *finished = &search->finished[index];
-    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores};
+    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores,
+                              finished->coverage};
 }

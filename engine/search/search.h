@@ -18,8 +18,10 @@
  * places and nothing stops the search before no row lives.
  *
  * CTranslate2 (4.8): the best 2k as in Hugging Face's, but every one among the first k that ends is a hypothesis, and
- * the search stops when k of them exist. With length_penalty 0 it stops when `nbest` exist and the best candidate of
- * some step was one that ended. An end of sentence that is forced as the first token does not end.
+ * the search stops when patience × k of them exist (rounded). With length_penalty 0 and coverage_penalty 0 it stops
+ * when `nbest` exist and the best candidate of some step was one that ended. An end of sentence that is forced as the
+ * first token does not end. The coverage penalty is added to the scores of all finished hypotheses in the end
+ * (ferry_search_cover), before the best ones are chosen.
  *
  * In all of them a row of max_length tokens ends as it is. Equal scores: the older hypothesis, then the lower row, then
  * the lower id.
@@ -72,6 +74,7 @@ typedef struct ferry_hypothesis {
     int32_t length;
     float score;
     const float *token_scores; /* [length] each token's part of the sum; added up in order they are the sum */
+    float coverage;            /* the part of the score that the coverage penalty is */
 } ferry_hypothesis;
 
 typedef struct ferry_search ferry_search;
@@ -84,6 +87,8 @@ float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 
 /* Tokens of a hypothesis with a prefix that its score does not count. */
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count);
+/* How many finished hypotheses beam search waits for. */
+int32_t ferry_search_awaited(const ferry_options *options);
 /* The most rows that live at the same time. */
 int32_t ferry_search_width(const ferry_options *options);
 
@@ -127,8 +132,19 @@ bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
     "the model computed a logit that is not a finite number: its file may be damaged (ferry verify)"
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
+/* Whether the scores of the hypotheses lack the coverage penalty: ferry_search_cover is to be called once. */
+bool ferry_search_lacks_coverage(const ferry_search *search);
+/* weights: of each of the ferry_search_count hypotheses, those of cross-attention [T, S]. To each score is added
+ * (Wu et al. 2016, eq. 14)
+ *
+ *     coverage_penalty · Σ_s log(min(Σ_t weights[t, s], 1))
+ *
+ * in which, as in CTranslate2, source tokens of weight 0 do not count. The hypotheses are sorted again, and `weights`
+ * with them. */
+void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids);
 /* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)
- * when the rules admit no more. The ids and token scores live as long as the search. */
+ * when the rules admit no more; all that are finished while they lack the coverage penalty. The ids and token scores
+ * live as long as the search. */
 int32_t ferry_search_count(const ferry_search *search);
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index);
 

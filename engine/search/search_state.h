@@ -24,6 +24,7 @@ typedef struct ferry_candidate {
 
 typedef struct ferry_finished {
     float score;
+    float coverage; /* its part that the coverage penalty is */
     int32_t length;
     int32_t *ids;        /* [max_length] */
     float *token_scores; /* [max_length] */
@@ -54,7 +55,10 @@ struct ferry_search {
     ferry_path *next_rows; /* [k] */
 
     int32_t finished_count;
-    ferry_finished *finished; /* [k]  best first; of greedy search by lane */
+    int32_t ended;            /* hypotheses that were finished, also those that were not kept */
+    int32_t room;             /* for finished hypotheses: k; with a coverage penalty all that can be finished */
+    ferry_finished *finished; /* [room]  best first; of greedy search by lane */
+    bool covered;             /* scores contain the coverage penalty */
 
     int32_t places;           /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
     int32_t candidate_factor; /* C = places × this */

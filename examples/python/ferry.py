@@ -53,7 +53,7 @@ _Options = _structure(
     (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"),
     (_i32, "alignment replace_unknowns alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
     (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"),
-    (_int, "split on_loop"))
+    (_int, "split on_loop"), (_float, "patience coverage_penalty"))
 _to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the end of what makes an object
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),

@@ -25,7 +25,7 @@ void ferry_gguf_writer_count(ferry_gguf_writer *writer, ferry_account *account);
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
 
 /* Keys are written in the order of these calls, each once. Numbers are in memory as in the file (bool: one byte), texts
- * are ferry_view; types: U8, BOOL, U32, I32, F32, U64, TEXT. */
+ * are ferry_view; types: U8, BOOL, U32, I32, F32, U64, F64, TEXT. */
 void ferry_gguf_put(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *value);
 void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *values,
                           size_t count);

@@ -11,10 +11,11 @@ typedef struct ferry_json_key {
     float *real;
     bool *flag;
     const char **text; /* becomes a pointer into the JSON tree */
+    const char *other; /* another name of an integer; where both are there, they must agree; NULL: none */
 } ferry_json_key;
 
 /* Reads keys [count] in their order. A key that is absent keeps its default or, if all are required, is an error.
- * Errors: FORMAT. */
+ * Errors: FORMAT; UNSUPPORTED for two names that disagree. */
 ferry_status ferry_json_read(ferry_json json, const ferry_json_key *keys, size_t count, bool required,
                              ferry_error *error);
 

@@ -169,9 +169,9 @@ ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const f
                                   int32_t first_row, int32_t rows, ferry_error *error);
 /* `position` of the export layout. */
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 (half types: 1e-3): sinusoidal, split or
- * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows first_row …
- * are learned positions. */
+/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 + p·2^-23 (half types: 1e-3): sinusoidal,
+ * split or interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows
+ * first_row … are learned positions. */
 ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                          int32_t first_row, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
@@ -251,10 +251,10 @@ ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, i
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 
 /* generation_config.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
- * generation_config.json; `forced_last_id` is the family's default for the latter case (-1: none). Start, eos and pad
- * of plan->model are the family's defaults when this is called, and then the model's. */
+ * generation_config.json. Start, eos and pad of plan->generation are the family's defaults when this is called, and
+ * then the model's. */
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
-                                     int32_t forced_last_id, ferry_error *error);
+                                     ferry_error *error);
 
 /* ---- importers: each says whether it knows what the source holds, and fills a plan from it ---- */
 

@@ -407,6 +407,13 @@ size_t ferry_import_source_read_count(const ferry_import_source *source)
     return source->read_count;
 }
 
+uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < source->read_count; i++) bytes += source->read[i]->original.size;
+    return bytes;
+}
+
 static void compute_hash(ferry_import_source *source, source_file *file)
 {
     struct sha256_ctx context;

@@ -51,6 +51,8 @@ void ferry_import_source_release(ferry_import_source *source, const void *data, 
 /* Files that were read: name, size and SHA-256 (hexadecimal, computed on the first call) of each as it was published.
  */
 size_t ferry_import_source_read_count(const ferry_import_source *source);
+/* The sum of their sizes. */
+uint64_t ferry_import_source_read_bytes(const ferry_import_source *source);
 ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
                                       const char **hash, ferry_error *error);
 

@@ -28,6 +28,8 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
 static ferry_tokenizer_kind tokenizer_kind(const ferry_model_text *text)
 {
     if (!text->present) return FERRY_TOKENIZER_NONE;
+    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
+    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
     return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
 
@@ -83,6 +85,7 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     if (values->shortlist) add_feature(&list, "shortlist", "");
     add_feature(&list, "policy", ferry_policy_names[values->generation->decoding.policy]);
     add_feature(&list, "tokenizer", ferry_tokenizer_names[text->kind]);
+    if (text->source_moses.size > 0) add_feature(&list, "moses", "");
     if (text->opus_punctuation) add_feature(&list, "opus-punctuation", "");
     if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
         languages->prompt_count > 0)
@@ -94,8 +97,10 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 
 static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
 {
-    static const ferry_gguf_type elements[] = {
-        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT, [FERRY_KEY_SIZES] = FERRY_GGUF_U64};
+    static const ferry_gguf_type elements[] = {[FERRY_KEY_IDS] = FERRY_GGUF_I32,
+                                               [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT,
+                                               [FERRY_KEY_SIZES] = FERRY_GGUF_U64,
+                                               [FERRY_KEY_REALS] = FERRY_GGUF_F64};
     const char *place = group + key->place;
     const void *values;
     ferry_view bytes;

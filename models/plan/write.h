@@ -24,6 +24,8 @@ typedef struct ferry_import_options {
     /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
      * errors. */
     void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
+    /* NULL, or told, when the file is complete, how many bytes the files have that were read. */
+    void (*complete)(void *user, uint64_t bytes_read);
     /* NULL, or told what somebody should know: that only a name says which languages the model translates, or that two
      * files hardly belong together. Names of files and languages are in the message as they are. */
     void (*noted)(void *user, const char *message);

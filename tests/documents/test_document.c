@@ -105,6 +105,9 @@ TEST(test_damaged)
     assert_translated(&toy, "*a* *b*", "<x0>a</x0> <x4>b</x4>", "<x0>A <x4>B</x4></x0>", "*A *B**");
 }
 
+#define FIRST "\xEF\xA4\x80"
+#define LAST "\xEF\xAB\xBF"
+
 /* Lines are as long as the block's longest one; the blanks of the translation stay. */
 TEST(test_lines)
 {
@@ -116,6 +119,9 @@ TEST(test_lines)
     assert_translated(&toy, "a b\\\nc", "a b c", "", "a b\\\nc");
     /* An ideograph is two columns wide, and lines may end beside it; without a blank if both are. */
     assert_translated(&toy, "漢字\\\n漢字", "漢字漢字", "一二三四五", "一二\\\n三四\\\n五");
+    /* So are the compatibility forms, U+F900 to U+FAFF. */
+    assert_translated(&toy, "漢字\\\n漢字", "漢字漢字", FIRST LAST FIRST LAST FIRST,
+                      FIRST LAST "\\\n" FIRST LAST "\\\n" FIRST);
     assert_translated(&toy, "漢字 a\\\nb", "漢字 a b", "一二三 四", "一二三\\\n四");
 }
 

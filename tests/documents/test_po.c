@@ -14,6 +14,14 @@ TEST(test_placeholders)
                       "#, fuzzy\nmsgid \"a %2$s b %1$d\"\nmsgstr \"B %1$d A %2$s\"\n");
 }
 
+/* The model sees what they stand for; the original keeps them. */
+TEST(test_escapes)
+{
+    static const char entry[] = "msgid \"a\\101b \\x42c \\1013\"\n";
+    assert_translated(&ferry_format_po, "msgid \"a\\101b \\x42c \\1013\"\nmsgstr \"\"\n", "aAb Bc A3", "x y",
+                      ferry_name_format("#, fuzzy\n%smsgstr \"x y\"\n", entry).text);
+}
+
 TEST(test_tags)
 {
     assert_translated(

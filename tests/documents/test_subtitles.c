@@ -11,6 +11,9 @@ TEST(test_srt)
                     "\xEF\xBB\xBF"
                     "1\n00:00:01,000 --> 00:00:02,000 X1:10\n{\\an8}ONE <i>TWO</i>\n\n"
                     "2\n00:00:03,000 --> 00:00:04,000\n\n3\n00:00:05,000 --> 00:00:06,000\nLAST");
+    /* Braces are tags with a backslash only; others are kept as a whole, as in any format. */
+    assert_document(&ferry_format_srt, "0 --> 1\na {b {c} d} {\\i1}e\n", upper_markup,
+                    "0 --> 1\nA {b {c} d} {\\i1}E\n");
     /* Without a blank line, and a number that is text. */
     assert_document(&ferry_format_srt, "0 --> 1\r\na\r\n7\r\nb\r\n2\r\n1 --> 2\r\nc\r\n", upper_markup,
                     "0 --> 1\r\nA 7 B\r\n2\r\n1 --> 2\r\nC\r\n");

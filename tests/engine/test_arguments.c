@@ -222,6 +222,10 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         INTEGER(split, 3),
         INTEGER(on_loop, -1),
         INTEGER(on_loop, 2),
+        REAL(patience, 0),
+        REAL(patience, 101),
+        REAL(coverage_penalty, -1e4),
+        REAL(coverage_penalty, NAN),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_options options;

@@ -59,6 +59,9 @@ TEST(test_bad_parameters_are_refused)
         {"t5",
          {{.key = "num_buckets", .number = 10}, {.key = "max_distance", .number = 2}},
          "position.max_distance: expected a number from 3 to 16384"},
+        {"t5",
+         {{.key = "num_buckets", .number = 8}, {.key = "max_distance", .number = 20}, {.key = "tables", .text = "row"}},
+         "position.tables: expected 'stack' or 'layer'"},
         {"deberta", {{.key = "clip", .number = 1}}, "position.p2c: expected 'paper' or 'released'"},
         {"rope", {{.key = "theta", .number = 1}}, "position.theta: expected a real number above 1, up to 1e12"},
         {"rope",
@@ -117,6 +120,39 @@ TEST(test_a_shift_rotates_sinusoids)
     check_sinusoids("interleaved", "half");
     check_sinusoids("split", "half");
     check_sinusoids("split", "half_minus_one");
+}
+
+/* A first position of 2 (fairseq) begins with the row that another model has for its third token. */
+TEST(test_first_of_sinusoids)
+{
+    enum { D = 16, ROWS = 20 };
+    const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
+    ferry_position_state states[2] = {{0}, {0}};
+    for (int i = 0; i < 2; i++) {
+        const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
+                                             {.key = "exponent_divisor", .text = "half"},
+                                             {.key = "first", .number = 2 * i},
+                                             {0}};
+        ferry_position position = bind_encoding("sinusoidal", &stack, parameters, NULL);
+        extend_encoding(&position, &states[i], ROWS + 2);
+        ferry_position_unbind(&position);
+    }
+    for (int k = 0; k < D; k++) assert_true(states[0].rows[k] == (k < D / 2 ? 0.0f : 1.0f));
+    assert_memory_equal(states[1].rows, states[0].rows + 2 * D, (size_t)ROWS * D * sizeof(float));
+    for (int i = 0; i < 2; i++) ferry_position_state_destroy(&states[i]);
+}
+
+/* A divisor of 0 would make every angle infinite. */
+TEST(test_sinusoids_need_a_divisor)
+{
+    const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
+                                         {.key = "exponent_divisor", .text = "half_minus_one"},
+                                         {.key = "first"},
+                                         {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
+    ferry_position position;
+    REFUSE(try_bind_encoding("sinusoidal", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
+           "d_model 2 does not split into pairs");
 }
 
 /* ---- rope ---- */

@@ -220,6 +220,24 @@ TEST(test_false_size)
     refuse(&file, FERRY_ERROR_FORMAT, "tensor 't.halves': its data go beyond the file: the file was cut off");
 }
 
+/* Where the last tensor ends, no padding follows. */
+TEST(test_end_without_padding)
+{
+    static const float line[16] = {1};
+    const int64_t shape[] = {16};
+    const char *path = scratch_file("aligned.gguf");
+    ferry_gguf_writer *writer;
+    CHECK(ferry_gguf_writer_create(path, &writer, &error));
+    ferry_gguf_declare(writer, "t.line", FERRY_F32, 1, shape);
+    CHECK(ferry_gguf_writer_start(writer, &error));
+    CHECK(ferry_gguf_writer_append(writer, line, sizeof line, &error));
+    CHECK(ferry_gguf_writer_finish(writer, &error));
+    ferry_gguf_writer_destroy(writer);
+    made_file file = file_copy(path);
+    put(&file, 0, 1);
+    refuse(&file, FERRY_ERROR_FORMAT, "expected the end at byte");
+}
+
 /* ---- robustness ---- */
 
 /* Exactly `size` bytes in memory of their own, so that the sanitizer sees one byte too many. */

@@ -1,5 +1,6 @@
 /* The graph's blocks on small models: every choice against plain double-precision arithmetic, and what must not change
  * a byte: steps, batches, beams. */
+#include "tests/support/files.h"
 #include "tests/support/plain_graph.h"
 #include "tests/support/random.h"
 #include "tests/support/small_model.h"
@@ -87,6 +88,32 @@ TEST(test_every_choice_against_plain_arithmetic)
         check_model(&cases[i].model, NULL, cases[i].what);
         check_model(&cases[i].model, "plain", cases[i].what);
     }
+}
+
+/* The file's number of each stack, not one for both. */
+TEST(test_each_stack_has_its_own_eps)
+{
+    const char *path = scratch_file("eps.gguf"), *names[] = {"ferry.encoder.norm_eps", "ferry.decoder.norm_eps"};
+    static const float eps[] = {0.5f, 0.125f};
+    const small_model small = {0};
+    float expected[23 * V], found[23 * V];
+    ferry_model *model;
+    write_small_model(path, &small);
+    made_file file = file_copy(path);
+    for (int i = 0; i < 2; i++) {
+        const char *key = find_text((ferry_view){(const char *)file.data, file.size}, names[i]);
+        memcpy(file.data + (key - (const char *)file.data) + strlen(names[i]) + 4, &eps[i], 4); /* after its type */
+    }
+    write_bytes(path, file.data, file.size);
+    CHECK(ferry_inspect_open(path, NULL, &model, &error));
+    assert_true(model->file.transformer.encoder.norm_eps == eps[0] &&
+                model->file.transformer.decoder.norm_eps == eps[1]);
+    set_inputs(model);
+    plain_logits(&model->file.transformer, source, 6, inputs, 23, expected);
+    CHECK(ferry_inspect_logits(model, source, source_offsets, 1, inputs, input_offsets, FERRY_INSPECT_ONE_PASS, found,
+                               &error));
+    assert_true(largest_difference(found, expected, COUNT(found)) <= 5e-5);
+    ferry_model_close(model);
 }
 
 /* ---- the SSRU ---- */

@@ -125,6 +125,7 @@ TEST(test_references)
     check("caf&eacute; &#233; &#xE9; &#XE9; &apos;", "café é é é '");
     check("AT&T R&D; &; &#; &#x; & &amp", "AT&T R(&D;) &; (&#; )(&#x; )& &amp");
     check("&#0;&#xD800;&#x110000;&#99999999999;", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    check("&#xDC00;&#xDFFF;&#xD7FF;&#xE000;", "\xEF\xBF\xBD\xEF\xBF\xBD\xED\x9F\xBF\xEE\x80\x80");
     check("&#128512;", "😀");
     check("<a href='?a=1&amp;b'>&quot;</a>", "{<a href='?a=1&amp;b'>}\"{</a>}");
 }

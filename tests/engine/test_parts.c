@@ -234,7 +234,8 @@ static void check_joined(const ferry_result *whole, size_t k, const ferry_result
     free(text.data);
 }
 
-static void check_translation(const ferry_model *model, const ferry_options *options, const char *line)
+/* Returns whether some parts have fewer hypotheses than others. */
+static bool check_translation(const ferry_model *model, const ferry_options *options, const char *line)
 {
     ferry_text texts[64];
     ferry_parts parts = {0};
@@ -248,14 +249,18 @@ static void check_translation(const ferry_model *model, const ferry_options *opt
         texts[p] = (ferry_text){parts.parts[p].text.data, parts.parts[p].text.size};
     ferry_result *joined = translated(model, options, &whole, 1),
                  *single = translated(model, options, texts, parts.count);
-    size_t most = 0;
-    for (size_t p = 0; p < parts.count; p++)
-        if (ferry_result_hypotheses(single, p) > most) most = ferry_result_hypotheses(single, p);
+    size_t most = 0, least = SIZE_MAX;
+    for (size_t p = 0; p < parts.count; p++) {
+        const size_t hypotheses = ferry_result_hypotheses(single, p);
+        most = hypotheses > most ? hypotheses : most;
+        least = hypotheses < least ? hypotheses : least;
+    }
     assert_int_equal(ferry_result_hypotheses(joined, 0), most);
     for (size_t k = 0; k < most; k++) check_joined(joined, k, single, &parts, options);
     ferry_result_destroy(joined);
     ferry_result_destroy(single);
     ferry_parts_destroy(&parts);
+    return least < most;
 }
 
 TEST(test_joined_translations)
@@ -272,12 +277,21 @@ TEST(test_joined_translations)
                 options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
                 check_translation(model, &options, long_lines[i]);
             }
-    /* A beam of 40 with few words left: the parts have different numbers of hypotheses. */
+    /* Of few words, a part that may be longer has more hypotheses. */
+    int32_t suppressed[8001];
+    const int32_t eos = ferry_inspect_get_sizes(model).eos_id;
+    options.suppressed_ids = suppressed;
+    options.suppressed_count = 0;
+    for (int32_t id = 0; id < (int32_t)(sizeof suppressed / sizeof *suppressed); id++)
+        if (id != eos && id % 4000 != 1000) suppressed[options.suppressed_count++] = id;
     options.scores = 1;
     options.beam = options.nbest = 40;
-    options.max_length = 2;
-    options.min_length = 2;
-    check_translation(model, &options, long_lines[0]);
+    options.max_length = 0;
+    options.length_factor = 0.25f;
+    options.length_extra = 0;
+    bool differ = false;
+    for (size_t i = 0; i < LONG_LINES; i++) differ |= check_translation(model, &options, long_lines[i]);
+    assert_true(differ);
     ferry_model_close(model);
 }
 

@@ -87,9 +87,9 @@ static ferry_name usual_text(const ferry_key *key)
 TEST(test_keys_stand_in_the_page)
 {
     static const char *const types[] = {
-        [FERRY_KEY_SIZE] = "u32",    [FERRY_KEY_ID] = "i32",    [FERRY_KEY_REAL] = "f32",  [FERRY_KEY_BOOL] = "bool",
-        [FERRY_KEY_CHOICE] = "text", [FERRY_KEY_TEXT] = "text", [FERRY_KEY_BYTES] = "u8s", [FERRY_KEY_IDS] = "i32s",
-        [FERRY_KEY_TEXTS] = "texts", [FERRY_KEY_SIZES] = "u64s"};
+        [FERRY_KEY_SIZE] = "u32",    [FERRY_KEY_ID] = "i32",     [FERRY_KEY_REAL] = "f32",  [FERRY_KEY_BOOL] = "bool",
+        [FERRY_KEY_CHOICE] = "text", [FERRY_KEY_TEXT] = "text",  [FERRY_KEY_BYTES] = "u8s", [FERRY_KEY_IDS] = "i32s",
+        [FERRY_KEY_TEXTS] = "texts", [FERRY_KEY_SIZES] = "u64s", [FERRY_KEY_REALS] = "f64s"};
     const ferry_view text = page();
     missing = rows = 0;
     for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {

@@ -109,11 +109,14 @@ TEST(test_marian)
     assert_true(figures.hypotheses > 4 * others);
 }
 
-/* The logits of one teacher-forced pass. */
-SHIPPED_TEST(test_the_research_interface)
+/* The logits of one teacher-forced pass: of all tokens, or of those that are not suppressed. */
+static void check_logits(bool renormalize)
 {
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.renormalize = renormalize;
     const ferry_text source = as_text(sources[1]), target = as_text(targets[1]);
-    ferry_result *result = scored(model, NULL, &source, &target, 1);
+    ferry_result *result = scored(model, &options, &source, &target, 1);
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     const size_t V = (size_t)sizes.target_vocab, T = ferry_result_tokens(result, 0, 0);
     int32_t *ids, target_ids[64], offsets[2] = {0}, target_offsets[] = {0, (int32_t)T};
@@ -131,7 +134,7 @@ SHIPPED_TEST(test_the_research_interface)
         const ferry_token token = token_of(result, 0, t);
         double sum = 0;
         for (size_t v = 0; v < V; v++)
-            if ((int32_t)v != sizes.pad_id) sum += exp((double)logits[t * V + v]); /* suppressed */
+            if (!renormalize || (int32_t)v != sizes.pad_id) sum += exp((double)logits[t * V + v]);
         assert_true(fabs((double)logits[t * V + (size_t)token.id] - log(sum) - (double)token.log_probability) < 1e-5);
         total += (double)token.log_probability;
     }
@@ -140,6 +143,12 @@ SHIPPED_TEST(test_the_research_interface)
         has_text((ferry_view){ferry_result_text(result, 0, 0).data, ferry_result_text(result, 0, 0).size}, targets[1]));
     ferry_inspect_free(ids);
     ferry_result_destroy(result);
+}
+
+SHIPPED_TEST(test_the_research_interface)
+{
+    check_logits(true);
+    check_logits(false);
 }
 
 /* What greedy search finds has the same score, bit for bit. */

@@ -139,6 +139,21 @@ RANDOM_TEST(test_equals)
     }
 }
 
+/* Equal logits whose coarse ones are not equal: the higher id is met first. */
+RANDOM_TEST(test_equals_out_of_order)
+{
+    world *w = new_world(64, 64, false);
+    memset(w->weight, 0, 64 * 64 * sizeof *w->weight);
+    for (int32_t k = 0; k < 64; k++) w->x[k] = 1;
+    for (int32_t k = 0; k < 64; k++) {
+        w->weight[9 * 64 + k] = 0.75f;
+        w->weight[20 * 64 + k] = k % 2 == 0 ? 1.0f : 0.5f; /* 63.5 steps, which become 64 */
+    }
+    assert_true(check(w));
+    assert_int_equal(know(ferry_kernels_find("plain"), w).column, 9);
+    release_memory();
+}
+
 enum { BEST, SECOND, FILLERS }; /* columns */
 
 /* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between

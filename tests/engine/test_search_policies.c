@@ -139,6 +139,46 @@ TEST(test_ctranslate2_best_must_end)
     assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 0)).steps, 2);
 }
 
+/* As in the test of refills, where two hypotheses end at step 4, and two at step 5. */
+TEST(test_patience)
+{
+    static const float table[] = {-9,     -0.5f, -1, -9, -0.2f,  -0.7f, -3, -9, -0.9f, -0.1f, -5, -9,
+                                  -0.01f, -4,    -5, -9, -0.01f, -9,    -9, -9, -9,    -9,    -9, -9};
+    scripted network = table_of(table, 4);
+    ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 6);
+    static const struct {
+        float patience;
+        int32_t steps;
+    } rows[] = {{1, 4}, {1.74f, 4}, {1.75f, 5}, {2.2f, 5}, {3, 6}, {0.5f, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        rules.options.patience = rows[i].patience;
+        rules.options.nbest = 1;
+        assert_int_equal(run_scripted(&rules, &network).steps, rows[i].steps);
+        rules.options.length_penalty = 0; /* the best one of all has ended: nothing is waited for */
+        assert_int_equal(run_scripted(&rules, &network).steps, 2);
+        rules.options.length_penalty = 1;
+    }
+}
+
+/* Token 1 is chosen where the first source token was read, token 2 where the others were; eos reads a little of all but
+ * the last one, which nothing reads unless token 2 comes. Sums of both hypotheses, -0.7 and -1.1. */
+TEST(test_coverage_penalty)
+{
+    static const float table[] = {-9, -0.5f, -0.9f, -0.2f, -9, -9}, read[] = {0.25f, 0.25f, 0, 0.5f, 0, 0, 0, 0.25f, 2};
+    const double first = log(0.75) + log(0.25), second = log(0.25) + log(0.5);
+    scripted network = table_of(table, 3);
+    network.attention = read;
+    ferry_search_rules rules = policy_rules(FERRY_POLICY_CTRANSLATE2, 2, 10);
+    rules.options.coverage_penalty = 0.5f;
+    EXPECT_FIRST(&rules, &network, FOUND(-0.35 + first / 2, 1, 0), FOUND(-0.55 + second / 2, 2, 0));
+    rules.options.coverage_penalty = -2; /* the other one is the better one */
+    EXPECT_ALL(&rules, &network, FOUND(-0.55 - 2 * second, 2, 0), FOUND(-0.35 - 2 * first, 1, 0));
+    rules.options.nbest = 1;
+    EXPECT_ALL(&rules, &network, FOUND(-0.55 - 2 * second, 2, 0));
+    rules.options.length_penalty = 0; /* the best one ends first, and does not stop the search */
+    EXPECT_ALL(&rules, &network, FOUND(-1.1 - 2 * second, 2, 0));
+}
+
 /* Two hypotheses end in the step that has one already: all three compete. */
 TEST(test_ctranslate2_more_than_beam)
 {
@@ -333,9 +373,23 @@ static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *netw
         }
         result->steps++;
         if (last) break;
-        if (decoding->length_penalty != 0 ? count >= k : best_ended && count >= rules->options.nbest) break;
+        const bool waits = decoding->length_penalty != 0 || decoding->coverage_penalty != 0;
+        const int32_t awaited = (int32_t)roundf((float)k * decoding->patience);
+        if (waits ? count >= awaited : best_ended && count >= decoding->nbest) break;
     }
     return count;
+}
+
+/* Of all tokens' weights, each source token's sum up to 1. */
+static float coverage(const scripted *network, const path *p)
+{
+    float total = 0;
+    for (int32_t s = 0; s < SOURCE_IDS; s++) {
+        float sum = 0;
+        for (int32_t t = 0; t < p->n; t++) sum += network->attention[p->ids[t] * SOURCE_IDS + s];
+        if (sum > 0) total += logf(fminf(sum, 1));
+    }
+    return total;
 }
 
 static void spell_out(const ferry_search_rules *rules, const scripted *network, outcome *result)
@@ -348,6 +402,7 @@ static void spell_out(const ferry_search_rules *rules, const scripted *network, 
         path *p = &finished[i];
         const float length = (float)pow(p->n, decoding->length_penalty);
         p->score = p->n > 0 ? (p->sum - decoding->word_penalty * (float)p->n) / length : 0;
+        if (decoding->coverage_penalty != 0) p->score += decoding->coverage_penalty * coverage(network, p);
     }
     for (; result->count < rules->options.nbest && result->count < count; result->count++) {
         path *best = NULL;
@@ -365,8 +420,10 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
 {
     static const float penalties[] = {-0.5f, 0, 0, 0.6f, 1, 1, 2};
     static const float repetition[] = {1, 1, 1, 1.3f, 0.8f};
+    static const float patience[] = {1, 1, 0.5f, 1.3f, 2, 3}, coverage_penalties[] = {0, 0, 0.3f, -0.5f};
+    static float attention[MAX_VOCAB * SOURCE_IDS];
     enum { MODELS = 6000 };
-    int32_t several = 0, greedy = 0;
+    int32_t several = 0, greedy = 0, covered = 0;
     for (int32_t i = 0; i < MODELS; i++) {
         seed_random(seed + (uint64_t)i * 1000003);
         scripted network = {.row = random_row, .vocab = 4 + random_below(9), .kernels = &normalizing};
@@ -390,6 +447,15 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
         if (random_below(4) == 0) decoding->forced_first_id = random_below(vocab);
         /* Marian has no repetition penalty: greedy search's is tested with Hugging Face's policy. */
         if (policy == FERRY_POLICY_CTRANSLATE2) decoding->repetition_penalty = repetition[random_below(5)];
+        if (policy == FERRY_POLICY_CTRANSLATE2 && decoding->beam > 1) {
+            decoding->patience = patience[random_below(6)];
+            decoding->coverage_penalty = coverage_penalties[random_below(4)];
+            if (decoding->nbest > ferry_search_awaited(decoding)) decoding->nbest = ferry_search_awaited(decoding);
+            for (int32_t w = 0; w < vocab * SOURCE_IDS; w++)
+                attention[w] = fmaxf(0, (float)random_below(1000) / 1000 - 0.5f);
+            network.attention = attention;
+            covered += decoding->coverage_penalty != 0;
+        }
         if (policy == FERRY_POLICY_MARIAN) network.coarse = random_below(2) == 0 && decoding->word_penalty == 0;
 
         outcome expected = {0};
@@ -402,6 +468,7 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
     }
     assert_true(several > MODELS / 4);
     assert_true(greedy > MODELS / 8);
+    assert_true(policy != FERRY_POLICY_CTRANSLATE2 || covered > MODELS / 4);
 }
 
 TEST(test_marian_against_definition)

@@ -2,6 +2,7 @@
 #include "base/system.h"
 #include "engine/api/model.h"
 #include "engine/search/shortlist.h"
+#include "tests/support/files.h"
 #include "tests/support/jobs.h"
 #include "tests/support/random.h"
 
@@ -40,6 +41,21 @@ TEST(test_worked_example)
     assert_memory_equal(words, ascending, sizeof ascending);
     assert_int_equal(words_of(&shortlist, 5, source, 1, words), 5); /* all there are */
     assert_memory_equal(words, ascending, 5 * sizeof *words);
+}
+
+/* What the translation has to begin with can be generated, too. */
+TEST(test_prefix)
+{
+    static const uint32_t offsets[] = {0, 2, 3};
+    static const int32_t lists[] = {1, 3, 2}, prefix[] = {41, 40}, expected[] = {0, 1, 2, 3, 4, 5, 40, 41};
+    const ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
+    ferry_arena arena = {0};
+    const int32_t *words, source[] = {1};
+    int32_t count;
+    CHECK(ferry_shortlist_words(&shortlist, 50, source, 1, prefix, 2, &arena, &words, &count, &error));
+    assert_int_equal(count, COUNT(expected));
+    assert_memory_equal(words, expected, sizeof expected);
+    ferry_arena_destroy(&arena);
 }
 
 /* No word is permitted by itself: eight words are. */

@@ -352,6 +352,84 @@ SHIPPED_TEST(test_alternatives_of_any_batch)
     ferry_result_destroy(result);
 }
 
+/* Patience and coverage penalty are CTranslate2's. */
+SHIPPED_TEST(test_options_of_one_policy)
+{
+    static const struct {
+        ferry_policy policy;
+        int32_t beam, nbest;
+        float patience, coverage_penalty;
+        const char *message; /* NULL: they are accepted */
+    } rows[] = {
+        {FERRY_POLICY_HUGGINGFACE, 4, 1, 2, 0,
+         "option patience: expected policy ctranslate2, found policy huggingface"},
+        {FERRY_POLICY_MARIAN, 4, 1, 1, 0.2f,
+         "option coverage_penalty: expected policy ctranslate2, found policy marian"},
+        {FERRY_POLICY_CTRANSLATE2, 1, 1, 2, 0, "option patience: expected a beam above 1, found beam 1"},
+        {FERRY_POLICY_CTRANSLATE2, 1, 1, 1, -1, "option coverage_penalty: expected a beam above 1, found beam 1"},
+        {FERRY_POLICY_CTRANSLATE2, 4, 3, 0.5f, 0,
+         "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
+        {FERRY_POLICY_CTRANSLATE2, 4, 1, 0.1f, 0, "option patience: expected 1 finished hypotheses or more"},
+        {FERRY_POLICY_CTRANSLATE2, 4, 2, 0.5f, 1, NULL},
+        {FERRY_POLICY_MARIAN, 1, 1, 1, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_options options = greedy();
+        ferry_translator *translator;
+        options.policy = rows[i].policy;
+        options.beam = rows[i].beam;
+        options.nbest = rows[i].nbest;
+        options.patience = rows[i].patience;
+        options.coverage_penalty = rows[i].coverage_penalty;
+        if (rows[i].message != NULL) {
+            REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
+                   rows[i].message);
+            continue;
+        }
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* The coverage penalty of a line in parts is that of all its tokens; a wish for weights changes nothing, nor do others
+ * that are translated with it. */
+SHIPPED_TEST(test_coverage_of_parts)
+{
+    static const ferry_text texts[] = {{"It is raining.", 14},
+                                       {"Tom is reading a book in the garden.", 36},
+                                       {"It is raining. Tom is reading a book in the garden.", 51}};
+    float scores[2][3], sums[2][3];
+    for (int i = 0; i < 2; i++) {
+        ferry_options options = greedy();
+        options.policy = FERRY_POLICY_CTRANSLATE2;
+        options.beam = 4;
+        options.length_penalty = 0;
+        options.coverage_penalty = i == 0 ? 0.5f : 1e-30f; /* none, but hypotheses are waited for in the same way */
+        options.split = FERRY_SPLIT_ALL;
+        options.scores = 1;
+        ferry_result *result = translated(model, &options, texts, 3);
+        options.alignment = 1;
+        ferry_result *aligned = translated(model, &options, texts, 3);
+        for (size_t line = 0; line < 3; line++) {
+            ferry_result *alone = translated(model, &options, texts + line, 1);
+            assert_same_line(result, line, alone, 0);
+            assert_same_line(result, line, aligned, line);
+            ferry_result_destroy(alone);
+            scores[i][line] = ferry_result_score(result, line, 0);
+            sums[i][line] = 0;
+            for (size_t t = 0; t < ferry_result_tokens(result, line, 0); t++)
+                sums[i][line] += ferry_inspect_result_token_scores(result, line, 0)[t];
+        }
+        ferry_result_destroy(result);
+        ferry_result_destroy(aligned);
+        assert_float_equal(scores[i][2], scores[i][0] + scores[i][1], 1e-5);
+    }
+    for (size_t line = 0; line < 3; line++) {
+        assert_true(scores[0][line] < sums[0][line] - 0.01f);
+        assert_float_equal(scores[1][line], sums[1][line], 1e-5);
+    }
+}
+
 SHIPPED_TEST(test_options_that_exclude_each_other)
 {
     static const struct {

@@ -121,6 +121,9 @@ TEST(it_can_be_measured)
             assert_int_equal(memory.token, 3 * 2 * D * (int)sizeof(float));
             assert_true(memory.thread >= S * D * sizeof(float));
             assert_int_equal(memory.tables + memory.row > 0, e > 0);
+            if (strcmp(encodings[e], "sinusoidal") == 0) /* rows of both stacks */
+                assert_true(memory.tables == 0 && memory.row == 2 * D * sizeof(float));
+            if (strcmp(encodings[e], "learned") == 0) assert_int_equal(memory.tables, 2 * 1024 * D * sizeof(float));
             ferry_inspect_timer_destroy(timer);
         }
         ferry_model_close(model);

@@ -49,7 +49,7 @@ static bool is_little(const ferry_options *o)
 {
     return o->beam <= MOST_BEAM && o->nbest <= MOST_BEAM && o->batch <= MOST_BATCH && o->threads <= MOST_THREADS &&
            o->max_length <= MOST_TOKENS && o->min_length <= MOST_TOKENS && o->length_factor <= 4 &&
-           o->length_extra <= MOST_TOKENS;
+           o->length_extra <= MOST_TOKENS && o->patience <= 4;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take(&input, ids, sizeof ids);
     char *from = take_text(&input), *to = take_text(&input);
     take(&input, &options.alternatives, offsetof(ferry_options, partial) - offsetof(ferry_options, alternatives));
+    take(&input, &options.split, sizeof options - offsetof(ferry_options, split));
     options.suppressed_ids = ids;
     options.suppressed_count = MOST_IDS;
     options.from = from;

@@ -76,6 +76,24 @@ TEST(the_strength_is_the_one_with_the_least_error)
     assert_memory_equal(solution, expected, sizeof solution);
 }
 
+/* Noise alone: no strength is enough, and the greatest is taken. */
+TEST(noise_takes_the_greatest_strength)
+{
+    enum { WIDTH = 20, SIZE = WIDTH + 2 };
+    static double train[SIZE * SIZE], test[SIZE * SIZE], both[SIZE * SIZE];
+    double solution[SIZE], expected[SIZE], *scratch = kept_memory(ferry_ridge_scratch(WIDTH) * sizeof *scratch);
+    uint32_t random = 1;
+    for (int side = 0; side < 2; side++) {
+        double *z = kept_memory((size_t)(100 * SIZE) * sizeof *z);
+        for (int i = 0; i < 100 * SIZE; i++) z[i] = i % SIZE == WIDTH ? 1 : random_number(&random);
+        ferry_gram(z, 100, SIZE, side == 0 ? train : test);
+    }
+    for (int i = 0; i < SIZE * SIZE; i++) both[i] = train[i] + test[i];
+    assert_true(ferry_ridge_solve(both, WIDTH, 10, scratch, expected));
+    assert_true(ferry_ridge_fit(train, test, WIDTH, scratch, solution));
+    assert_memory_equal(solution, expected, sizeof solution);
+}
+
 TEST(what_cannot_be_fitted_is_told)
 {
     const double constant[] = {5, 5, 5, 1, 1, 5, 5, 5, 1, 3}, nan[] = {NAN, 1, 2, 1, 1};

@@ -1,6 +1,8 @@
 /* CTranslate2 directories made here: what the published ones in the other tests do not have, and what is refused. */
 #include "tests/support/ctranslate2_made.h"
 
+#include "engine/api/model.h"
+
 enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 
 static void check_description(const made *m, const char *what)
@@ -198,6 +200,62 @@ TEST(test_frame)
     assert_int_equal(ferry_inspect_get_sizes(model).start_id, 1);
     made_add_number(&m, "user_decoder_start_tokens", 1, 1);
     made_refuse(&m, "a first decoder input that the caller chooses");
+}
+
+/* ---- what is absent ---- */
+
+TEST(test_defaults)
+{
+    made m = made_base();
+    made_drop(&m, "encoder/num_heads");
+    made_drop(&m, "decoder/num_heads");
+    check_description(&m, "8 heads of width 1, ffn 12 (relu), pre-norm (eps 1e-05)\n");
+    check_description(&m, "d_model 8; embeddings × 2.82843;");
+    check_description(&m, "alignment: layer 0, head 0\n");
+    check_description(&m, "ids: start 0, pad -1, end 1\n");
+    const ferry_model *model = made_convert(&m);
+    const ferry_transformer *graph = &model->file.transformer;
+    const ferry_options *decoding = &model->file.generation.decoding;
+    assert_true(graph->encoder.attention_scale == 1 && graph->decoder.attention_scale == 1 && graph->output_scale == 1);
+    assert_int_equal(decoding->policy, FERRY_POLICY_CTRANSLATE2);
+    assert_true(decoding->beam == 2 && decoding->max_length == 256 && decoding->min_length == 1);
+    assert_true(decoding->length_penalty == 1 && decoding->repetition_penalty == 1 && decoding->no_repeat_ngram == 0);
+    m = made_base();
+    made_add_number(&m, "encoder/layer_0/self_attention/rotary_dim", 3, 0);
+    check_description(&m, "positions: rope, theta 10000, layout interleaved, dims 4");
+    m = made_base();
+    made_add(&m, "decoder/layer_0/self_attention/relative_attention_bias", 8, H);
+    made_refuse(&m, "8 buckets for distances up to 0");
+}
+
+/* ---- integers ---- */
+
+/* Rows of queries, keys and values, each with a scale of its own. */
+TEST(test_scales_of_fused_matrices)
+{
+    static const char *const names[] = {"self_attention/linear_0", "attention/linear_1"};
+    made m = made_base();
+    for (int i = 0; i < 2; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "decoder/layer_0/%s/weight", names[i]);
+        made_variable *weight = made_find(&m, name);
+        weight->type = 1;
+        weight->value = 100;
+        const uint32_t rows = weight->shape[0];
+        snprintf(name, sizeof name, "decoder/layer_0/%s/weight_scale", names[i]);
+        made_add(&m, name, rows, 0);
+        made_find(&m, name)->value = 2;
+        made_find(&m, name)->step = 3;
+    }
+    const ferry_layer *layer = &made_convert(&m)->file.transformer.decoder.layers[0];
+    const ferry_matrix *const matrices[] = {&layer->self.q, &layer->self.k, &layer->self.v, &layer->cross.k,
+                                            &layer->cross.v};
+    for (int i = 0; i < 5; i++)
+        for (int n = 0; n < D; n++) {
+            float row[D];
+            ferry_matrix_row(matrices[i], n, row);
+            for (int k = 0; k < D; k++) assert_float_equal(row[k], 100.0f / (float)(2 + 3 * (i % 3 * D + n)), 1e-5);
+        }
 }
 
 /* ---- older revisions ---- */

@@ -43,6 +43,15 @@ TEST(test_languages_of_m2m)
     assert_true(is_special(&file->text, 0) && is_special(&file->text, 3) && !is_special(&file->text, 4));
 }
 
+/* Positions are counted from the one after the padding id. */
+TEST(test_positions_of_m2m)
+{
+    char *source = small_family("m2m100");
+    const edit padding = {"config.json", "\"pad_token_id\": 1,", "\"pad_token_id\": 5,"};
+    assert_true(described(opened(source), "half_minus_one, first 2"));
+    assert_true(described(opened(variant(source, &padding, 1)), "half_minus_one, first 6"));
+}
+
 TEST(test_wmt21_languages)
 {
     char *source = small_family("m2m100");
@@ -144,7 +153,8 @@ TEST(test_mbart)
     assert_non_null(file->transformer.encoder.embedding_norm.weight);
     const edit edits[] = {{"config.json", "MBart50Tokenizer", "MBartTokenizer"},
                           {"tokenizer_config.json", "MBart50Tokenizer", "MBartTokenizer"}};
-    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED, "mBART-25 is not supported");
+    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
+                  "mBART-25: 'decoder_start_token_id': expected the tag of the target language, found 2");
 }
 
 /* Keys that are absent have the defaults of their class, not a common one. */
@@ -168,7 +178,7 @@ TEST(test_defaults_of_classes)
     file = converted(variant(source, mbart, 4));
     assert_true(file->transformer.embedding_scale == 1);
     assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
-    assert_int_equal(file->generation.decoding.forced_last_id, 2);
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
     source = small_family("t5");
     refuse_edit(source, t5[0].file, t5[0].from, t5[0].to, FERRY_ERROR_FORMAT, "expected shape [32, 4], found [16, 4]");
     file = converted(variant(source, &t5[1], 1));
@@ -197,18 +207,15 @@ TEST(test_same_numbers)
 TEST(test_families_refused)
 {
     static const char *const refused[][2] = {
-        {"umt5", "position biases that differ between layers"},
         {"nllb-moe", "mixtures of experts"},
         {"switch_transformers", "mixtures of experts"},
         {"bart", "byte-level pairs"},
-        {"pegasus", "shifted SentencePiece ids"},
-        {"fsmt", "Moses' with merged pairs"},
         {"t5gemma", "grouped keys"},
         {"IndicTrans", "a program in the directory"},
     };
     static const refusal rows[] = {
         {"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"whisper\"", FERRY_ERROR_UNSUPPORTED,
-         "expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found 'whisper'"},
+         "expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found 'whisper'"},
         {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "'auto_map'"},
         {"config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
          "'tie_encoder_decoder' true is not supported"},

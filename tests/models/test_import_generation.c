@@ -62,11 +62,13 @@ TEST(test_generation_config)
 
     file = converted_generation("{\"max_length\": 20, \"early_stopping\": true, \"min_new_tokens\": 7}");
     decoding = &file->generation.decoding;
-    assert_int_equal(decoding->max_length, 20);
+    assert_int_equal(decoding->max_length, 19);
     assert_int_equal(decoding->min_length, 7);
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_TRUE);
 
     file = converted_generation("{\"max_length\": 1e30, \"early_stopping\": true}"); /* no limit */
+    assert_int_equal(file->generation.decoding.max_length, 4096);
+    file = converted_generation("{\"max_length\": 9999999999999999999, \"early_stopping\": true}"); /* above 2^63 */
     assert_int_equal(file->generation.decoding.max_length, 4096);
     file = converted_generation("{\"max_length\": 4098, \"early_stopping\": true}");
     assert_int_equal(file->generation.decoding.max_length, 4096);
@@ -81,15 +83,19 @@ TEST(test_generation_config)
     assert_int_equal(decoding->early_stopping, FERRY_EARLY_STOPPING_FALSE);
 }
 
-/* Without generation_config.json, config.json and the class's defaults decide. */
+/* Without generation_config.json, config.json decides, but not the class's defaults: in transformers 5 they are not
+ * what the file says. */
 TEST(test_generation_without_its_file)
 {
     char *source = data_file("models/marian-separate");
     const edit edits[] = {{"generation_config.json", NULL, NULL},
-                          {"config.json", "\"forced_eos_token_id\": 0,", "\"num_beams\": 3,"}};
+                          {"config.json", "{", "{\"num_beams\": 3,"},
+                          {"config.json", "\"forced_eos_token_id\": 0,", ""}};
     const ferry_model_file *file = converted(variant(source, edits, 2));
     assert_int_equal(file->generation.decoding.beam, 3);
     assert_int_equal(file->generation.decoding.forced_last_id, 0);
+    file = converted(variant(source, edits, 3));
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
 }
 
 #define SIXTEEN ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"

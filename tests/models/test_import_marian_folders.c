@@ -124,6 +124,18 @@ TEST(test_suppressed)
     check_suppressed("v1.10.42", "", without_bytes, 3);
 }
 
+/* Of the bytes, those below the blank. */
+TEST(test_suppressed_bytes)
+{
+    static const int32_t expected[] = {1, 2, 3, 4, 5, 10, 11};
+    char *folder = make_opus(decoder);
+    write_text(folder, "opus.vocab.yml",
+               "\"</s>\": 0\n\"<unk>\": 1\n\"<0x00>\": 2\n\"<0x0F>\": 3\n\"<0x10>\": 4\n\"<0x1F>\": 5\n"
+               "\"<0x20>\": 6\n\"<0x2F>\": 7\n\"<0xF0>\": 8\n\"<0x1G>\": 9\n");
+    const ferry_options *decoding = &converted(folder)->generation.decoding;
+    check_ids(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, expected, (int32_t)COUNT(expected));
+}
+
 static void refuse_decoder(const char *from, const char *to, const char *what)
 {
     char text[800];

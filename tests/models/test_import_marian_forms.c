@@ -40,6 +40,52 @@ static void check_numbers(const float *vector, const char *tensor, int32_t n)
     for (int32_t i = 0; i < n; i++) assert_true(vector[i] == marian_value(tensor, (size_t)i));
 }
 
+/* ---- keys that are absent ---- */
+
+/* A folder in whose configuration `key` has another name, which nothing reads. */
+static char *without(const marian_kind *kind, const char *key)
+{
+    char *folder = marian_folder(kind), *path = in_directory(folder, "model.bin");
+    made_file file = file_copy(path);
+    const char *found = find_text((ferry_view){(const char *)file.data, file.size}, key);
+    assert_non_null(found);
+    file.data[found - (const char *)file.data] = 'X';
+    write_bytes(path, file.data, file.size);
+    return folder;
+}
+
+TEST(test_defaults)
+{
+    const marian_kind kind = {.ties = MARIAN_TIED_ALL};
+    const ferry_model_file *file = converted(without(&kind, "transformer-heads"));
+    for (int i = 0; i < 2; i++) {
+        const ferry_stack *stack = i == 0 ? &file->transformer.encoder : &file->transformer.decoder;
+        assert_int_equal(stack->heads, 8);
+        assert_int_equal(stack->activation, FERRY_SWISH);
+        assert_int_equal(stack->norm, FERRY_LAYER_NORM);
+        assert_true(stack->norm_eps == 1e-6f && !stack->pre_norm && !stack->gated);
+        assert_null(stack->embedding_norm.weight);
+        assert_null(stack->final_norm.weight);
+        assert_string_equal(stack->position.scheme->name, "sinusoidal");
+    }
+    assert_true(file->transformer.embedding_scale == sqrtf(MARIAN_D) && file->transformer.output_scale == 1);
+    assert_int_equal(file->generation.start_id, -1);
+    assert_int_equal(file->generation.pad_id, -1);
+    assert_int_equal(file->generation.alignment_layer, MARIAN_DECODER_LAYERS - 1);
+    assert_int_equal(file->generation.alignment_head, 0);
+    assert_int_equal(file->generation.alignment_heads, 1);
+    const ferry_options *decoding = &file->generation.decoding;
+    assert_int_equal(decoding->policy, FERRY_POLICY_MARIAN);
+    assert_true(decoding->word_penalty == 0 && decoding->length_extra == 0 && decoding->max_length == 0);
+    assert_int_equal(converted(without(&kind, "enc-depth"))->transformer.encoder.layer_count, 1);
+    refuse_source(without(&kind, "dim-emb"), FERRY_ERROR_FORMAT, "expected shape [12, 512]");
+    refuse_source(without(&kind, "transformer-dim-ffn"), FERRY_ERROR_FORMAT, "expected shape [8, 2048]");
+    refuse_source(without(&kind, "dec-depth"), ANY_ERROR, "decoder_l2_");
+    refuse_source(without(&kind, "dim-vocabs"), FERRY_ERROR_FORMAT, "'dim-vocabs': expected two numbers");
+    refuse_source(without(&kind, "type: transformer"), FERRY_ERROR_UNSUPPORTED, "'type: amun'");
+    refuse_source(without(&kind, "tied-embeddings-all"), FERRY_ERROR_FORMAT, "'encoder_Wemb' is missing");
+}
+
 /* ---- matrices ---- */
 
 TEST(test_every_tensor)

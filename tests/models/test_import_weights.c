@@ -120,6 +120,18 @@ TEST_WITH(test_inconsistent_index, make_directory, NULL)
                  "tensor 'b' occurs twice");
 }
 
+/* An index of torch's files. */
+TEST_WITH(test_index_of_torch, make_directory, NULL)
+{
+    write_part("part.bin", "b", 1);
+    write_text(directory, "pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"part.bin\"}}");
+    REFUSE(open_weights(directory, &error), FERRY_ERROR_FORMAT, "part.bin: ");
+    close_weights();
+    write_text(directory, "pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"none.bin\"}}");
+    REFUSE(open_weights(directory, &error), FERRY_ERROR_IO, "none.bin: cannot open");
+    close_weights();
+}
+
 /* A file without an index comes first; one that the user names comes before all. */
 TEST_WITH(test_which_file, make_directory, NULL)
 {

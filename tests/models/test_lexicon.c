@@ -111,6 +111,21 @@ TEST(test_damage)
     for (size_t size = 0; size < file.size; size++) refuse(cut_to(&file, size), 6, FERRY_ERROR_FORMAT, "");
 }
 
+/* Every bit of the number, and of all words that it covers. */
+TEST(test_checksum)
+{
+    const made_file file = make(0xd8734db0271e6971, even_offsets, listed, 4);
+    for (size_t at = 8; at < file.size; at++) {
+        if (at == 24) at = 48; /* best, which nothing reads; sizes, which are checked before */
+        for (int bit = 0; bit < 8; bit++) {
+            const made_file copy = with_byte(&file, at, (unsigned char)(file.data[at] ^ 1 << bit));
+            refuse(whole(&copy), 6, FERRY_ERROR_FORMAT, at < 16 || at >= 48 ? "checksum" : "");
+        }
+    }
+    const made_file best = with_byte(&file, 24, 3);
+    refuse(whole(&best), 6, FERRY_ERROR_FORMAT, "checksum");
+}
+
 /* Empty lists at the end are fine. */
 TEST(test_empty_lists)
 {

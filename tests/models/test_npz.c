@@ -62,6 +62,23 @@ TEST(test_arrays)
     ferry_weights_close(&weights);
 }
 
+/* From version 3 on the header is UTF-8. */
+TEST(test_versions)
+{
+    static const float numbers[] = {1, 2};
+    for (int major = 1; major <= 4; major++) {
+        ferry_weights weights;
+        const ferry_view archive = archive_of("x.npy", make_npy(major, HEADER("<f4", "False", "(2,)"), numbers, 8));
+        if (major == 4) {
+            refuse_weights(ferry_npz_read, archive, FERRY_ERROR_FORMAT, "not a NumPy array");
+            continue;
+        }
+        CHECK(ferry_npz_read(archive, "version.npz", NULL, &weights, &error));
+        check_entry(&weights, "x", FERRY_F32, 1, 2, 1, numbers);
+        ferry_weights_close(&weights);
+    }
+}
+
 static void refuse(const char *name, int major, const char *dictionary, size_t size, ferry_status status,
                    const char *what)
 {

@@ -1,10 +1,11 @@
-/* Given prefixes, and alternatives, against what transformers, CTranslate2 and Marian made of them
- * (tests/data/steering/record.py): texts and scores. */
+/* Given prefixes and alternatives against what transformers, CTranslate2 and Marian made of them
+ * (tests/data/steering/record.py), and patience and coverage penalties against what CTranslate2 made of these
+ * (tests/data/beams/record.py): texts and scores. */
 #include <math.h>
 
 #include "tests/support/files.h"
 
-static const json_t *cases, *small_cases; /* of the small models of the same names */
+static json_t *cases, *small_cases; /* of the small models of the same names */
 static size_t checked;
 static const double tolerance = 2e-4; /* of scores, relative to 1 + |score| */
 
@@ -14,6 +15,10 @@ static int load(void **state)
     cases = json_object_get(load_json(data_file("steering/steering.json")), "cases");
     small_cases = json_object_get(load_json(data_file("steering/small.json")), "cases");
     assert_true(cases != NULL && small_cases != NULL);
+    json_t *more = json_object_get(load_json(data_file("beams/beams.json")), "cases");
+    assert_int_equal(json_array_extend(cases, more), 0);
+    more = json_object_get(load_json(data_file("beams/small.json")), "cases");
+    assert_int_equal(json_array_extend(small_cases, more), 0);
     return 0;
 }
 
@@ -30,6 +35,11 @@ static int32_t integer_at(const json_t *object, const char *key)
     return (int32_t)json_integer_value(json_object_get(object, key));
 }
 
+static float real_at(const json_t *object, const char *key)
+{
+    return (float)json_number_value(json_object_get(object, key));
+}
+
 static void check_case(const ferry_model *model, const json_t *recorded, ferry_options options)
 {
     const json_t *hypotheses = json_object_get(recorded, "hypotheses");
@@ -39,7 +49,9 @@ static void check_case(const ferry_model *model, const json_t *recorded, ferry_o
     options.beam = integer_at(recorded, "beam");
     options.nbest = (int32_t)json_array_size(hypotheses);
     options.alternatives = integer_at(recorded, "alternatives");
-    options.length_penalty = (float)json_number_value(json_object_get(recorded, "length_penalty"));
+    options.length_penalty = real_at(recorded, "length_penalty");
+    options.coverage_penalty = real_at(recorded, "coverage_penalty");
+    if (json_object_get(recorded, "patience") != NULL) options.patience = real_at(recorded, "patience");
     options.max_length = integer_at(recorded, "max_length");
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
@@ -101,7 +113,12 @@ TEST_WITH(test_transformers_with_a_tag, load, NULL)
 
 TEST_WITH(test_ctranslate2, load, NULL)
 {
-    check_model(FERRY_POLICY_CTRANSLATE2, "tatoeba-en-de/ctranslate2-float16", NULL, NULL, large_data() ? 111 : 106);
+    check_model(FERRY_POLICY_CTRANSLATE2, "tatoeba-en-de/ctranslate2-float16", NULL, NULL, large_data() ? 237 : 232);
+}
+
+TEST_WITH(test_ctranslate2_of_letters, load, NULL)
+{
+    check_model(FERRY_POLICY_CTRANSLATE2, "aren-transliteration/v2/aren-transliteration", NULL, NULL, 105);
 }
 
 TEST_WITH(test_ctranslate2_with_a_tag, load, NULL)

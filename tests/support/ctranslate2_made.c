@@ -108,7 +108,7 @@ static void put_elements(made_file *file, const made_variable *v, size_t count)
     for (const char *c = v->name; *c != 0; c++) random = random * 31 + (unsigned char)*c;
     for (size_t i = 0; i < count; i++) {
         random = random * 1664525u + 1013904223u;
-        const float value = isnan(v->value) ? (float)(random >> 8) / 16777216.0f - 0.5f : v->value;
+        const float value = isnan(v->value) ? (float)(random >> 8) / 16777216.0f - 0.5f : v->value + v->step * (float)i;
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
         if (v->type == 0) put(file, bits, 4);

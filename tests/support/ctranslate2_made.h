@@ -13,6 +13,7 @@ typedef struct made_variable {
     uint8_t dims;
     uint32_t shape[2];
     float value;       /* of every element; NAN: random ones by the name */
+    float step;        /* by which each is more than the one before */
     const char *bytes; /* instead, of an int8 vector */
 } made_variable;
 

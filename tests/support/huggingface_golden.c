@@ -196,13 +196,18 @@ static ferry_text trimmed(const char *data, size_t size)
     return (ferry_text){data, size};
 }
 
+static ferry_text shown(const run *r, const char *data, size_t size)
+{
+    return r->golden->exact_texts ? (ferry_text){data, size} : trimmed(data, size);
+}
+
 /* A blank line stays blank and never meets the model; the others' text is the recorded one. */
 static void check_text(const run *r, size_t line, size_t hypothesis, const json_t *recorded)
 {
     const json_t *golden_line = json_array_get(r->golden->lines, line);
     if (text_of(golden_line).size == 0 || json_object_get(golden_line, "sentencepiece_differs") != NULL) return;
-    const ferry_text wanted = trimmed(json_string_value(recorded), json_string_length(recorded));
-    const ferry_text text = ferry_result_text(r->from_text, line, hypothesis), found = trimmed(text.data, text.size);
+    const ferry_text wanted = shown(r, json_string_value(recorded), json_string_length(recorded));
+    const ferry_text text = ferry_result_text(r->from_text, line, hypothesis), found = shown(r, text.data, text.size);
     if (found.size == wanted.size && memcmp(found.data, wanted.data, wanted.size) == 0) return;
     fail_msg("%s, line %zu: expected '%.*s', found '%.*s'", r->name, line, (int)wanted.size, wanted.data,
              (int)found.size, found.data);
@@ -220,6 +225,7 @@ static void check_line(run *r, size_t line)
 {
     const json_t *recorded = json_object_get(json_array_get(r->golden->lines, line), r->name);
     const json_t *rows = json_object_get(recorded, "ids"), *scores = json_object_get(recorded, "scores");
+    if (recorded == NULL && text_of(json_array_get(r->golden->lines, line)).size == 0) return;
     assert_true(json_array_size(rows) > 0);
     assert_int_equal(ferry_result_hypotheses(r->from_ids, line), json_array_size(rows));
     for (size_t h = 0; h < json_array_size(rows); h++) {

@@ -70,7 +70,7 @@ item *find_item(item_list *list, const char *name)
 
 item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data)
 {
-    assert_true(list->count < 200);
+    assert_true(list->count < sizeof list->items / sizeof list->items[0]);
     item *made = &list->items[list->count++];
     snprintf(made->name, sizeof made->name, "%s", name);
     made->tensor = (ferry_tensor){.dims = 2, .shape = {rows, columns, 1, 1}, .data = data};

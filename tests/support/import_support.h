@@ -27,7 +27,7 @@ typedef struct item {
 } item;
 
 typedef struct item_list {
-    item items[200];
+    item items[800];
     size_t count;
 } item_list;
 

@@ -129,7 +129,8 @@ ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
                     .repetition_penalty = 1,
                     .forced_first_id = -1,
                     .forced_last_id = -1,
-                    .scores = 1},
+                    .scores = 1,
+                    .patience = 1},
         .eos_ids = eos,
         .eos_count = 1,
         .start_id = -7,
@@ -142,7 +143,7 @@ static void check_token_scores(const ferry_search_rules *rules, const ferry_hypo
     float sum = 0;
     for (int32_t i = 0; i < hypothesis->length; i++) sum += hypothesis->token_scores[i];
     sum -= rules->options.word_penalty * (float)n;
-    const float score = n > 0 ? sum / (float)pow(n, rules->options.length_penalty) : 0;
+    const float score = (n > 0 ? sum / (float)pow(n, rules->options.length_penalty) : 0) + hypothesis->coverage;
     assert_memory_equal(&score, &hypothesis->score, sizeof score);
 }
 
@@ -158,6 +159,30 @@ static int32_t show_rows(ferry_search *search, const scripted *network, const fe
     }
     part.count = rows->count - part.first;
     return ferry_search_step(search, network->kernels, &part, ids, parents);
+}
+
+/* Shows the search the weights of its hypotheses; in the result they are sorted as these are. */
+static void cover(ferry_search *search, const scripted *network)
+{
+    enum { MOST = 64 };
+    static float rows[MOST][MAX_TOKENS][SOURCE_IDS];
+    const float *weights[MOST];
+    const int32_t count = ferry_search_count(search);
+    assert_in_range(count, 1, MOST);
+    for (int32_t h = 0; h < count; h++) {
+        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
+        for (int32_t t = 0; t < found.length; t++)
+            memcpy(rows[h][t], network->attention + found.ids[t] * SOURCE_IDS, sizeof rows[h][t]);
+        weights[h] = rows[h][0];
+    }
+    ferry_search_cover(search, weights, SOURCE_IDS);
+    assert_false(ferry_search_lacks_coverage(search));
+    for (int32_t h = 0; h < ferry_search_count(search); h++) {
+        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
+        for (int32_t t = 0; t < found.length; t++)
+            assert_memory_equal(weights[h] + t * SOURCE_IDS, network->attention + found.ids[t] * SOURCE_IDS,
+                                SOURCE_IDS * sizeof(float));
+    }
 }
 
 outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
@@ -201,6 +226,7 @@ outcome run_scripted(const ferry_search_rules *rules, const scripted *network)
         assert_true(result.steps <= rules->options.max_length);
     }
     assert_int_equal(arena.used, used);
+    if (ferry_search_lacks_coverage(search)) cover(search, network);
     result.count = ferry_search_count(search);
     for (int32_t i = 0; i < result.count; i++) {
         ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);

@@ -9,7 +9,7 @@
 #include "engine/search/search.h"
 #include "test.h"
 
-enum { MAX_VOCAB = 16, MAX_BEAM = 6, MAX_TOKENS = 16, MAX_CANDIDATES = 4 * MAX_BEAM };
+enum { MAX_VOCAB = 16, MAX_BEAM = 6, MAX_TOKENS = 16, MAX_CANDIDATES = 4 * MAX_BEAM, SOURCE_IDS = 3 };
 
 /* Whether ids [count] hold `id`. */
 bool occurs(const int32_t *ids, int32_t count, int32_t id);
@@ -30,11 +30,13 @@ typedef struct scripted {
     void (*row)(const struct scripted *network, const int32_t *prefix, int32_t n, float *row);
     int32_t vocab;
     const ferry_kernels *kernels;
-    const float *table; /* for table_row */
-    uint64_t seed;      /* for random_row */
-    bool coarse;        /* few distinct values, so that many are equal */
-    uint32_t columns;   /* shortlist: bit i says that token i has a column; 0: all */
-    int32_t part;       /* columns that the search sees at once, where it takes parts; 0: all */
+    const float *table;     /* for table_row */
+    uint64_t seed;          /* for random_row */
+    bool coarse;            /* few distinct values, so that many are equal */
+    uint32_t columns;       /* shortlist: bit i says that token i has a column; 0: all */
+    int32_t part;           /* columns that the search sees at once, where it takes parts; 0: all */
+    const float *attention; /* [vocab, SOURCE_IDS] weights of cross-attention where a token is chosen, for a coverage
+                               penalty */
 } scripted;
 
 /* table [steps, vocab]: what follows n tokens, whichever they are. */

@@ -134,11 +134,21 @@ test_types()
         expect_success convert "$positions/sinusoidal-post" --type "$type" -o "$type.gguf"
         [ "$(stat -c %s "$type.gguf")" -lt "$last" ] || fail "$type is not smaller"
         last=$(stat -c %s "$type.gguf")
-        [ "$type" = int8 ] || expect_silence
+        expect_silence
+        head -1 out | grep -qxE "$type.gguf: 0\.[0-9] MB, from 0\.[0-9] MB in [0-9.]+ s" || fail "$(cat out)"
+        expect_lines out "$([ "$type" = int8 ] && echo 2 || echo 1)"
     done
+    expect_success convert "$positions/sinusoidal-post" --type int8 --verbose -o int8.gguf
     grep -qE '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error [0-9.e-]+, [0-9.]+ % of the weights. [0-9.e-]+; largest weight [0-9.e-]+$' \
         err || fail "$(cat err)"
+    # The summary says what the lines say.
+    sed -n 's/^ferry: \(.*\): rms error .*, \(.*\) % of .*/\2 \1/p' err | sort -rn > errors
+    [ "$(awk '{ sum += $1 } END { printf "%.1f of %d", sum / NR, NR }' errors)" = \
+        "$(sed -nE 's/^int8: .* by ([0-9.]+) % \(rms, mean of ([0-9]+) .*/\1 \2/p' out | awk '{ printf "%.1f of %d", $1, $2 }')" ] ||
+        fail "the mean: $(cat out errors)"
+    [ "$(head -1 errors)" = "$(sed -nE 's/.*, most in (.*): ([0-9.]+) %$/\2 \1/p' out)" ] || fail "the worst: $(cat out errors)"
     expect_quiet_success convert "$positions/sinusoidal-post" --type int8 -o int8.gguf --quiet
+    expect_usage_error "convert: expected --verbose or --quiet, found both" convert --verbose --quiet x
     expect_success inspect int8.gguf
     run convert "$positions/sinusoidal-post" -o plain.gguf
     cmp plain.gguf f32.gguf || fail "the default is not f32"
@@ -150,7 +160,7 @@ test_types_of_a_model_file()
     expect_success convert "$positions/rope-post" -o f32.gguf
     expect_success convert "$positions/rope-post" --type int8 --quiet -o int8.gguf
     expect_success convert f32.gguf --type int8 -o again.gguf
-    grep -q '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error' err || fail "$(cat err)"
+    grep -q '^int8: rounding changes weights by' out || fail "$(cat out)"
     cmp int8.gguf again.gguf || fail 'int8 differs'
     expect_quiet_success convert int8.gguf -o same.gguf
     cmp int8.gguf same.gguf || fail 'the default changes a model file'

@@ -29,15 +29,15 @@ void ferry_complain(const char *format, ...)
 }
 
 /* "Converts" a source into the contents of its configuration. */
-ferry_status ferry_convert(const char *path, const char *output, const ferry_import_options *options, bool quiet,
-                           ferry_error *error)
+ferry_status ferry_convert(const char *path, const char *output, const ferry_import_options *options,
+                           ferry_conversion *conversion, ferry_error *error)
 {
     if (full_disk != NULL && ferry_text_begins(output, full_disk))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot write: No space left on device", output);
     char text[64] = "", config[256];
     assert_string_equal(path, source);
     assert_int_equal(options->type, FERRY_F32);
-    assert_true(quiet);
+    assert_true(conversion->quiet);
     snprintf(config, sizeof config, "%s/config.json", path);
     FILE *file = fopen(config, "r");
     assert_non_null(file);
@@ -167,6 +167,33 @@ static void change_always(const char *output)
     (void)output;
     snprintf(text, sizeof text, "number %d", conversions);
     write_config(text);
+}
+
+/* In place, `nanoseconds` after the second 0 by its own time. */
+static struct stat rewrite_config(const char *text, long nanoseconds)
+{
+    const char *path = in_directory(source, "config.json");
+    const struct timespec times[] = {{.tv_nsec = nanoseconds}, {.tv_nsec = nanoseconds}};
+    struct stat status;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(stat(path, &status), 0);
+    return status;
+}
+
+/* Of the same size: only parts of a second tell. */
+TEST_WITH(test_a_change_within_a_second, set_up, NULL)
+{
+    struct stat first, other;
+    do {
+        first = rewrite_config("first", 1000000);
+        expect_model("first");
+        other = rewrite_config("other", 2000000);
+        expect_model("other");
+    } while (first.st_ctim.tv_sec != other.st_ctim.tv_sec); /* another second by the system's clock: once more */
 }
 
 TEST_WITH(test_changes_without_end, set_up, NULL)

@@ -235,7 +235,7 @@ test_signals_while_converting()
     for signal in HUP INT PIPE TERM XCPU; do
         echo old > model.gguf
         python3 "$source_dir/tests/tools/stop_conversion.py" "$signal" \
-            "$ferry" convert --type int8 "$positions/none-post" -o model.gguf > out || fail "$signal: $(cat out)"
+            "$ferry" convert --type int8 --verbose "$positions/none-post" -o model.gguf > out || fail "$signal: $(cat out)"
         [ "$(cat model.gguf)" = old ] || fail "$signal: the old file is lost"
     done
 }

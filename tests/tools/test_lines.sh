@@ -63,6 +63,22 @@ test_carriage_returns()
     expect_out 'Hallo, die Welt!\r\n\r\nWie geht es dir?\n'
 }
 
+# Without a line feed it is white space of the last line.
+test_final_carriage_return()
+{
+    expect_success_with 'How are you?\r\nHello, world!\r' translate
+    expect_out 'Wie geht es dir?\r\nHallo, die Welt!\n'
+}
+
+# Batches of one, two and three lines.
+test_line_numbers_of_later_batches()
+{
+    expect_success_with 'One.\nTwo.\nThree.\nFour.\nFive.\nSix.\n' translate --batch 1 --nbest 1
+    [ "$(cut -d ' ' -f 1 out | paste -s -d ' ')" = '0 1 2 3 4 5' ] || fail "numbers: $(cat out)"
+    run_with 'One.\nTwo.\nThree.\nFour.\nF\377ive.\nSix.\n' translate --batch 1
+    expect_message 'line 5: invalid UTF-8'
+}
+
 test_nul()
 {
     expect_success_with 'How are you?\nHello,\0 world!\n\0\nHow are you?\n' translate

@@ -54,6 +54,7 @@ test_bad_values()
         translate --length-penalty nan x
     expect_usage_error "--repetition-penalty: expected a number from 0.001 to 1000, found '0'" \
         translate --repetition-penalty 0 x
+    expect_usage_error "--coverage-penalty: expected a number from -1000 to 1000, found 'x'" translate --coverage-penalty x x
     expect_usage_error "--early-stopping: expected false|true|never, found 'maybe'" translate --early-stopping maybe x
     expect_usage_error "--early-stopping: expected false|true|never, found 'fal'" translate --early-stopping fal x
     expect_usage_error "--type: expected f32|f16|int8, found 'f64'" convert --type f64 x
@@ -100,6 +101,10 @@ test_search_options()
     differs --no-repeat-ngram 1
     differs --max-length 5
     differs --beam 1
+    plain=$("$ferry" translate --scores --policy ctranslate2 --length-penalty 3 "$text")
+    differs --policy ctranslate2 --length-penalty 3 --patience 0.5
+    differs --policy ctranslate2 --length-penalty 3 --coverage-penalty 0.5
+    plain=$("$ferry" translate --scores "$text")
     run translate --scores --beam 4 --length-penalty 1 --early-stopping never --threads 2 --batch 3 "$text"
     [ "$(cut -f2 out)" = "$(cut -f2 <<< "$plain")" ] || fail "found $(cat out), expected $plain"
     local early

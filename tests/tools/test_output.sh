@@ -216,6 +216,14 @@ for line in open("out"):
     expect_usage_error 'expected --ids or --prefix, found both' translate --ids --prefix x 1
 }
 
+# Without positions equal tokens have equal weights: the first of them counts.
+test_equal_weights()
+{
+    "$ferry" convert --quiet "$positions/none-post" -o none.gguf || fail 'cannot convert'
+    expect_success_with '7 7 7\n' translate --ids --alignment hard -m none.gguf
+    expect_match ' \|\|\| 0-0( 0-[0-9]+)*$'
+}
+
 test_ids_beyond_the_positions()
 {
     "$ferry" convert --quiet "$positions/learned-post" -o learned.gguf || fail 'cannot convert'

@@ -81,7 +81,9 @@ static bool convert(const char *path)
 {
     static const ferry_import_options options = {.type = FERRY_I8};
     ferry_error error;
-    return ferry_succeeded(ferry_convert(data_file("positions/none-post"), path, &options, true, &error), &error);
+    ferry_conversion conversion = {.quiet = true};
+    return ferry_succeeded(ferry_convert(data_file("positions/none-post"), path, &options, &conversion, &error),
+                           &error);
 }
 
 static bool write_picture(FILE *out, const void *user)
@@ -232,6 +234,18 @@ TEST(test_guessed_name)
         assert_true(makers[i](path));
         assert_int_equal(unfinished_files(path), 0);
     }
+}
+
+/* Of a translation nothing is cut: a piece may be the byte 0, or the end of a line. */
+TEST(test_any_byte_is_written)
+{
+    static const char text[] = "a\0b\nc\0";
+    const char *path = scratch_file("text");
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    ferry_output_text(out, (ferry_text){text, sizeof text - 1});
+    assert_int_equal(fclose(out), 0);
+    assert_true(ferry_view_equal(mapped_bytes(path), (ferry_view){"a\0b c\0", 6}));
 }
 
 /* What the system may do without failing. */

@@ -103,4 +103,6 @@ options! {
     seed: u64,
     split: Split,
     on_loop: OnLoop,
+    patience: f32,
+    coverage_penalty: f32,
 }

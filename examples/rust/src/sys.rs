@@ -278,6 +278,8 @@ pub struct ferry_options {
     >,
     pub split: ferry_split,
     pub on_loop: ferry_on_loop,
+    pub patience: f32,
+    pub coverage_penalty: f32,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
+#include "models/containers/bpe_codes.h"
 #include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
@@ -272,19 +273,42 @@ static bool has_marian_tags(const ferry_ctranslate2_vocabulary *vocabulary)
 
 /* ---- Argos packages ---- */
 
+static const char merges_file[] = "bpe.model";
+
+/* Moses' words and subword-nmt's merges, where there is no SentencePiece model. */
+static bool has_subwords(const ferry_import_plan *plan)
+{
+    return ferry_import_has_file(plan, merges_file) && !ferry_import_has_file(plan, "sentencepiece.model");
+}
+
+static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_view bytes;
+    ferry_bpe_codes codes;
+    FERRY_TRY(ferry_import_map(plan, merges_file, &bytes, error));
+    FERRY_TRY(
+        ferry_bpe_codes_read(bytes, ferry_import_source_label(plan->source, merges_file), &plan->arena, &codes, error));
+    text->kind = codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1 : FERRY_TOKENIZER_SUBWORD_NMT_2;
+    text->source_merges = text->target_merges = codes.merges;
+    text->source_merge_count = text->target_merge_count = codes.count;
+    return FERRY_OK;
+}
+
 static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, bool tags, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
     const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
     int32_t id;
-    if (ferry_import_has_file(plan, "bpe.model")) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: BPE after Moses' tokenizer (bpe.model) is not supported",
-                          ferry_import_source_path(plan->source));
-    }
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
+    if (has_subwords(plan)) {
+        plan->text.source_moses = ferry_text_view(from);
+        plan->text.target_moses = ferry_text_view(to);
+        FERRY_TRY(read_merges(plan, error));
+    }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
     plan->generation.decoding.forced_first_id = id;

@@ -27,6 +27,13 @@ static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
         {"sequence_bias", 0},
         {"begin_suppress_tokens", 0},
         {"guidance_scale", 1},
+        {"watermarking_config", 0},
+        {"stop_strings", 0},
+        {"max_time", 0},
+        {"constraints", 0},
+        {"force_words_ids", 0},
+        {"token_healing", 0},
+        {"dola_layers", 0},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const json_t *value = ferry_json_get(json, keys[i].key);
@@ -75,7 +82,9 @@ static ferry_status read_special_ids(ferry_import_plan *plan, ferry_json config,
     const ferry_json sources[] = {config, generation}; /* the later one wins */
     FERRY_TRY(ferry_json_integer(config, "pad_token_id", 0, last, &ids->pad_id, error));
     for (int i = 0; i < 2; i++) {
-        FERRY_TRY(ferry_json_integer(sources[i], "decoder_start_token_id", 0, last, &ids->start_id, error));
+        const bool named = ferry_json_get(sources[i], "decoder_start_token_id") != NULL;
+        const char *start = named ? "decoder_start_token_id" : "bos_token_id";
+        FERRY_TRY(ferry_json_integer(sources[i], start, 0, last, &ids->start_id, error));
         FERRY_TRY(read_ids(plan, sources[i], "eos_token_id", &ids->eos_ids, &ids->eos_count, error));
     }
     if (ids->start_id <= last && ids->pad_id <= last && ids->eos_count > 0 && ids->eos_ids[0] <= last) return FERRY_OK;
@@ -145,12 +154,13 @@ static ferry_status read_limit(ferry_json json, const char *key, int32_t least, 
     return FERRY_OK;
 }
 
-/* The library counts the start token and Ferry does not; its default of 20 is a default in both senses, and allows 20
- * new ones. Without any limit the model file says 0: a limit that follows the source. */
+/* The library counts the start token and Ferry does not, except in limits of new tokens, which win over the others,
+ * also where they are 0. Without any limit (the library's default is 20 tokens) the model file says 0: a limit that
+ * follows the source. */
 static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_error *error)
 {
     bool renormalize = false;
-    int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = 0;
+    int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = -1;
     const ferry_json_key keys[] = {
         {"num_beams", .integer = &decoding->beam, 1, most("beam")},
         {"length_penalty", .real = &decoding->length_penalty},
@@ -164,24 +174,35 @@ static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_e
     FERRY_TRY(read_limit(json, "max_length", 2, most("max_length") + 1, &max_length, error));
     FERRY_TRY(read_limit(json, "max_new_tokens", 1, most("max_length"), &max_new_tokens, error));
     decoding->renormalize = renormalize;
-    if (max_length > 0) decoding->max_length = max_length == 20 ? 20 : max_length - 1;
+    if (max_length > 0) decoding->max_length = max_length - 1;
     if (max_new_tokens > 0) decoding->max_length = max_new_tokens;
     if (min_length > 0) decoding->min_length = min_length - 1;
-    if (min_new_tokens > decoding->min_length) decoding->min_length = min_new_tokens;
+    if (min_new_tokens >= 0) decoding->min_length = min_new_tokens;
     return read_early_stopping(json, &decoding->early_stopping, error);
 }
 
+/* `force_bos_token_to_be_generated`, of the time before this file, counts where the keys came from config.json. */
+static ferry_status read_forced_tokens(ferry_import_plan *plan, ferry_json json, bool own_file, ferry_error *error)
+{
+    ferry_options *decoding = &plan->generation.decoding;
+    bool from_config = !own_file, forces_bos = false;
+    FERRY_TRY(ferry_json_bool(json, "_from_model_config", &from_config, error));
+    FERRY_TRY(ferry_json_bool(json, "force_bos_token_to_be_generated", &forces_bos, error));
+    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->forced_first_id, error));
+    if (from_config && forces_bos)
+        FERRY_TRY(read_forced(plan, json, "bos_token_id", &decoding->forced_first_id, error));
+    return read_forced(plan, json, "forced_eos_token_id", &decoding->forced_last_id, error);
+}
+
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
-                                     int32_t forced_last_id, ferry_error *error)
+                                     ferry_error *error)
 {
     const bool own_file = generation.object != NULL;
     const ferry_json json = own_file ? generation : config;
     ferry_options *decoding = &plan->generation.decoding;
-    decoding->forced_last_id = own_file ? -1 : forced_last_id;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
     FERRY_TRY(read_rules(json, decoding, error));
-    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->forced_first_id, error));
-    FERRY_TRY(read_forced(plan, json, "forced_eos_token_id", &decoding->forced_last_id, error));
+    FERRY_TRY(read_forced_tokens(plan, json, own_file, error));
     return read_suppressed(plan, json, error);
 }

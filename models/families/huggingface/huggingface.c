@@ -23,12 +23,25 @@ static const struct {
     {"t5", "T5For", ferry_import_t5, NULL},
     {"t5", "T5With", ferry_import_t5, NULL},
     {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", NULL, "position biases that differ between layers"},
+    {"umt5", "UMT5", ferry_import_t5, NULL},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
-    {"pegasus", "Pegasus", NULL, "its tokenizer, whose ids are shifted SentencePiece ids"},
-    {"fsmt", "FSMT", NULL, "its tokenizer, Moses' with merged pairs"},
+    {"mvp", "Mvp", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot", "BlenderbotFor", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot-small", "BlenderbotSmall", NULL, "its tokenizer, merged pairs with a pattern of its own"},
+    {"led", "LED", NULL, "sparse attention"},
+    {"longt5", "LongT5", NULL, "sparse attention"},
+    {"pegasus_x", "PegasusX", NULL, "sparse attention"},
+    {"bigbird_pegasus", "BigBirdPegasus", NULL, "sparse attention"},
+    {"plbart", "PLBart", NULL, "its tokenizer, with languages of programs"},
+    {"prophetnet", "ProphetNet", NULL, "a decoder that predicts several tokens at once"},
+    {"xlm-prophetnet", "XLMProphetNet", NULL, "a decoder that predicts several tokens at once"},
+    {"seamless_m4t", "SeamlessM4TFor", NULL, "speech"},
+    {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, "speech"},
+    {"encoder-decoder", "EncoderDecoder", NULL, "stacks of two other families in one model"},
+    {"pegasus", "PegasusFor", ferry_import_pegasus, NULL},
+    {"fsmt", "FSMT", ferry_import_fsmt, NULL},
     {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
@@ -54,9 +67,10 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
                           config.file, families[i].model_type, families[i].missing);
     }
     const char *found = type != NULL ? type : class != NULL ? class : "nothing";
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5' or 'mt5', found '%s'", config.file,
-                      ferry_printable_view(ferry_text_view(found)).text);
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
+        config.file, ferry_printable_view(ferry_text_view(found)).text);
 }
 
 /* Choices that change the network. */
@@ -65,7 +79,13 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_error
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
     FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
+    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
+    for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
+        if (json_is_object(ferry_json_get(config, nested[i])))
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
+                              nested[i]);
+    }
     if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) refused = "'pruned_heads' is not supported";
     if (one) refused = "'tie_encoder_decoder' true is not supported";
     if (!pair) refused = "'is_encoder_decoder' false is not supported";
@@ -102,11 +122,13 @@ static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model,
 {
     const int32_t most = FERRY_MAX_SIZE;
     const char *activation = family->activation;
-    const ferry_json_key keys[] = {
-        {decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1, most},
-        {decoder ? "decoder_attention_heads" : "encoder_attention_heads", .integer = &stack->heads, 1, most},
-        {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1, most},
-        {"activation_function", .text = &activation}};
+    const ferry_json_key keys[] = {{decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1,
+                                    most, .other = decoder ? NULL : "num_hidden_layers"},
+                                   {decoder ? "decoder_attention_heads" : "encoder_attention_heads",
+                                    .integer = &stack->heads, 1, most, .other = decoder ? NULL : "num_attention_heads"},
+                                   {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1,
+                                    most},
+                                   {"activation_function", .text = &activation}};
     *stack = (ferry_stack){
         .layer_count = 12, .heads = 16, .ffn_width = 4096, .norm_eps = 1e-5f, .pre_norm = family->pre_norm};
     FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
@@ -120,13 +142,13 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
     int32_t size = family->vocab_size;
-    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE},
+    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE, .other = "hidden_size"},
                                    {"scale_embedding", .flag = &scale},
                                    {"tie_word_embeddings", .flag = &plan->model.tied_output},
                                    {"vocab_size", .integer = &size, 1, FERRY_MAX_VOCABULARY}};
     model->d_model = 1024;
     plan->model.tied_embeddings = true;
-    plan->model.tied_output = true;
+    plan->model.tied_output = !family->untied_output;
     FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
     FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
@@ -136,14 +158,14 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
 }
 
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
-                                        int32_t eos_id, int32_t forced_last_id, ferry_error *error)
+                                        int32_t eos_id, ferry_error *error)
 {
     ferry_json generation;
     plan->generation.pad_id = pad_id;
     plan->generation.start_id = start_id;
     FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
-    return ferry_import_generation(plan, config, generation, forced_last_id, error);
+    return ferry_import_generation(plan, config, generation, error);
 }
 
 /* ---- tensors ---- */
@@ -195,9 +217,12 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
 }
 
 /* As plan->model.tied_embeddings and tied_output say. */
-static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
+static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
 {
-    static const char output[] = "lm_head.weight";
+    const char *const output = family->output != NULL ? family->output : "lm_head.weight";
+    const char *const output_prefix = family->output != NULL ? plan->prefix : "";
+    if (family->output != NULL && ferry_import_find(plan, output_prefix, output) == NULL)
+        plan->model.tied_output = true;
     const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};
@@ -220,7 +245,7 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
         FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
     }
     if (plan->model.tied_output) return FERRY_OK;
-    FERRY_TRY(ferry_import_take(plan, "", output, V, model->d_model, &tensor, error));
+    FERRY_TRY(ferry_import_take(plan, output_prefix, output, V, model->d_model, &tensor, error));
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
 
@@ -247,13 +272,12 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
                                        const ferry_huggingface_class *family, ferry_error *error)
 {
     static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id,
-                                         family->forced_last_id, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
     FERRY_TRY(family->position(plan, false, error));
     FERRY_TRY(family->position(plan, true, error));
-    FERRY_TRY(add_embeddings(plan, error));
+    FERRY_TRY(add_embeddings(plan, family, error));
     if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
@@ -265,11 +289,8 @@ ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json confi
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
     if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s%s", ferry_import_source_path(plan->source), name,
-                      ferry_import_has_file(plan, "tokenizer.json")
-                          ? "; tokenizer.json alone is not enough: take that file from the model that this one was "
-                            "made from"
-                          : ", which is missing");
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
+                      ferry_import_source_path(plan->source), name);
 }
 
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)

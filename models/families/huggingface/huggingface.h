@@ -11,19 +11,34 @@ typedef struct ferry_huggingface_class {
     bool scale_embedding;
     const char *activation;
     int32_t pad_id, start_id, eos_id;
-    int32_t forced_last_id; /* without generation_config.json; -1: none */
-    bool pre_norm;          /* and then a norm after each stack */
+    bool pre_norm; /* and then a norm after each stack */
     bool embedding_norms;
-    bool output_bias; /* `final_logits_bias`, which may be missing */
+    bool output_bias;   /* `final_logits_bias`, which may be missing */
+    bool untied_output; /* where tie_word_embeddings is missing */
+    /* Of the output matrix, below the prefix; where it is missing, the decoder's embedding. NULL: lm_head.weight, which
+     * must be there and has no prefix. */
+    const char *output;
     ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_error *error);
 } ferry_huggingface_class;
 
 /* ---- families ---- */
 
 ferry_status ferry_import_marianmt(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error);   /* and NLLB-200 */
-ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config, ferry_error *error); /* mBART-50 */
-ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_error *error);    /* mT5, MADLAD-400 */
+ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error); /* and NLLB-200 */
+ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config,
+                                ferry_error *error); /* mBART-50, mBART-25 */
+ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config,
+                             ferry_error *error); /* mT5, MADLAD-400, umT5 */
+
+ferry_status ferry_import_pegasus(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+ferry_status ferry_import_fsmt(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+
+/* ---- positions that several families have ---- */
+
+/* marianmt.c, and Pegasus: sinusoidal, or a stored table. */
+ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
+/* m2m.c, and FSMT: sinusoidal, from the row after the padding id on. */
+ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
 
 /* ---- huggingface.c ---- */
 
@@ -34,7 +49,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
                                       ferry_error *error);
 /* Decoding, by generation_config.json or config.json; start, eos and pad ids. */
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
-                                        int32_t eos_id, int32_t forced_last_id, ferry_error *error);
+                                        int32_t eos_id, ferry_error *error);
 /* plan->prefix becomes the first of `prefixes` (the last one is NULL) with which a tensor's name begins, else "". */
 void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes);
 /* The first of `names` (the last one is NULL) that exists carries the matrix [V, D]; others that exist must be equal to

@@ -6,7 +6,7 @@
 /* ---- the network ---- */
 
 /* Rows of the table are counted from the one after the padding id: the angle of the first token is two steps. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
+ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     ferry_import_sinusoidal(plan, decoder, false, true, plan->generation.pad_id + 1);
     if (plan->model.d_model % 2 == 0 && plan->model.d_model >= 4) return FERRY_OK;
@@ -20,9 +20,8 @@ static const ferry_huggingface_class m2m = {.vocab_size = 128112,
                                             .pad_id = 1,
                                             .start_id = 2,
                                             .eos_id = 2,
-                                            .forced_last_id = -1,
                                             .pre_norm = true,
-                                            .position = read_position};
+                                            .position = ferry_huggingface_fairseq_position};
 
 /* ---- M2M-100's text: vocab.json, then one language a row ---- */
 
@@ -62,6 +61,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     const int32_t own[] = {ferry_import_piece_id(vocabulary, "<s>"), text->source_unk_id};
     FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     FERRY_TRY(ferry_import_special(plan, own, 2, error));
+    FERRY_TRY(ferry_import_special_ids(plan, error));
     return ferry_multilingual_tags(plan, &list, FERRY_TAG_PREFIX, error);
 }
 

@@ -4,7 +4,7 @@
 #include "huggingface.h"
 
 /* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
-static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
+ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
@@ -22,9 +22,8 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
                                                    .pad_id = 58100,
                                                    .start_id = 58100,
                                                    .eos_id = 0,
-                                                   .forced_last_id = 0,
                                                    .output_bias = true,
-                                                   .position = read_position};
+                                                   .position = ferry_huggingface_marian_position};
     const int32_t *source = &plan->model.encoder.vocab_size;
     int32_t *target = &plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));

@@ -6,6 +6,7 @@
 
 #include "tokenizer/sentencepiece_c.h"
 #include "huggingface.h"
+#include "tokenizer_json.h"
 #include "base/printable.h"
 
 enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
@@ -148,7 +149,6 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
                                      ferry_error *error)
 {
     int32_t *forced = &plan->generation.decoding.forced_first_id;
-    FERRY_TRY(ferry_import_special_ids(plan, error));
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
         if (list->ids[i] != *forced) continue;
@@ -196,16 +196,59 @@ static ferry_status add_special(ferry_import_plan *plan, const added_tokens *add
     return FERRY_OK;
 }
 
+/* ---- tokenizer.json ---- */
+
+/* Takes the outermost id out of the list, if it is a language's. */
+static bool take_language(const ferry_import_tags *languages, bool last, const int32_t **ids, int32_t *count)
+{
+    const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
+    for (int32_t i = 0; i < languages->count; i++) {
+        if (languages->ids[i] != id) continue;
+        *ids += !last;
+        --*count;
+        return true;
+    }
+    return false;
+}
+
+/* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
+static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_place source_tag,
+                                        ferry_error *error)
+{
+    ferry_import_tags languages = {NULL, NULL, 0};
+    ferry_model_text *text = &plan->text;
+    FERRY_TRY(ferry_import_tokenizer_json(plan, error));
+    for (int32_t i = 0; i < text->added_count; i++) {
+        const int32_t id = text->added_ids[i];
+        const ferry_view piece = text->source_pieces[id];
+        if (!ferry_import_has_form(piece, form)) continue;
+        FERRY_TRY(ferry_import_add_tag(plan, &languages, piece, id, error));
+        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
+    }
+    if (languages.count == 0) return FERRY_OK;
+    if (take_language(&languages, false, &text->prefix_ids, &text->prefix_count))
+        source_tag = FERRY_TAG_PREFIX;
+    else if (take_language(&languages, true, &text->suffix_ids, &text->suffix_count))
+        source_tag = FERRY_TAG_SUFFIX;
+    return ferry_multilingual_tags(plan, &languages, source_tag, error);
+}
+
+/* ---- all of it ---- */
+
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_place source_tag, ferry_error *error)
 {
+    static const char model[] = "sentencepiece.bpe.model";
     ferry_import_tags languages = {NULL, NULL, 0};
     added_tokens added;
-    FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));
+    if (ferry_import_uses_tokenizer_json(plan, model)) return read_tokenizer_json(plan, form, source_tag, error);
+    FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
     FERRY_TRY(read_added(plan, form, &added, error));
     FERRY_TRY(shifted_pieces(plan, &added, error));
     const int32_t first = ferry_spm_count(plan->segmenters[0]) + SHIFT;
     FERRY_TRY(find_languages(plan, &added, form, built_in, first, &languages, error));
     FERRY_TRY(add_special(plan, &added, &languages, first + languages.count, error));
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    FERRY_TRY(ferry_import_compare_tokenizer_json(plan, error));
     return ferry_multilingual_tags(plan, &languages, source_tag, error);
 }

@@ -1,4 +1,4 @@
-/* T5 in Hugging Face's form: T5, T5 1.1 and flan, mT5, MADLAD-400. */
+/* T5 in Hugging Face's form: T5, T5 1.1 and flan, mT5, MADLAD-400, umT5. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,21 @@
 
 enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 
+/* The configuration classes, which differ in their defaults. */
+typedef struct t5_class {
+    const char *model_type, *name_start, *kind;
+    bool mt5;        /* mT5's sizes */
+    bool scales;     /* where tie_word_embeddings is true, the decoder's output is multiplied by d^-1/2 */
+    bool layer_bias; /* each layer has a bias, not the first for all */
+} t5_class;
+static const t5_class classes[] = {
+    {"umt5", "UMT5", "huggingface-umt5", .mt5 = true, .scales = true, .layer_bias = true},
+    {"mt5", "MT5", "huggingface-mt5", .mt5 = true},
+    {"t5", "", "huggingface-t5", .scales = true},
+};
+
 typedef struct t5_choices {
-    bool mt5; /* the class, which has other defaults */
+    const t5_class *class;
     int32_t buckets;
     int32_t max_distance;
     bool tie;          /* tie_word_embeddings */
@@ -45,11 +58,11 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
                          .attention_scale = 1,
                          .vocab_size = mt5 ? 250112 : 32128};
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most},
-        {"d_kv", .integer = &stack.head_width, 1, most},
-        {"num_heads", .integer = &stack.heads, 1, most},
+        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
+        {"d_kv", .integer = &stack.head_width, 1, most, .other = "head_dim"},
+        {"num_heads", .integer = &stack.heads, 1, most, .other = "num_attention_heads"},
         {"d_ff", .integer = &stack.ffn_width, 1, most},
-        {"num_layers", .integer = &stack.layer_count, 1, most},
+        {"num_layers", .integer = &stack.layer_count, 1, most, .other = "num_hidden_layers"},
         {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"layer_norm_epsilon", .real = &stack.norm_eps},
     };
@@ -65,20 +78,30 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
     return ferry_json_integer(config, "num_decoder_layers", 1, most, &model->decoder.layer_count, error);
 }
 
+static ferry_status find_class(ferry_json config, const t5_class **class, ferry_error *error)
+{
+    const char *type = NULL, *name = ferry_huggingface_architecture(config);
+    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
+    *class = classes;
+    while (type != NULL ? strcmp(type, (*class)->model_type) != 0 : !ferry_text_begins(name, (*class)->name_start))
+        (*class)++;
+    return FERRY_OK;
+}
+
 static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_error *error)
 {
-    const char *type = NULL, *class = ferry_huggingface_architecture(config);
-    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    const bool mt5 = type != NULL ? strcmp(type, "mt5") == 0 : class != NULL && ferry_text_begins(class, "MT5");
-    *choices = (t5_choices){.mt5 = mt5, .buckets = 32, .max_distance = 128, .tie = !mt5};
+    const t5_class *class;
+    FERRY_TRY(find_class(config, &class, error));
+    *choices = (t5_choices){.class = class, .buckets = 32, .max_distance = 128, .tie = true};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
     FERRY_TRY(ferry_json_integer(config, "relative_attention_max_distance", choices->buckets / 2 + 1, MAX_DISTANCE,
                                  &choices->max_distance, error));
     FERRY_TRY(ferry_json_bool(config, "tie_word_embeddings", &choices->tie, error));
-    choices->scale = choices->tie && !mt5;
-    choices->scale_is_key = !mt5 && ferry_json_get(config, "scale_decoder_outputs") != NULL;
-    return mt5 ? FERRY_OK : ferry_json_bool(config, "scale_decoder_outputs", &choices->scale, error);
+    choices->scale = choices->tie && class->scales;
+    if (class->mt5) return FERRY_OK;
+    choices->scale_is_key = ferry_json_get(config, "scale_decoder_outputs") != NULL;
+    return ferry_json_bool(config, "scale_decoder_outputs", &choices->scale, error);
 }
 
 /* ---- tensors ---- */
@@ -109,16 +132,22 @@ static const ferry_layer_row rows[] = {
 static const ferry_layer_row output_norm = {
     .to = "output_norm", .from = "final_layer_norm", .shape = "D", .needs = FERRY_ROW_STACK};
 
-/* The bias of the first layer serves all. */
+/* The bias of the first layer serves all; in umT5, each layer has one. */
 static ferry_status add_position(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
 {
     const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
+    const char *from = decoder ? "decoder" : "encoder", *to = decoder ? "dec" : "enc";
+    const bool layered = choices->class->layer_bias;
     const ferry_weights_entry *table;
-    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, 0);
-    const ferry_name name = ferry_name_format("%s.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
-                                              decoder ? "decoder" : "encoder");
-    FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &table, error));
-    return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", decoder ? "dec" : "enc");
+    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, layered);
+    for (int32_t i = 0; i < (layered ? stack->layer_count : 1); i++) {
+        const ferry_name name =
+            ferry_name_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
+        const ferry_name owner = layered ? ferry_name_format("%s.blk.%d", to, (int)i) : ferry_name_format("%s", to);
+        FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &table, error));
+        FERRY_TRY(ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", owner.text));
+    }
+    return FERRY_OK;
 }
 
 static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
@@ -162,7 +191,8 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
                           "%s: tensor 'lm_head.weight' is missing (tie_word_embeddings is false)", path);
     }
     if (plan->model.tied_output) return FERRY_OK;
-    if (!choices->tie || choices->scale_is_key || choices->mt5)
+    /* Of a tied umT5, version 4 saves no other matrix. */
+    if (!choices->tie || choices->scale_is_key || choices->class->mt5)
         return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is true and "
@@ -185,9 +215,9 @@ ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_e
 {
     t5_choices choices;
     FERRY_TRY(read_choices(config, &choices, error));
-    plan->kind = choices.mt5 ? "huggingface-mt5" : "huggingface-t5";
-    FERRY_TRY(read_sizes(plan, config, choices.mt5, error));
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, -1, error));
+    plan->kind = choices.class->kind;
+    FERRY_TRY(read_sizes(plan, config, choices.class->mt5, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, error));
     FERRY_TRY(read_tensors(plan, &choices, error));
-    return ferry_import_t5_text(plan, config, choices.mt5, error);
+    return ferry_import_t5_text(plan, config, choices.class->mt5, error);
 }

@@ -3,6 +3,7 @@
 
 #include "tokenizer/sentencepiece_c.h"
 #include "huggingface.h"
+#include "tokenizer_json.h"
 
 enum { MAX_CODE = 16, MAX_EXTRA = 1 << 12 };
 
@@ -94,14 +95,14 @@ static bool is_madlad_tag(ferry_view piece)
 /* The tag of the target language is part of the line itself, whatever the source: "<2de> ". */
 static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
-    const ferry_spm *spm = plan->segmenters[0];
+    const ferry_model_text *text = &plan->text;
     size_t count = 0;
     prompt_list list;
-    for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_madlad_tag(ferry_spm_piece(spm, i));
+    for (int32_t i = 0; i < text->source_count; i++) count += is_madlad_tag(text->source_pieces[i]);
     if (count == 0) return FERRY_OK;
     FERRY_TRY(reserve_prompts(plan, count, &list, error));
-    for (int32_t i = 0; i < ferry_spm_count(spm); i++) {
-        const ferry_view piece = ferry_spm_piece(spm, i);
+    for (int32_t i = 0; i < text->source_count; i++) {
+        const ferry_view piece = text->source_pieces[i];
         if (!is_madlad_tag(piece)) continue;
         char *prompt = ferry_arena_alloc(&plan->arena, piece.size + 1, 1);
         if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1);
@@ -131,12 +132,24 @@ static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer,
     return FERRY_OK;
 }
 
+static ferry_status read_segmenter(ferry_import_plan *plan, ferry_json tokenizer, bool mt5, ferry_error *error)
+{
+    const ferry_view *pieces;
+    int32_t unknown;
+    if (ferry_import_uses_tokenizer_json(plan, "spiece.model")) return ferry_import_tokenizer_json(plan, error);
+    FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
+    FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
+    ferry_import_one_vocabulary(plan, pieces, unknown);
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    FERRY_TRY(ferry_import_special(plan, &unknown, 1, error));
+    FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, error));
+    return ferry_import_compare_tokenizer_json(plan, error);
+}
+
 ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     const char *class = "";
-    const ferry_view *pieces;
-    int32_t unknown;
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
@@ -145,12 +158,7 @@ ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bo
                           "%s: ByT5 is not supported: Ferry lacks its tokenizer, in which every byte is a word",
                           tokenizer.file);
     }
-    FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
-    FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
-    ferry_import_one_vocabulary(plan, pieces, unknown);
-    FERRY_TRY(ferry_import_special_ids(plan, error));
-    FERRY_TRY(ferry_import_special(plan, &unknown, 1, error));
-    FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, error));
+    FERRY_TRY(read_segmenter(plan, tokenizer, mt5, error));
     FERRY_TRY(read_madlad_tags(plan, error));
     return text->languages.count == 0 ? read_tasks(plan, config, error) : FERRY_OK;
 }

@@ -231,6 +231,10 @@ typedef struct ferry_options {
     int (*partial)(void *user, size_t line, ferry_text text);
     ferry_split split;
     ferry_on_loop on_loop; /* what follows FERRY_DOUBT_LOOP */
+    /* The next two are CTranslate2's: FERRY_POLICY_CTRANSLATE2, with a beam above 1. */
+    float patience;         /* beam search goes on until patience × beam hypotheses are finished; 1: off */
+    float coverage_penalty; /* added to scores, times the sum of log(min(c, 1)) over the source tokens, c being what one
+                             * gets of the cross-attention of all target tokens; 0: off */
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was
@@ -323,8 +327,8 @@ FERRY_API ferry_status ferry_result_status(const ferry_result *result, size_t li
 FERRY_API size_t ferry_result_hypotheses(const ferry_result *result, size_t line);
 /* Text of a hypothesis; valid as long as the result. */
 FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
-/* Sum of the tokens' log-probabilities, less word_penalty for each, divided by length^length_penalty; blank lines: 0.
- */
+/* Sum of the tokens' log-probabilities, less word_penalty for each, divided by length^length_penalty, and what
+ * coverage_penalty adds; blank lines: 0. */
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
 /* Target tokens of a hypothesis, end of sentence included. */
 FERRY_API size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis);

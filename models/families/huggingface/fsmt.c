@@ -1,0 +1,135 @@
+/* FSMT: fairseq's models of WMT 2016 and 2019. */
+#include "huggingface.h"
+#include "models/containers/bpe_codes.h"
+#include "models/plan/json_keys.h"
+
+/* ---- the network ---- */
+
+/* Transformers 5 stores the table, of which the padding has the row before the first. */
+static ferry_status read_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
+{
+    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
+    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
+    if (table == NULL) return ferry_huggingface_fairseq_position(plan, decoder, error);
+    return ferry_import_position_table(plan, decoder, table, plan->generation.pad_id + 1, error);
+}
+
+enum { WORDS = 42024 };
+
+static const ferry_huggingface_class fsmt = {.vocab_size = WORDS,
+                                             .scale_embedding = true,
+                                             .activation = "relu",
+                                             .pad_id = 1,
+                                             .start_id = 2,
+                                             .eos_id = 2,
+                                             .untied_output = true,
+                                             .output = "decoder.output_projection.weight",
+                                             .position = read_position};
+
+/* Without a file of its own, decoding has the defaults of the configuration's class. */
+static ferry_status read_decoding_defaults(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_options *decoding = &plan->generation.decoding;
+    ferry_json generation;
+    FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
+    if (generation.object != NULL) return FERRY_OK;
+    if (ferry_json_get(config, "num_beams") == NULL) decoding->beam = 5;
+    if (ferry_json_get(config, "max_length") == NULL) decoding->max_length = 200 - 1; /* without the start */
+    return FERRY_OK;
+}
+
+/* Three matrices, or one: the source's words, the target's, and the output. */
+static ferry_status read_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    int32_t *source = &plan->model.encoder.vocab_size, *target = &plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_huggingface_config(plan, config, &fsmt, error));
+    *source = *target = WORDS;
+    FERRY_TRY(ferry_json_integer(config, "src_vocab_size", 1, FERRY_MAX_VOCABULARY, source, error));
+    FERRY_TRY(ferry_json_integer(config, "tgt_vocab_size", 1, FERRY_MAX_VOCABULARY, target, error));
+    plan->model.tied_embeddings = plan->model.tied_output;
+    if (plan->model.tied_embeddings && *source != *target) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: 'tie_word_embeddings' with src_vocab_size %d but tgt_vocab_size %d", config.file,
+                          (int)*source, (int)*target);
+    }
+    FERRY_TRY(ferry_huggingface_network(plan, config, &fsmt, error));
+    return read_decoding_defaults(plan, config, error);
+}
+
+/* ---- the text: Moses' words, merged pairs of each, two vocabularies ---- */
+
+/* `langs`, of the tokenizer or of the model. */
+static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer, ferry_json config, ferry_error *error)
+{
+    const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
+    const json_t *pair = ferry_json_get(json, "langs");
+    const char *source = json_string_value(json_array_get(pair, 0)),
+               *target = json_string_value(json_array_get(pair, 1));
+    if (json_array_size(pair) != 2 || source == NULL || target == NULL || *source == 0 || *target == 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
+    plan->text.source_moses = ferry_text_view(source);
+    plan->text.target_moses = ferry_text_view(target);
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char name[] = "merges.txt";
+    ferry_model_text *text = &plan->text;
+    ferry_view bytes;
+    ferry_bpe_codes codes;
+    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
+    FERRY_TRY(ferry_bpe_codes_read_fsmt(bytes, name, &plan->arena, &codes, error));
+    text->kind = FERRY_TOKENIZER_FSMT;
+    text->source_merges = text->target_merges = codes.merges;
+    text->source_merge_count = text->target_merge_count = codes.count;
+    return FERRY_OK;
+}
+
+static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_json source, target;
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &source, error));
+    FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &target, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
+    plan->vocabulary_files[0] = source.file;
+    plan->vocabulary_files[1] = target.file;
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    const int32_t suffix = ferry_import_piece_id(source, "</s>");
+    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),
+                               ferry_import_piece_id(target, "<pad>"),
+                               ferry_import_piece_id(target, "</s>"),
+                               ferry_import_piece_id(target, "<unk>"),
+                               plan->generation.pad_id,
+                               plan->generation.start_id};
+    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    return ferry_import_special(plan, special, 6, error);
+}
+
+static ferry_status read_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_json tokenizer;
+    bool lower = false;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
+    if (lower)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
+    plan->text.present = true;
+    FERRY_TRY(read_vocabularies(plan, error));
+    FERRY_TRY(read_merges(plan, error));
+    return read_languages(plan, tokenizer, config, error);
+}
+
+ferry_status ferry_import_fsmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    plan->kind = "huggingface-fsmt";
+    FERRY_TRY(read_network(plan, config, error));
+    return read_text(plan, config, error);
+}

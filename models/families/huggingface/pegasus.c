@@ -1,0 +1,64 @@
+/* Pegasus, which summarizes: M2M-100's layers, MarianMT's positions, and SentencePiece's ids shifted. */
+#include <inttypes.h>
+
+#include "huggingface.h"
+#include "models/plan/json_keys.h"
+#include "tokenizer/sentencepiece_c.h"
+#include "tokenizer_json.h"
+
+/* Before the pieces come padding, end, two masks and 101 words of pre-training; SentencePiece's padding and end are
+ * pieces that nothing names. */
+enum { OFFSET = 103, FIRST_PIECE = 2, MAX_OFFSET = 1 << 20 };
+
+static const ferry_huggingface_class pegasus = {.vocab_size = 50265,
+                                                .activation = "gelu",
+                                                .pad_id = 0,
+                                                .start_id = 0,
+                                                .eos_id = 1,
+                                                .pre_norm = true,
+                                                .output_bias = true,
+                                                .position = ferry_huggingface_marian_position};
+
+static ferry_status read_offset(ferry_import_plan *plan, ferry_error *error)
+{
+    int32_t offset = OFFSET;
+    ferry_json tokenizer;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_integer(tokenizer, "offset", 0, MAX_OFFSET, &offset, error));
+    if (offset == OFFSET) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'offset': expected %d, found %d", tokenizer.file, OFFSET,
+                      (int)offset);
+}
+
+static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char model[] = "spiece.model";
+    const int32_t V = plan->model.encoder.vocab_size;
+    ferry_view *pieces;
+    if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
+    FERRY_TRY(read_offset(plan, error));
+    FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
+    const ferry_spm *spm = plan->segmenters[0];
+    const int32_t count = ferry_spm_count(spm), unknown = ferry_spm_unknown(spm);
+    if (unknown != FIRST_PIECE || count > V - OFFSET) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
+                          "); expected unknown %d and at most %" PRId32 " for a vocabulary of %" PRId32,
+                          plan->segmenter_files[0], count, unknown, FIRST_PIECE, V - OFFSET, V);
+    }
+    FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + OFFSET, V, error));
+    FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
+    for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + OFFSET] = ferry_spm_piece(spm, i);
+    ferry_import_one_vocabulary(plan, pieces, unknown + OFFSET);
+    FERRY_TRY(ferry_import_special_ids(plan, error));
+    for (int32_t i = 0; i <= unknown + OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));
+    return ferry_import_compare_tokenizer_json(plan, error);
+}
+
+ferry_status ferry_import_pegasus(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    plan->kind = "huggingface-pegasus";
+    FERRY_TRY(ferry_huggingface_config(plan, config, &pegasus, error));
+    FERRY_TRY(ferry_huggingface_network(plan, config, &pegasus, error));
+    return read_text(plan, error);
+}

@@ -1,0 +1,238 @@
+#include "tokenizer_json.h"
+
+#include <stdlib.h>
+
+#include "base/printable.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
+
+enum { MAX_ADDED = 1 << 13 };
+
+static const char name[] = "tokenizer.json";
+
+bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *model)
+{
+    return ferry_import_has_file(plan, name) && !ferry_import_has_file(plan, model);
+}
+
+static ferry_status open_file(ferry_import_plan *plan, ferry_tokenizer_json *json, ferry_error *error)
+{
+    ferry_json file;
+    *json = (ferry_tokenizer_json){.plan = plan, .piece_count = plan->model.encoder.vocab_size};
+    FERRY_TRY(ferry_import_json(plan, name, &file, error));
+    json->root = (ferry_json_place){.value = file.object, .file = file.file};
+    const ferry_json_place version = ferry_json_place_get(&json->root, "version");
+    ferry_view text;
+    if (version.value != NULL) {
+        FERRY_TRY(ferry_json_place_text(&version, &text, error));
+        if (!ferry_view_is(text, "1.0"))
+            return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
+    }
+    return ferry_import_pieces(plan, json->piece_count, &json->pieces, error);
+}
+
+/* ---- added tokens ---- */
+
+typedef struct added_tokens {
+    int32_t *ids, *flags; /* [count] */
+    int32_t count;
+    ferry_vocabulary words; /* pieces of the model */
+    int32_t next;           /* the id of the next token that is none of them */
+} added_tokens;
+
+static ferry_status read_flags(const ferry_json_place *token, int32_t *flags, bool *special, ferry_error *error)
+{
+    const struct {
+        const char *key;
+        int32_t flag;
+    } rows[] = {{"lstrip", FERRY_ADDED_LSTRIP}, {"rstrip", FERRY_ADDED_RSTRIP}, {"normalized", FERRY_ADDED_NORMALIZED}};
+    bool word = false;
+    *flags = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_json_place key = ferry_json_place_get(token, rows[i].key);
+        bool flag;
+        FERRY_TRY(ferry_json_place_flag(&key, &flag, error));
+        if (flag) *flags |= rows[i].flag;
+    }
+    const ferry_json_place single = ferry_json_place_get(token, "single_word"),
+                           kind = ferry_json_place_get(token, "special");
+    FERRY_TRY(ferry_json_place_flag(&kind, special, error));
+    FERRY_TRY(ferry_json_place_flag(&single, &word, error));
+    return word ? ferry_json_place_fail(&single, FERRY_ERROR_UNSUPPORTED, "false", error) : FERRY_OK;
+}
+
+/* The package does not use the id that the file says. */
+static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_place *token, added_tokens *added,
+                               ferry_error *error)
+{
+    const ferry_json_place content = ferry_json_place_get(token, "content"), place = ferry_json_place_get(token, "id");
+    ferry_view text;
+    int32_t id, flags;
+    bool special;
+    FERRY_TRY(ferry_json_place_text(&content, &text, error));
+    if (text.size == 0) return FERRY_OK;
+    FERRY_TRY(ferry_json_place_integer(&place, 0, json->piece_count - 1, &id, error));
+    FERRY_TRY(read_flags(token, &flags, &special, error));
+    const int32_t word = ferry_vocabulary_find(&added->words, text), expected = word >= 0 ? word : added->next;
+    if (id != expected)
+        return ferry_json_place_fail(&place, FERRY_ERROR_FORMAT, ferry_name_format("%d", (int)expected).text, error);
+    for (int32_t i = 0; i < added->count; i++)
+        if (added->ids[i] == id) return ferry_json_place_fail(&place, FERRY_ERROR_FORMAT, "an id that is new", error);
+    if (word < 0) json->pieces[added->next++] = text;
+    added->ids[added->count] = id;
+    added->flags[added->count++] = flags;
+    return special ? ferry_import_special(json->plan, &id, 1, error) : FERRY_OK;
+}
+
+static ferry_status read_all_added(ferry_tokenizer_json *json, const ferry_json_place *list, added_tokens *added,
+                                   ferry_error *error)
+{
+    for (size_t i = 0; i < json_array_size(list->value); i++) {
+        const ferry_json_place token = ferry_json_place_at(list, i);
+        FERRY_TRY(read_added(json, &token, added, error));
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *error)
+{
+    ferry_model_text *text = &json->plan->text;
+    const ferry_json_place list = ferry_json_place_get(&json->root, "added_tokens");
+    const size_t count = json_array_size(list.value);
+    if (list.value != NULL && !json_is_array(list.value))
+        return ferry_json_place_fail(&list, FERRY_ERROR_FORMAT, "a list", error);
+    if (count > MAX_ADDED)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: '%s': expected at most %d tokens, found %zu", list.file,
+                          list.path.text, (int)MAX_ADDED, count);
+    added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
+                          .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
+                          .next = json->word_count};
+    if (added.ids == NULL || added.flags == NULL)
+        return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
+    FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &added.words, error));
+    const ferry_status status = read_all_added(json, &list, &added, error);
+    ferry_vocabulary_destroy(&added.words);
+    text->added_ids = added.ids;
+    text->added_flags = added.flags;
+    text->added_count = added.count;
+    return status;
+}
+
+/* ---- prefix and suffix ---- */
+
+/* {"SpecialToken": {"id": "</s>"}}, whose ids are in the template's "special_tokens". */
+static ferry_status read_template_ids(ferry_tokenizer_json *json, const ferry_json_place *template,
+                                      const ferry_json_place *token, bool suffix, ferry_error *error)
+{
+    ferry_model_text *text = &json->plan->text;
+    const ferry_json_place key = ferry_json_place_get(token, "id"),
+                           tokens = ferry_json_place_get(template, "special_tokens");
+    ferry_view id;
+    FERRY_TRY(ferry_json_place_text(&key, &id, error));
+    const ferry_json_place known = ferry_json_place_get(&tokens, id.data), list = ferry_json_place_get(&known, "ids");
+    if (!json_is_array(list.value)) return ferry_json_place_fail(&list, FERRY_ERROR_FORMAT, "a list of ids", error);
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        const ferry_json_place place = ferry_json_place_at(&list, i);
+        int32_t value;
+        FERRY_TRY(ferry_json_place_integer(&place, 0, json->piece_count - 1, &value, error));
+        const int32_t before = suffix ? text->suffix_count : text->prefix_count;
+        FERRY_TRY(suffix ? ferry_import_ids(json->plan, &value, 1, &text->suffix_ids, &text->suffix_count, error)
+                         : ferry_import_ids(json->plan, &value, 1, &text->prefix_ids, &text->prefix_count, error));
+        if (before == (suffix ? text->suffix_count : text->prefix_count))
+            return ferry_json_place_fail(&place, FERRY_ERROR_UNSUPPORTED, "an id that the template has once", error);
+    }
+    return FERRY_OK;
+}
+
+static ferry_status read_template(ferry_tokenizer_json *json, ferry_error *error)
+{
+    const ferry_json_place template = ferry_json_place_get(&json->root, "post_processor"),
+                           single = ferry_json_place_get(&template, "single");
+    bool text = false;
+    if (template.value == NULL) return FERRY_OK;
+    if (!ferry_json_place_is(&template, "TemplateProcessing"))
+        return ferry_json_place_fail(&template, FERRY_ERROR_UNSUPPORTED, "TemplateProcessing", error);
+    for (size_t i = 0; i < json_array_size(single.value); i++) {
+        const ferry_json_place piece = ferry_json_place_at(&single, i),
+                               sequence = ferry_json_place_get(&piece, "Sequence"),
+                               token = ferry_json_place_get(&piece, "SpecialToken");
+        if (sequence.value != NULL && text)
+            return ferry_json_place_fail(&single, FERRY_ERROR_UNSUPPORTED, "one Sequence", error);
+        text = text || sequence.value != NULL;
+        if (sequence.value == NULL) FERRY_TRY(read_template_ids(json, &template, &token, text, error));
+    }
+    return text ? FERRY_OK : ferry_json_place_fail(&single, FERRY_ERROR_FORMAT, "a list with a Sequence", error);
+}
+
+/* ---- all of it ---- */
+
+/* A non-special token that is looked for in the normalized text is joined in its normalized form by some versions of
+ * the package. */
+static ferry_status check_normal_forms(const ferry_tokenizer_json *json, const ferry_text_rules *rules,
+                                       ferry_error *error)
+{
+    const ferry_model_text *text = &json->plan->text;
+    for (int32_t i = 0; i < text->added_count; i++) {
+        const ferry_view piece = json->pieces[text->added_ids[i]];
+        bool special = (text->added_flags[i] & FERRY_ADDED_NORMALIZED) == 0;
+        for (int32_t k = 0; k < text->special_count; k++) special |= text->special_ids[k] == text->added_ids[i];
+        if (special) continue;
+        ferry_string normal = {0};
+        ferry_status status = ferry_text_rules_normalize(rules, piece, &normal, error);
+        if (status == FERRY_OK && !ferry_view_equal(piece, (ferry_view){normal.data, normal.size}))
+            status = ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                                "%s: added token '%s': expected one that normalization leaves as it is, found one that "
+                                "it changes",
+                                json->root.file, ferry_printable_view(piece).text);
+        free(normal.data);
+        FERRY_TRY(status);
+    }
+    return FERRY_OK;
+}
+
+/* Finds what is broken before anything is written. */
+static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *error)
+{
+    const ferry_model_text *text = &json->plan->text;
+    const ferry_text_rules_config config = {.steps = text->steps,
+                                            .step_count = (size_t)text->step_count,
+                                            .charsmap = text->charsmap,
+                                            .added_ids = text->added_ids,
+                                            .added_flags = text->added_flags,
+                                            .added_count = (size_t)text->added_count,
+                                            .pieces = json->pieces,
+                                            .piece_count = json->piece_count};
+    ferry_text_rules *rules;
+    ferry_error found;
+    ferry_status status = ferry_text_rules_create(&config, &rules, &found);
+    if (status != FERRY_OK) return ferry_fail(error, status, "%s: %s", json->root.file, found.message);
+    status = check_normal_forms(json, rules, error);
+    ferry_text_rules_destroy(rules);
+    return status;
+}
+
+ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_tokenizer_json json;
+    FERRY_TRY(open_file(plan, &json, error));
+    FERRY_TRY(ferry_tokenizer_json_model(&json, error));
+    FERRY_TRY(ferry_tokenizer_json_steps(&json, error));
+    FERRY_TRY(ferry_tokenizer_json_decoder(&json, error));
+    FERRY_TRY(read_added_tokens(&json, error));
+    FERRY_TRY(read_template(&json, error));
+    FERRY_TRY(check_rules(&json, error));
+    FERRY_TRY(ferry_import_check_rows(plan, json.root.file, json.word_count, json.piece_count, error));
+    ferry_import_one_vocabulary(plan, json.pieces, plan->text.source_unk_id);
+    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
+    FERRY_TRY(ferry_import_special(plan, plan->generation.eos_ids, plan->generation.eos_count, error));
+    return ferry_import_special(plan, more, 2, error);
+}
+
+/* ---- beside a SentencePiece model ---- */
+
+ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
+{
+    (void)plan;
+    (void)error;
+    return FERRY_OK;
+}

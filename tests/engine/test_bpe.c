@@ -1,0 +1,217 @@
+/* Byte pair encoding by merges that are ranked by pair: as `tokenizers`, `subword-nmt` and FSMT's tokenizer segment
+ * words (tests/data/tokenizer/record_bpe.py), in long words, and with merges that are refused. */
+#define _DEFAULT_SOURCE /* strsep */
+#include "tests/support/tokenizer_support.h"
+
+#include <inttypes.h>
+
+#include "tests/support/random.h"
+#include "tests/support/support.h"
+#include "tokenizer/bpe.h"
+
+enum { MOST = 512 }; /* pieces or merges of a table */
+
+typedef struct table {
+    ferry_view pieces[MOST], merges[MOST];
+    int32_t piece_count;
+    ferry_vocabulary vocabulary;
+    ferry_bpe_config config;
+    ferry_bpe *bpe;
+    ferry_bpe_scratch scratch;
+} table;
+
+static void drop(table *made)
+{
+    ferry_bpe_destroy(made->bpe);
+    ferry_vocabulary_destroy(&made->vocabulary);
+    ferry_bpe_scratch_destroy(&made->scratch);
+    *made = (table){.bpe = NULL};
+}
+
+static ferry_status create(table *made, ferry_error *error)
+{
+    ferry_vocabulary_destroy(&made->vocabulary);
+    ferry_bpe_destroy(made->bpe);
+    made->bpe = NULL;
+    FERRY_TRY(ferry_vocabulary_create(made->pieces, made->piece_count, &made->vocabulary, error));
+    made->config.vocabulary = &made->vocabulary;
+    made->config.merges = made->merges;
+    return ferry_bpe_create(&made->config, "codes", &made->bpe, error);
+}
+
+/* Writes "ID/END " of each segment. */
+static ferry_status note(void *user, size_t begin, size_t end, int32_t id)
+{
+    ferry_string *text = user;
+    char segment[64];
+    assert_true(begin < end);
+    const int size = snprintf(segment, sizeof segment, "%" PRId32 "/%zu ", id, end);
+    return ferry_string_append(text, (ferry_view){segment, (size_t)size}, NULL);
+}
+
+static void check_word(table *made, ferry_view word, const char *expected)
+{
+    ferry_string found = {0};
+    CHECK(ferry_bpe_segment(made->bpe, word, &made->scratch, note, &found, &error));
+    const size_t size = found.size > 0 ? found.size - 1 : 0;
+    if (strlen(expected) != size || memcmp(found.data, expected, size) != 0)
+        fail_msg("'%.*s': expected %s, found %.*s", (int)word.size, word.data, expected, (int)size, found.data);
+    free(found.data);
+}
+
+static ferry_bpe_kind kind_of(const char *name)
+{
+    static const char *const names[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
+    for (size_t i = 1; i < COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0) return (ferry_bpe_kind)i;
+    fail_msg("no kind is called %s", name);
+    return FERRY_BPE_NONE;
+}
+
+/* KIND UNKNOWN FLAGS WORD_END */
+static void begin_table(table *made, char *line)
+{
+    drop(made);
+    made->config.kind = kind_of(strsep(&line, " "));
+    made->config.unknown = (int32_t)strtol(strsep(&line, " "), NULL, 10);
+    const char *flags = strsep(&line, " ");
+    made->config.fuse_unknown = strchr(flags, 'f') != NULL;
+    made->config.byte_fallback = strchr(flags, 'b') != NULL;
+    made->config.whole_words = strchr(flags, 'i') != NULL;
+    if (strcmp(line, "-") != 0) made->config.word_end = text_view(line);
+}
+
+TEST(test_as_recorded)
+{
+    const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/bpe.txt");
+    char *lines = kept_memory(recorded.size + 1);
+    table *made = kept_memory(sizeof *made);
+    size_t words = 0;
+    memcpy(lines, recorded.data, recorded.size);
+    for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0';) {
+        const char *kind = strsep(&line, " ");
+        if (strcmp(kind, "table") == 0) {
+            begin_table(made, line);
+        } else if (strcmp(kind, "piece") == 0) {
+            made->pieces[made->piece_count++] = text_view(line);
+        } else if (strcmp(kind, "merge") == 0) {
+            made->merges[made->config.merge_count++] = text_view(line);
+        } else {
+            if (made->bpe == NULL) CHECK(create(made, &error));
+            const char *word = strsep(&line, "\t");
+            check_word(made, text_view(word), line);
+            words++;
+        }
+    }
+    drop(made);
+    assert_int_equal(words, 1344);
+}
+
+static void set_table(table *made, ferry_bpe_kind kind, const ferry_view *pieces, size_t piece_count,
+                      const ferry_view *merges, size_t merge_count)
+{
+    drop(made);
+    made->config.kind = kind;
+    memcpy(made->pieces, pieces, piece_count * sizeof *pieces);
+    memcpy(made->merges, merges, merge_count * sizeof *merges);
+    made->piece_count = (int32_t)piece_count;
+    made->config.merge_count = merge_count;
+}
+
+/* Where the original departs from what one would expect, in words by hand. */
+TEST(test_ties)
+{
+    /* ab before aba a: with both at once, a second ab is there before ab a could be merged */
+    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),    VIEW("b"),     VIEW("ab"),   VIEW("aba"),
+                                        VIEW("ab@@"), VIEW("ba@@"), VIEW("aba@@"), VIEW("a</w>")},
+                            merges[] = {VIEW("ab a"), VIEW("a b")};
+    table *made = kept_memory(sizeof *made);
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
+    CHECK(create(made, &error));
+    check_word(made, VIEW("abab"), "4/3 2/4");
+    check_word(made, VIEW(""), "");
+    check_word(made, VIEW("a\xE2\x82"), "1/1 0/3");
+    set_table(made, FERRY_BPE_SUBWORD_NMT_1, pieces, COUNT(pieces), merges, COUNT(merges));
+    CHECK(create(made, &error));
+    check_word(made, VIEW("abab"), "5/2 3/4");
+    check_word(made, VIEW("ababa"), "5/2 4/5");
+    set_table(made, FERRY_BPE_FSMT, pieces, COUNT(pieces), merges, COUNT(merges));
+    CHECK(create(made, &error));
+    check_word(made, VIEW("ababa"), "3/2 3/4 8/5");
+    check_word(made, VIEW(""), "");
+    drop(made);
+}
+
+TEST(test_refused_merges)
+{
+    static const ferry_view pieces[] = {VIEW("?"), VIEW("a"), VIEW("b"), VIEW("<0x41>")}, none = VIEW("");
+    static const struct {
+        ferry_view merge;
+        const char *what;
+    } rows[] = {
+        {VIEW("ab"), "codes: merge 1: expected two texts with one blank between them, found 'ab'"},
+        {VIEW(""), "codes: merge 1: expected two texts with one blank between them, found ''"},
+        {VIEW(" b"), "codes: merge 1: expected two texts with one blank between them, found ' b'"},
+        {VIEW("a "), "codes: merge 1: expected two texts with one blank between them, found 'a '"},
+        {VIEW("a b c"), "codes: merge 1: expected two texts with one blank between them, found 'a b c'"},
+        {VIEW("a b"), "codes: merge 1: expected two pieces that together are a piece, found 'a b'"},
+        {VIEW("a \x1b"), "codes: merge 1: expected two pieces that together are a piece, found 'a \\x1b'"},
+    };
+    table *made = kept_memory(sizeof *made);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &rows[i].merge, 1);
+        REFUSE_SAYING(create(made, &error), FERRY_ERROR_FORMAT, rows[i].what);
+        assert_null(made->bpe);
+    }
+    made->config.merge_count = FERRY_BPE_MAX_MERGES + 1;
+    REFUSE(create(made, &error), FERRY_ERROR_LIMIT, "codes: expected at most 4194304 merges, found 4194305");
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
+    made->config.byte_fallback = true;
+    REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED,
+           "codes: byte fallback: expected the pieces of all 256 bytes or of none, found 1");
+    drop(made);
+}
+
+/* Without a bound of n log n, a word of a million characters would take hours. */
+TEST(test_long_words)
+{
+    enum { SIZE = 1 << 20 };
+    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),        VIEW("b"),  VIEW("aa"), VIEW("aaaa"),
+                                        VIEW("ab@@"), VIEW("aaaaaaaa"), VIEW("ab"), VIEW("@@")},
+                            merges[] = {VIEW("a a"), VIEW("a b"), VIEW("aa aa"), VIEW("aaaa aaaa")};
+    char *word = kept_memory(SIZE);
+    uint32_t random = 17;
+    table *made = kept_memory(sizeof *made);
+    ferry_string found = {0};
+    memset(word, 'a', SIZE);
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
+    CHECK(create(made, &error));
+    CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
+    assert_memory_equal(found.data, "6/8 6/16 6/24 ", 14);
+    for (size_t i = 0; i < SIZE; i++) word[i] = "ab"[next_random(&random) % 2];
+    set_table(made, FERRY_BPE_SUBWORD_NMT_2, pieces, COUNT(pieces), merges, COUNT(merges));
+    CHECK(create(made, &error));
+    CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
+    assert_memory_equal(found.data + found.size - 9, "/1048576 ", 9);
+    free(found.data);
+    drop(made);
+}
+
+static ferry_status stop(void *user, size_t begin, size_t end, int32_t id)
+{
+    (void)begin, (void)end, (void)id;
+    return ++*(int *)user == 2 ? FERRY_ERROR_CANCELLED : FERRY_OK;
+}
+
+TEST(test_stopped)
+{
+    static const ferry_view pieces[] = {VIEW("?"), VIEW("a")}, none = VIEW("");
+    table *made = kept_memory(sizeof *made);
+    int calls = 0;
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
+    CHECK(create(made, &error));
+    assert_int_equal(ferry_bpe_segment(made->bpe, VIEW("aaa"), &made->scratch, stop, &calls, NULL),
+                     FERRY_ERROR_CANCELLED);
+    assert_int_equal(calls, 2);
+    drop(made);
+}

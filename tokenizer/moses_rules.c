@@ -1,0 +1,303 @@
+#include "moses_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "moses_data.h"
+#include "unicode.h"
+
+/* ---- characters ---- */
+
+static int compare_range(const void *key, const void *element)
+{
+    const ferry_moses_range *range = element;
+    const uint32_t character = *(const uint32_t *)key;
+    return (character > range->last) - (character < range->first);
+}
+
+uint32_t ferry_moses_classes(uint32_t character)
+{
+    const ferry_moses_range *found =
+        bsearch(&character, ferry_moses_ranges, ferry_moses_range_count, sizeof *ferry_moses_ranges, compare_range);
+    return found != NULL ? found->classes : 0;
+}
+
+bool ferry_moses_is_space(uint32_t character)
+{
+    return (character >= 0x1C && character <= 0x1F) || ferry_utf8_is_space(character);
+}
+
+static bool is_one_of(uint32_t character, const char *list)
+{
+    return character != 0 && character < 0x80 && strchr(list, (int)character) != NULL;
+}
+
+static bool is_in_class(uint32_t character, char name, uint32_t letters)
+{
+    switch (name) {
+    case 'w': return (ferry_moses_classes(character) & letters) != 0;
+    case 'a': return (ferry_moses_classes(character) & FERRY_MOSES_ALPHA) != 0;
+    case 'N': return (ferry_moses_classes(character) & FERRY_MOSES_NUMBER) != 0;
+    case 'd': return ferry_unicode_is_digit(character);
+    case 's': return ferry_moses_is_space(character);
+    case 'j': return character < 0x20;
+    case 'z': return character < 0x80 && ((character | 0x20) >= 'a' && (character | 0x20) <= 'z');
+    case 'p': return is_one_of(character, ".!:?;,");
+    case 'c': return is_one_of(character, ",.");
+    case 'q': return (ferry_moses_classes(character) & (FERRY_MOSES_ALPHA | FERRY_MOSES_NUMBER)) == 0;
+    case 'x':
+        return !is_one_of(character, ".'`,-") && !ferry_moses_is_space(character) &&
+               (ferry_moses_classes(character) & letters) == 0;
+    default: return ferry_unicode_is_control(character); /* 'C' */
+    }
+}
+
+/* ---- a text ---- */
+
+static bool reserve(ferry_moses_cell **cells, size_t *capacity, size_t count)
+{
+    ferry_moses_cell *grown = ferry_array_grow(*cells, capacity, count, sizeof *grown);
+    if (grown != NULL) *cells = grown;
+    return grown != NULL;
+}
+
+void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t place)
+{
+    if (text->failed || (text->other_count == text->other_capacity &&
+                         !reserve(&text->other, &text->other_capacity, text->other_count + 1))) {
+        text->failed = true;
+        return;
+    }
+    text->other[text->other_count++] = (ferry_moses_cell){character, place};
+}
+
+void ferry_moses_copy(ferry_moses_text *text, size_t begin, size_t end)
+{
+    const size_t count = end - begin;
+    if (text->failed || count == 0) return;
+    if (!reserve(&text->other, &text->other_capacity, text->other_count + count)) {
+        text->failed = true;
+        return;
+    }
+    memcpy(text->other + text->other_count, text->cells + begin, count * sizeof *text->cells);
+    text->other_count += count;
+}
+
+void ferry_moses_swap(ferry_moses_text *text)
+{
+    const ferry_moses_text old = *text;
+    text->cells = old.other;
+    text->count = old.failed ? 0 : old.other_count;
+    text->capacity = old.other_capacity;
+    text->other = old.cells;
+    text->other_count = 0;
+    text->other_capacity = old.capacity;
+}
+
+void ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes)
+{
+    text->other_count = 0;
+    for (size_t at = 0; at < bytes.size;) {
+        const size_t begin = at;
+        uint32_t character;
+        if (!ferry_utf8_next(bytes, &at, &character)) {
+            character = 0xFFFD;
+            at = begin + 1;
+        }
+        ferry_moses_put(text, character, (uint32_t)begin);
+    }
+    ferry_moses_swap(text);
+}
+
+void ferry_moses_text_destroy(ferry_moses_text *text)
+{
+    free(text->cells);
+    free(text->other);
+}
+
+void ferry_moses_strip(ferry_moses_text *text)
+{
+    size_t begin = 0, end = text->count;
+    while (begin < end && ferry_moses_is_space(text->cells[begin].character)) begin++;
+    while (begin < end && ferry_moses_is_space(text->cells[end - 1].character)) end--;
+    if (begin > 0) memmove(text->cells, text->cells + begin, (end - begin) * sizeof *text->cells);
+    text->count = end - begin;
+}
+
+bool ferry_moses_next_word(const ferry_moses_text *text, size_t *begin, size_t *end)
+{
+    size_t at = *end;
+    while (at < text->count && ferry_moses_is_space(text->cells[at].character)) at++;
+    *begin = at;
+    while (at < text->count && !ferry_moses_is_space(text->cells[at].character)) at++;
+    *end = at;
+    return *begin < at;
+}
+
+/* ---- rules ---- */
+
+enum { MAX_ITEMS = 16 };
+
+typedef struct item {
+    uint32_t character; /* where there is no class */
+    char class;         /* 0: none */
+    char repeat;        /* '+', '*', or 0 */
+    bool other;         /* any but these */
+    bool ahead;         /* not part of the match */
+} item;
+
+typedef struct pattern {
+    item items[MAX_ITEMS];
+    size_t count;
+    bool to_end;
+    uint32_t letters;
+} pattern;
+
+static uint32_t next_character(ferry_view text, size_t *at)
+{
+    uint32_t character = 0;
+    ferry_utf8_next(text, at, &character);
+    return character;
+}
+
+static pattern read_pattern(const char *source, uint32_t letters)
+{
+    pattern made = {.letters = letters};
+    const ferry_view view = ferry_text_view(source);
+    item next = {0};
+    for (size_t at = 0; at < view.size;) {
+        const uint32_t character = next_character(view, &at);
+        if (character == '^') {
+            next.other = true;
+        } else if (character == '=') {
+            next.ahead = true;
+        } else if (character == '$') {
+            made.to_end = true;
+        } else if (character == '+' || character == '*') {
+            made.items[made.count - 1].repeat = (char)character;
+        } else {
+            if (character == '~') next.class = view.data[at++];
+            next.character = character;
+            made.items[made.count++] = next;
+            next = (item){0};
+        }
+    }
+    return made;
+}
+
+static bool matches_item(const pattern *p, size_t k, uint32_t character)
+{
+    const item *wanted = &p->items[k];
+    const bool same =
+        wanted->class == 0 ? character == wanted->character : is_in_class(character, wanted->class, p->letters);
+    return same != wanted->other;
+}
+
+/* Where item `k` ends that begins at `at`; at: it does not match, or as often as not at all. */
+static size_t end_of_item(const ferry_moses_text *text, const pattern *p, size_t k, size_t at)
+{
+    size_t end = at;
+    while (end < text->count && matches_item(p, k, text->cells[end].character)) {
+        end++;
+        if (p->items[k].repeat == 0) break;
+    }
+    return end;
+}
+
+/* Item k matches cells ends[k] … ends[k + 1] - 1. After "*" one character is given back where the next item needs it.
+ */
+static bool matches(const ferry_moses_text *text, const pattern *p, size_t at, size_t *ends)
+{
+    ends[0] = at;
+    for (size_t k = 0; k < p->count; k++) {
+        ends[k + 1] = end_of_item(text, p, k, ends[k]);
+        if (ends[k + 1] > ends[k] || p->items[k].repeat == '*') continue;
+        if (k == 0 || p->items[k - 1].repeat != '*' || ends[k] == ends[k - 1]) return false;
+        ends[k]--;
+        ends[k + 1] = end_of_item(text, p, k, ends[k]);
+        if (ends[k + 1] == ends[k]) return false;
+    }
+    return !p->to_end || ends[p->count] == text->count;
+}
+
+/* The place of characters that no item has matched. */
+static uint32_t place_of_new(const ferry_moses_text *text, const pattern *p, const char *replacement,
+                             const size_t *ends)
+{
+    for (size_t k = 0; k < p->count; k++) {
+        const char reference[] = {'~', (char)('1' + k), '\0'};
+        if (!p->items[k].ahead && strstr(replacement, reference) == NULL) return text->cells[ends[k]].place;
+    }
+    return text->cells[ends[p->count] - 1].place;
+}
+
+static void replace(ferry_moses_text *text, const pattern *p, const char *replacement, const size_t *ends)
+{
+    const ferry_view view = ferry_text_view(replacement);
+    const uint32_t place = place_of_new(text, p, replacement, ends);
+    for (size_t at = 0; at < view.size;) {
+        const uint32_t character = next_character(view, &at);
+        if (character == '~') {
+            const size_t k = (size_t)(view.data[at++] - '1');
+            ferry_moses_copy(text, ends[k], ends[k + 1]);
+        } else {
+            ferry_moses_put(text, character, place);
+        }
+    }
+}
+
+static void apply(ferry_moses_text *text, const ferry_moses_rule *rule)
+{
+    const pattern p = read_pattern(rule->pattern, text->letters);
+    size_t ends[MAX_ITEMS + 1], copied = 0;
+    bool found = false;
+    for (size_t at = 0; at < text->count;) {
+        if (!matches(text, &p, at, ends)) {
+            /* A run that is not followed by the rest has no part that is. */
+            const size_t end = p.items[0].repeat != 0 ? end_of_item(text, &p, 0, at) : at;
+            at = end > at ? end : at + 1;
+            continue;
+        }
+        found = true;
+        ferry_moses_copy(text, copied, at);
+        replace(text, &p, rule->replacement, ends);
+        at = copied = ends[p.items[p.count - 1].ahead ? p.count - 1 : p.count];
+    }
+    if (!found) return;
+    ferry_moses_copy(text, copied, text->count);
+    ferry_moses_swap(text);
+}
+
+void ferry_moses_apply(ferry_moses_text *text, const ferry_moses_rule *rules)
+{
+    for (; rules->pattern != NULL && !text->failed; rules++) apply(text, rules);
+}
+
+/* ---- the result ---- */
+
+static void set_places(size_t *places, size_t count, size_t size)
+{
+    places[count] = size;
+    for (size_t i = count; i-- > 0;)
+        if (places[i] > places[i + 1]) places[i] = places[i + 1];
+}
+
+ferry_status ferry_moses_write(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **places,
+                               ferry_error *error)
+{
+    size_t bytes, capacity = 0;
+    if (places != NULL) *places = NULL;
+    output->size = 0;
+    if (text->failed || !ferry_mul_size(text->count, 4, &bytes)) return ferry_fail_memory(error, "tokenizing", size);
+    FERRY_TRY(ferry_string_reserve(output, bytes, error));
+    if (places != NULL) *places = ferry_array_grow(NULL, &capacity, bytes + 1, sizeof **places);
+    if (places != NULL && *places == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1);
+    for (size_t i = 0; i < text->count; i++) {
+        const size_t begin = output->size;
+        output->size += ferry_utf8_put(text->cells[i].character, output->data + begin);
+        for (size_t at = begin; places != NULL && at < output->size; at++) (*places)[at] = text->cells[i].place;
+    }
+    if (places != NULL) set_places(*places, output->size, size);
+    return FERRY_OK;
+}

@@ -1,0 +1,55 @@
+/* From a text to words, as the package `tokenizers` goes: added tokens are taken out of the text, what is between them
+ * is normalized, added tokens are taken out again, and the rest is divided into words, which a segmenter gets one by
+ * one. The rules are a list of steps in the model file (docs/model-file.md has their table). */
+#ifndef FERRY_TOKENIZER_TEXT_RULES_H
+#define FERRY_TOKENIZER_TEXT_RULES_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/string_buffer.h"
+
+/* An added token takes white space before or after it along, and is looked for in the normalized text. */
+enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
+
+/* Steps and added tokens; pieces and bytes of a step; bytes of an added token or of its normalized form. */
+enum { FERRY_RULES_MAX_STEPS = 64, FERRY_RULES_MAX_TEXT = 512 };
+
+typedef struct ferry_text_rules_config {
+    const ferry_view *steps; /* [step_count] names, each followed by its arguments */
+    size_t step_count;
+    ferry_view charsmap;        /* of the step "precompiled"; empty: none */
+    const int32_t *added_ids;   /* [added_count] */
+    const int32_t *added_flags; /* [added_count] */
+    size_t added_count;
+    const ferry_view *pieces; /* [piece_count] by id: the texts of added tokens */
+    int32_t piece_count;
+} ferry_text_rules_config;
+
+/* Immutable: threads may share it. */
+typedef struct ferry_text_rules ferry_text_rules;
+
+/* A word, or an added token. Byte i comes from the text's from[i] and after, up to from[i + 1]. */
+typedef struct ferry_rule_word {
+    ferry_view text;      /* valid until the sink returns */
+    const uint32_t *from; /* [text.size + 1], ascending, borders of characters */
+    int32_t id;           /* of an added token; -1: a word */
+} ferry_rule_word;
+
+/* A status other than FERRY_OK ends the text. */
+typedef ferry_status (*ferry_rule_sink)(void *user, const ferry_rule_word *word);
+
+/* What `config` refers to must outlive *rules, but for its arrays of steps, ids and flags. *rules belongs to the
+ * caller, NULL after a failure. Errors: FORMAT, UNSUPPORTED (an unknown step), MEMORY. */
+ferry_status ferry_text_rules_create(const ferry_text_rules_config *config, ferry_text_rules **rules,
+                                     ferry_error *error);
+/* NULL is allowed. */
+void ferry_text_rules_destroy(ferry_text_rules *rules);
+/* Calls `sink` for each word of `text`, in order; each ill-formed byte counts as U+FFFD. Errors: LIMIT (text above 64
+ * MiB, or normalized text), MEMORY, or that of `sink`, which then fills the caller's error itself. */
+ferry_status ferry_text_rules_apply(const ferry_text_rules *rules, ferry_view text, ferry_rule_sink sink, void *user,
+                                    ferry_error *error);
+/* The normalizers alone: appends what they make of `text` to *normal. Errors: as above. */
+ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_string *normal,
+                                        ferry_error *error);
+
+#endif
