@@ -132,7 +132,6 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 static bool end_unended(decoding *into, size_t index)
 {
     const size_t first = into->unended;
-    into->unended = 0;
     if (first == 0) return false;
     const size_t size = into->text->size -= goes_on.size;
     for (size_t i = first - 1; into->ranges != NULL && i < index; i++)

@@ -210,6 +210,18 @@ TEST(test_position_refusals)
     }
 }
 
+/* An id like any other, though the samples have it for the end. */
+TEST(test_id_zero)
+{
+    const edit edits[] = {{"config.json", "\"pad_token_id\": 96", "\"pad_token_id\": 0"},
+                          {"config.json", "\"decoder_start_token_id\": 96", "\"decoder_start_token_id\": 0"},
+                          {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 3"}};
+    const ferry_generation *ids = &converted(variant(data_file("positions/none-post"), edits, 3))->generation;
+    assert_true(ids->pad_id == 0 && ids->start_id == 0 && ids->eos_ids[0] == 3);
+    assert_int_equal(ids->decoding.suppressed_count, 1);
+    assert_int_equal(ids->decoding.suppressed_ids[0], 0);
+}
+
 TEST(test_given_slopes)
 {
     char *post = data_file("positions/alibi-post");
@@ -224,6 +236,29 @@ TEST(test_given_slopes)
     check_position_key(file, "encoder", "slopes given");
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
+}
+
+TEST(test_tables_of_layers)
+{
+    static const char *const stacks[] = {"encoder", "decoder"};
+    char *post = data_file("positions/t5-post");
+    const edit change = {"config.json", "\"t5\"", "\"t5\", \"tables\": \"layer\""};
+    char *directory = variant(post, &change, 1);
+    item_list *list = read_items(directory);
+    float numbers[4][8 * 4];
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        for (int j = 0; j < 8 * 4; j++) numbers[i][j] = (float)(100 * i + j);
+        snprintf(name, sizeof name, "%s.layers.%d.self_attn.rel_bias.weight", stacks[i / 2], i % 2);
+        add_item(list, name, 8, 4, numbers[i]);
+    }
+    remove_item(list, "encoder.rel_bias.weight");
+    remove_item(list, "decoder.rel_bias.weight");
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    const ferry_model_file *file = converted(directory);
+    check_position_key(file, "encoder", "tables layer");
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.blk.1.position.bias")->data, numbers[1], sizeof numbers[1]);
+    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.blk.0.position.bias")->data, numbers[2], sizeof numbers[2]);
 }
 
 TEST(test_origin_of_an_export)

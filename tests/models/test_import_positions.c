@@ -97,6 +97,30 @@ TEST(test_formulas_in_half_precision)
     tear_down(&b);
 }
 
+/* As fairseq computes them: an angle loses the more, the larger it is. */
+TEST(test_formula_in_single_precision)
+{
+    enum { ROWS = 8000 };
+    static float table[ROWS * D];
+    const table_row row = {.minus_one = true};
+    double worst = 0;
+    bench b;
+    for (int p = 0; p < ROWS; p++)
+        for (int i = 0; i < D; i++) {
+            const float rate = expf((float)(i % (D / 2)) * -(logf(10000) / (float)(D / 2 - 1))),
+                        angle = (float)p * rate;
+            table[p * D + i] = i < D / 2 ? sinf(angle) : cosf(angle);
+            worst = fmax(worst, fabs((double)table[p * D + i] - formula(&row, p, i)));
+        }
+    assert_true(worst > 1.1e-5);
+    ferry_weights_entry entry = entry_of(FERRY_F32, table);
+    entry.tensor.shape[0] = ROWS;
+    entry.tensor.bytes = sizeof table;
+    recognize(&b, &entry, 0);
+    check_formula(&b, &row);
+    tear_down(&b);
+}
+
 static void check_learned(ferry_weights_entry *entry, int32_t first_row)
 {
     bench b;

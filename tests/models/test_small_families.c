@@ -99,6 +99,19 @@ TEST(test_tables_of_umt5)
                   "tensor 'decoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is missing");
 }
 
+TEST(test_defaults_of_umt5)
+{
+    const edit edits[] = {{"config.json", "\"feed_forward_proj\": \"gated-gelu\",", ""},
+                          {"config.json", "\"dense_act_fn\": \"gelu_new\",", ""},
+                          {"config.json", "\"is_gated_act\": true,", ""},
+                          {"config.json", "\"layer_norm_epsilon\": 1e-06,", ""},
+                          {"config.json", "\"relative_attention_max_distance\": 12,", ""}};
+    const ferry_model_file *file = converted(variant(data_file("families/umt5"), edits, COUNT(edits)));
+    const ferry_stack *stack = &file->transformer.encoder;
+    assert_true(stack->gated && stack->activation == FERRY_GELU_TANH && stack->norm_eps == 1e-6f);
+    assert_true(stack->position.values[0] == 8 && stack->position.values[1] == 128);
+}
+
 /* ---- Pegasus ---- */
 
 TEST(test_text_of_pegasus)
@@ -120,7 +133,7 @@ TEST(test_text_of_pegasus)
                           {"config.json", "\"scale_embedding\": true,", ""},
                           {"config.json", "\"activation_function\": \"relu\",", ""}};
     file = converted(variant(source, edits, COUNT(edits)));
-    assert_int_equal(file->generation.decoding.forced_last_id, 1);
+    assert_int_equal(file->generation.decoding.forced_last_id, -1);
     assert_true(file->transformer.embedding_scale == 1);
     assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
     refuse_edits(source, rows, COUNT(rows));
@@ -144,7 +157,8 @@ TEST(test_languages_of_mbart25)
     assert_int_equal(languages->roles[en], FERRY_LANGUAGE_SOURCE);
     assert_int_equal(languages->source_ids[en], 304);
     const edit edits[] = {{"config.json", "\"decoder_start_token_id\": 303", "\"decoder_start_token_id\": 326"},
-                          {"generation_config.json", "\"decoder_start_token_id\": 303", "\"unknown\": 0"}};
+                          {"generation_config.json", "\"decoder_start_token_id\": 303",
+                           "\"decoder_start_token_id\": 326"}};
     refuse_source(
         variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
         "config.json: mBART-25: 'decoder_start_token_id': expected the tag of the target language, found 326; "
@@ -160,6 +174,10 @@ TEST(test_forms_of_fsmt)
     const ferry_transformer *model = &converted(source)->transformer;
     assert_true(model->output.panels != model->decoder.embedding.panels);
     item_list *list = read_items(source);
+    item *output = find_item(list, "model.decoder.output_projection.weight");
+    output->tensor.data = find_item(list, "model.decoder.embed_tokens.weight")->tensor.data;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    assert_true(converted(directory)->transformer.tied_output);
     remove_item(list, "model.decoder.output_projection.weight");
     remove_item(list, "model.decoder.embed_positions.weight");
     remove_item(list, "model.encoder.embed_positions.weight");
@@ -173,6 +191,11 @@ TEST(test_forms_of_fsmt)
         assert_string_equal(either->transformer.decoder.position.scheme->name, "sinusoidal");
         assert_true(either->transformer.decoder.position.values[2] == 2);
     }
+    /* As fairseq's conversion wrote it. */
+    const edit nested = {"config.json", "{", "{\"decoder\": {\"vocab_size\": 300, \"bos_token_id\": 2}, "};
+    check_same_tensors(converted(variant(source, &nested, 1)), converted(source));
+    refuse_edit(source, "config.json", "{", "{\"encoder\": {}, ", FERRY_ERROR_UNSUPPORTED, "a nested 'encoder'");
+    refuse_edit(source, "config.json", "{", "{\"vocab_size\": 282, ", FERRY_ERROR_UNSUPPORTED, "vocab_size");
     refuse_edit(source, "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true",
                 FERRY_ERROR_FORMAT, "'tie_word_embeddings' with src_vocab_size 282 but tgt_vocab_size 300");
 }
@@ -193,12 +216,28 @@ TEST(test_tied_fsmt)
     assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
 }
 
+TEST(test_defaults_of_fsmt)
+{
+    const edit edits[] = {{"config.json", "\"scale_embedding\": true,", ""},
+                          {"config.json", "\"activation_function\": \"relu\",", ""},
+                          {"config.json", "\"tie_word_embeddings\": false,", ""},
+                          {"config.json", "\"pad_token_id\": 1,", ""},
+                          {"config.json", "\"eos_token_id\": 2,", ""},
+                          {"config.json", "\"bos_token_id\": 0,", ""},
+                          {"config.json", "\"decoder_start_token_id\": 2,", ""},
+                          {"generation_config.json", NULL, "{}"}};
+    const ferry_model_file *file = converted(variant(data_file("families/fsmt"), edits, COUNT(edits)));
+    assert_true(file->transformer.embedding_scale == (float)sqrt(32));
+    assert_int_equal(file->transformer.encoder.activation, FERRY_RELU);
+    assert_false(file->transformer.tied_output || file->transformer.tied_embeddings);
+    assert_int_equal(file->generation.pad_id, 1);
+    assert_int_equal(file->generation.start_id, 2);
+    assert_int_equal(file->generation.eos_ids[0], 2);
+}
+
 TEST(test_decoding_of_fsmt)
 {
-    const edit edits[] = {{"generation_config.json", NULL, NULL},
-                          {"config.json", "\"num_beams\": 5,", ""},
-                          {"config.json", "\"max_length\": 200,", ""},
-                          {"config.json", "\"forced_eos_token_id\": 2,", ""}};
+    const edit edits[] = {{"generation_config.json", NULL, NULL}};
     char *source = data_file("families/fsmt");
     const ferry_options *decoding = &converted(variant(source, edits, COUNT(edits)))->generation.decoding;
     assert_int_equal(decoding->beam, 5);

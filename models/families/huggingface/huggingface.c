@@ -74,7 +74,7 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
 }
 
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, ferry_error *error)
+static ferry_status check_kind(ferry_json config, const char *class, family_importer *import, ferry_error *error)
 {
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
@@ -82,7 +82,8 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_error
     static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
     for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
-        if (json_is_object(ferry_json_get(config, nested[i])))
+        const bool unused = import == ferry_import_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
+        if (json_is_object(ferry_json_get(config, nested[i])) && !unused)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
                               nested[i]);
     }
@@ -111,7 +112,7 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
 {
     family_importer *import;
     FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), error));
+    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), import, error));
     return import(plan, config, error);
 }
 
@@ -216,13 +217,25 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       ferry_import_source_path(plan->source), plan->prefix);
 }
 
+/* A family->output that is missing, or stored though it is the decoder's embedding. */
+static ferry_status tie_output(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
+{
+    if (family->output == NULL || plan->model.tied_output) return FERRY_OK;
+    const ferry_weights_entry *output = ferry_import_find(plan, plan->prefix, family->output);
+    const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
+    if (output != NULL)
+        FERRY_TRY(ferry_import_check_shape(output, plan->model.decoder.vocab_size, plan->model.d_model, error));
+    plan->model.tied_output =
+        output == NULL || (embedding != NULL && ferry_huggingface_same_numbers(output, embedding));
+    return FERRY_OK;
+}
+
 /* As plan->model.tied_embeddings and tied_output say. */
 static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
 {
     const char *const output = family->output != NULL ? family->output : "lm_head.weight";
     const char *const output_prefix = family->output != NULL ? plan->prefix : "";
-    if (family->output != NULL && ferry_import_find(plan, output_prefix, output) == NULL)
-        plan->model.tied_output = true;
+    FERRY_TRY(tie_output(plan, family, error));
     const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};

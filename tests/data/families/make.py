@@ -4,8 +4,9 @@
     make.py models CORPUS_DIRECTORY    weights, logits and translations, with transformers 5.23 and torch
     make.py json CORPUS_DIRECTORY      the same tokenizers as version 5 saves them, and what it computes with these; and protobuf
 
-in this order, and the names of families after them, or all. Version 4 has the tokenizers that use SentencePiece itself. CORPUS_DIRECTORY has train.en.gz and train.de.gz of Tatoeba's sentences (tatoeba.org, CC BY
-2.0 FR). The models are trained for a moment, so that they end sentences and their beams compete.
+in this order, and the names of families after them, or all. Version 4 has the tokenizers that use SentencePiece itself.
+CORPUS_DIRECTORY has train.en.gz and train.de.gz of Tatoeba's sentences (tatoeba.org, CC BY 2.0 FR). The models are
+trained for a moment, so that they end sentences and their beams compete.
 """
 import gzip
 import json
@@ -264,7 +265,7 @@ def make_models(_, names):
         train(model, ids["source"], ids["target"])
         directory = os.path.join(HERE, name)
         model.generation_config.forced_eos_token_id = None
-        (model.half() if name == "umt5" else model).save_pretrained(directory)
+        model.save_pretrained(directory)
         model = type(model).from_pretrained(directory, dtype=torch.float32, attn_implementation="eager").eval()
         with torch.no_grad():
             record(name, model)
