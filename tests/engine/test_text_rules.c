@@ -153,3 +153,14 @@ TEST(test_best_pieces)
     check_pieces(whole, "xya<m>", "0@0-2 1@2-3 0@3-6 ");
     check_pieces(whole, "", "");
 }
+
+TEST(test_long_piece)
+{
+    char *text = kept_memory(FERRY_UNIGRAM_MAX_PIECE + 1);
+    memset(text, 'a', FERRY_UNIGRAM_MAX_PIECE + 1);
+    const ferry_view known[] = {{"<unk>", 5}, {text, FERRY_UNIGRAM_MAX_PIECE + 1}};
+    const ferry_unigram_config config = {known, (const double[]){0, 0}, 2, 0, false};
+    ferry_unigram unigram;
+    REFUSE_SAYING(ferry_unigram_create(&config, &unigram, &error), FERRY_ERROR_UNSUPPORTED,
+                  "piece 1: expected at most 512 bytes, found 513");
+}

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/unigram.h"
 #include "tokenizer/vocabulary.h"
 
 static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_json_place *place, size_t count,
@@ -27,6 +28,8 @@ static ferry_status read_pair(ferry_tokenizer_json *json, const ferry_json_place
     if (!json_is_array(pair->value) || json_array_size(pair->value) != 2)
         return ferry_json_place_fail(pair, FERRY_ERROR_FORMAT, "a piece and its score", error);
     FERRY_TRY(ferry_json_place_text(&text, &json->pieces[id], error));
+    if (json->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
+        return ferry_json_place_fail(&text, FERRY_ERROR_UNSUPPORTED, "at most 512 bytes", error);
     if (!json_is_number(number.value)) return ferry_json_place_fail(&number, FERRY_ERROR_FORMAT, "a number", error);
     *score = json_number_value(number.value);
     return FERRY_OK;
