@@ -201,6 +201,8 @@ static void print_text(FILE *out, const ferry_model_text *text)
     if (text->kind >= FERRY_TOKENIZER_BPE)
         fprintf(out, "text: byte pair encoding (%s), %d merges", ferry_tokenizer_names[text->kind],
                 (int)text->source_merge_count);
+    else if (text->kind == FERRY_TOKENIZER_UNIGRAM)
+        fputs("text: words, a Unigram model", out);
     else if (source.size == 0)
         fputs("text: pieces with blanks between them", out);
     else

@@ -91,6 +91,7 @@ TEST(test_ranges)
     static const char text[] = " e\u0301\001 \uFB01ne\u00A0\u00BD<extra_id_3>  \u2026x";
     const ferry_model *model = opened(data_file("models/huggingface-5/t5gated"));
     const ferry_view view = {text, sizeof text - 1};
+    assert_true(described(model, "text: words, a Unigram model, one vocabulary"));
     ferry_ids ids = {0};
     ferry_ranges ranges = {0};
     size_t end = 0;
