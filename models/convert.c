@@ -125,6 +125,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);
+    if (status == FERRY_OK && plan.note != NULL && options->noted != NULL) options->noted(options->user, plan.note);
     if (status == FERRY_OK) status = find_pair(&plan, options, error);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);

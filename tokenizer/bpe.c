@@ -32,7 +32,7 @@ typedef struct merge {
 struct ferry_bpe {
     ferry_bpe_config config;
     const struct rules *rules;
-    ferry_view *parts; /* [3 · merge_count] left, right and both together of each merge */
+    ferry_view *parts; /* [3 · merge_count] left, right and both together of each merge; NULL: not needed any more */
     char *joined;      /* the bytes of the latter */
     /* Text → symbol. That of FERRY_BPE_TOKENIZERS is the vocabulary; otherwise a symbol is the index of its first
      * occurrence among the parts. */
@@ -147,13 +147,23 @@ static ferry_status find_bytes(ferry_bpe *bpe, const char *name, ferry_error *er
     return FERRY_OK;
 }
 
+static void drop_parts(ferry_bpe *bpe)
+{
+    free(bpe->parts);
+    free(bpe->joined);
+    bpe->parts = NULL;
+    bpe->joined = NULL;
+}
+
 static ferry_status fill(ferry_bpe *bpe, const ferry_bpe_config *config, const char *name, ferry_error *error)
 {
     bpe->config = *config;
     bpe->rules = &rules[config->kind];
     FERRY_TRY(find_bytes(bpe, name, error));
     FERRY_TRY(read_merges(bpe, name, error));
-    return rank_merges(bpe, name, error);
+    FERRY_TRY(rank_merges(bpe, name, error));
+    if (bpe->symbols != &bpe->own) drop_parts(bpe);
+    return FERRY_OK;
 }
 
 ferry_status ferry_bpe_create(const ferry_bpe_config *config, const char *name, ferry_bpe **bpe, ferry_error *error)
@@ -174,8 +184,7 @@ void ferry_bpe_destroy(ferry_bpe *bpe)
 {
     if (bpe == NULL) return;
     ferry_vocabulary_destroy(&bpe->own);
-    free(bpe->parts);
-    free(bpe->joined);
+    drop_parts(bpe);
     free(bpe->merges);
     free(bpe);
 }

@@ -1,5 +1,5 @@
-/* SentencePiece's table of normalization rules, applied as the Rust crate spm_precompiled does: to whole graphemes where
- * SentencePiece takes the longest rule, so that texts differ. */
+/* SentencePiece's table of normalization rules, applied as the Rust crate spm_precompiled does: to whole graphemes
+ * where SentencePiece takes the longest rule, so that texts differ. */
 #ifndef FERRY_TOKENIZER_CHARSMAP_H
 #define FERRY_TOKENIZER_CHARSMAP_H
 

@@ -27,7 +27,6 @@ static bool next_character(ferry_view bytes, bool broken, size_t *at)
  * all of them if the run is broken. */
 static ferry_status repair_bytes(ferry_string *text, size_t run, bool broken, ferry_error *error)
 {
-    if (run == 0) return FERRY_OK;
     ferry_view bytes = {text->data + text->size - run, run};
     if (ferry_utf8_is_valid(bytes)) return FERRY_OK;
     FERRY_TRY(ferry_string_reserve(text, 2 * run, error));
@@ -81,10 +80,10 @@ typedef struct decoding {
 static ferry_status end_run(decoding *into, size_t index, ferry_error *error)
 {
     const size_t run = into->run;
-    const bool broken = into->bytes == FERRY_BYTES_RUN &&
-                        !ferry_utf8_is_valid((ferry_view){into->text->data + into->text->size - run, run});
-    into->run = 0;
     if (run == 0) return FERRY_OK;
+    const ferry_view bytes = {into->text->data + into->text->size - run, run};
+    const bool broken = into->bytes == FERRY_BYTES_RUN && !ferry_utf8_is_valid(bytes);
+    into->run = 0;
     if (into->ranges != NULL)
         share_characters(into->text, run, broken, into->ranges + into->first, index - into->first);
     return repair_bytes(into->text, run, broken, error);
@@ -133,7 +132,6 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 static bool end_unended(decoding *into, size_t index)
 {
     const size_t first = into->unended;
-    into->unended = 0;
     if (first == 0) return false;
     const size_t size = into->text->size -= goes_on.size;
     for (size_t i = first - 1; into->ranges != NULL && i < index; i++)

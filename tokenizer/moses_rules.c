@@ -276,11 +276,12 @@ void ferry_moses_apply(ferry_moses_text *text, const ferry_moses_rule *rules)
 
 /* ---- the result ---- */
 
-static void set_places(size_t *places, size_t count, size_t size)
+/* Blanks stand for the place of what follows them. */
+static void set_places(size_t *places, const ferry_string *output, size_t size)
 {
-    places[count] = size;
-    for (size_t i = count; i-- > 0;)
-        if (places[i] > places[i + 1]) places[i] = places[i + 1];
+    places[output->size] = size;
+    for (size_t i = output->size; i-- > 0;)
+        if (output->data[i] == ' ' || places[i] > places[i + 1]) places[i] = places[i + 1];
 }
 
 ferry_status ferry_moses_write(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **places,
@@ -298,6 +299,6 @@ ferry_status ferry_moses_write(const ferry_moses_text *text, size_t size, ferry_
         output->size += ferry_utf8_put(text->cells[i].character, output->data + begin);
         for (size_t at = begin; places != NULL && at < output->size; at++) (*places)[at] = text->cells[i].place;
     }
-    if (places != NULL) set_places(*places, output->size, size);
+    if (places != NULL) set_places(*places, output, size);
     return FERRY_OK;
 }

@@ -205,7 +205,8 @@ static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_er
     while (ferry_cursor_left(&cursor) > 0) {
         proto_field field;
         if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
-        if (field.number == 2 && field.wire == WIRE_BYTES) FERRY_TRY(ferry_spm_check_charsmap(field.bytes, name, error));
+        if (field.number == 2 && field.wire == WIRE_BYTES)
+            FERRY_TRY(ferry_spm_check_charsmap(field.bytes, name, error));
     }
     return FERRY_OK;
 }

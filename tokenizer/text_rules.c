@@ -184,8 +184,7 @@ static const struct {
 static ferry_status fail_argument(const ferry_step *step, size_t index, const char *expected, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': argument %zu: expected %s, found '%s'",
-                      kinds[step->kind].name, index + 1, expected,
-                      ferry_printable_view(step->arguments[index]).text);
+                      kinds[step->kind].name, index + 1, expected, ferry_printable_view(step->arguments[index]).text);
 }
 
 static ferry_status check_arguments(ferry_step *step, ferry_error *error)
@@ -240,7 +239,8 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
                               "tokenizer's step '%s': expected before the steps that make words, found behind one",
                               kinds[step->kind].name);
         if (step->kind == FERRY_STEP_PRECOMPILED && config->charsmap.size == 0)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step 'precompiled': the table of rules is missing");
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "tokenizer's step 'precompiled': the table of rules is missing");
     }
     return FERRY_OK;
 }

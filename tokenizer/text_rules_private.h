@@ -31,7 +31,8 @@ struct ferry_text_rules {
     ferry_step steps[FERRY_RULES_MAX_STEPS];
     size_t step_count, normalizers; /* so many of them come first */
     ferry_charsmap charsmap;
-    ferry_byte_trie raw, normalized; /* added tokens in the text as it is, and in the normalized text: id << 3 | flags */
+    ferry_byte_trie raw,
+        normalized; /* added tokens in the text as it is, and in the normalized text: id << 3 | flags */
 };
 
 /* A part of the text at some stage. */

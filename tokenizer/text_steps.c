@@ -66,8 +66,8 @@ static ferry_status put_part(const ferry_text_rules *rules, const ferry_section 
                              ferry_rewriting *to, bool *replaced, ferry_error *error)
 {
     ferry_view replacement;
-    *replaced = ferry_charsmap_find(&rules->charsmap, (ferry_view){section->text.data + begin, end - begin},
-                                    &replacement);
+    *replaced =
+        ferry_charsmap_find(&rules->charsmap, (ferry_view){section->text.data + begin, end - begin}, &replacement);
     return *replaced ? put(to, replacement, section->from[begin], error) : FERRY_OK;
 }
 

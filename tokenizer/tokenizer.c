@@ -276,6 +276,7 @@ typedef struct encoding {
     ferry_ranges *ranges;  /* NULL: not wanted */
     ferry_borders borders; /* of the segmented text */
     const size_t *places;  /* in the original; NULL: the same */
+    ferry_view text;       /* the original */
     size_t parts;          /* ids at the end that are parts of one character, whose range is still to come */
     ferry_error *error;
 } encoding;
@@ -294,7 +295,8 @@ static bool is_part(ferry_view piece, bool nothing, bool follows_part)
 static ferry_range original(const encoding *into, ferry_range range)
 {
     if (into->places == NULL) return range;
-    return (ferry_range){into->places[range.begin], into->places[range.end]};
+    const ferry_range found = {into->places[range.begin], into->places[range.end]};
+    return into->moses != NULL ? ferry_range_trim(into->text, found.begin, found.end) : found;
 }
 
 static ferry_status append_range(encoding *into, const ferry_spm_part *part)
@@ -466,6 +468,7 @@ static ferry_status clean_and_segment(encoding *into, ferry_view text)
 static ferry_status append_text(const ferry_tokenizer *tokenizer, encoding *into, ferry_view text)
 {
     into->moses = tokenizer->moses;
+    into->text = text;
     const bool cleans = tokenizer->config.opus_punctuation || into->moses != NULL;
     return (cleans ? clean_and_segment : segment)(into, text);
 }

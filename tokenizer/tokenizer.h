@@ -12,7 +12,9 @@
  *     text → words between blanks → pieces (bpe.h) → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → words of pieces with "@@", or up to one with "</w>" → text
  *
- * or, as Argos Translate and FSMT go, with Moses' words (moses.h) before and after that. Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
+ * or the same with Moses' words (moses.h) made before and joined after it, as Argos Translate and FSMT go.
+ *
+ * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
  * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H

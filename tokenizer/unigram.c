@@ -13,6 +13,15 @@ static bool has_piece(const ferry_unigram_config *config, int32_t id)
     return !isnan(config->scores[id]) && config->pieces[id].size > 0;
 }
 
+static ferry_status check_pieces(const ferry_unigram_config *config, ferry_error *error)
+{
+    for (int32_t id = 0; id < config->count; id++)
+        if (has_piece(config, id) && config->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "piece %d: expected at most %d bytes, found %zu", (int)id,
+                              (int)FERRY_UNIGRAM_MAX_PIECE, config->pieces[id].size);
+    return FERRY_OK;
+}
+
 static ferry_status create_trie(ferry_unigram *unigram, ferry_error *error)
 {
     const ferry_unigram_config *config = &unigram->config;
@@ -30,6 +39,7 @@ ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unig
 {
     double least = INFINITY;
     *unigram = (ferry_unigram){.config = *config};
+    FERRY_TRY(check_pieces(config, error));
     FERRY_TRY(create_trie(unigram, error));
     for (int32_t id = 0; id < config->count; id++)
         if (config->scores[id] < least) least = config->scores[id];

@@ -7,6 +7,9 @@
 
 #include "byte_trie.h"
 
+/* Bytes of a piece: from each character of a word, so many are looked at. */
+enum { FERRY_UNIGRAM_MAX_PIECE = 512 };
+
 typedef struct ferry_unigram_config {
     const ferry_view *pieces; /* [count] by the model's id */
     const double *scores;     /* [count]; NaN: no piece of the segmenter has this id */
@@ -40,7 +43,8 @@ typedef struct ferry_unigram_scratch {
 /* Bytes begin … end - 1 of the word have this id. A status other than FERRY_OK ends the segmentation. */
 typedef ferry_status (*ferry_unigram_sink)(void *user, size_t begin, size_t end, int32_t id);
 
-/* The arrays of `config` must outlive *unigram. Errors: LIMIT, MEMORY; *unigram is zeroed on failure. */
+/* The arrays of `config` must outlive *unigram. Errors: UNSUPPORTED (a longer piece), LIMIT, MEMORY; *unigram is zeroed
+ * on failure. */
 ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unigram *unigram, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_unigram_destroy(ferry_unigram *unigram);

@@ -40,8 +40,8 @@ typedef enum ferry_key_when {
     FERRY_WHEN_SHORTLIST,
     FERRY_WHEN_SENTENCEPIECE,
     FERRY_WHEN_UNIGRAM,
-    FERRY_WHEN_WORDS, /* a Unigram model or merges, for words */
-    FERRY_WHEN_BPE,   /* merges for words */
+    FERRY_WHEN_WORDS,    /* a Unigram model or merges, for words */
+    FERRY_WHEN_BPE,      /* merges for words */
     FERRY_WHEN_SUBWORDS, /* the tokenizer is subword-nmt's or FSMT's */
     FERRY_WHEN_MERGES,
     FERRY_WHEN_TWO_MERGES, /* of each side */

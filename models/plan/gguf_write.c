@@ -71,9 +71,9 @@ static void put_text(ferry_gguf_writer *writer, buffer *out, ferry_view text)
 
 static void put_elements(ferry_gguf_writer *writer, ferry_gguf_type type, const void *values, size_t count)
 {
-    static const size_t sizes[] = {[FERRY_GGUF_U8] = 1,  [FERRY_GGUF_BOOL] = 1, [FERRY_GGUF_U32] = 4,
-                                   [FERRY_GGUF_I32] = 4, [FERRY_GGUF_F32] = 4,  [FERRY_GGUF_U64] = 8,
-                                   [FERRY_GGUF_F64] = 8};
+    static const size_t sizes[] = {
+        [FERRY_GGUF_U8] = 1,  [FERRY_GGUF_BOOL] = 1, [FERRY_GGUF_U32] = 4, [FERRY_GGUF_I32] = 4,
+        [FERRY_GGUF_F32] = 4, [FERRY_GGUF_U64] = 8,  [FERRY_GGUF_F64] = 8};
     const ferry_view *texts = values;
     if (type != FERRY_GGUF_TEXT) put(writer, &writer->keys, values, count * sizes[type]);
     for (size_t i = 0; type == FERRY_GGUF_TEXT && i < count; i++) put_text(writer, &writer->keys, texts[i]);

@@ -63,6 +63,7 @@ typedef struct ferry_import_plan {
     ferry_view license;
     const char *training;   /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length; /* ferry.origin.trained_length */
+    const char *note;       /* what somebody should know of the source (options->noted); NULL: nothing */
     const char *guessed[2]; /* the pair of languages that names alone say; NULL: none */
     ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */
 
@@ -169,9 +170,9 @@ ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const f
                                   int32_t first_row, int32_t rows, ferry_error *error);
 /* `position` of the export layout. */
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 + p·2^-23 (half types: 1e-3): sinusoidal, split or
- * interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows first_row …
- * are learned positions. */
+/* A table [P, D] of positions is a formula when it agrees with one to 1e-5 + p·2^-23 (half types: 1e-3): sinusoidal,
+ * split or interleaved, divisor D/2 or D/2 - 1, first position 0, 1 or 2; the formula has no end. Otherwise its rows
+ * first_row … are learned positions. */
 ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                          int32_t first_row, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */

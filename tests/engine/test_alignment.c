@@ -373,9 +373,11 @@ static size_t check_unknowns(const json_t *golden, const char *unknown)
 
 TEST(test_unknown_words)
 {
-    static const char *const unknown[] = {"\xE2\x96\x81Tom", "\xE2\x96\x81Ich", "\xE2\x96\x81nicht"};
-    const json_t *golden = json_object_get(load_json(data_file("alignment/golden.json")), "unknowns");
+    const char *const unknown[] = {"\xE2\x96\x81Tom", large_data() ? "\xE2\x96\x81Ich" : "\xE2\x96\x81ich",
+                                   "\xE2\x96\x81nicht"};
+    const char *recorded = large_data() ? "alignment/golden.json" : "alignment/small.json";
+    const json_t *golden = json_object_get(load_json(data_file("%s", recorded)), "unknowns");
     size_t checked = 0;
     for (size_t i = 0; i < COUNT(unknown); i++) checked += check_unknowns(golden, unknown[i]);
-    assert_int_equal(checked, json_array_size(golden) - 2);
+    assert_int_equal(checked, json_array_size(golden) - (large_data() ? 2 : 0));
 }

@@ -170,19 +170,23 @@ static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
 TEST(test_rotations_of_worked_vectors)
 {
     static const char *const layouts[] = {"half", "interleaved"};
-    /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01. */
+    /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01: of a head of 4, and of 4 dims of a head of 6 or 8,
+     * whose rest stays. */
     static const float expected[2][4] = {{-1.984111f, 1.959901f, 2.462378f, 4.019800f},
                                          {-1.142640f, 1.922076f, 2.959851f, 4.029800f}};
-    for (int i = 0; i < 2; i++) {
-        ferry_position position = bind_rope(layouts[i], 4, 0);
+    for (int i = 0; i < 6; i++) {
+        const int K = 4 + i / 2 * 2, layout = i % 2;
+        ferry_position position = bind_rope(layouts[layout], K, K > 4 ? 4 : 0);
         ferry_position_state rows = {0};
         extend_encoding(&position, &rows, 2);
-        float x[] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}; /* positions 0 and 1, two heads */
-        const float still[] = {1, 2, 3, 4, 1, 2, 3, 4};
+        float x[4 * 8], still[4 * 8]; /* positions 0 and 1, two heads */
+        for (int n = 0; n < 4 * K; n++) x[n] = still[n] = (float)(n % K + 1);
         position.scheme->rotate(&position, &rows, x, 0, 2);
-        assert_memory_equal(x, still, sizeof still);
-        assert_true(largest_difference(x + 8, expected[i], 4) < 2e-6);
-        assert_memory_equal(x + 8, x + 12, 4 * sizeof *x);
+        assert_memory_equal(x, still, 2 * (size_t)K * sizeof *x);
+        for (int head = 2 * K; head < 4 * K; head += K) {
+            assert_true(largest_difference(x + head, expected[layout], 4) < 2e-6);
+            assert_memory_equal(x + head + 4, still + head + 4, (size_t)(K - 4) * sizeof *x);
+        }
         ferry_position_state_destroy(&rows);
         ferry_position_unbind(&position);
     }

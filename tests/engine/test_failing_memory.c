@@ -119,10 +119,14 @@ static void end_translating(void *user, ferry_status status)
 
 typedef struct variant_of_options {
     int32_t beam, nbest, scores, threads, batch, alignment;
+    float coverage_penalty; /* of CTranslate2's policy */
 } choice;
 
-static const choice choices[] = {
-    {1, 1, 0, 1, 16, 0}, {1, 1, 1, 1, 1, 0}, {3, 3, 1, 1, 2, 1}, {3, 1, 0, 2, 1, 0}, {1, 1, 0, 2, 16, 0}};
+static const choice choices[] = {{1, 1, 0, 1, 16, 0, 0},
+                                 {1, 1, 1, 1, 1, 0, 0},
+                                 {3, 3, 1, 1, 2, 1, 0},
+                                 {3, 1, 0, 2, 1, 0, 0.5f},
+                                 {1, 1, 0, 2, 16, 0, 0}};
 
 static void choose(work *w, const choice *chosen)
 {
@@ -132,6 +136,8 @@ static void choose(work *w, const choice *chosen)
     w->options.threads = chosen->threads;
     w->options.batch = chosen->batch;
     w->options.alignment = chosen->alignment;
+    w->options.coverage_penalty = chosen->coverage_penalty;
+    if (chosen->coverage_penalty != 0) w->options.policy = FERRY_POLICY_CTRANSLATE2;
 }
 
 static void fail_translating(work *w, const char *name)
@@ -156,7 +162,9 @@ static void fail_all(work *w, const char *name, size_t first, size_t last)
     w->model = model;
     CHECK(ferry_options_default(model, &w->options, sizeof w->options));
     w->options.max_length = 12;
+    const ferry_policy policy = w->options.policy;
     for (size_t i = first; i <= last; i++) {
+        w->options.policy = policy;
         choose(w, &choices[i]);
         fail_translating(w, name);
         snprintf(title, sizeof title, "%s: creating, threads %d", name, (int)w->options.threads);
@@ -206,6 +214,24 @@ TEST(test_small_models)
     }
 }
 
+static void put_merges(ferry_gguf_writer *writer)
+{
+    static const ferry_view merges[] = {{"a b", 3}, {"b ab", 4}};
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, COUNT(merges));
+}
+
+TEST(test_merges)
+{
+    static const char *const kinds[] = {"bpe", "subword-nmt-0.1"}, *const pieces[26] = {"</s>", "<unk>", "a",   "b",
+                                                                                        "ab",   "bab",   "b@@", "ab@@"};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        work w = lines_of_pieces();
+        w.path = scratch_file("merges.gguf");
+        write_small_model(w.path, &(small_model){.tokenizer = kinds[i], .pieces = pieces, .keys = put_merges});
+        fail_all(&w, kinds[i], 0, 0);
+    }
+}
+
 TEST(test_sentencepiece)
 {
     work w = {.lines = 5,
@@ -217,6 +243,15 @@ TEST(test_sentencepiece)
     w.path = scratch_file("sentencepiece.gguf");
     CHECK(ferry_import(data_file("models/marian-separate"), w.path, NULL, &error));
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
+}
+
+/* Words before pieces and after them, and where they are in the texts. */
+TEST(test_moses_words)
+{
+    work w = {.lines = 3, .texts = {{"He said: \"It's 5,300 km...\"", 27}, {"", 0}, {"A & \xC3 b@@ c", 12}}};
+    w.path = scratch_file("moses.gguf");
+    CHECK(ferry_import(data_file("argos-bpe"), w.path, NULL, &error));
+    fail_all(&w, "Moses' words", 2, 2);
 }
 
 static void fail_text(work w, const char *name)

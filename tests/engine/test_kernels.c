@@ -96,6 +96,36 @@ RANDOM_TEST(product_matches_double_precision)
     for (int32_t i = 0; i < COUNT(large); i++) check_product_shape(large[i][0], large[i][1], large[i][2], 3, 2);
 }
 
+#if !defined(_WIN32) /* MinGW-w64's fmaf() rounds twice */
+/* Byte for byte: one chain in ascending order, whose multiply-adds round once where the ISA fuses them, and the bias in
+ * the end, however long the chain is. */
+RANDOM_TEST(product_is_one_chain_and_a_bias)
+{
+    static const int32_t lengths[] = {1, 511, 512, 513, 1024, 1300}, rows[] = {1, 3, 16};
+    for (int32_t i = 0; i < COUNT(lengths) * COUNT(rows); i++) {
+        product_case c = new_product(rows[i % COUNT(rows)], lengths[i / COUNT(rows)], 37, 1, 0);
+        const size_t N = (size_t)c.N, count = (size_t)c.rows * N;
+        float *chains = new_memory(2 * count * sizeof *chains), *fused = chains + count; /* fused: rounds once */
+        for (size_t at = 0; at < count; at++) {
+            const float *x = c.x + at / N * c.ldx, *w = c.weight + at % N * (size_t)c.K;
+            float sum = 0, fused_sum = 0;
+            for (int32_t k = 0; k < c.K; k++) {
+                sum += x[k] * w[k];
+                fused_sum = fmaf(x[k], w[k], fused_sum);
+            }
+            chains[at] = sum + c.bias[at % N];
+            fused[at] = fused_sum + c.bias[at % N];
+        }
+        EACH_ISA(k)
+        {
+            (*k)->product(c.y, N, c.x, c.ldx, c.rows, c.panels, c.K, c.N, c.bias);
+            assert_same_bytes(c.y, strcmp((*k)->isa, "plain") == 0 ? chains : fused, count);
+        }
+        release_memory();
+    }
+}
+#endif
+
 #if !defined(FERRY_WITHOUT_OPENBLAS)
 RANDOM_TEST(product_matches_openblas)
 {
@@ -178,6 +208,25 @@ RANDOM_TEST(tables_are_found_by_name)
 #elif defined(__aarch64__)
     assert_non_null(ferry_kernels_find("neon"));
     assert_string_equal(ferry_kernels_available()[1 + (ferry_kernels_find("neon_dotprod") != NULL)]->isa, "plain");
+#endif
+}
+
+/* The best ones first, on this machine and in the list of all. */
+RANDOM_TEST(tables_are_in_order)
+{
+    static const char *const best_first[] = {"neon_dotprod", "neon",    "amx",  "avx512vnni",
+                                             "avx512",       "avxvnni", "avx2", "plain"};
+    const ferry_kernels *const *available = ferry_kernels_available();
+    for (int32_t i = 0; i < COUNT(best_first); i++)
+        if (*available != NULL && strcmp((*available)->isa, best_first[i]) == 0) available++;
+    assert_null(*available);
+    assert_string_equal(FERRY_ISA_NAMES, "plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod");
+#if defined(__x86_64__)
+    assert_true(FERRY_CPU_PLAIN < FERRY_CPU_AVX2 && FERRY_CPU_AVX2 < FERRY_CPU_AVX_VNNI &&
+                FERRY_CPU_AVX_VNNI < FERRY_CPU_AVX512 && FERRY_CPU_AVX512 < FERRY_CPU_AVX512_VNNI &&
+                FERRY_CPU_AVX512_VNNI < FERRY_CPU_AMX);
+#elif defined(__aarch64__)
+    assert_true(FERRY_CPU_PLAIN < FERRY_CPU_NEON && FERRY_CPU_NEON < FERRY_CPU_NEON_DOTPROD);
 #endif
 }
 

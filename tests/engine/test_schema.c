@@ -81,14 +81,15 @@ static ferry_name usual_text(const ferry_key *key)
     if (!key->optional) return ferry_name_format("required");
     if (key->kind >= FERRY_KEY_TEXT) return ferry_name_format("empty");
     if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("%s", key->usual != 0 ? "true" : "false");
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(size_t)key->usual]);
     return ferry_name_format("%.10g", key->usual);
 }
 
 TEST(test_keys_stand_in_the_page)
 {
     static const char *const types[] = {
-        [FERRY_KEY_SIZE] = "u32",    [FERRY_KEY_ID] = "i32",    [FERRY_KEY_REAL] = "f32",  [FERRY_KEY_BOOL] = "bool",
-        [FERRY_KEY_CHOICE] = "text", [FERRY_KEY_TEXT] = "text", [FERRY_KEY_BYTES] = "u8s", [FERRY_KEY_IDS] = "i32s",
+        [FERRY_KEY_SIZE] = "u32",    [FERRY_KEY_ID] = "i32",     [FERRY_KEY_REAL] = "f32",  [FERRY_KEY_BOOL] = "bool",
+        [FERRY_KEY_CHOICE] = "text", [FERRY_KEY_TEXT] = "text",  [FERRY_KEY_BYTES] = "u8s", [FERRY_KEY_IDS] = "i32s",
         [FERRY_KEY_TEXTS] = "texts", [FERRY_KEY_SIZES] = "u64s", [FERRY_KEY_REALS] = "f64s"};
     const ferry_view text = page();
     missing = rows = 0;

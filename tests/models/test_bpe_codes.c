@@ -89,7 +89,6 @@ TEST(test_many_codes)
     for (size_t i = 0; i <= MOST; i++) memcpy(text + 4 * i, "a b\n", 4);
     refuse_codes(ferry_bpe_codes_read, (ferry_view){text, 4 * (MOST + 1)}, FERRY_ERROR_LIMIT,
                  "codes.txt: expected 1 to 4194304 merges, found 4194305");
-    REFUSE(ferry_bpe_codes_read((ferry_view){text, 4 * MOST}, "codes.txt", &arena, &codes, &error), FERRY_ERROR_MEMORY,
-           "merges");
+    REFUSE(ferry_bpe_codes_read(VIEW("a b\n"), "codes.txt", &arena, &codes, &error), FERRY_ERROR_MEMORY, "merges");
     ferry_arena_destroy(&arena);
 }

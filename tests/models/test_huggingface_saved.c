@@ -5,7 +5,7 @@
 
 static void check_saved(const char *name, const char *from, const char *to)
 {
-    char *directory = data_file(name);
+    char *directory = data_file("%s", name);
     huggingface_golden golden = {
         .model = convert_and_open(directory, NULL), .from = from, .to = to, .score_tolerance = 1e-4};
     golden_load_lines(&golden, directory);

@@ -1,5 +1,5 @@
-/* A Bergamot student in all its forms: float32 as .npz and .bin against Marian, int8 with and without the file's own
- * activation multipliers against exact integer arithmetic, the shortlist on and off. */
+/* A Bergamot student, the larger one or its small twin, in all its forms: float32 as .npz and .bin against Marian, int8
+ * with and without the file's own activation multipliers against exact integer arithmetic, the shortlist on and off. */
 #include "tests/support/marian_golden.h"
 
 #include <zlib.h>
@@ -11,6 +11,19 @@
 static char *source_path(const char *name)
 {
     return shared_file("models/bergamot-en-de/%s", name);
+}
+
+typedef struct facts {
+    int32_t encoder_layers, vocab_size;
+    uint32_t text_list; /* entries of the text lexicon, at least */
+    size_t lines;       /* golden, with the empty one */
+} facts;
+
+static const facts large = {3, 8000, 177000, 65}, small = {2, 1000, 25000, 17};
+
+static const facts *expected_facts(void)
+{
+    return large_data() ? &large : &small;
 }
 
 TEST(test_what_the_files_say)
@@ -27,7 +40,7 @@ TEST(test_what_the_files_say)
         const ferry_transformer *model = &file->transformer;
         assert_true(has_text(file->origin.kind, "bergamot"));
         assert_true(model->ssru);
-        assert_int_equal(model->encoder.layer_count, 3);
+        assert_int_equal(model->encoder.layer_count, expected_facts()->encoder_layers);
         assert_int_equal(model->decoder.layer_count, 2);
         assert_int_equal(model->encoder.activation, FERRY_RELU);
         assert_int_equal(file->generation.alignment_layer, 1);
@@ -64,8 +77,8 @@ TEST(test_multipliers)
         const ferry_matrix *matrix;
     } pairs[] = {{"encoder_l1_self_Wq", &model->encoder.layers[0].self.q},
                  {"encoder_l2_self_Wo", &model->encoder.layers[1].self.out},
-                 {"encoder_l3_ffn_W1", &model->encoder.layers[2].ffn_up},
-                 {"encoder_l3_ffn_W2", &model->encoder.layers[2].ffn_down},
+                 {"encoder_l2_ffn_W1", &model->encoder.layers[1].ffn_up},
+                 {"encoder_l2_ffn_W2", &model->encoder.layers[1].ffn_down},
                  {"decoder_l1_rnn_W", &model->decoder.layers[0].ssru.input},
                  {"decoder_l2_rnn_Wf", &model->decoder.layers[1].ssru.forget},
                  {"decoder_l1_context_Wk", &model->decoder.layers[0].cross.k},
@@ -104,6 +117,15 @@ static const int32_t *check_ids(const golden_model *model, const json_t *line, i
     return ids;
 }
 
+/* A last piece "▁" is a blank to Marian, and nothing to Ferry. */
+static void check_text(const char *expected, ferry_text found)
+{
+    char *text = kept_memory(strlen(expected) + 1);
+    size_t size = strlen(expected);
+    while (size > 0 && expected[size - 1] == ' ') size--;
+    check_result_text(memcpy(text, expected, size), found);
+}
+
 static void check_marian_line(const golden_model *model, ferry_translator *translator, const json_t *line,
                               const json_t *golden, golden_figures *figures)
 {
@@ -117,7 +139,7 @@ static void check_marian_line(const golden_model *model, ferry_translator *trans
     assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(golden));
     for (size_t h = 0; h < json_array_size(golden); h++) {
         golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, h)));
-        check_result_text(expected.text, ferry_result_text(texts, 0, h));
+        check_text(expected.text, ferry_result_text(texts, 0, h));
         golden_check_scores(&expected, result, h, figures);
         golden_check_alignment(&expected, result, h, figures);
     }
@@ -128,19 +150,19 @@ static void check_marian_line(const golden_model *model, ferry_translator *trans
 static void check_marian(const golden_model *model, const json_t *lines, const char *run, int32_t beam)
 {
     ferry_translator *translator = create_translator(model, beam, 3, 0);
-    golden_figures figures = {.lines = 0};
+    golden_figures sum = {.lines = 0};
     for (size_t i = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i), *golden = json_object_get(line, run);
         if (json_array_size(json_object_get(line, "ids")) == 1) {
             golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, 0)));
-            golden_check_empty(&expected, model, 0, &figures);
+            golden_check_empty(&expected, model, 0, &sum);
         } else {
-            check_marian_line(model, translator, line, golden, &figures);
+            check_marian_line(model, translator, line, golden, &sum);
         }
-        figures.lines++;
+        sum.lines++;
     }
-    assert_int_equal(figures.lines, 65);
-    golden_print(run, &figures);
+    assert_int_equal(sum.lines, expected_facts()->lines);
+    golden_print(run, &sum);
     ferry_translator_destroy(translator);
 }
 
@@ -170,7 +192,7 @@ static bool same_line(const json_t *golden, const ferry_result *result, const fe
     size_t found = ferry_result_tokens(result, 0, 0);
     if (found > 0 && ids[found - 1] == eos) found--;
     const bool same = found == (size_t)count && memcmp(ids, expected, found * sizeof *ids) == 0;
-    if (same) check_result_text(json_string_value(json_object_get(golden, "text")), ferry_result_text(texts, 0, 0));
+    if (same) check_text(json_string_value(json_object_get(golden, "text")), ferry_result_text(texts, 0, 0));
     return same;
 }
 
@@ -211,7 +233,7 @@ static void check_int8(const char *form, const char *run, int32_t shortlist, jso
         check_int8_line(&model, translator, line, run, i, &sum);
     }
     print_message("%s: %d lines equal, %d not\n", run, sum.equal, sum.other);
-    assert_int_equal(sum.equal + sum.other, 64);
+    assert_int_equal(sum.equal + sum.other, expected_facts()->lines - 1);
     assert_true(sum.other <= 3);
     ferry_translator_destroy(translator);
 }
@@ -277,9 +299,10 @@ TEST(test_text_lexicon)
 {
     static const char *const names[] = {
         "model.ende.intgemm8.bin", "model.bin", "vocab.ende.spm", "vocab.spm", "lex.s2t.gz", "lex.s2t.gz", NULL};
+    const facts *expected = expected_facts();
     const ferry_model_file *file = converted(make_package("text-lexicon", names));
     assert_int_equal(file->generation.shortlist.first, 100);
-    assert_true(file->generation.shortlist.offsets[8000] > 177000);
+    assert_true(file->generation.shortlist.offsets[expected->vocab_size] > expected->text_list);
     assert_int_equal(file->text.languages.count, 0);
 }
 

@@ -210,6 +210,18 @@ TEST(test_position_refusals)
     }
 }
 
+/* An id like any other, though the samples have it for the end. */
+TEST(test_id_zero)
+{
+    const edit edits[] = {{"config.json", "\"pad_token_id\": 96", "\"pad_token_id\": 0"},
+                          {"config.json", "\"decoder_start_token_id\": 96", "\"decoder_start_token_id\": 0"},
+                          {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 3"}};
+    const ferry_generation *ids = &converted(variant(data_file("positions/none-post"), edits, 3))->generation;
+    assert_true(ids->pad_id == 0 && ids->start_id == 0 && ids->eos_ids[0] == 3);
+    assert_int_equal(ids->decoding.suppressed_count, 1);
+    assert_int_equal(ids->decoding.suppressed_ids[0], 0);
+}
+
 TEST(test_given_slopes)
 {
     char *post = data_file("positions/alibi-post");

@@ -158,7 +158,7 @@ TEST(test_decoder_refused)
     refuse_decoder("mini-batch: 1", "shortlist: [lex.s2t, 100]", "'shortlist': 'lex.s2t' is not among the files");
     char *folder = make_opus(decoder);
     write_text(folder, "target.bpe", "codes");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts in Moses tokens");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts that Moses' Perl scripts");
 }
 
 /* Another machine's paths are taken by their last part. */

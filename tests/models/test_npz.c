@@ -147,8 +147,8 @@ TEST(test_equals_bin)
     char *bin_path = shared_file("models/bergamot-en-de/model.ende.bin");
     CHECK(ferry_npz_read(mapped_bytes(npz_path), npz_path, NULL, &npz, &error));
     CHECK(ferry_marian_bin_read(mapped_bytes(bin_path), bin_path, NULL, &bin, &error));
-    assert_int_equal(npz.count, 93);
-    assert_int_equal(bin.count, 93);
+    assert_int_equal(npz.count, large_data() ? 93 : 77);
+    assert_int_equal(bin.count, npz.count);
     for (size_t i = 0; i < npz.count; i++) {
         const ferry_tensor *a = &npz.entries[i].tensor, *b = &bin.entries[i].tensor;
         assert_true(ferry_view_equal(a->name, b->name));

@@ -20,7 +20,7 @@ typedef struct huggingface_golden {
     const char *from, *to; /* languages; NULL: the model's own */
     double tolerance;      /* of encoder output and logits */
     double score_tolerance;
-    bool exact_texts; /* with the blanks at their ends, as tokenizer.json's decoder leaves them */
+    bool exact_texts;                   /* with the blanks at their ends, as tokenizer.json's decoder leaves them */
     const golden_exception *exceptions; /* [exception_count] */
     size_t exception_count;
     size_t exceptions_met;

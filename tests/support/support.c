@@ -270,7 +270,7 @@ ferry_text as_text(const char *text)
 json_t *load_json(const char *path)
 {
     json_error_t problem;
-    json_t *root = json_load_file(path, 0, &problem);
+    json_t *root = json_load_file(path, JSON_ALLOW_NUL, &problem);
     if (root == NULL) fail_msg("%s: %s", path, problem.text);
     json_t **kept = kept_memory(sizeof root);
     return *kept = root;

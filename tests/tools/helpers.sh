@@ -9,6 +9,13 @@ fail()
     exit 1
 }
 
+# golden_folders NAME: the small golden set of this name, and the large one where there is any.
+golden_folders()
+{
+    echo "$source_dir/tests/data/$1"
+    [ ! -e "${FERRY_SHARED_DATA:-}/$1" ] || echo "$FERRY_SHARED_DATA/$1"
+}
+
 run()
 {
     status=0

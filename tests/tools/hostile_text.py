@@ -281,7 +281,7 @@ def check_conversions():
     write_export(folder, lambda config: None)
     run("convert", folder, expect=[SHOWN_BYTES + ".gguf: "])
     refuse("convert", folder)
-    run("convert", folder, "--type", "int8", "-o", b"int8-" + BYTES, expect=[SHOWN_BYTES + ": ", "rms error"])
+    run("convert", folder, "--type", "int8", "-o", b"int8-" + BYTES, expect=[SHOWN_BYTES + ": ", "rounding changes weights by"])
     run("verify", b"int8-" + BYTES, expect=SHOWN_BYTES + ": intact")
     run("inspect", folder, expect=[f"{SHOWN_BYTES}: converted to ", f"/cache-{SHOWN_BYTES}/ferry/model-\\x1b]0;owned"], lines=1)
     run("cache", "list", tabs=True, expect=[r"model-\x1b]0;owned", f"/cache-{SHOWN_BYTES}/ferry"])

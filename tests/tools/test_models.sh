@@ -6,7 +6,7 @@ test_convert_names_its_output()
 {
     cp -r "$positions/sinusoidal-post" 'my model'
     expect_quiet_success convert 'my model/'
-    expect_match '^my model.gguf: [0-9.]+ MB$'
+    expect_match '^my model.gguf: [0-9.]+ MB, from [0-9.]+ MB in [0-9.]+ s$'
     [ -s 'my model.gguf' ] || fail "my model.gguf is missing"
     cp 'my model.gguf' before
     expect_failure 'my model.gguf: exists; choose a name with --output' convert 'my model'

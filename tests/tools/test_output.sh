@@ -98,12 +98,13 @@ assert all(abs(a - b) < 1e-5 for x, y in zip(found, rows) for a, b in zip(x, y))
 # Marian's own lines: text and hard alignment byte by byte, soft weights and scores to the last digits.
 test_alignment_of_marian()
 {
-    local model=${FERRY_SHARED_DATA:-}/models/tatoeba-en-de/marian name options
-    if [ ! -e "$model/golden.json" ]; then
-        [ "${CI:-}" != true ] || fail 'its data is absent (FERRY_SHARED_DATA)'
-        echo "not run: Marian's alignments, because their data is absent (FERRY_SHARED_DATA)"
-        return 0
-    fi
+    local model
+    for model in $(golden_folders models/tatoeba-en-de/marian); do check_alignment_of_marian "$model"; done
+}
+
+check_alignment_of_marian()
+{
+    local model=$1 name options
     "$ferry" convert --quiet "$model" -o marian.gguf || fail 'cannot convert'
     python3 -c "import json; print(*(l['text'] for l in json.load(open('$model/golden.json'))['lines'][:20]), sep='\n')" > in
     while read -r name options; do
@@ -123,11 +124,12 @@ check_json_of_marian()
 import json, sys
 golden = json.load(open(sys.argv[1]))["lines"][:20]
 expected = [row.split(" ||| ") for line in golden if line["text"] for row in line[sys.argv[2]]]
+expected = [row for row in expected if row[1] != ""]
 numbers = {line["text"]: str(i) for i, line in enumerate(golden)}
-names = [numbers[line["text"]] for line in golden if line["text"] for row in line[sys.argv[2]]]
+names = [numbers[line["text"]] for line in golden if line["text"] for row in line[sys.argv[2]] if row.split(" ||| ")[1] != ""]
 found = [row.split(" ||| ") for row in open("out").read().split("\n")[:-1]]
 found = [row for row in found if row[1] != ""]
-assert len(found) == len(expected) > 19, (len(found), len(expected))
+assert len(found) == len(expected) > 15, (len(found), len(expected))
 def near(a, b, bound): return abs(float(a) - float(b)) <= bound * max(1, abs(float(b)))
 for name, row, (_, pieces, alignment, words, total, score) in zip(names, found, expected):
     assert row[:2] == [name, pieces.replace(" ", "").replace("\u2581", " ").strip()], (row[:2], pieces)

@@ -287,8 +287,8 @@ static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
     ferry_view bytes;
     ferry_bpe_codes codes;
     FERRY_TRY(ferry_import_map(plan, merges_file, &bytes, error));
-    FERRY_TRY(ferry_bpe_codes_read(bytes, ferry_import_source_label(plan->source, merges_file), &plan->arena, &codes,
-                                   error));
+    FERRY_TRY(
+        ferry_bpe_codes_read(bytes, ferry_import_source_label(plan->source, merges_file), &plan->arena, &codes, error));
     text->kind = codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1 : FERRY_TOKENIZER_SUBWORD_NMT_2;
     text->source_merges = text->target_merges = codes.merges;
     text->source_merge_count = text->target_merge_count = codes.count;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "huggingface.h"
+#include "tokenizer_json.h"
 
 /* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
 ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
@@ -87,6 +88,11 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     ferry_json tokenizer, source, target;
+    if (ferry_import_uses_tokenizer_json(plan, "source.spm")) {
+        FERRY_TRY(ferry_import_tokenizer_json(plan, error));
+        FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+        return read_languages(plan, tokenizer, error);
+    }
     text->present = true;
     text->leading_tag = true;
     const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";

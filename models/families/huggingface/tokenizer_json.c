@@ -1,3 +1,4 @@
+/* tokenizer.json but for its model and its steps: added tokens, the template, and whether all of it fits. */
 #include "tokenizer_json.h"
 
 #include <stdlib.h>
@@ -6,26 +7,20 @@
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
-enum { MAX_ADDED = 1 << 13 };
+enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
 
-static const char name[] = "tokenizer.json";
-
-bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *model)
+ferry_status ferry_tokenizer_json_begin(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                        ferry_error *error)
 {
-    return ferry_import_has_file(plan, name) && !ferry_import_has_file(plan, model);
-}
-
-static ferry_status open_file(ferry_import_plan *plan, ferry_tokenizer_json *json, ferry_error *error)
-{
-    ferry_json file;
-    *json = (ferry_tokenizer_json){.plan = plan, .piece_count = plan->model.encoder.vocab_size};
-    FERRY_TRY(ferry_import_json(plan, name, &file, error));
-    json->root = (ferry_json_place){.value = file.object, .file = file.file};
+    *json = (ferry_tokenizer_json){.plan = plan,
+                                   .root = {.value = file.object, .file = file.file},
+                                   .piece_count = plan->model.encoder.vocab_size};
     const ferry_json_place version = ferry_json_place_get(&json->root, "version");
     ferry_view text;
     if (version.value != NULL) {
         FERRY_TRY(ferry_json_place_text(&version, &text, error));
-        if (!ferry_view_is(text, "1.0")) return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
+        if (!ferry_view_is(text, "1.0"))
+            return ferry_json_place_fail(&version, FERRY_ERROR_UNSUPPORTED, "'1.0'", error);
     }
     return ferry_import_pieces(plan, json->piece_count, &json->pieces, error);
 }
@@ -93,7 +88,7 @@ static ferry_status read_all_added(ferry_tokenizer_json *json, const ferry_json_
     return FERRY_OK;
 }
 
-static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *error)
+ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error *error)
 {
     ferry_model_text *text = &json->plan->text;
     const ferry_json_place list = ferry_json_place_get(&json->root, "added_tokens");
@@ -106,7 +101,8 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json, ferry_error *e
     added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};
-    if (added.ids == NULL || added.flags == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
+    if (added.ids == NULL || added.flags == NULL)
+        return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
     FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &added.words, error));
     const ferry_status status = read_all_added(json, &list, &added, error);
     ferry_vocabulary_destroy(&added.words);
@@ -129,6 +125,8 @@ static ferry_status read_template_ids(ferry_tokenizer_json *json, const ferry_js
     FERRY_TRY(ferry_json_place_text(&key, &id, error));
     const ferry_json_place known = ferry_json_place_get(&tokens, id.data), list = ferry_json_place_get(&known, "ids");
     if (!json_is_array(list.value)) return ferry_json_place_fail(&list, FERRY_ERROR_FORMAT, "a list of ids", error);
+    if (json_array_size(list.value) > MAX_TEMPLATE_IDS)
+        return ferry_json_place_fail(&list, FERRY_ERROR_LIMIT, "fewer ids", error);
     for (size_t i = 0; i < json_array_size(list.value); i++) {
         const ferry_json_place place = ferry_json_place_at(&list, i);
         int32_t value;
@@ -150,6 +148,8 @@ static ferry_status read_template(ferry_tokenizer_json *json, ferry_error *error
     if (template.value == NULL) return FERRY_OK;
     if (!ferry_json_place_is(&template, "TemplateProcessing"))
         return ferry_json_place_fail(&template, FERRY_ERROR_UNSUPPORTED, "TemplateProcessing", error);
+    if (json_array_size(single.value) > MAX_TEMPLATE_IDS)
+        return ferry_json_place_fail(&single, FERRY_ERROR_LIMIT, "fewer pieces", error);
     for (size_t i = 0; i < json_array_size(single.value); i++) {
         const ferry_json_place piece = ferry_json_place_at(&single, i),
                                sequence = ferry_json_place_get(&piece, "Sequence"),
@@ -209,28 +209,16 @@ static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *e
     return status;
 }
 
-ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
+ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                       ferry_error *error)
 {
-    ferry_tokenizer_json json;
-    FERRY_TRY(open_file(plan, &json, error));
-    FERRY_TRY(ferry_tokenizer_json_model(&json, error));
-    FERRY_TRY(ferry_tokenizer_json_steps(&json, error));
-    FERRY_TRY(ferry_tokenizer_json_decoder(&json, error));
-    FERRY_TRY(read_added_tokens(&json, error));
-    FERRY_TRY(read_template(&json, error));
-    FERRY_TRY(check_rules(&json, error));
-    FERRY_TRY(ferry_import_check_rows(plan, json.root.file, json.word_count, json.piece_count, error));
-    ferry_import_one_vocabulary(plan, json.pieces, plan->text.source_unk_id);
-    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
-    FERRY_TRY(ferry_import_special(plan, plan->generation.eos_ids, plan->generation.eos_count, error));
-    return ferry_import_special(plan, more, 2, error);
-}
-
-/* ---- beside a SentencePiece model ---- */
-
-ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
-{
-    (void)plan;
-    (void)error;
+    FERRY_TRY(ferry_tokenizer_json_begin(plan, file, json, error));
+    FERRY_TRY(ferry_tokenizer_json_model(json, error));
+    FERRY_TRY(ferry_tokenizer_json_steps(json, error));
+    FERRY_TRY(ferry_tokenizer_json_decoder(json, error));
+    FERRY_TRY(ferry_tokenizer_json_added(json, error));
+    FERRY_TRY(read_template(json, error));
+    FERRY_TRY(check_rules(json, error));
+    ferry_import_one_vocabulary(plan, json->pieces, plan->text.source_unk_id);
     return FERRY_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "models/plan/plan.h"
 
-/* ---- tokenizer_json.c ---- */
+/* ---- tokenizer_json_import.c ---- */
 
 /* Whether texts come from tokenizer.json: it is there, and the SentencePiece model `name` is not. */
 bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *name);
@@ -58,6 +58,17 @@ bool ferry_json_place_is(const ferry_json_place *place, const char *name);
 typedef ferry_status ferry_json_part(ferry_tokenizer_json *json, const ferry_json_place *part, ferry_error *error);
 ferry_status ferry_json_place_each(ferry_tokenizer_json *json, const ferry_json_place *place, const char *key,
                                    ferry_json_part *each, ferry_error *error);
+
+/* ---- tokenizer_json.c: the file, for a plan that need not have a source ---- */
+
+/* All of the file, into plan->text. */
+ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                       ferry_error *error);
+
+/* An empty table of pieces, and the file's version; added tokens, once the model has been read. */
+ferry_status ferry_tokenizer_json_begin(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
+                                        ferry_error *error);
+ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error *error);
 
 /* ---- tokenizer_json_model.c: "model" ---- */
 

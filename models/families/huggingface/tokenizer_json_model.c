@@ -6,14 +6,16 @@
 
 #include "base/printable.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/unigram.h"
 #include "tokenizer/vocabulary.h"
 
 static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_json_place *place, size_t count,
-                             ferry_error *error)
+                                ferry_error *error)
 {
     if (count <= (size_t)json->piece_count) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': expected at most %d pieces, as the embeddings have, found %zu",
-                      place->file, place->path.text, (int)json->piece_count, count);
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: '%s': expected at most %d pieces, as the embeddings have, found %zu", place->file,
+                      place->path.text, (int)json->piece_count, count);
 }
 
 /* ---- Unigram ---- */
@@ -26,6 +28,8 @@ static ferry_status read_pair(ferry_tokenizer_json *json, const ferry_json_place
     if (!json_is_array(pair->value) || json_array_size(pair->value) != 2)
         return ferry_json_place_fail(pair, FERRY_ERROR_FORMAT, "a piece and its score", error);
     FERRY_TRY(ferry_json_place_text(&text, &json->pieces[id], error));
+    if (json->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
+        return ferry_json_place_fail(&text, FERRY_ERROR_UNSUPPORTED, "at most 512 bytes", error);
     if (!json_is_number(number.value)) return ferry_json_place_fail(&number, FERRY_ERROR_FORMAT, "a number", error);
     *score = json_number_value(number.value);
     return FERRY_OK;
@@ -206,7 +210,8 @@ static ferry_status read_bpe(ferry_tokenizer_json *json, const ferry_json_place 
 ferry_status ferry_tokenizer_json_model(ferry_tokenizer_json *json, ferry_error *error)
 {
     const ferry_json_place model = ferry_json_place_get(&json->root, "model"),
-                           words = ferry_json_place_get(&model, "vocab"), merges = ferry_json_place_get(&model, "merges");
+                           words = ferry_json_place_get(&model, "vocab"),
+                           merges = ferry_json_place_get(&model, "merges");
     /* Old files lack the type. */
     const bool untyped = ferry_json_place_get(&model, "type").value == NULL;
     if (ferry_json_place_is(&model, "Unigram") || (untyped && json_is_array(words.value)))

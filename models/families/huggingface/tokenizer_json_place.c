@@ -56,8 +56,7 @@ ferry_status ferry_json_place_text(const ferry_json_place *place, ferry_view *te
 
 ferry_status ferry_json_place_flag(const ferry_json_place *place, bool *flag, ferry_error *error)
 {
-    if (!json_is_boolean(place->value))
-        return ferry_json_place_fail(place, FERRY_ERROR_FORMAT, "true or false", error);
+    if (!json_is_boolean(place->value)) return ferry_json_place_fail(place, FERRY_ERROR_FORMAT, "true or false", error);
     *flag = json_is_true(place->value);
     return FERRY_OK;
 }

@@ -223,10 +223,14 @@ static stage next_stage(const ferry_json_place *part, stage done)
     static const struct {
         const char *type;
         stage stage, after;
-    } rows[] = {{"Metaspace", STAGE_METASPACE, STAGE_NONE}, {"Replace", STAGE_REPLACE, STAGE_NONE},
-                {"ByteFallback", STAGE_BYTES, STAGE_METASPACE}, {"ByteFallback", STAGE_BYTES, STAGE_REPLACE},
-                {"Fuse", STAGE_FUSE, STAGE_METASPACE}, {"Fuse", STAGE_FUSE, STAGE_REPLACE},
-                {"Fuse", STAGE_FUSE, STAGE_BYTES}, {"Strip", STAGE_STRIP, STAGE_FUSE}};
+    } rows[] = {{"Metaspace", STAGE_METASPACE, STAGE_NONE},
+                {"Replace", STAGE_REPLACE, STAGE_NONE},
+                {"ByteFallback", STAGE_BYTES, STAGE_METASPACE},
+                {"ByteFallback", STAGE_BYTES, STAGE_REPLACE},
+                {"Fuse", STAGE_FUSE, STAGE_METASPACE},
+                {"Fuse", STAGE_FUSE, STAGE_REPLACE},
+                {"Fuse", STAGE_FUSE, STAGE_BYTES},
+                {"Strip", STAGE_STRIP, STAGE_FUSE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].after == done && ferry_json_place_is(part, rows[i].type)) return rows[i].stage;
     return STAGE_NONE;
@@ -241,10 +245,12 @@ static ferry_status read_decoder(ferry_model_text *text, const ferry_json_place 
     case STAGE_REPLACE: return read_replace(text, part, error);
     case STAGE_BYTES: text->decoder_bytes = FERRY_BYTES_RUN; return FERRY_OK;
     case STAGE_FUSE: return FERRY_OK;
-    case STAGE_STRIP: return stripped ? unsupported(part, "no Strip behind Metaspace", error) : read_strip(text, part, error);
+    case STAGE_STRIP:
+        return stripped ? unsupported(part, "no Strip behind Metaspace", error) : read_strip(text, part, error);
     case STAGE_NONE: break;
     }
-    return unsupported(part, "Metaspace, or Replace of '\u2581' by ' ', then ByteFallback, Fuse and Strip or some of them",
+    return unsupported(part,
+                       "Metaspace, or Replace of '\u2581' by ' ', then ByteFallback, Fuse and Strip or some of them",
                        error);
 }
 

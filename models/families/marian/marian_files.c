@@ -249,7 +249,7 @@ static ferry_status find_segmenters(const ferry_import_plan *plan, ferry_marian 
         for (size_t k = 1; k < 3; k++) {
             if (!ferry_import_has_file(plan, names[i][k])) continue;
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                              "%s: '%s': texts in Moses tokens and subword-nmt's BPE are not supported",
+                              "%s: '%s': texts that Moses' Perl scripts and subword-nmt prepare are not supported",
                               ferry_import_source_path(plan->source), names[i][k]);
         }
         if (ferry_import_has_file(plan, names[i][0])) marian->segmenters[i] = names[i][0];

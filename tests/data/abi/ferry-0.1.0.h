@@ -233,8 +233,8 @@ typedef struct ferry_options {
     ferry_on_loop on_loop; /* what follows FERRY_DOUBT_LOOP */
     /* The next two are CTranslate2's: FERRY_POLICY_CTRANSLATE2, with a beam above 1. */
     float patience;         /* beam search goes on until patience × beam hypotheses are finished; 1: off */
-    float coverage_penalty; /* added to scores: coverage_penalty × Σ log(min(c, 1)), c being what a source token gets of
-                             * the cross-attention of all target tokens; 0: off */
+    float coverage_penalty; /* added to scores, times the sum of log(min(c, 1)) over the source tokens, c being what one
+                             * gets of the cross-attention of all target tokens; 0: off */
 } ferry_options;
 
 /* Fills *options, of `size` bytes, with the defaults of `model`: pass sizeof(ferry_options). A program that was

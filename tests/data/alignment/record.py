@@ -1,8 +1,9 @@
 """Records what CTranslate2 answers on the tatoeba-en-de model, for tests/engine/test_alignment.c and test_score.c:
 
     record.py MODEL DEV.en DEV.de > golden.json
+    record.py MODEL DEV.en DEV.de ▁Tom ▁ich ▁nicht > small.json
 
-MODEL is shared/models/tatoeba-en-de/ctranslate2-float16, DEV.* the unpacked lines of shared/corpora/tatoeba-en-de.
+MODEL is shared/models/tatoeba-en-de/ctranslate2-float16, for small.json that of tests/data; DEV.* the unpacked lines of shared/corpora/tatoeba-en-de.
 
 - unknowns: greedy translations with replace_unknowns. The model never says <unk>; so a copy of it whose configuration
   declares another piece the unknown word is translated with, one for each of UNKNOWN.
@@ -17,7 +18,7 @@ import tempfile
 import ctranslate2
 import sentencepiece
 
-UNKNOWN = ["\u2581Tom", "\u2581Ich", "\u2581nicht"]
+UNKNOWN = sys.argv[4:] or ["\u2581Tom", "\u2581Ich", "\u2581nicht"]
 LINES, PAIRS = 400, 60
 
 

@@ -1,8 +1,10 @@
 """Records what CTranslate2 makes of its patience and its coverage penalty, for tests/models/test_steering_golden.c:
 
     record.py MODELS_DIRECTORY
+    record.py tests/data/models small.json
 
-MODELS_DIRECTORY has tatoeba-en-de/ctranslate2-float16 and aren-transliteration. Writes beams.json beside this file. Needs
+MODELS_DIRECTORY has tatoeba-en-de/ctranslate2-float16 and aren-transliteration. Writes beams.json beside this file; with
+a second argument what becomes of the first alone, to a file of that name. Needs
 ctranslate2 4.8.5, sentencepiece.
 """
 import json
@@ -45,7 +47,9 @@ def main():
                    lambda text: target.encode(text, out_type=str), target.decode),
             *cases("aren-transliteration/v2/aren-transliteration", [(letters, "") for letters in LETTERS], str.split, str.split,
                    " ".join)]
-    with open(os.path.join(HERE, "beams.json"), "w", encoding="utf-8") as file:
+    if sys.argv[2:]:
+        made = [case for case in made if case["model"].startswith("tatoeba")]
+    with open(os.path.join(HERE, sys.argv[2] if sys.argv[2:] else "beams.json"), "w", encoding="utf-8") as file:
         file.write("{\n \"made_by\": \"ctranslate2 %s\",\n \"cases\": [\n  " % ctranslate2.__version__)
         file.write(",\n  ".join(json.dumps(case, ensure_ascii=False) for case in made) + "\n ]\n}\n")
 

@@ -5,8 +5,9 @@ whose configuration, decoding defaults or tensors are varied. For tests/models/t
 
 A variant has its base, `set`, `remove` and `drop` (keys that are set or removed, files that go) and `tensors` (changes of
 the weights). What transformers does with it: `fails`, or the last row of `logits` for INPUT and TARGET, and the `ids` that
-generate() makes without any argument. What Ferry does is the same, unless `ferry` says otherwise: "refuses" with what the
-message contains, or "is as" with the variant of the same base whose results it has. Needs transformers 5.23, sentencepiece.
+generate() makes by these files alone, with their `score` where it searched. What Ferry does is the same, unless `ferry` says
+otherwise: "refuses" with what the message contains, or "is as" with the variant of the same base whose results it has.
+Needs transformers 5.23, sentencepiece.
 """
 import io
 import json
@@ -21,8 +22,8 @@ import torch
 import transformers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INPUT = [9, 14, 11, 20, 7, 33, 12, 9, 27, 16, 8]  # and the end of sentence
-TARGET = [13, 21]                                 # after the start
+INPUT = [9, 14, 11, 20, 7, 33, 12, 9, 27, 16, 8, 10, 31, 5, 22, 13, 19, 6, 25]  # and the end of sentence
+TARGET = [13, 21]  # after the start
 TEXT = ("the quick brown fox jumps over the lazy dog and how vexingly quick daft zebras jump then there they that this than "
         "thing other another under over ever never")
 WORDS = 40
@@ -308,6 +309,17 @@ def tensors():
                       ferry=refuses("tensor 'model.encoder.layers.1.fc1.bias' is missing"))
     yield variant("mbart50", "no final_logits_bias", tensors=[("remove", "final_logits_bias")])
     yield variant("marian", "no final_logits_bias", tensors=[("remove", "final_logits_bias")])
+    tables = ["model.%s.embed_positions.weight" % stack for stack in ("encoder", "decoder")]
+    yield variant("marian", "stored positions", tensors=[("fill", name, 32, 16) for name in tables])
+    source, target, head = "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
+    separate = [("copy", "model.shared.weight", source), ("rename", "model.shared.weight", target), ("shift", target)]
+    own = {"share_encoder_decoder_embeddings": False}
+    yield variant("marian", "separate", own, tensors=separate)
+    yield variant("marian", "separate, the output too", own, tensors=separate + [("copy", target, head)])
+    yield variant("marian", "separate, another output", own, tensors=separate + [("copy", target, head), ("shift", head)],
+                  ferry=refuses("'lm_head.weight' differ, but the configuration says that they are one"))
+    yield variant("marian", "separate, untied", {**own, "tie_word_embeddings": False},
+                  tensors=separate + [("copy", target, head), ("shift", head)])
     yield variant("mbart50", "no positions", tensors=[("remove", "model.encoder.embed_positions.weight")],
                   ferry=refuses("tensor 'model.encoder.embed_positions.weight': expected a table of positions, found none"))
     yield variant("m2m100", "positions of version 4", tensors=[("copy", "model.encoder.layer_norm.weight",
@@ -369,7 +381,7 @@ def decoding():
         "early stopping": {"early_stopping": True, "num_beams": 5, "length_penalty": 2.0},
         "never stopping": {"early_stopping": "never", "num_beams": 5, "length_penalty": 2.0},
         "long preferred": {"num_beams": 5, "length_penalty": 2.0}, "short preferred": {"length_penalty": -1.0, "early_stopping": True},
-        "max_new_tokens": {"max_new_tokens": 3}, "a length of 20": {"max_length": 20, "num_beams": 1, "min_length": 20},
+        "max_new_tokens": {"max_new_tokens": 2}, "a length of 20": {"max_length": 20, "num_beams": 1, "min_length": 20},
         "min_length": {"min_length": 8}, "min_new_tokens": {"min_new_tokens": 8},
         "min_new_tokens below min_length": {"min_new_tokens": 3, "min_length": 10},
         "no min_new_tokens, min_length": {"min_new_tokens": 0, "min_length": 10},
@@ -423,6 +435,8 @@ def change_tensors(changes, weights):
             weights[rest[0]] = weights[name].clone()
         elif kind == "shift":
             weights[name] = weights[name] + 0.25
+        elif kind == "fill":
+            weights[name] = (torch.arange(rest[0] * rest[1]) * 37 % 64 / 64 - 0.5).reshape(rest)
         elif kind == "shrink":
             weights[name] = weights[name] / 1024
         elif kind == "remove":
@@ -484,7 +498,10 @@ def run(directory, base):
         logits = model(input_ids=inputs, decoder_input_ids=torch.tensor([[start] + TARGET])).logits[0, -1]
         made = {"logits": [round(number, 5) for number in logits.tolist()]}
         try:
-            made["ids"] = without_ends(model.generate(inputs)[0].tolist(), model.generation_config.eos_token_id)
+            best = model.generate(inputs, return_dict_in_generate=True, output_scores=True)
+            made["ids"] = without_ends(best.sequences[0].tolist(), model.generation_config.eos_token_id)
+            if "sequences_scores" in best:
+                made["score"] = round(best.sequences_scores[0].item(), 6)
         except Exception as problem:
             made["fails"] = "%s: %s" % (type(problem).__name__, str(problem)[:90])
     return made

@@ -11,6 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+UNPACKED = "t5gated"  # whose tokenizer.json tests change
 LANGUAGES = {"nllb": "eng_Latn", "mbart50": "en_XX"}
 
 
@@ -44,6 +45,8 @@ def make(source, target):
     golden["made_by"] = f"transformers {transformers.__version__}, torch {torch.__version__}, float32, eager"
     golden["lines"] = [record(model, tokenizer, golden, line) for line in golden["lines"]]
     (target / "golden.json").write_text(json.dumps(golden, ensure_ascii=False, separators=(",", ":")) + "\n")
+    if source.name == UNPACKED:
+        return
     with gzip.GzipFile(target / "tokenizer.json.gz", "wb", mtime=0) as packed:
         packed.write((target / "tokenizer.json").read_bytes())
     (target / "tokenizer.json").unlink()

@@ -66,11 +66,11 @@ def halve_pickle(target, zipped):
 
 
 class Recorder:
-    def __init__(self, target):
+    def __init__(self, target, segmenter):
         self.target = target
         self.model = transformers.AutoModelForSeq2SeqLM.from_pretrained(target, dtype=torch.float32,
                                                                        attn_implementation="eager").eval()
-        self.processor = sentencepiece.SentencePieceProcessor(model_file=os.path.join(target, "sentencepiece.bpe.model"))
+        self.processor = sentencepiece.SentencePieceProcessor(model_file=os.path.join(target, segmenter))
         with open(os.path.join(target, "vocab.json"), encoding="utf-8") as file:
             ids = json.load(file)
         self.pieces = sorted(ids, key=ids.get)
@@ -99,7 +99,7 @@ class Recorder:
     def record(self, golden):
         tensors = {}
         golden["made_by"] = (f"transformers {transformers.__version__}, torch {torch.__version__}, float32, "
-                             "attention implementation eager, weights rounded to float16")
+                             "attention implementation eager")
         for index, line in enumerate(golden["lines"]):
             for name, arguments in golden["runs"].items():
                 line[name] = self.run(line["input_ids"], {**golden["all_runs"], **arguments})
@@ -117,7 +117,7 @@ def main(shared):
         cut_activations(copy(source, name, LEFT_OUT.get(name, ())))
     target = copy(source, "m2m100")
     halve(target)
-    rewrite(os.path.join(target, "golden.json"), Recorder(target).record)
+    rewrite(os.path.join(target, "golden.json"), Recorder(target, "sentencepiece.bpe.model").record)
     for form in ["zip", "legacy"]:
         halve_pickle(copy(source, f"m2m100-bin-{form}"), form == "zip")
     small = os.path.join(shared, "ctranslate2-small")
@@ -127,4 +127,5 @@ def main(shared):
                     dirs_exist_ok=True)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -2,9 +2,10 @@
 transformers' warpers leave of logits, for tests/models/test_steering_golden.c and tests/engine/test_sample.c:
 
     record.py MODELS_DIRECTORY
+    record.py tests/data/models small.json
 
 MODELS_DIRECTORY has tatoeba-en-de/{huggingface,marian,ctranslate2-float16} and huggingface-small/nllb. Writes steering.json and
-warpers.json beside this file. Needs transformers 5.23, ctranslate2 4.8.5, pymarian 1.12.42, sentencepiece.
+warpers.json beside this file; with a second argument only what becomes of the first three, to a file of that name. Needs transformers 5.23, ctranslate2 4.8.5, pymarian 1.12.42, sentencepiece.
 """
 import json
 import os
@@ -18,6 +19,7 @@ import torch
 import transformers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MADE_BY = "transformers 5.23, ctranslate2 4.8.5, pymarian 1.12.42"
 MODELS = sys.argv[1]
 TATOEBA = os.path.join(MODELS, "tatoeba-en-de")
 PAIRS = [
@@ -139,7 +141,9 @@ def main():
                                    lambda text: ["deu_Latn"] + nllb.tokenize(text),
                                    lambda tokens: nllb.decode(nllb.convert_tokens_to_ids(tokens), skip_special_tokens=True), 99)
     cases += marian_cases()
-    write("steering.json", {"made_by": "transformers 5.23, ctranslate2 4.8.5, pymarian 1.12.42", "cases": cases})
+    if sys.argv[2:]:
+        return write(sys.argv[2], {"made_by": MADE_BY, "cases": [c for c in cases if c["model"].startswith("tatoeba")]})
+    write("steering.json", {"made_by": MADE_BY, "cases": cases})
     write("warpers.json", {"made_by": "transformers 5.23", "cases": list(warped())})
 
 

@@ -1,0 +1,99 @@
+/* Any bytes as a text of a language, and as words of it: Moses' words, the text that they are joined to, and what ids
+ * stand for in both. The first byte chooses language and kind. */
+#include "fuzz.h"
+
+#include "base/utf8.h"
+#include "tests/support/check_ranges.h"
+#include "tokenizer/moses.h"
+
+#define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
+
+static const ferry_view pieces[] = {VIEW("<unk>"),  VIEW("a@@"), VIEW("a"),      VIEW("&@@"),
+                                    VIEW("apos@@"), VIEW(";"),   VIEW("\""),     VIEW("'"),
+                                    VIEW("&quot;"), VIEW("@-@"), VIEW("\u4E2D"), VIEW("@@")};
+static const ferry_view merges[] = {VIEW("a p"), VIEW("ap o"), VIEW("apo s"), VIEW("a a</w>")};
+
+static void require(bool holds)
+{
+    if (!holds) __builtin_trap();
+}
+
+/* What a function made of `text`. */
+static void check(ferry_view text, const ferry_string *output, const size_t *places)
+{
+    require(ferry_utf8_is_valid((ferry_view){output->data, output->size}) && output->size <= 16 * text.size);
+    require(places[output->size] == text.size);
+    for (size_t i = 0; i < output->size; i++) require(places[i] <= places[i + 1]);
+}
+
+static void check_strings(const ferry_moses_config *config, ferry_view text)
+{
+    ferry_moses *moses;
+    ferry_error error;
+    ferry_string words = {0}, joined = {0};
+    size_t *places;
+    if (ferry_moses_create(config, &moses, &error) != FERRY_OK) return;
+    require(ferry_moses_tokenize(moses, text, &words, &places, &error) == FERRY_OK);
+    check(text, &words, places);
+    free(places);
+    const ferry_view made = {words.data, words.size};
+    require(ferry_moses_detokenize(moses, made, &joined, &places, &error) == FERRY_OK);
+    check(made, &joined, places);
+    free(places);
+    require(ferry_moses_detokenize(moses, text, &joined, &places, &error) == FERRY_OK);
+    check(text, &joined, places);
+    free(places);
+    free(words.data);
+    free(joined.data);
+    ferry_moses_destroy(moses);
+}
+
+static void check_ids(const ferry_moses_config *moses, ferry_view text)
+{
+    enum { COUNT = sizeof pieces / sizeof *pieces, MOST = 64 };
+    const ferry_tokenizer_config config = {
+        .source_pieces = pieces,
+        .source_count = COUNT,
+        .target_pieces = pieces,
+        .target_count = COUNT,
+        .bpe = moses->fsmt ? FERRY_BPE_FSMT : FERRY_BPE_SUBWORD_NMT_2,
+        .source_merges = merges,
+        .source_merge_count = sizeof merges / sizeof *merges,
+        .target_merges = merges,
+        .target_merge_count = sizeof merges / sizeof *merges,
+        .source_moses = moses->source_language,
+        .target_moses = moses->target_language,
+    };
+    ferry_tokenizer *tokenizer;
+    ferry_error error;
+    ferry_ids ids = {0};
+    ferry_ranges ranges = {0};
+    ferry_string output = {0};
+    int32_t chosen[MOST];
+    ferry_range parts[MOST];
+    size_t count = 0;
+    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) return;
+    require(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error) == FERRY_OK);
+    require(ids.count == ranges.count && fault_of_ranges(text, ranges.ranges, ranges.count) == NULL);
+    for (; count < MOST && count < text.size; count++) chosen[count] = (uint8_t)text.data[count] % COUNT;
+    require(ferry_tokenizer_decode_ranges(tokenizer, chosen, count, NULL, &output, parts, &error) == FERRY_OK);
+    require(fault_of_ranges((ferry_view){output.data, output.size}, parts, count) == NULL);
+    free(ids.ids);
+    free(ranges.ranges);
+    free(output.data);
+    ferry_tokenizer_destroy(tokenizer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"en", "de", "fr", "it", "es", "cs", "ga", "ko", "zh", "ja", "cjk", "xx"};
+    enum { COUNT = sizeof names / sizeof *names };
+    if (size == 0) return 0;
+    const ferry_view text = {(const char *)data + 1, size - 1}, name = ferry_text_view(names[data[0] % COUNT]);
+    const ferry_moses_config config = {.source_language = name,
+                                       .target_language = name,
+                                       .fsmt = data[0] / COUNT % 2 == 1};
+    check_strings(&config, text);
+    check_ids(&config, text);
+    return 0;
+}
