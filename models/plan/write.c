@@ -136,7 +136,7 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
     }
 }
 
-/* Refuses more work than a model file may set. */
+/* Refuses more work than a model file may set, and real numbers that it may not have. */
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
     const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
@@ -144,12 +144,13 @@ static ferry_status check_work(const char *name, const ferry_key *key, const voi
     if (count > key->most_count)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has at most %zu, found %zu", name,
                           key->most_count, count);
-    if (key->file_most == 0) return FERRY_OK;
+    if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
     if (key->kind == FERRY_KEY_REAL) memcpy(&real, (const char *)group + key->place, sizeof real);
     const double value = key->kind == FERRY_KEY_REAL ? (double)real : (double)ferry_key_integer(key, group);
-    if (ferry_key_admits(key, value, key->file_most)) return FERRY_OK;
+    const double most = key->file_most == 0 ? key->most : key->file_most;
+    if (ferry_key_admits(key, value, most)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
-                      ferry_key_range(key, key->file_most).text, value);
+                      ferry_key_range(key, most).text, value);
 }
 
 /* Every group of keys in the order of the schema, which is the file's. */

@@ -17,6 +17,7 @@ static int set_up(void **state)
     ferry_import_plan_init(&plan, source);
     plan.kind = "test";
     for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);
+    plan.model.encoder.norm_eps = plan.model.decoder.norm_eps = 1e-5f;
     plan.generation.eos_ids = eos;
     plan.generation.eos_count = 2;
     return 0;

@@ -22,6 +22,7 @@ static void set_up(bench *b)
     ferry_import_plan_init(&b->plan, b->source);
     b->plan.kind = "test";
     for (int i = 0; i < 2; i++) ferry_import_set_position(&b->plan, i == 1, "none", 0, 0, 0);
+    b->plan.model.encoder.norm_eps = b->plan.model.decoder.norm_eps = 1e-5f;
     b->plan.generation.eos_ids = eos;
     b->plan.generation.eos_count = 1;
 }

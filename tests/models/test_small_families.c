@@ -108,6 +108,8 @@ TEST(test_defaults_of_umt5)
                           {"config.json", "\"relative_attention_max_distance\": 12,", ""}};
     const ferry_model_file *file = converted(variant(data_file("families/umt5"), edits, COUNT(edits)));
     const ferry_stack *stack = &file->transformer.encoder;
+    refuse_edit(data_file("families/umt5"), "config.json", "\"layer_norm_epsilon\": 1e-06", "\"layer_norm_epsilon\": 0",
+                FERRY_ERROR_UNSUPPORTED, "ferry.encoder.norm_eps: a model file has a positive number, found 0");
     assert_true(stack->gated && stack->activation == FERRY_GELU_TANH && stack->norm_eps == 1e-6f);
     assert_true(stack->position.values[0] == 8 && stack->position.values[1] == 128);
 }
