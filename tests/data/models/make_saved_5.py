@@ -1,7 +1,7 @@
-"""Makes m2m100-5 and marian-5 beside this file: directories as transformers 5 saves them, and golden.json, what it computes
+"""Makes huggingface-5/m2m100 and huggingface-5/marian: directories as transformers 5 saves them, and golden.json, what it computes
 from them (greedy and beam 4, with texts and scores). For tests/models/test_huggingface_5.c.
 
-    make_5.py SHARED_DIRECTORY
+    make_saved_5.py SHARED_DIRECTORY
 
 SHARED_DIRECTORY has models/huggingface-small/m2m100, whose weights are saved again in 16 bits by new classes, and
 corpora/tatoeba-en-de, on which a MarianMT model with one vocabulary is trained for a minute. Needs transformers 5.23,
@@ -122,8 +122,8 @@ def main():
         texts = [line["text"] for line in json.load(file)["lines"]]
     transformers.utils.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    make_m2m(os.path.join(HERE, "m2m100-5"), texts)
-    make_marian(os.path.join(HERE, "marian-5"), texts)
+    make_m2m(os.path.join(HERE, "huggingface-5", "m2m100"), texts)
+    make_marian(os.path.join(HERE, "huggingface-5", "marian"), texts)
 
 
 main()
