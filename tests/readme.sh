@@ -15,5 +15,5 @@ mkdir -p "$HOME/Downloads" "$scratch/work"
 printf '#!/bin/sh\nexec %q "$1" %q "$3"\n' "$(command -v git)" "$source_dir" > "$scratch/git"
 chmod +x "$scratch/git"
 (cd "$models/tatoeba-en-de/marian" && python3 -m zipfile -c "$HOME/Downloads/opus-2020-02-26.zip" ./*)
-cp -r "$models/huggingface-small/nllb" "$HOME/Downloads/nllb-200-distilled-600M"
+cp -rL "$models/huggingface-small/nllb" "$HOME/Downloads/nllb-200-distilled-600M"
 python3 "$source_dir/tests/run_page.py" "$source_dir/README.md" "$scratch/work"

@@ -37,7 +37,7 @@ TEST(test_headers)
         {"aren-transliteration/v2/aren-transliteration-i16", "TransformerBase", 2, 2, 269},
         {"aren-transliteration/v2/aren-transliteration-i8", "TransformerBase", 2, 2, 269},
     };
-    for (size_t i = 0; i < COUNT(models); i++) {
+    for (size_t i = large_data() ? 0 : 1; i < COUNT(models); i++) { /* the first is too large for the tree */
         model m = open_shared(models[i].name);
         assert_int_equal(m.header.version, models[i].version);
         assert_string_equal(m.header.specification, models[i].specification);
@@ -74,7 +74,7 @@ static void compare_ages(const char *kind)
 
 TEST(test_renamed_model_is_the_same)
 {
-    compare_ages("");
+    if (large_data()) compare_ages("");
     compare_ages("-i16");
 }
 

@@ -36,7 +36,7 @@ TEST(test_tokens)
     static const char *const names[] = {"v1/aren-transliteration", "v1/aren-transliteration-i16",
                                         "v2/aren-transliteration", "v2/aren-transliteration-i16",
                                         "v2/aren-transliteration-i8"};
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = large_data() ? 0 : 1; i < 5; i++) { /* the first is too large for the tree */
         ferry_options options;
         ferry_model *model = convert(names[i], false);
         ferry_options_default(model, &options, sizeof options);
@@ -142,7 +142,7 @@ TEST(test_given_targets)
         {arther, "arther", {-0.076704, -0.036037, -0.029253, -0.030273, -0.149276, -0.002440, -0.003742}},
         {azza, "azza", {-0.047948, -0.026055, -0.652488, -0.023057, -0.005008}},
     };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = large_data() ? 0 : 1; i < 2; i++) {
         ferry_model *model = convert(names[i], false);
         for (size_t j = 0; j < 5; j++) check_target(model, rows[j].source, rows[j].target, rows[j].values, 2e-6);
         ferry_model_close(model);
