@@ -18,7 +18,8 @@ complain()
 # Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
-    [tokenizer]='base'
+    [tokenizer/moses]='base tokenizer/punctuation.h tokenizer/unicode.h'
+    [tokenizer]='base tokenizer/moses/moses.h'
     [engine]='' # the public headers
     [engine/kernels]='base'
     [engine/position]='base engine/kernels'

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "moses.h"
+#include "tokenizer/moses/moses.h"
 #include "sentencepiece_c.h"
 #include "tokenizer.h"
 #include "unigram.h"

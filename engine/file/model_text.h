@@ -68,7 +68,7 @@ typedef struct ferry_model_text {
     const ferry_view
         *target_merges; /* [target_merge_count]; the same array when they are shared; else none: not known */
     int32_t target_merge_count;
-    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses.h); empty: none. */
+    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses/moses.h); empty: none. */
     ferry_view source_moses, target_moses;
     /* Of FERRY_TOKENIZER_BPE: ferry_bpe_config says what they mean. */
     ferry_view word_end;

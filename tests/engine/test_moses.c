@@ -5,8 +5,8 @@
 #include "tests/support/check_ranges.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
-#include "tokenizer/moses.h"
-#include "tokenizer/moses_data.h"
+#include "tokenizer/moses/moses.h"
+#include "tokenizer/moses/moses_data.h"
 
 static ferry_moses *create(const char *language, bool fsmt)
 {

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "tests/support/check_ranges.h"
-#include "tokenizer/moses.h"
+#include "tokenizer/moses/moses.h"
 
 #define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
 

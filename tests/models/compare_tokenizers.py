@@ -306,7 +306,7 @@ def main():
     languages = {"nllb": ["eng_Latn", "deu_Latn"], "mbart50": ["en_XX", "de_DE"]}
     corpus = read_corpus([file for file in files if file], count)
     failed = 0
-    for model in sorted(path for path in models.iterdir() if path.is_dir()):
+    for model in sorted(path.parent for path in models.glob("*/tokenizer.json.gz")):
         data = read_json(model / "tokenizer.json")
         added = [token["content"] for token in data["added_tokens"]][:12] + [f"<t{i}>" for i in range(8)] + [" x "]
         rng = random.Random(5)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tokenizer/moses.h"
+#include "tokenizer/moses/moses.h"
 
 static size_t read_digits(char *text)
 {

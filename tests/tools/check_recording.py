@@ -40,6 +40,7 @@ def main():
     lines = json.loads((directory / "golden.json").read_text(encoding="utf-8"))["lines"][:int(sys.argv[3])]
     found, metadata = read(sys.argv[1])
     golden, _ = read(directory / "golden.safetensors")
+    assert "logits.3" in golden
     assert set(metadata) == {"ferry", "model", "kernels"} and len(metadata["model"]) == 32, metadata
     assert bytes(found["texts"][1]).decode().splitlines() == [line["text"] for line in lines]
     (count, tokens), _ = found["greedy_ids"]
@@ -51,6 +52,8 @@ def main():
         assert row(found["greedy_ids"], i)[:len(expected)] == expected, (i, expected)
         inputs = row(found["decoder_input_ids"], i)
         assert inputs[:len(expected)] == line["greedy"]["ids"][0][:len(expected)], (i, inputs)
+        if f"logits.{i}" not in golden:  # of the first lines alone
+            continue
         outputs = golden[f"encoder_output.{i}"]
         for position in range(length):
             state = row(outputs, *([0] * (len(outputs[0]) - 2)), position)

@@ -1,6 +1,6 @@
 /* sacremoses' MosesPunctNormalizer. */
 #include "moses_private.h"
-#include "punctuation.h"
+#include "tokenizer/punctuation.h"
 
 /* Moses' replace-unicode-punctuation, as transformers has it for FSMT. */
 static void replace_full_width(ferry_moses_text *text)

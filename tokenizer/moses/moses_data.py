@@ -1,6 +1,6 @@
 """Writes moses_classes.c and moses_prefixes.c from the data of sacremoses 0.1.1 (MIT license):
 
-    python3 tokenizer/moses_data.py
+    python3 tokenizer/moses/moses_data.py
 
 Its sets of characters come from Perl's Unicode properties, its abbreviations from Moses (share/nonbreaking_prefixes).
 """

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "moses_data.h"
-#include "unicode.h"
+#include "tokenizer/unicode.h"
 
 /* ---- characters ---- */
 
