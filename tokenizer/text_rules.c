@@ -5,7 +5,8 @@
 #include "base/utf8.h"
 #include "text_rules_private.h"
 
-enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26 };
+/* Unicode's compatibility forms make of a character up to 11 times its bytes, 13 times with "▁" for each blank. */
+enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26, MAX_GROWTH = 16, MORE_BYTES = 1 << 16 };
 
 /* ---- a text on its way ---- */
 
@@ -135,6 +136,8 @@ static ferry_status run(const ferry_text_rules *rules, size_t first, size_t last
                           text.size);
     way to = {.rules = rules, .last = last, .sink = sink, .user = user, .error = error};
     ferry_rewriting *repaired = &to.rewritings[0];
+    for (size_t i = 0; i < sizeof to.rewritings / sizeof *to.rewritings; i++)
+        to.rewritings[i].most = MAX_GROWTH * text.size + MORE_BYTES;
     ferry_status status = ferry_step_repair(text, repaired, error);
     const ferry_section whole = {{repaired->text, repaired->size}, repaired->from};
     if (status == FERRY_OK) status = go(&to, first, &whole);
@@ -151,16 +154,22 @@ ferry_status ferry_text_rules_apply(const ferry_text_rules *rules, ferry_view te
     return run(rules, 0, rules->step_count + 2, text, sink, user, error);
 }
 
+typedef struct normalization {
+    ferry_string *normal;
+    ferry_error *error;
+} normalization;
+
 static ferry_status append_word(void *user, const ferry_rule_word *word)
 {
-    ferry_error error;
-    return ferry_string_append(user, word->text, &error);
+    const normalization *to = user;
+    return ferry_string_append(to->normal, word->text, to->error);
 }
 
 ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_string *normal,
                                         ferry_error *error)
 {
-    return run(rules, 1, rules->normalizers + 1, text, append_word, normal, error);
+    normalization to = {normal, error};
+    return run(rules, 1, rules->normalizers + 1, text, append_word, &to, error);
 }
 
 /* ---- creation: steps ---- */

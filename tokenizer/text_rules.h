@@ -12,7 +12,7 @@
 enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
 
 /* Steps and added tokens; pieces and bytes of a step; bytes of an added token or of its normalized form. */
-enum { FERRY_RULES_MAX_STEPS = 64, FERRY_RULES_MAX_TEXT = 512 };
+enum { FERRY_RULES_MAX_STEPS = 16, FERRY_RULES_MAX_TEXT = 512 };
 
 typedef struct ferry_text_rules_config {
     const ferry_view *steps; /* [step_count] names, each followed by its arguments */
@@ -45,7 +45,8 @@ ferry_status ferry_text_rules_create(const ferry_text_rules_config *config, ferr
 /* NULL is allowed. */
 void ferry_text_rules_destroy(ferry_text_rules *rules);
 /* Calls `sink` for each word of `text`, in order; each ill-formed byte counts as U+FFFD. Errors: LIMIT (text above 64
- * MiB, or normalized text), MEMORY, or that of `sink`, which then fills the caller's error itself. */
+ * MiB, or a step that makes more than 64 KiB and 16 times the text), MEMORY, or that of `sink`, which then fills the
+ * caller's error itself. */
 ferry_status ferry_text_rules_apply(const ferry_text_rules *rules, ferry_view text, ferry_rule_sink sink, void *user,
                                     ferry_error *error);
 /* The normalizers alone: appends what they make of `text` to *normal. Errors: as above. */

@@ -46,6 +46,7 @@ typedef struct ferry_rewriting {
     char *text;
     uint32_t *from;
     size_t size, text_capacity, from_capacity;
+    size_t most; /* bytes of it */
 } ferry_rewriting;
 
 /* *to becomes what the step makes of the section; not for steps that split. Errors: LIMIT, MEMORY. */

@@ -6,16 +6,16 @@
 #include "text_rules_private.h"
 #include "unicode.h"
 
-enum { MAX_TEXT = 1 << 26, MAX_GRAPHEME = 6 };
+enum { MAX_GRAPHEME = 6 };
 
 static const ferry_view metaspace = {"\u2581", sizeof "\u2581" - 1};
 
 static ferry_status reserve(ferry_rewriting *to, size_t extra, ferry_error *error)
 {
     const size_t size = to->size + extra;
-    if (size > MAX_TEXT)
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "text: expected at most %d bytes after normalization, found more",
-                          (int)MAX_TEXT);
+    if (size > to->most)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "text: expected at most %zu bytes after normalization, found more",
+                          to->most);
     char *text = ferry_array_grow(to->text, &to->text_capacity, size + 1, 1);
     if (text != NULL) to->text = text;
     uint32_t *from = ferry_array_grow(to->from, &to->from_capacity, size + 1, sizeof *from);

@@ -27,7 +27,7 @@ enum {
     FILE_ADDED_IDS = 64, /* to the ids of a line */
     FILE_LANGUAGES = 4096,
     FILE_PROMPTS = 1 << 16,
-    FILE_STEPS = 192, /* of text_rules.h, with their arguments */
+    FILE_STEPS = 48, /* of text_rules.h, with their arguments */
     FILE_MERGES = 1 << 22
 };
 

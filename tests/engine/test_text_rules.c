@@ -119,6 +119,26 @@ TEST(test_words)
     ferry_text_rules_destroy(rules);
 }
 
+/* Steps that make more of each other's text cannot fill the memory. */
+TEST(test_growth)
+{
+    enum { FEW = 300, MANY = 3000 }; /* characters of which each becomes 256 bytes */
+    char long_text[257], text[MANY];
+    memset(long_text, 'c', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    memset(text, 'b', sizeof text);
+    const ferry_view steps[] = {ferry_text_view("replace"), ferry_text_view("b"), ferry_text_view(long_text)};
+    ferry_text_rules *rules = create(steps, 3);
+    ferry_string normal = {0};
+    REFUSE_SAYING(ferry_text_rules_normalize(rules, (ferry_view){text, FEW}, &normal, &error), FERRY_ERROR_LIMIT,
+                  "text: expected at most 70336 bytes after normalization, found more");
+    REFUSE(ferry_text_rules_normalize(rules, (ferry_view){text, MANY}, &normal, &error), FERRY_ERROR_LIMIT, "113536");
+    CHECK(ferry_text_rules_normalize(rules, (ferry_view){text, FEW / 2}, &normal, &error));
+    assert_int_equal(normal.size, FEW / 2 * 256);
+    free(normal.data);
+    ferry_text_rules_destroy(rules);
+}
+
 /* ---- pieces ---- */
 
 static ferry_status note_piece(void *user, size_t begin, size_t end, int32_t id)

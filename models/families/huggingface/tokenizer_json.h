@@ -19,7 +19,7 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
 
 /* ---- what its parts share ---- */
 
-enum { FERRY_TOKENIZER_JSON_STEPS = 192 };
+enum { FERRY_TOKENIZER_JSON_STEPS = 48 };
 
 /* A value of the file, and its place in it: "normalizer.normalizers[1]". */
 typedef struct ferry_json_place {
