@@ -2,8 +2,6 @@
  * of them (tests/data/huggingface/record.py): the same logits and the same ids of generate(), or a refusal. */
 #include "tests/support/import_support.h"
 
-#define EACH(i, array) (size_t i = 0; i < json_array_size(array); i++)
-
 static const double tolerance = 2e-5; /* logits are recorded with 5 digits after the point */
 
 /* ---- the directory of a variant ---- */
@@ -29,8 +27,7 @@ static void change_keys(const json_t *row, const char *directory, const char *fi
     if (set == NULL && removed == NULL) return;
     const char *path = in_directory(directory, file);
     json_t *values = load_json(path);
-    for
-        EACH(i, removed) json_object_del(values, text_at(removed, i));
+    for (size_t i = 0; i < json_array_size(removed); i++) json_object_del(values, text_at(removed, i));
     if (set != NULL) assert_int_equal(json_object_update(values, set), 0);
     write_json(path, values);
 }
@@ -97,21 +94,19 @@ static void change_tensors(const json_t *changes, const char *source, const char
 {
     if (changes == NULL) return;
     item_list *list = read_items(source);
-    for
-        EACH(i, changes)
-        {
-            const json_t *change = json_array_get(changes, i);
-            const char *kind = text_at(change, 0), *name = text_at(change, 1), *to = text_at(change, 2);
-            if (strcmp(kind, "rename") == 0) rename_item(list, name, to);
-            if (strcmp(kind, "copy") == 0) copy_item(list, name, to);
-            if (strcmp(kind, "shift") == 0) change_item(list, name, 1, 0.25f);
-            if (strcmp(kind, "shrink") == 0) change_item(list, name, 1.0f / 1024, 0);
-            if (strcmp(kind, "remove") == 0) remove_item(list, name);
-            if (strcmp(kind, "strip") == 0) strip_items(list, name);
-            const json_int_t rows = json_integer_value(json_array_get(change, 2));
-            if (strcmp(kind, "fill") == 0) fill_item(list, name, rows, json_integer_value(json_array_get(change, 3)));
-            if (strcmp(kind, "repeat") == 0) repeat_layer(list, name, (int)rows);
-        }
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+        const char *kind = text_at(change, 0), *name = text_at(change, 1), *to = text_at(change, 2);
+        if (strcmp(kind, "rename") == 0) rename_item(list, name, to);
+        if (strcmp(kind, "copy") == 0) copy_item(list, name, to);
+        if (strcmp(kind, "shift") == 0) change_item(list, name, 1, 0.25f);
+        if (strcmp(kind, "shrink") == 0) change_item(list, name, 1.0f / 1024, 0);
+        if (strcmp(kind, "remove") == 0) remove_item(list, name);
+        if (strcmp(kind, "strip") == 0) strip_items(list, name);
+        const json_int_t rows = json_integer_value(json_array_get(change, 2));
+        if (strcmp(kind, "fill") == 0) fill_item(list, name, rows, json_integer_value(json_array_get(change, 3)));
+        if (strcmp(kind, "repeat") == 0) repeat_layer(list, name, (int)rows);
+    }
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
 }
 
@@ -121,8 +116,8 @@ static char *make_variant(const json_t *row)
     char *directory = variant(source, NULL, 0);
     const json_t *dropped = json_object_get(row, "drop");
     change_tensors(json_object_get(row, "tensors"), source, directory);
-    for
-        EACH(i, dropped) apply_edit(directory, &(edit){text_at(dropped, i), NULL, NULL});
+    for (size_t i = 0; i < json_array_size(dropped); i++)
+        apply_edit(directory, &(edit){text_at(dropped, i), NULL, NULL});
     change_keys(row, directory, "config.json");
     change_keys(row, directory, "generation_config.json");
     return directory;
@@ -138,9 +133,8 @@ static bool is_named(const json_t *row, const char *base, const char *name)
 
 static const json_t *find_row(const json_t *rows, const char *base, const char *name)
 {
-    for
-        EACH(i, rows)
-    if (is_named(json_array_get(rows, i), base, name)) return json_array_get(rows, i);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (is_named(json_array_get(rows, i), base, name)) return json_array_get(rows, i);
     fail_msg("%s has no variant '%s'", base, name);
     return NULL;
 }
@@ -158,9 +152,8 @@ static void check_logits(const json_t *base, const json_t *row, const char *labe
     double worst = 0;
     assert_int_equal(json_array_size(expected), V);
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, target, target_offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
-    for
-        EACH(i, expected)
-    worst = fmax(worst, fabs((double)last[i] - json_number_value(json_array_get(expected, i))));
+    for (size_t i = 0; i < json_array_size(expected); i++)
+        worst = fmax(worst, fabs((double)last[i] - json_number_value(json_array_get(expected, i))));
     if (!(worst <= tolerance)) fail_msg("%s: logits differ by %g", label, worst);
 }
 
@@ -215,14 +208,12 @@ static void check_base(const char *name)
     const json_t *root = load_json(data_file("huggingface/variants.json"));
     const json_t *rows = json_object_get(root, "variants");
     size_t checked = 0;
-    for
-        EACH(i, rows)
-        {
-            const json_t *row = json_array_get(rows, i);
-            if (strcmp(json_string_value(json_object_get(row, "base")), name) != 0) continue;
-            check_row(root, row);
-            checked++;
-        }
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(json_string_value(json_object_get(row, "base")), name) != 0) continue;
+        check_row(root, row);
+        checked++;
+    }
     print_message("%s: %zu variants\n", name, checked);
     assert_true(checked > 40);
 }
