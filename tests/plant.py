@@ -136,10 +136,12 @@ class Copy:
         done = subprocess.run(["ctest", "--test-dir", self.build, "-R", f"^({pattern})$", "-E", f"^({without})$",
                                "--stop-on-failure", "-j", str(os.cpu_count())], env=self.environment,
                               capture_output=True, text=True, errors="replace", check=False)
-        failed = re.search(r"^\s*\d+ - (\S+) \(", done.stdout, re.M)
-        if done.returncode != 0 and failed is None:
+        if done.returncode == 0:
+            return None
+        failed = re.search(r"^\s*\d+ - (\S+) \((?!Skipped|Disabled)", done.stdout, re.M)
+        if failed is None:
             raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
-        return failed.group(1) if failed else None
+        return failed.group(1)
 
     def catch(self, room):
         """The first test that fails, the nearest first, or None."""
