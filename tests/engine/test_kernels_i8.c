@@ -169,6 +169,10 @@ RANDOM_TEST(odd_rows)
         assert_memory_equal(y + N, w.bias, N * sizeof *y);
         for (int32_t i = 2 * N; i < ROWS * N; i++) assert_true(isnan(y[i]) || isinf(y[i]));
         w.matrix.bias = NULL;
+        w.matrix.input_multiplier = 4; /* a row's NaN is not in its factor then */
+        run(*k, y, x + 3 * K, 1, &w.matrix);
+        for (int32_t n = 0; n < N; n++) assert_true(isnan(y[n]));
+        w.matrix.input_multiplier = 0;
         run(*k, zeros, x, 2, &w.matrix);
         if (*k == ferry_kernels_available()[0]) memcpy(first, zeros, sizeof first);
         assert_memory_equal(zeros, first, 2 * N * sizeof *zeros); /* the signs of zeros, too */

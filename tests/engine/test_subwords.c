@@ -104,6 +104,7 @@ TEST(test_fsmt_translation)
 {
     static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("n"), VIEW("ie</w>"), VIEW("a</w>")};
     static const ferry_word words[] = {{{"", 0}, false}, {VIEW("Ada"), true}, {{"", 0}, false}};
+    static const ferry_word marked[] = {{{"", 0}, false}, {VIEW("A</w>"), true}, {{"", 0}, false}};
     static const ferry_view merges[] = {VIEW("i e</w>")};
     ferry_tokenizer_config config = {.source_pieces = pieces, .target_pieces = pieces, .bpe = FERRY_BPE_FSMT};
     config.source_count = config.target_count = COUNT(pieces);
@@ -116,6 +117,8 @@ TEST(test_fsmt_translation)
     check_ids(&ids, &ranges, VIEW("a nie b"), "3:a 1:n 2:ie 0:b ");
     check_decoded(tokenizer, (const int32_t[]){3, 1, 2}, 3, NULL, VIEW("a nie"),
                   (const ferry_range[]){{0, 1}, {2, 3}, {3, 5}});
+    check_decoded(tokenizer, (const int32_t[]){2, 0, 3}, 3, marked, VIEW("ie A</w> a"),
+                  (const ferry_range[]){{0, 2}, {3, 8}, {9, 10}});
     check_decoded(tokenizer, (const int32_t[]){2, 0, 3}, 3, words, VIEW("ie Ada a"),
                   (const ferry_range[]){{0, 2}, {3, 6}, {7, 8}});
     check_decoded(tokenizer, (const int32_t[]){1, 0, 3}, 3, NULL, VIEW("n<unk>a"),

@@ -166,12 +166,13 @@ static void check_pieces(const double *scores, const char *word, const char *exp
 TEST(test_best_pieces)
 {
     static const double apart[] = {0, -1, -1, -3, NAN}, equal[] = {0, -1, -2, -3, NAN},
-                        whole[] = {0, -1, -2, -2.5, NAN};
+                        whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1};
     check_pieces(apart, "ab", "1@0-1 2@1-2 ");
     check_pieces(equal, "ab", "3@0-2 ");
     check_pieces(whole, "aab", "1@0-1 3@1-3 ");
     check_pieces(whole, "xya<m>", "0@0-2 1@2-3 0@3-6 ");
     check_pieces(whole, "", "");
+    check_pieces(rare, "ab", "3@0-2 "); /* -20, against -5 and ten less than the least score */
 }
 
 TEST(test_long_piece)

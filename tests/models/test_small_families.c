@@ -262,6 +262,7 @@ TEST(test_text_of_fsmt)
         {"merges.txt", NULL, NULL, ANY_ERROR, "merges.txt"},
         {"vocab-tgt.json", NULL, NULL, ANY_ERROR, "vocab-tgt.json"},
         {"vocab-src.json", "\"<unk>\": 3,", "", FERRY_ERROR_FORMAT, "vocab-src.json: '<unk>' is missing"},
+        {"vocab-src.json", "\"</s>\": 2,", "", FERRY_ERROR_FORMAT, "vocab-src.json: '</s>' is missing"},
         {"vocab-tgt.json", "\"</s>\": 2,", "", FERRY_ERROR_FORMAT, "vocab-tgt.json: '</s>' is missing"},
     };
     char *source = data_file("families/fsmt");

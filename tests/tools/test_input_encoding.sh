@@ -134,6 +134,9 @@ test_other_encodings()
     expect_success translate -i in --max-length 40
     expect_lines out 5
     expect_message 'in: expected text in UTF-8, found probably ISO-8859-1 or Windows-1252; each of its characters that is not ASCII is lost (iconv -f ENCODING -t UTF-8 converts it)'
+    printf 'GRO\xdfE H\xc4USER, SCH\xd6NE G\xc4RTEN\n' > capitals
+    expect_success translate -i capitals --max-length 40
+    grep -qF 'capitals: expected text in UTF-8, found probably ISO-8859-1 or Windows-1252;' err || fail "found: $(cat err)"
     for i in 1 2 3 4 5; do echo 'Он сказал, что придёт завтра вечером'; done > text
     for i in WINDOWS-1251 KOI8-R; do
         iconv -f UTF-8 -t "$i" text > in
