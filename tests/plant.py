@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants the faults of plant_faults.txt, one at a time, in a copy of the tree, and says which tests fail.
 
-    tests/plant.py                      all of them: takes hours
+    tests/plant.py                      all of them: ten minutes on two idle cores
     tests/plant.py --only 12 --only 40  some, by number
     tests/plant.py --list               their numbers
     tests/plant.py --check              only whether each old text still occurs exactly once
