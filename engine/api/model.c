@@ -18,11 +18,9 @@ const char *ferry_version(void)
     return FERRY_VERSION;
 }
 
-static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
+ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text)
 {
-    const ferry_model_text *text = &model->file.text;
-    if (!text->present) return FERRY_OK;
-    const ferry_tokenizer_config config = {
+    return (ferry_tokenizer_config){
         .source_model = text->source_model,
         .target_model = text->target_model,
         .source_pieces = text->source_pieces,
@@ -59,7 +57,12 @@ static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
         .target_moses = text->target_moses,
         .leading_tag = text->leading_tag,
     };
-    return ferry_tokenizer_create(&config, &model->tokenizer, error);
+}
+
+static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
+{
+    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&model->file.text);
+    return model->file.text.present ? ferry_tokenizer_create(&config, &model->tokenizer, error) : FERRY_OK;
 }
 
 ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error)

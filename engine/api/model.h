@@ -23,6 +23,8 @@ struct ferry_model {
 ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
 /* A model without contents, for ferry_model_close; NULL: MEMORY. */
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error);
+/* What the file says of its tokenizer; the tables are those of `text`. */
+ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text);
 /* Comes before every use of the model's weights: many programs open models only to list them. */
 void ferry_model_widen(const ferry_model *model);
 /* A model of the file in `map`, which belongs to the model, or is closed by a failure; `name` is for messages. */

@@ -2,9 +2,9 @@
  * ranges in their order, and text of ids. */
 #include "fuzz.h"
 
+#include "engine/api/model.h"
 #include "models/containers/budget.h"
 #include "models/families/huggingface/tokenizer_json.h"
-#include "tokenizer/tokenizer.h"
 
 enum { ROWS = 320 };
 
@@ -36,37 +36,7 @@ static void use(const ferry_tokenizer *tokenizer, ferry_view text)
 /* As a model file would say it. */
 static void open(const ferry_model_text *text, ferry_view line)
 {
-    const ferry_tokenizer_config config = {
-        .source_pieces = text->source_pieces,
-        .source_count = text->source_count,
-        .target_pieces = text->target_pieces,
-        .target_count = text->target_count,
-        .source_unk = text->source_unk_id,
-        .target_special = text->special_ids,
-        .target_special_count = (size_t)text->special_count,
-        .prefix_ids = text->prefix_ids,
-        .prefix_count = (size_t)text->prefix_count,
-        .suffix_ids = text->suffix_ids,
-        .suffix_count = (size_t)text->suffix_count,
-        .rules = {.steps = text->steps,
-                  .step_count = (size_t)text->step_count,
-                  .charsmap = text->charsmap,
-                  .added_ids = text->added_ids,
-                  .added_flags = text->added_flags,
-                  .added_count = (size_t)text->added_count},
-        .scores = text->scores,
-        .bpe = text->kind == FERRY_TOKENIZER_BPE ? FERRY_BPE_TOKENIZERS : FERRY_BPE_NONE,
-        .source_merges = text->source_merges,
-        .source_merge_count = (size_t)text->source_merge_count,
-        .target_merges = text->target_merges,
-        .target_merge_count = (size_t)text->target_merge_count,
-        .word_end = text->word_end,
-        .fuse_unknown = text->fuse_unknown,
-        .whole_words = text->whole_words,
-        .byte_fallback = text->byte_fallback,
-        .bytes = (ferry_decoder_bytes)text->decoder_bytes,
-        .blanks = (ferry_decoder_blanks)text->decoder_blanks,
-    };
+    const ferry_tokenizer_config config = ferry_model_tokenizer_config(text);
     ferry_tokenizer *tokenizer;
     ferry_error error;
     if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) abort(); /* the importer has checked it */
