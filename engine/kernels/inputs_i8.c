@@ -60,19 +60,31 @@ typedef struct row_lanes {
     int_vec nans; /* not 0: there was a NaN */
 } row_lanes;
 
-/* 16 codes of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low bits. */
-INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
+/* 16 integers x̂ of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low
+ * bits.
+ */
+INLINE void round_lanes(int_vec *integers, const float *x, float factor, row_lanes *row)
 {
-    typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
     const float shift = 0x1.8p23f;
     const int_vec shift_bits = (int_vec)((vec){0} + shift);
     UNROLL for (int v = 0; v < PARTS; v++)
     {
         const vec values = load(x + v * WIDTH);
-        int_vec integers = (int_vec)(clamp(values * factor) + shift) - shift_bits;
-        row->sums += integers;
+        integers[v] = (int_vec)(clamp(values * factor) + shift) - shift_bits;
         row->nans |= values != values;
-        *(bytes *)(codes + v * WIDTH) = __builtin_convertvector(integers, bytes);
+    }
+}
+
+/* Their codes. */
+INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
+{
+    typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
+    int_vec integers[PARTS];
+    round_lanes(integers, x, factor, row);
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        row->sums += integers[v];
+        *(bytes *)(codes + v * WIDTH) = __builtin_convertvector(integers[v], bytes);
     }
 }
 
@@ -132,6 +144,53 @@ static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
     return sum + add_lanes(row.sums);
 }
 
+#if defined(PAIRS)
+/* Four groups of inputs as product_pairs.c reads them; returns twice their Σ x̂[2i]·x̂[2i + 1]. */
+INLINE int_vec pair_lanes(int8_t *groups, const int_vec *integers)
+{
+    const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+    /* Groups 0, 2, 1, 3: instructions pack the halves of a register side by side. */
+    const __m256i packed = _mm256_packs_epi32((__m256i)integers[0], (__m256i)integers[1]);
+    const __m256i pairs = _mm256_shuffle_epi8(packed, _mm256_broadcastsi128_si256(order));
+    _mm256_storeu_si256((__m256i *)(void *)groups, _mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0)));
+    return (int_vec)_mm256_madd_epi16(pairs, _mm256_shuffle_epi32(pairs, _MM_SHUFFLE(2, 3, 0, 1)));
+}
+
+/* Row x [K] of a block for product_pairs.c, whose groups are `stride` bytes apart; returns Σ x̂[2i]·x̂[2i + 1]. */
+static int32_t quantize_pairs(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
+{
+    row_lanes row = {{0}, {0}};
+    int_vec products = {0}, integers[PARTS];
+    int8_t groups[FERRY_LANES / GROUP * PAIRS_GROUP];
+    int32_t k = 0;
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
+        round_lanes(integers, x + k, factor, &row);
+        products += pair_lanes(groups, integers);
+        for (int g = 0; g < FERRY_LANES / GROUP; g++, codes += stride)
+            memcpy(codes, groups + g * PAIRS_GROUP, PAIRS_GROUP);
+    }
+    if (k < K) {
+        int8_t lanes[FERRY_LANES];
+        quantize_edge(lanes, x + k, K - k, factor, &row);
+        for (int l = 0; l < FERRY_LANES; l++) integers[l / WIDTH][l % WIDTH] = lanes[l];
+        products += pair_lanes(groups, integers);
+        for (int l = 0; l < K - k; l += GROUP, codes += stride)
+            memcpy(codes, groups + l / GROUP * PAIRS_GROUP, PAIRS_GROUP);
+    }
+    *nan = add_lanes(row.nans) != 0;
+    return add_lanes(products) / 2;
+}
+#endif
+
+size_t FERRY_KERNEL(inputs_size)(int32_t rows, int32_t K)
+{
+    const size_t size = (size_t)rows * (((size_t)K + AMX_INPUTS - 1) / AMX_INPUTS * AMX_INPUTS);
+#if defined(PAIRS)
+    if (rows >= MIN_PAIRS_ROWS) return size * (PAIRS_GROUP / GROUP);
+#endif
+    return size;
+}
+
 void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
     const int32_t rows = inputs->rows, K = inputs->K;
@@ -148,8 +207,16 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
     } else {
         const block part = block_of_row(rows, row);
         const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
-        int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
-        sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &nan);
+#if defined(PAIRS)
+        if (rows >= MIN_PAIRS_ROWS) {
+            int8_t *pairs = inputs->codes + ((size_t)part.first * groups + (size_t)(row - part.first)) * PAIRS_GROUP;
+            sum = quantize_pairs(pairs, (size_t)part.rows * PAIRS_GROUP, x, K, factor, &nan);
+        } else
+#endif
+        {
+            int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
+            sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &nan);
+        }
     }
     inputs->sums[row] = sum;
     if (nan) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */

@@ -10,7 +10,7 @@
  * + 1 are added.
  *
  * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has its own product (product_amx.c). */
+ * its flags; AMX has its own product (product_amx.c), and so has AVX2 for many rows of int8 (product_pairs.c). */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -33,8 +33,8 @@ typedef enum ferry_activation {
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
     float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    int32_t *sums;  /* [rows] Σ x̂ */
-    int8_t *codes;  /* x̂, rows·(K rounded up to 64) bytes in the order of product_i8.h; 64-byte aligned */
+    int32_t *sums;  /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
+    int8_t *codes;  /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
@@ -88,6 +88,8 @@ typedef struct ferry_kernels {
 
     /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
+    /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
+    size_t (*inputs_size)(int32_t rows, int32_t K);
     /* Fills in the sum and the codes of one row from x [K] and the row's factor, which a NaN in x makes a NaN. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;

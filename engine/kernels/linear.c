@@ -66,14 +66,14 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
     if (matrix->codes == NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
-    const size_t K = ferry_round_up((size_t)matrix->K, 64), count = (size_t)rows->count;
+    const size_t size = context->kernels->inputs_size(rows->count, matrix->K), count = (size_t)rows->count;
     bool failed = false;
     quantized->rows = rows->count;
     quantized->K = matrix->K;
     quantized->factors = ferry_arena_take(&context->arena, count, sizeof *quantized->factors, &failed);
     quantized->sums = ferry_arena_take(&context->arena, count, sizeof *quantized->sums, &failed);
-    quantized->codes = ferry_arena_take(&context->arena, count, K, &failed);
-    if (failed) return ferry_fail_memory(error, "quantized inputs", count * K);
+    quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
+    if (failed) return ferry_fail_memory(error, "quantized inputs", size);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
 }

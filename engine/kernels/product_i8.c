@@ -15,13 +15,6 @@
 
 /* ---- one step: 4 inputs of a row by 4 inputs of WIDTH outputs ---- */
 
-INLINE int32_t four_bytes(const int8_t *x)
-{
-    int32_t four;
-    memcpy(&four, x, sizeof four);
-    return four;
-}
-
 /* For every ISA: its tiles; `inputs` and `weights`, its instructions' operands for 4 inputs of a row and for the codes
  * of WIDTH outputs; OFFSET, which is added to every q before the multiplication, so that sums start at -OFFSET·Σ x̂; and
  * CHAINS, the number of chains into which the sums of a small tile are split to hide the latency of the additions. */
@@ -304,6 +297,12 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
                               const float *scales, float multiplier, const float *bias)
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
+#if defined(PAIRS)
+    if (x->rows >= MIN_PAIRS_ROWS) {
+        ferry_product_pairs(&job);
+        return;
+    }
+#endif
     int32_t blocks = count_blocks(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
     for (int32_t first = 0; first < blocks; first += together)

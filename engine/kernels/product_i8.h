@@ -17,12 +17,23 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 
 #if defined(__AMX_INT8__) || defined(__AMXINT8__) /* gcc and newer clangs, older clangs */
 #define AMX
+#elif WIDTH == 8 && !defined(__AVXVNNI__)
+#define PAIRS
 #endif
+
+INLINE int32_t four_bytes(const int8_t *x)
+{
+    int32_t four;
+    memcpy(&four, x, sizeof four);
+    return four;
+}
 
 /* ---- inputs ---- */
 
 /* Inputs are stored in blocks of at most TILE_ROWS rows, as equal as possible, in the order in which a tile reads them:
- * [⌈K/4⌉][rows of the block][4]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64]. */
+ * [⌈K/4⌉][rows of the block][4]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64]. For
+ * product_pairs.c, from MIN_PAIRS_ROWS rows on, 4 inputs x̂ of a row are 16-bit integers in the order 0, 2, 1, 3, and
+ * the row's sum is Σ x̂[2i]·x̂[2i + 1]. */
 #if WIDTH == 16
 #define TILE_ROWS 14
 #elif defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
@@ -36,6 +47,9 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 #endif
 #define AMX_INPUTS 64  /* of a tile */
 #define MIN_AMX_ROWS 4 /* fewer leave too much of a tile empty */
+/* Fewer do not pay for widening the codes. */
+#define MIN_PAIRS_ROWS 8
+#define PAIRS_GROUP (2 * GROUP) /* bytes of 4 inputs */
 
 typedef struct block {
     int32_t first, rows;
@@ -99,6 +113,11 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const i
                      .multiplier = multiplier,
                      .bias = bias};
 }
+
+#if defined(PAIRS)
+/* All rows, at least MIN_PAIRS_ROWS of them (product_pairs.c). */
+void ferry_product_pairs(const product *job);
+#endif
 
 /* ---- from sums to outputs ---- */
 

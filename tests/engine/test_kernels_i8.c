@@ -322,21 +322,20 @@ static void check_walls(shape s, bool with_scales)
 {
     quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
     const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
-    const size_t inputs_size = rows * ((K + 63) / 64 * 64), x_size = rows * K * sizeof(float);
+    const size_t x_size = rows * K * sizeof(float);
     const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
     float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
     float *scales = before_a_wall(w.scales, column_size), *bias = before_a_wall(w.bias, column_size);
     int8_t *codes = before_a_wall(w.codes, codes_size);
-    ferry_rows_i8 inputs = {.rows = s.rows,
-                            .K = s.K,
-                            .factors = before_a_wall(NULL, row_size),
-                            .sums = before_a_wall(NULL, row_size),
-                            .codes = before_a_wall(NULL, inputs_size)};
+    ferry_rows_i8 inputs = {
+        .rows = s.rows, .K = s.K, .factors = before_a_wall(NULL, row_size), .sums = before_a_wall(NULL, row_size)};
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
+        const size_t inputs_size = (*k)->inputs_size(s.rows, s.K);
         memset(y, 0x55, y_size);
+        inputs.codes = before_a_wall(NULL, inputs_size);
         memset(inputs.codes, 0x55, inputs_size);
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
@@ -344,6 +343,7 @@ static void check_walls(shape s, bool with_scales)
         }
         (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
         assert_memory_equal(y, expected, y_size);
+        free_at_wall(inputs.codes, inputs_size);
     }
     free_at_wall(x_at, x_size);
     free_at_wall(y, y_size);
@@ -352,7 +352,6 @@ static void check_walls(shape s, bool with_scales)
     free_at_wall(codes, codes_size);
     free_at_wall(inputs.factors, row_size);
     free_at_wall(inputs.sums, row_size);
-    free_at_wall(inputs.codes, inputs_size);
     release_memory();
 }
 

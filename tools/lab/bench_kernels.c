@@ -191,7 +191,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
     run.inputs.factors = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
     run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
-    run.inputs.codes = aligned_alloc(64, rows * ferry_round_up((size_t)s.K, 64));
+    run.inputs.codes = aligned_alloc(64, 2 * rows * ferry_round_up((size_t)s.K, 64)); /* enough for every ISA */
     if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL) exit(1);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);

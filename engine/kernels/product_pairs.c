@@ -1,0 +1,109 @@
+/* Products of many quantized rows with int8 matrices on AVX2, whose exact products of bytes (product_i8.c) take four
+ * instructions for 32 multiplications, three of them on the same two ports. Half as many multiplications, and additions
+ * instead, take four instructions of which one multiplies (S. Winograd, A New Algorithm for Inner Product, IEEE
+ * Transactions on Computers C-17, 1968):
+ *
+ *     Σ_k x̂[k]·q[k] = Σ_i (x̂[2i] + q[2i + 1])·(x̂[2i + 1] + q[2i]) - Σ_i x̂[2i]·x̂[2i + 1] - Σ_i q[2i]·q[2i + 1]
+ *
+ * The integers are exact modulo 2^32, and so are their sums. A part of a panel is widened to 16 bits once, in the cache
+ * next to the core, for a part of the rows. */
+#include "product_i8.h"
+
+#define PART_GROUPS 64 /* of a panel, widened together: 8 KiB */
+#define PART_BLOCKS 16 /* of rows that use them: 64 rows of the usual 512 inputs stay in the second-level cache */
+#define GROUP_VECTORS (2 * PARTS)
+#define LINE 64
+
+/* 16-bit integers, two for each of 8 outputs or inputs. */
+typedef int16_t pairs __attribute__((vector_size(32), may_alias));
+typedef uint16_t unsigned_pairs __attribute__((vector_size(32), may_alias));
+
+/* Some groups of a panel: of 8 outputs each, their odd codes q[1], q[3], then the even ones. */
+typedef struct widened {
+    pairs codes[PART_GROUPS][GROUP_VECTORS];
+    sum_vec products[PARTS]; /* Σ q[2i]·q[2i + 1] over the groups of the panel so far */
+} widened;
+
+INLINE sum_vec multiply_pairs(pairs a, pairs b)
+{
+    return (sum_vec)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
+static void widen(widened *w, const int8_t *codes, size_t groups)
+{
+    for (size_t g = 0; g < groups; g++) UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            const pairs bytes = *(const pairs *)(const void *)(codes + g * PANEL_GROUP + v * WIDTH * GROUP);
+            const pairs odd = bytes >> 8, even = (pairs)((unsigned_pairs)bytes << 8) >> 8;
+            w->codes[g][v] = odd;
+            w->codes[g][PARTS + v] = even;
+            w->products[v] += multiply_pairs(odd, even);
+        }
+}
+
+INLINE pairs load_pair(const int8_t *x)
+{
+    return (pairs)_mm256_set1_epi32(four_bytes(x));
+}
+
+/* sums [rows, 16] += the products of a block's inputs with the widened groups. */
+INLINE void add_groups(sum_vec *sums, int rows, const int8_t *x, const widened *w, size_t groups)
+{
+    sum_vec acc[TILE_ROWS * PARTS];
+    UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] = sums[i];
+    for (size_t g = 0; g < groups; g++, x += rows * PAIRS_GROUP) UNROLL for (int r = 0; r < rows; r++)
+        {
+            const pairs even = load_pair(x + r * PAIRS_GROUP), odd = load_pair(x + r * PAIRS_GROUP + GROUP);
+            UNROLL for (int v = 0; v < PARTS; v++) acc[r * PARTS + v] +=
+                multiply_pairs(even + w->codes[g][v], odd + w->codes[g][PARTS + v]);
+        }
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = acc[i];
+}
+
+static void add_block(sum_vec *sums, int32_t rows, const int8_t *x, const widened *w, size_t groups)
+{
+    switch (rows) {
+    case 1: add_groups(sums, 1, x, w, groups); break;
+    case 2: add_groups(sums, 2, x, w, groups); break;
+    case 3: add_groups(sums, 3, x, w, groups); break;
+    default: add_groups(sums, 4, x, w, groups);
+    }
+}
+
+/* Blocks first … end - 1 of rows by one panel. */
+static void multiply_panel(const product *job, widened *w, int32_t panel, int32_t first, int32_t end)
+{
+    sum_vec sums[PART_BLOCKS][TILE_ROWS * PARTS] = {{{0}}};
+    const int8_t *codes = job->codes + (size_t)panel * job->panel_size, *codes_end = job->codes + job->codes_size;
+    memset(w->products, 0, sizeof w->products);
+    for (size_t done = 0, groups; done < job->groups; done += groups) {
+        groups = job->groups - done < PART_GROUPS ? job->groups - done : PART_GROUPS;
+        widen(w, codes, groups);
+        codes += groups * PANEL_GROUP;
+        const int8_t *next = codes;
+        for (int32_t b = first; b < end; b++) {
+            const block rows = input_block(job->x->rows, b);
+            const size_t at = (size_t)rows.first * job->groups + done * (size_t)rows.rows;
+            for (const int8_t *stop = codes + groups * PANEL_GROUP / (size_t)(end - first) * (size_t)(b - first + 1);
+                 next < stop && next < codes_end; next += LINE)
+                __builtin_prefetch(next, 0, 2);
+            add_block(sums[b - first], rows.rows, job->x->codes + at * PAIRS_GROUP, w, groups);
+        }
+    }
+    for (int32_t b = first; b < end; b++) {
+        const block rows = input_block(job->x->rows, b);
+        for (int32_t i = 0; i < rows.rows * PARTS; i++)
+            sums[b - first][i] -= (uint32_t)job->x->sums[rows.first + i / PARTS] + w->products[i % PARTS];
+        finish_tile(job, rows.first, panel, sums[b - first], rows.rows, 1);
+    }
+}
+
+void ferry_product_pairs(const product *job)
+{
+    const int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES), blocks = count_blocks(job->x->rows);
+    widened w;
+    for (int32_t first = 0; first < blocks; first += PART_BLOCKS) {
+        const int32_t end = blocks - first < PART_BLOCKS ? blocks : first + PART_BLOCKS;
+        for (int32_t panel = 0; panel < panels; panel++) multiply_panel(job, &w, panel, first, end);
+    }
+}
