@@ -73,9 +73,12 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name, LEVEL, rest, fast)                                                                                 \
+#define TABLE(name, LEVEL, rest, fast, coarse)                                                                         \
     {FERRY_CPU_##LEVEL,                                                                                                \
-     {.isa = #name, .fast_i8 = fast, FERRY_KERNEL_LIST(ENTRY, rest) FERRY_KERNEL_LIST_I8(ENTRY, name)}},
+     {.isa = #name,                                                                                                    \
+      .fast_i8 = fast,                                                                                                 \
+      .fast_coarse = coarse,                                                                                           \
+      FERRY_KERNEL_LIST(ENTRY, rest) FERRY_KERNEL_LIST_I8(ENTRY, name)}},
 
 static const struct {
     ferry_cpu_level level;

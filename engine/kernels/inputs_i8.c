@@ -56,9 +56,21 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
 
 /* Of the inputs of a row so far, lane by lane. */
 typedef struct row_lanes {
-    int_vec sums; /* of codes */
-    int_vec nans; /* not 0: there was a NaN */
+    int_vec sums;   /* of codes */
+    int_vec nans;   /* not 0: there was a NaN */
+    int_vec errors; /* of coarse codes */
+    bool coarse;
 } row_lanes;
+
+/* Integers x̂ become coarse ones. */
+INLINE int_vec round_coarsely(int_vec integers, row_lanes *row)
+{
+    int_vec coarse = (integers + COARSE_STEP / 2) >> COARSE_SHIFT;
+    coarse += (coarse > COARSE_MOST) - (coarse < -COARSE_MOST); /* true is -1 */
+    const int_vec errors = integers - coarse * COARSE_STEP;
+    row->errors += errors * errors;
+    return coarse;
+}
 
 /* 16 integers x̂ of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low
  * bits.
@@ -71,6 +83,7 @@ INLINE void round_lanes(int_vec *integers, const float *x, float factor, row_lan
     {
         const vec values = load(x + v * WIDTH);
         integers[v] = (int_vec)(clamp(values * factor) + shift) - shift_bits;
+        if (row->coarse) integers[v] = round_coarsely(integers[v], row);
         row->nans |= values != values;
     }
 }
@@ -112,36 +125,32 @@ INLINE int32_t add_lanes(int_vec sums)
 }
 
 /* Row x [K] of a block of several, whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
+static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
-    row_lanes row = {{0}, {0}};
     int32_t k = 0, sum = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
-        quantize_lanes(lanes, x + k, factor, &row);
+        quantize_lanes(lanes, x + k, factor, row);
         for (int l = 0; l < FERRY_LANES; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
-        sum = quantize_edge(lanes, x + k, K - k, factor, &row);
+        sum = quantize_edge(lanes, x + k, K - k, factor, row);
         for (int l = 0; l < K - k; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
     }
-    *nan = add_lanes(row.nans) != 0;
-    return sum + add_lanes(row.sums);
+    return sum + add_lanes(row->sums);
 }
 
 /* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. Bytes past K may be anything: the codes that they are
  * multiplied by are 0. */
-static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
+static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
-    row_lanes row = {{0}, {0}};
     int32_t k = 0, sum = 0;
     for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride)
-        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, &row);
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, &row);
-    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor, &row);
-    *nan = add_lanes(row.nans) != 0;
-    return sum + add_lanes(row.sums);
+        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, row);
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, row);
+    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor, row);
+    return sum + add_lanes(row->sums);
 }
 
 #if defined(PAIRS)
@@ -157,27 +166,25 @@ INLINE int_vec pair_lanes(int8_t *groups, const int_vec *integers)
 }
 
 /* Row x [K] of a block for product_pairs.c, whose groups are `stride` bytes apart; returns Σ x̂[2i]·x̂[2i + 1]. */
-static int32_t quantize_pairs(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, bool *nan)
+static int32_t quantize_pairs(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
-    row_lanes row = {{0}, {0}};
     int_vec products = {0}, integers[PARTS];
     int8_t groups[FERRY_LANES / GROUP * PAIRS_GROUP];
     int32_t k = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
-        round_lanes(integers, x + k, factor, &row);
+        round_lanes(integers, x + k, factor, row);
         products += pair_lanes(groups, integers);
         for (int g = 0; g < FERRY_LANES / GROUP; g++, codes += stride)
             memcpy(codes, groups + g * PAIRS_GROUP, PAIRS_GROUP);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
-        quantize_edge(lanes, x + k, K - k, factor, &row);
+        quantize_edge(lanes, x + k, K - k, factor, row);
         for (int l = 0; l < FERRY_LANES; l++) integers[l / WIDTH][l % WIDTH] = lanes[l];
         products += pair_lanes(groups, integers);
         for (int l = 0; l < K - k; l += GROUP, codes += stride)
             memcpy(codes, groups + l / GROUP * PAIRS_GROUP, PAIRS_GROUP);
     }
-    *nan = add_lanes(row.nans) != 0;
     return add_lanes(products) / 2;
 }
 #endif
@@ -200,24 +207,28 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
 #else
     const bool pieces = false;
 #endif
-    bool nan;
+    row_lanes lanes = {.coarse = inputs->errors != NULL};
     int32_t sum;
     if (pieces || rows == 1) {
-        sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, &nan);
+        sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, &lanes);
     } else {
         const block part = block_of_row(rows, row);
         const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
 #if defined(PAIRS)
-        if (rows >= MIN_PAIRS_ROWS) {
+        if (has_pairs(inputs)) {
             int8_t *pairs = inputs->codes + ((size_t)part.first * groups + (size_t)(row - part.first)) * PAIRS_GROUP;
-            sum = quantize_pairs(pairs, (size_t)part.rows * PAIRS_GROUP, x, K, factor, &nan);
+            sum = quantize_pairs(pairs, (size_t)part.rows * PAIRS_GROUP, x, K, factor, &lanes);
         } else
 #endif
         {
             int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
-            sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &nan);
+            sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &lanes);
         }
     }
     inputs->sums[row] = sum;
-    if (nan) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
+    if (lanes.coarse) {
+        inputs->errors[row] = add_lanes(lanes.errors);
+        inputs->factors[row] = factor / COARSE_STEP;
+    }
+    if (add_lanes(lanes.nans) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
 }

@@ -58,7 +58,7 @@
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, rest, fast)                                                                 \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, rest, fast, coarse)                                                         \
     FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, rest) FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, name)
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 

@@ -35,6 +35,9 @@ typedef struct ferry_rows_i8 {
     float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
     int32_t *sums;  /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
     int8_t *codes;  /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
+    /* NULL, or coarse inputs: codes are c = round(x̂/8), clamped to -15 … 15, factors a/8, and these [rows] Σ (x̂ - 8c)².
+     */
+    int32_t *errors;
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
@@ -77,8 +80,9 @@ typedef struct ferry_top {
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa; /* its name (cpu.h) */
-    bool fast_i8;    /* products of int8 are faster than those of floats, not only smaller */
+    const char *isa;  /* its name (cpu.h) */
+    bool fast_i8;     /* products of int8 are faster than those of floats, not only smaller */
+    bool fast_coarse; /* products of coarse inputs are faster than those of other int8 inputs */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -90,7 +94,8 @@ typedef struct ferry_kernels {
     float (*largest)(const float *x, size_t n);
     /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
     size_t (*inputs_size)(int32_t rows, int32_t K);
-    /* Fills in the sum and the codes of one row from x [K] and the row's factor, which a NaN in x makes a NaN. */
+    /* Fills in the sum and the codes of one row, and the error of a coarse one, from x [K] and the row's factor a,
+     * which a NaN in x makes a NaN. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */

@@ -73,6 +73,8 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     quantized->factors = ferry_arena_take(&context->arena, count, sizeof *quantized->factors, &failed);
     quantized->sums = ferry_arena_take(&context->arena, count, sizeof *quantized->sums, &failed);
     quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
+    if (matrix->coarse_inputs)
+        quantized->errors = ferry_arena_take(&context->arena, count, sizeof *quantized->errors, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
@@ -172,7 +174,8 @@ ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *ro
 /* Whether inputs that are ready for one matrix are ready for the other. */
 static bool same_inputs(const ferry_matrix *a, const ferry_matrix *b)
 {
-    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier;
+    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier &&
+           a->coarse_inputs == b->coarse_inputs;
 }
 
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,

@@ -33,6 +33,7 @@ typedef struct ferry_matrix {
     const float *scales;    /* codes: [N], or NULL for one multiplier */
     float multiplier;       /* codes without scales */
     float input_multiplier; /* codes: the file's own a; 0: a is taken from the inputs */
+    bool coarse_inputs;     /* codes: inputs are coarse (kernels.h): y stands for about the same, faster */
     const float *bias;      /* [N], or NULL */
 } ferry_matrix;
 

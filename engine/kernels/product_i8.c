@@ -42,6 +42,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, w, x);
 }
 #elif WIDTH == 16
+#define COARSE
 /* |q|·(x̂ with the sign of q), in pairs: at most 2·128·127 < 2^15. */
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1)
 #define OFFSET 0
@@ -92,6 +93,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     return (sum_vec)_mm256_dpbusd_avx_epi32((__m256i)acc, w, x);
 }
 #elif WIDTH == 8
+#define COARSE
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #define OFFSET 0
 #define CHAINS(rows, panels) 1
@@ -257,6 +259,71 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead n
     finish_tile(job, row, panel, sums, rows, panels);
 }
 
+#if defined(COARSE)
+typedef int16_t halves __attribute__((vector_size(4 * WIDTH), may_alias));
+
+/* Products of coarse inputs: (q + 128)·c in pairs, of which 16 bits hold the sums of COARSE_GROUPS groups:
+ * 2·4·255·COARSE_MOST < 2^15. So 64 multiplications (32 on AVX2) take two instructions, and half of one. */
+#define COARSE_GROUPS 4
+
+INLINE halves multiply_pairs(__typeof__(load_inputs(NULL)) w, inputs x)
+{
+#if WIDTH == 16
+    return (halves)_mm512_maddubs_epi16(w, x);
+#else
+    return (halves)_mm256_maddubs_epi16(w, x);
+#endif
+}
+
+INLINE sum_vec add_halves(halves h)
+{
+#if WIDTH == 16
+    return (sum_vec)_mm512_madd_epi16((__m512i)h, _mm512_set1_epi16(1));
+#else
+    return (sum_vec)_mm256_madd_epi16((__m256i)h, _mm256_set1_epi16(1));
+#endif
+}
+
+/* acc [rows, PARTS] += the products of at most COARSE_GROUPS groups. */
+INLINE void add_coarse_groups(sum_vec *acc, int rows, size_t groups, const int8_t *x, const int8_t *w)
+{
+    halves sums[TILE_ROWS * PARTS];
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (halves){0};
+    for (; groups > 0; groups--, x += rows * GROUP, w += PANEL_GROUP) {
+        inputs columns[PARTS];
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            columns[v] = (inputs)(*(const halves *)(const void *)(w + v * WIDTH * GROUP) ^ (int16_t)0x8080);
+        }
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const inputs row = load_inputs(x + r * GROUP);
+            UNROLL for (int v = 0; v < PARTS; v++) sums[r * PARTS + v] += multiply_pairs(columns[v], row);
+        }
+    }
+    UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_halves(sums[i]);
+}
+
+INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows)
+{
+    sum_vec acc[TILE_ROWS * PARTS];
+    const int8_t *x = job->x->codes + (size_t)row * job->groups * GROUP;
+    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
+    UNROLL for (int i = 0; i < rows * PARTS; i++)
+    {
+        acc[i] = (sum_vec){0} - 128 * ((sum_vec){0} + (uint32_t)job->x->sums[row + i / PARTS]);
+    }
+    for (size_t left = job->groups, groups; left > 0; left -= groups) {
+        groups = left < COARSE_GROUPS ? left : COARSE_GROUPS;
+        for (size_t g = 0; g < groups; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 2);
+        add_coarse_groups(acc, rows, groups, x, w);
+        x += (int)groups * rows * GROUP;
+        w += groups * PANEL_GROUP;
+    }
+    finish_tile(job, row, panel, acc, rows, 1);
+}
+#endif
+
 typedef void tile_function(const product *job, int32_t row, int32_t panel, ahead next);
 
 #define DEFINE_TILE(rows, panels)                                                                                      \
@@ -267,7 +334,20 @@ typedef void tile_function(const product *job, int32_t row, int32_t panel, ahead
 TILES(DEFINE_TILE)
 
 #define TILE_ENTRY(rows, panels) [rows][panels] = tile_##rows##x##panels,
-static tile_function *const tiles[TILE_ROWS + 1][MAX_PANELS + 1] = {TILES(TILE_ENTRY)};
+typedef tile_function *const tile_table[TILE_ROWS + 1][MAX_PANELS + 1];
+static tile_table tiles = {TILES(TILE_ENTRY)};
+
+#if defined(COARSE)
+#define DEFINE_COARSE_TILE(rows, panels)                                                                               \
+    static void coarse_tile_##rows(const product *job, int32_t row, int32_t panel, ahead next)                         \
+    {                                                                                                                  \
+        coarse_tile(job, row, panel, next, rows);                                                                      \
+    }
+TILES(DEFINE_COARSE_TILE)
+
+#define COARSE_ENTRY(rows, panels) [rows][panels] = coarse_tile_##rows,
+static tile_table coarse_tiles = {TILES(COARSE_ENTRY)};
+#endif
 
 /* Share t of `count` of what the tiles over a group of `size` panels prefetch. */
 static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t t, size_t count)
@@ -278,17 +358,17 @@ static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t 
 }
 
 /* Blocks first … end - 1 by all panels. */
-static void product_blocks(const product *job, int32_t first, int32_t end)
+static void product_blocks(const product *job, tile_table *table, int32_t first, int32_t end)
 {
     int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
     int32_t largest = input_block(job->x->rows, first).rows;
     for (int32_t panel = 0, size; panel < panels; panel += size) {
         size = MAX_PANELS;
-        while (panel + size > panels || tiles[largest][size] == NULL) size /= 2;
+        while (panel + size > panels || (*table)[largest][size] == NULL) size /= 2;
         for (int32_t b = first; b < end; b++) {
             block rows = input_block(job->x->rows, b);
             ahead next = look_ahead(job, panel, size, (size_t)(b - first), (size_t)(end - first));
-            tiles[rows.rows][size](job, rows.first, panel, next);
+            (*table)[rows.rows][size](job, rows.first, panel, next);
         }
     }
 }
@@ -298,13 +378,18 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
 #if defined(PAIRS)
-    if (x->rows >= MIN_PAIRS_ROWS) {
+    if (has_pairs(x)) {
         ferry_product_pairs(&job);
         return;
     }
 #endif
+#if defined(COARSE)
+    tile_table *const table = x->errors != NULL ? &coarse_tiles : &tiles;
+#else
+    tile_table *const table = &tiles;
+#endif
     int32_t blocks = count_blocks(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
     for (int32_t first = 0; first < blocks; first += together)
-        product_blocks(&job, first, blocks - first < together ? blocks : first + together);
+        product_blocks(&job, table, first, blocks - first < together ? blocks : first + together);
 }

@@ -51,6 +51,18 @@ INLINE int32_t four_bytes(const int8_t *x)
 #define MIN_PAIRS_ROWS 8
 #define PAIRS_GROUP (2 * GROUP) /* bytes of 4 inputs */
 
+#if defined(PAIRS)
+INLINE bool has_pairs(const ferry_rows_i8 *inputs)
+{
+    return inputs->rows >= MIN_PAIRS_ROWS && inputs->errors == NULL;
+}
+#endif
+
+/* Coarse inputs (kernels.h). */
+#define COARSE_SHIFT 3
+#define COARSE_STEP (1 << COARSE_SHIFT)
+#define COARSE_MOST 15
+
 typedef struct block {
     int32_t first, rows;
 } block;

@@ -97,15 +97,15 @@ static ferry_status step_screened(ferry_output_columns *columns, const group *g,
 {
     ferry_output_sentence *sentence = &columns->sentences[i];
     const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
-    const float factor = g->inputs.quantized.factors[row - g->row];
     ferry_profile *profile = &columns->state->profile;
     int32_t column;
     float logit;
+    bool told;
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    const bool found =
-        ferry_screen_resolve(columns->screen, columns->state->context.kernels, x, factor, top, &column, &logit);
+    FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, &g->inputs.quantized, row - g->row,
+                                   top, &told, &column, &logit, error));
     ferry_profile_leave(profile, around);
-    if (!found) {
+    if (!told) {
         group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
         return run_group(columns, &exact, error);
     }
@@ -187,9 +187,12 @@ ferry_status ferry_output_screen(ferry_state *state, const ferry_options *option
 {
     const ferry_matrix *matrix = &state->model->output;
     const bool shared = shortlist == NULL || !options->shortlist;
-    const bool faster = matrix->codes == NULL && matrix->K <= FERRY_CODES_MAX_K && state->context.kernels->fast_i8;
+    const ferry_kernels *kernels = state->context.kernels;
+    const bool faster = matrix->codes != NULL ? kernels->fast_coarse : kernels->fast_i8;
     *screen = (ferry_screen){0};
-    if (tokens < SCREEN_TOKENS || !shared || !faster || !ferry_search_needs_largest_only(options)) return FERRY_OK;
+    if (tokens < SCREEN_TOKENS || !shared || !faster || matrix->K > FERRY_CODES_MAX_K ||
+        !ferry_search_needs_largest_only(options))
+        return FERRY_OK;
     state->account.needed = 0;
     const ferry_status status = ferry_screen_create(matrix, &state->context, screen, error);
     return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;

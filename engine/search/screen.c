@@ -9,6 +9,8 @@
 
 /* ---- the coarse matrix ---- */
 
+enum { TOGETHER = 64 }; /* panels, after which it is seen whether to stop */
+
 static double norm(const float *x, int32_t K)
 {
     double sum = 0;
@@ -83,7 +85,6 @@ static void quantize_panel(ferry_screen *screen, const float *panel, int8_t *cod
 static ferry_status quantize(ferry_screen *screen, const ferry_context *context, int8_t *codes, float *scales,
                              ferry_error *error)
 {
-    enum { TOGETHER = 64 };
     const ferry_matrix *exact = screen->exact;
     const size_t panels = ((size_t)exact->N + FERRY_LANES - 1) / FERRY_LANES;
     for (size_t p = 0; p < panels; p++) {
@@ -94,18 +95,55 @@ static ferry_status quantize(ferry_screen *screen, const ferry_context *context,
     return FERRY_OK;
 }
 
+/* The squares of 16 rows' codes, a panel, added up. */
+static void measure_codes_panel(const int8_t *codes, size_t groups, int64_t *squares)
+{
+    enum { CELLS = 4 * FERRY_LANES }; /* of a group */
+    int32_t sums[CELLS] = {0};        /* at most FERRY_CODES_MAX_K/4·128², which is 2^28 */
+    for (size_t g = 0; g < groups; g++)
+        for (size_t c = 0; c < CELLS; c++) sums[c] += codes[g * CELLS + c] * codes[g * CELLS + c];
+    memset(squares, 0, FERRY_LANES * sizeof *squares);
+    for (size_t c = 0; c < CELLS; c++) squares[c / 4] += sums[c];
+}
+
+/* The largest |W_n| of int8 codes; between some panels, it can be stopped. */
+static ferry_status measure_codes(ferry_screen *screen, const ferry_context *context, ferry_error *error)
+{
+    const ferry_matrix *exact = screen->exact;
+    const size_t N = (size_t)exact->N, bytes = ferry_codes_size(FERRY_LANES, exact->K);
+    int64_t squares[FERRY_LANES];
+    screen->coarse = *exact;
+    screen->coarse.coarse_inputs = true;
+    for (size_t n = 0; n < N; n++) {
+        if (n % (TOGETHER * FERRY_LANES) == 0) FERRY_TRY(ferry_context_check(context, error));
+        if (n % FERRY_LANES == 0)
+            measure_codes_panel(exact->codes + n / FERRY_LANES * bytes, bytes / (4 * FERRY_LANES), squares);
+        const double unit = exact->scales != NULL ? fabs((double)exact->scales[n]) : 1 / (double)exact->multiplier;
+        screen->norm = larger(screen->norm, sqrt((double)squares[n % FERRY_LANES]) * unit);
+    }
+    return FERRY_OK;
+}
+
+static double largest_bias(const ferry_matrix *matrix)
+{
+    double most = 0;
+    for (int32_t n = 0; n < matrix->N; n++) most = larger(most, fabs((double)matrix->bias[n]));
+    return most;
+}
+
 ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
                                  ferry_error *error)
 {
     const size_t N = (size_t)exact->N, size = ferry_codes_size(exact->N, exact->K);
     const size_t bytes = size + ferry_round_up(N, FERRY_LANES) * sizeof(float);
-    *screen = (ferry_screen){0};
+    *screen = (ferry_screen){.exact = exact};
+    if (exact->bias != NULL) screen->bias = largest_bias(exact);
+    if (exact->codes != NULL) return measure_codes(screen, context, error);
     if (!ferry_account_take(context->arena.account, bytes))
         return ferry_fail_memory(error, "a coarse output matrix", bytes);
     int8_t *codes = ferry_aligned_alloc(64, bytes);
     screen->account = context->arena.account;
     screen->bytes = bytes;
-    screen->exact = exact;
     float *scales = codes != NULL ? (float *)(void *)(codes + size) : NULL;
     screen->coarse =
         (ferry_matrix){.N = exact->N, .K = exact->K, .codes = codes, .scales = scales, .bias = exact->bias};
@@ -115,14 +153,12 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context 
         ferry_screen_destroy(screen);
         return status;
     }
-    for (size_t n = 0; exact->bias != NULL && n < N; n++)
-        screen->bias = larger(screen->bias, fabs((double)exact->bias[n]));
     return FERRY_OK;
 }
 
 void ferry_screen_destroy(ferry_screen *screen)
 {
-    ferry_aligned_free((void *)(uintptr_t)screen->coarse.codes);
+    if (screen->bytes > 0) ferry_aligned_free((void *)(uintptr_t)screen->coarse.codes);
     ferry_account_give(screen->account, screen->bytes);
     memset(screen, 0, sizeof *screen);
 }
@@ -130,37 +166,51 @@ void ferry_screen_destroy(ferry_screen *screen)
 /* ---- the exact logits ---- */
 
 /* How far a coarse logit and the exact one, both as computed, can be apart. */
-static double bound(const ferry_screen *screen, const float *x, float factor)
+static double bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
 {
-    const double unit = 0x1p-24, K = screen->exact->K;
-    const double slack = 1 + 1e-4;          /* x·a is rounded before it becomes an integer, and so were the norms */
-    if (!(factor < 1e20f)) return INFINITY; /* the coarse product's factors would be too small to be exact */
-    const double delta = sqrt(K) / (2 * (double)factor), size = norm(x, screen->exact->K) + delta;
-    const double quantized = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
-    /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
-     * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
-    const double rounded = (K + 8) * unit * (size * screen->norm + screen->bias);
-    const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
-    return slack * (quantized + 2 * rounded) + underflow;
+    const double unit = 0x1p-24, K = screen->exact->K, factor = (double)inputs->factors[row];
+    const double slack = 1 + 1e-4;         /* x·a is rounded before it becomes an integer, and so were the norms */
+    const double underflow = 0x1p-119;     /* K·127² times half of the least float, and more */
+    if (!(factor < 1e20)) return INFINITY; /* the coarse product's factors would be too small to be exact */
+    double quantized, rounded;
+    if (inputs->errors != NULL) {
+        const double size = norm(x, screen->exact->K) + sqrt(K) / (16 * factor); /* the factor is a/8 */
+        quantized = sqrt((double)inputs->errors[row]) / (8 * factor) * screen->norm;
+        if (!(factor > 1e-30)) return INFINITY; /* nor may they overflow */
+        /* Each product errs by five roundings; the coarse one may be larger by an eighth. */
+        rounded = 12 * unit * (size * screen->norm + screen->bias);
+    } else {
+        const double delta = sqrt(K) / (2 * factor), size = norm(x, screen->exact->K) + delta;
+        quantized = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
+        /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability
+         * of Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
+        rounded = 2 * (K + 8) * unit * (size * screen->norm + screen->bias);
+    }
+    return slack * (quantized + rounded) + underflow;
 }
 
-bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kernels, const float *x, float factor,
-                          const ferry_top *top, int32_t *column, float *logit)
+ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x,
+                                  const ferry_rows_i8 *inputs, int32_t row, const ferry_top *top, bool *told,
+                                  int32_t *column, float *logit, ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
-    const double apart = bound(screen, x, factor);
+    const double apart = bound(screen, x, inputs, row);
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    ferry_inputs ready;
     float panel[FERRY_LANES];
     int32_t computed = -1; /* the panel's first column */
+    bool near = true;      /* the next coarse logit may belong to the largest exact one */
     *column = -1;
     *logit = -INFINITY;
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &ready, error));
     for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
         const int32_t n = top->indices[i], lane = n % FERRY_LANES;
-        if ((double)top->values[i] + apart < (double)*logit) return true;
+        near = !((double)top->values[i] + apart < (double)*logit);
+        if (!near) break;
         if (computed != n - lane) {
             const int32_t left = exact->N - (n - lane);
             const ferry_matrix columns = ferry_matrix_columns(exact, n - lane, left < FERRY_LANES ? left : FERRY_LANES);
-            kernels->product(panel, FERRY_LANES, x, (size_t)columns.K, 1, columns.panels, columns.K, columns.N,
-                             columns.bias);
+            FERRY_TRY(ferry_inputs_multiply(context, panel, &ready, &columns, error));
             computed = n - lane;
         }
         if (panel[lane] > *logit || (panel[lane] == *logit && n < *column)) {
@@ -168,7 +218,9 @@ bool ferry_screen_resolve(const ferry_screen *screen, const ferry_kernels *kerne
             *column = n;
         }
     }
+    ferry_arena_end(&context->arena, mark);
     /* Columns past the end of the list, if there are any, may come as near as its last. */
     const bool all = top->count < top->limit || !(top->values[top->count - 1] > -INFINITY);
-    return apart < INFINITY && all;
+    *told = apart < INFINITY && (!near || all);
+    return FERRY_OK;
 }

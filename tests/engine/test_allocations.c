@@ -57,18 +57,12 @@ static ferry_pool *make_pool(int32_t threads)
     return pool;
 }
 
-/* Of a model of floats; destroyed by ferry_screen_destroy. */
+/* Destroyed by ferry_screen_destroy. */
 static ferry_screen make_screen(const ferry_model *model)
 {
-    ferry_screen screen = {0};
-    if (model->file.transformer.output.codes == NULL)
-        CHECK(ferry_screen_create(&model->file.transformer.output, &(ferry_context){0}, &screen, &error));
+    ferry_screen screen;
+    CHECK(ferry_screen_create(&model->file.transformer.output, &(ferry_context){0}, &screen, &error));
     return screen;
-}
-
-static const ferry_screen *screen_or_null(const ferry_screen *screen)
-{
-    return screen->exact != NULL ? screen : NULL;
 }
 
 static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist,
@@ -78,7 +72,7 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     size_t warm = 0;
     job *j = make_job(model, beam, skip_scores, shortlist);
     ferry_screen screen = make_screen(model);
-    j->screen = screen_or_null(&screen);
+    j->screen = &screen;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generator.state.context.pool = make_pool(threads);
     for (int round = 0; round < 5; round++) {
@@ -145,7 +139,7 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
         ferry_screen screen = make_screen(model);
-        if (cases[c].screen != NONE) j->screen = screen_or_null(&screen);
+        if (cases[c].screen != NONE) j->screen = &screen;
         if (cases[c].screen == DOES_NOT_TELL) confuse(&screen);
         generator.state.context.pool = make_pool(cases[c].threads);
         generate(&generator, j, cases[c].width, cases[c].tokens);

@@ -75,7 +75,7 @@ static ferry_result *search(const ferry_model *model, const family *f, const bat
     options.to = f->to;
     options.beam = options.nbest = beam;
     options.max_length = LIMIT;
-    options.scores = 1;
+    options.scores = beam > 1; /* greedy search without scores may compute few logits only (screen.h) */
     options.threads = threads;
     options.batch = size;
     return generated(model, &options, b->ids, b->offsets, SENTENCES);
@@ -107,7 +107,7 @@ static void check_isas(const family *f, const char *path)
     CHECK(ferry_inspect_open(path, "plain", &plain, &error));
     make_batch(plain, 5, &b);
     float *expected = find_logits(plain, &b, FERRY_INSPECT_ONE_PASS, &count);
-    ferry_result *found = search(plain, f, &b, 4, 1, SENTENCES);
+    ferry_result *found = search(plain, f, &b, 4, 1, SENTENCES), *greedy = search(plain, f, &b, 1, 1, SENTENCES);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
         CHECK(ferry_inspect_open(path, (*k)->isa, &model, &error));
         assert_string_equal(ferry_inspect_isa(model), (*k)->isa);
@@ -121,9 +121,13 @@ static void check_isas(const family *f, const char *path)
         print_message("%s on %s: %zu logits and %zu ids are plain C's\n", f->name, (*k)->isa, count,
                       check_same(result, found));
         ferry_result_destroy(result);
+        result = search(model, f, &b, 1, 1, SENTENCES);
+        check_same(result, greedy);
+        ferry_result_destroy(result);
         ferry_model_close(model);
     }
     ferry_result_destroy(found);
+    ferry_result_destroy(greedy);
     ferry_model_close(plain);
 }
 

@@ -110,6 +110,65 @@ TEST(nothing_overflows_or_saturates)
     }
 }
 
+/* ---- coarse inputs ---- */
+
+/* Of an integer x̂. */
+static int32_t coarse_of(float x)
+{
+    const float c = floorf((x + 4) / 8);
+    return (int32_t)(c > 15 ? 15 : c < -15 ? -15 : c);
+}
+
+static void check_coarse(const quantized *w, const float *x, int32_t rows)
+{
+    const int32_t N = w->matrix.N, K = w->matrix.K;
+    float *y = new_floats((size_t)rows * (size_t)N, 0, 0);
+    EACH_ISA(k)
+    {
+        ferry_context context = {.kernels = *k};
+        ferry_inputs inputs;
+        const ferry_rows given = {x, rows, NULL};
+        assert_int_equal(ferry_inputs_prepare(&context, &given, &w->matrix, &inputs, NULL), FERRY_OK);
+        assert_int_equal(ferry_inputs_multiply(&context, y, &inputs, &w->matrix, NULL), FERRY_OK);
+        for (int32_t i = 0; i < rows; i++) {
+            const float *row = x + (size_t)i * (size_t)K;
+            int64_t errors = 0;
+            for (int32_t j = 0; j < K; j++) {
+                const int64_t e = (int64_t)row[j] - 8 * coarse_of(row[j]);
+                errors += e * e;
+            }
+            assert_int_equal(inputs.quantized.errors[i], errors);
+            assert_true(inputs.quantized.factors[i] == 0.125f);
+            for (int32_t n = 0; n < N; n++) {
+                int64_t sum = 0;
+                for (int32_t j = 0; j < K; j++) sum += coarse_of(row[j]) * w->q[(size_t)n * (size_t)K + (size_t)j];
+                assert_true(y[(size_t)i * (size_t)N + (size_t)n] == (float)sum * 8);
+            }
+        }
+        ferry_arena_destroy(&context.arena);
+    }
+}
+
+TEST(coarse_inputs_are_multiplied_exactly)
+{
+    static const int32_t shapes[][3] = {{1, 33, 70},  {2, 16, 64},   {5, 20, 1},
+                                        {9, 70, 515}, {40, 17, 130}, {3, 18, 9000}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const int32_t rows = shapes[s][0], N = shapes[s][1], K = shapes[s][2];
+        quantized w = new_quantized(N, K, false, false, 1.0f);
+        float *x = new_floats((size_t)rows * (size_t)K, -127.49f, 127.49f);
+        w.matrix.multiplier = 1.0f;
+        w.matrix.coarse_inputs = true;
+        for (int32_t i = 0; i < rows * K; i++) x[i] = nearbyintf(x[i]);
+        for (int32_t i = 0; i < K; i++) x[i] = 127.0f; /* the largest sums */
+        memset(w.q, -128, (size_t)K);
+        memset(w.q + (size_t)(N - 1) * (size_t)K, 127, (size_t)K);
+        pack_quantized(&w);
+        check_coarse(&w, x, rows);
+        release_memory();
+    }
+}
+
 /* Every pair of an input and a code, in every place of a group. */
 TEST(every_product_of_bytes)
 {

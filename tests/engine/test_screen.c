@@ -7,12 +7,13 @@
 
 enum { MAX_N = 3000, MAX_K = 300 };
 
-/* A matrix of floats, its coarse one, and one row of inputs. */
+/* A matrix as floats and as int8, and one row of inputs. */
 typedef struct world {
     int32_t N, K;
     float *weight, *bias; /* [N, K], [N] */
-    float *panels;
-    ferry_matrix matrix;
+    float *panels, *scales;
+    int8_t *codes;
+    ferry_matrix floats, int8;
     float x[MAX_K];
     bool masked[MAX_N];
 } world;
@@ -35,8 +36,25 @@ static world *new_world(int32_t N, int32_t K, bool bias)
     for (int32_t i = 0; i < N * K; i++) w->weight[i] = 0.05f * random_normal();
     for (int32_t n = 0; n < N; n++) w->bias[n] = 0.2f * random_normal();
     for (int32_t k = 0; k < K; k++) w->x[k] = random_normal();
-    w->matrix = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
+    w->scales = new_memory((size_t)N * sizeof *w->scales);
+    w->codes = new_memory(ferry_codes_size(N, K));
+    w->floats = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
+    w->int8 = (ferry_matrix){.N = N, .K = K, .codes = w->codes, .scales = w->scales, .bias = w->floats.bias};
     return w;
+}
+
+/* Both matrices from the weights. */
+static void pack(const world *w)
+{
+    int8_t rows[FERRY_LANES * MAX_K];
+    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
+    for (int32_t first = 0; first < w->N; first += FERRY_LANES) {
+        const int32_t count = w->N - first < FERRY_LANES ? w->N - first : FERRY_LANES;
+        for (int32_t n = 0; n < count; n++)
+            ferry_codes_quantize(w->weight + (size_t)(first + n) * (size_t)w->K, w->K, rows + n * w->K,
+                                 &w->scales[first + n]);
+        ferry_codes_pack(w->codes + ferry_codes_size(first, w->K), rows, count, w->K);
+    }
 }
 
 typedef struct answer {
@@ -45,33 +63,38 @@ typedef struct answer {
     float logit;
 } answer;
 
-/* What the screen says, after columns that came in two parts. */
-static answer ask(const ferry_kernels *k, const world *w, ferry_context *context, const ferry_screen *screen)
+/* What the screen says, after columns that came in two parts; the row has neighbors. */
+static answer ask(const world *w, ferry_context *context, const ferry_screen *screen)
 {
+    enum { ROWS = 3, ROW = 1 };
     ferry_inputs inputs;
-    float values[FERRY_SCREENED], *logits = new_memory((size_t)w->N * sizeof *logits);
+    float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
+    float values[FERRY_SCREENED], *logits = new_memory((size_t)ROWS * (size_t)w->N * sizeof *logits);
     int32_t columns[FERRY_SCREENED];
     ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
-    CHECK(ferry_inputs_prepare(context, &(ferry_rows){w->x, 1, NULL}, &screen->coarse, &inputs, &error));
+    for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == ROW ? 1 : 0.3f);
+    CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, ROWS, NULL}, &screen->coarse, &inputs, &error));
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
         const ferry_matrix part = ferry_matrix_columns(&screen->coarse, first, count);
         CHECK(ferry_inputs_multiply(context, logits, &inputs, &part, &error));
+        float *row = logits + ROW * count;
         for (int32_t n = 0; n < count; n++)
-            if (w->masked[first + n]) logits[n] = -INFINITY;
-        k->add_top(&top, logits, count, first);
+            if (w->masked[first + n]) row[n] = -INFINITY;
+        context->kernels->add_top(&top, row, count, first);
     }
     answer a;
-    a.told = ferry_screen_resolve(screen, k, w->x, inputs.quantized.factors[0], &top, &a.column, &a.logit);
+    CHECK(ferry_screen_resolve(screen, context, w->x, &inputs.quantized, ROW, &top, &a.told, &a.column, &a.logit,
+                               &error));
     return a;
 }
 
 /* What all logits say. */
-static answer know(const ferry_kernels *k, const world *w)
+static answer know(const world *w, ferry_context *context, const ferry_matrix *matrix)
 {
     float *logits = new_memory((size_t)w->N * sizeof *logits);
-    k->product(logits, (size_t)w->N, w->x, (size_t)w->K, 1, w->panels, w->K, w->N, w->matrix.bias);
+    CHECK(ferry_linear(context, logits, &(ferry_rows){w->x, 1, NULL}, matrix, &error));
     answer a = {true, -1, -INFINITY};
     for (int32_t n = 0; n < w->N; n++) {
         if (w->masked[n] || !(logits[n] > a.logit)) continue;
@@ -81,17 +104,25 @@ static answer know(const ferry_kernels *k, const world *w)
     return a;
 }
 
-/* Whether the screens of the world could tell, on all ISAs; if so they told the truth. */
-static bool check(const world *w)
+static answer know_in_plain(const world *w, const ferry_matrix *matrix)
+{
+    ferry_context context = {.kernels = ferry_kernels_find("plain")};
+    const answer a = know(w, &context, matrix);
+    ferry_arena_destroy(&context.arena);
+    return a;
+}
+
+/* Whether the screens of a matrix of the world could tell, on all ISAs; if so they told the truth. */
+static bool check(const world *w, const ferry_matrix *matrix)
 {
     bool told = true;
-    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
+    pack(w);
     EACH_ISA(k)
     {
         ferry_screen screen;
         ferry_context context = {.kernels = *k};
-        CHECK(ferry_screen_create(&w->matrix, &context, &screen, &error));
-        const answer said = ask(*k, w, &context, &screen), true_one = know(*k, w);
+        CHECK(ferry_screen_create(matrix, &context, &screen, &error));
+        const answer said = ask(w, &context, &screen), true_one = know(w, &context, matrix);
         told = told && said.told;
         if (said.told) {
             assert_int_equal(said.column, true_one.column);
@@ -106,19 +137,23 @@ static bool check(const world *w)
 RANDOM_TEST(test_ordinary_numbers)
 {
     static const int32_t widths[] = {1, 3, 16, 63, 64, 130, 255, 256, 300};
-    int32_t told = 0, asked = 0;
+    int32_t told = 0, told_int8 = 0, asked = 0;
     for (int32_t i = 0; i < 120; i++) {
         world *w = new_world(1 + (int32_t)(fabsf(random_between(-1, 1)) * (MAX_N - 1)), widths[i % 9], i % 2 == 0);
         const float size = powf(10, (float)(i % 7 - 3));
         for (int32_t k = 0; k < w->K; k++) w->x[k] *= size;
         if (i % 5 == 4)
             for (int32_t n = 0; n < w->N; n++) w->masked[n] = random_between(-1, 1) > 0;
-        told += w->K >= 63 && check(w);
-        asked += w->K >= 63;
-        if (w->K < 63) check(w); /* a vocabulary in so few dimensions is crowded */
+        const bool floats = check(w, &w->floats), int8 = check(w, &w->int8);
+        if (w->K >= 63) { /* a vocabulary in fewer dimensions is crowded */
+            told += floats;
+            told_int8 += int8;
+            asked++;
+        }
         release_memory();
     }
     assert_true(told * 10 > asked * 9);
+    assert_true(told_int8 * 10 > asked * 4); /* of random columns, many are near the best */
 }
 
 /* Equal rows have equal logits: the lowest id wins. And twins that differ in their last bits. */
@@ -131,10 +166,11 @@ RANDOM_TEST(test_equals)
         for (size_t k = 0; k < K; k++) w->weight[(size_t)second * K + k] = 0.2f * w->x[k];
         memcpy(w->weight + (size_t)first * K, w->weight + (size_t)second * K, K * sizeof *w->weight);
         w->bias[first] = w->bias[second] = 0.25f;
-        assert_true(check(w));
-        assert_int_equal(know(ferry_kernels_find("plain"), w).column, first);
+        assert_true(check(w, &w->floats) && check(w, &w->int8));
+        assert_int_equal(know_in_plain(w, &w->floats).column, first);
+        assert_int_equal(know_in_plain(w, &w->int8).column, first);
         w->weight[(size_t)(i % 2 == 0 ? first : second) * K + 5] *= 1 + 0x1p-22f;
-        assert_true(check(w));
+        assert_true(check(w, &w->floats));
         release_memory();
     }
 }
@@ -149,8 +185,8 @@ RANDOM_TEST(test_equals_out_of_order)
         w->weight[9 * 64 + k] = 0.75f;
         w->weight[20 * 64 + k] = k % 2 == 0 ? 1.0f : 0.5f; /* 63.5 steps, which become 64 */
     }
-    assert_true(check(w));
-    assert_int_equal(know(ferry_kernels_find("plain"), w).column, 9);
+    assert_true(check(w, &w->floats));
+    assert_int_equal(know_in_plain(w, &w->floats).column, 9);
     release_memory();
 }
 
@@ -159,19 +195,19 @@ enum { BEST, SECOND, FILLERS }; /* columns */
 /* The best column's coarse logit is too small by nearly as much as the bound allows; the others' are exact. Between
  * that and the second best are so many others that the best is not among those that are known: a screen that uses
  * a smaller bound takes the second for the best. */
-static void check_misleading(world *w, float too_small, float weight_unit, float input_unit)
+static void check_misleading(world *w, const ferry_matrix *matrix, float too_small, float weight_unit, float input_unit)
 {
     for (int32_t k = 0; k < w->K; k++) {
         w->x[k] *= input_unit;
         w->weight[BEST * w->K + k] *= weight_unit;
     }
     for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = -1e9f;
-    ferry_panels_pack(w->panels, w->weight, w->N, w->K);
-    const answer best = know(ferry_kernels_find("plain"), w);
+    pack(w);
+    const answer best = know_in_plain(w, matrix);
     const float unit = weight_unit * input_unit;
     for (int32_t n = SECOND; n < w->N; n++) w->bias[n] = best.logit - unit * (n == SECOND ? 0.01f : 0.98f * too_small);
-    assert_int_equal(know(ferry_kernels_find("plain"), w).column, BEST);
-    assert_false(check(w));
+    assert_int_equal(know_in_plain(w, matrix).column, BEST);
+    assert_false(check(w, matrix));
 }
 
 static world *new_misleading_world(void)
@@ -196,7 +232,7 @@ RANDOM_TEST(test_coarse_weights)
             w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
             w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
         }
-        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        check_misleading(w, &w->floats, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
         release_memory();
     }
 }
@@ -210,7 +246,22 @@ RANDOM_TEST(test_coarse_inputs)
             w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 0.45f / 127 : -0.45f / 127; /* the step is 1/127 */
             w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
         }
-        check_misleading(w, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        check_misleading(w, &w->floats, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        release_memory();
+    }
+}
+
+/* All coarse inputs but one are 0 instead of 3 or -3, which is as far as the errors of equal inputs get; the largest is
+ * 7 too small. */
+RANDOM_TEST(test_coarse_inputs_of_int8)
+{
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 3.0f / 127 : -3.0f / 127;
+            w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
+        }
+        check_misleading(w, &w->int8, (3 * (float)(w->K - 1) + 7) / 127, units[u].weight, units[u].input);
         release_memory();
     }
 }
@@ -226,8 +277,10 @@ RANDOM_TEST(test_extremes)
             if (place == 1) w->weight[77 * w->K + 3] = extremes[i];
             if (place == 2) w->bias[77] = extremes[i];
             for (int32_t k = 0; place == 3 && k < w->K; k++) w->x[k] = extremes[i] * random_between(-1, 1);
-            const bool told = check(w);
+            const bool told = check(w, &w->floats);
             if (place < 2 && i < 3) assert_false(told);
+            if (place != 1) check(w, &w->int8); /* no number has no code */
+            if (place == 0 && i < 3) assert_false(check(w, &w->int8));
             release_memory();
         }
     }
@@ -237,13 +290,14 @@ RANDOM_TEST(test_extremes)
         world *w = new_world(200, 64, false);
         for (int32_t k = 0; k < w->N * w->K; k++) w->weight[k] *= sizes[i][0];
         for (int32_t k = 0; k < w->K; k++) w->x[k] *= sizes[i][1];
-        check(w);
+        check(w, &w->floats);
+        check(w, &w->int8);
         release_memory();
     }
     world *w = new_world(200, 64, true);
     for (int32_t n = 0; n < w->N; n++) w->masked[n] = true;
-    assert_true(check(w)); /* that there is nothing */
+    assert_true(check(w, &w->floats) && check(w, &w->int8)); /* that there is nothing */
     for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
-    assert_true(check(w));
+    assert_true(check(w, &w->floats) && check(w, &w->int8));
     release_memory();
 }
