@@ -66,8 +66,9 @@ void *ferry_large_alloc(size_t size);
 
 /* Asks the system to let this process use AMX's tiles; whether it does. */
 bool ferry_permit_tiles(void);
-/* Whether an AArch64 processor has dot products of int8 (FEAT_DotProd). */
+/* Whether an AArch64 processor has dot products of int8 (FEAT_DotProd); products of matrices of int8 (FEAT_I8MM). */
 bool ferry_has_dot_products(void);
+bool ferry_has_matrix_products(void);
 
 /* A function of the shared library `library` ("libm.so.6"), which is loaded if necessary and stays. NULL if there is
  * none; the caller converts it to its type. */

@@ -170,14 +170,32 @@ bool ferry_permit_tiles(void)
 #endif
 }
 
+#if defined(__APPLE__)
+static bool has_feature(const char *name)
+{
+    int has = 0;
+    size_t size = sizeof has;
+    return sysctlbyname(name, &has, &size, NULL, 0) == 0 && has != 0;
+}
+#endif
+
 bool ferry_has_dot_products(void)
 {
 #if defined(__aarch64__) && defined(__linux__)
     return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #elif defined(__APPLE__)
-    int has = 0;
-    size_t size = sizeof has;
-    return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, NULL, 0) == 0 && has != 0;
+    return has_feature("hw.optional.arm.FEAT_DotProd");
+#else
+    return false;
+#endif
+}
+
+bool ferry_has_matrix_products(void)
+{
+#if defined(__aarch64__) && defined(__linux__)
+    return (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0;
+#elif defined(__APPLE__)
+    return has_feature("hw.optional.arm.FEAT_I8MM");
 #else
     return false;
 #endif

@@ -139,6 +139,12 @@ bool ferry_has_dot_products(void)
     return IsProcessorFeaturePresent(DOT_PRODUCTS);
 }
 
+bool ferry_has_matrix_products(void)
+{
+    enum { MATRIX_PRODUCTS = 66 }; /* PF_ARM_V82_I8MM_INSTRUCTIONS_AVAILABLE, likewise */
+    return IsProcessorFeaturePresent(MATRIX_PRODUCTS);
+}
+
 /* ---- libraries ---- */
 
 ferry_function *ferry_library_function(const char *library, const char *name)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Other systems: Windows (clang and MinGW-w64; its programs run under Wine), Linux with musl, macOS on ARM (both by zig;
-# what is made for macOS is only looked at). tests/systems.sh BUILD_DIRECTORY ZIG [SYSTEM…]
+# what is made for macOS is only looked at). Only if it is named: "arm", Linux on ARM with musl, which runs under QEMU.
+# tests/systems.sh BUILD_DIRECTORY ZIG [SYSTEM…]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath -m "$1")
@@ -26,9 +27,9 @@ wrap()
     export FERRY_ZIG=$build/$1-zig
     mkdir -p "$FERRY_ZIG"
     # shellcheck disable=SC2016 # for the script that is written
-    # zig has its own names for processors; the one that it takes for macOS on ARM, Apple's M1, has dot products.
+    # zig has its own names for processors, and adds features to them as others do to architectures.
     for tool in cc c++; do
-        printf '#!/bin/bash\nfor a; do [[ $a == -march=* ]] || set -- "$@" "$a"; shift; done\nexec %s %s -target %s "$@"\n' \
+        printf '#!/bin/bash\nfor a; do set -- "$@" "${a/#-march=armv8.2-a/-mcpu=baseline}"; shift; done\nexec %s %s -target %s "$@"\n' \
             "$zig" "$tool" "$1" > "$FERRY_ZIG/$tool"
     done
     for tool in ar ranlib; do printf '#!/bin/sh\nexec %s %s "$@"\n' "$zig" "$tool" > "$FERRY_ZIG/$tool"; done
@@ -150,7 +151,7 @@ run_musl()
 
 build_macos()
 {
-    local dylib=$build/macos/all/libferry.dylib
+    local dylib=$build/macos/all/libferry.dylib isa feature
     wrap aarch64-macos
     make_needs macos
     configure macos -DFERRY_PROGRAM=OFF
@@ -158,15 +159,43 @@ build_macos()
     # zig's linker does not read the list of exports, so that C++'s operators for memory and its own names come along.
     llvm-nm -gU "$dylib" | awk '$3 !~ /^__(Zn[aw]|Zd[al]|_dso_handle|mh_dylib_header)/ { print $3 }' | sed 's/^_//' |
         check_exports macos
-    # Dot products: their kernels are there, and macOS is asked whether the processor has them.
-    llvm-nm "$build/macos/all/libferry.a" 2> /dev/null | grep 'T _ferry_product_i8_neon_dotprod$' > /dev/null ||
-        fail "macOS: no kernels with dot products"
-    grep -qa 'hw\.optional\.arm\.FEAT_DotProd' "$dylib" || fail "macOS: does not ask for dot products"
+    # Dot products, and those of matrices: their kernels are there, and macOS is asked whether the processor has them.
+    for isa in neon_dotprod neon_i8mm; do
+        llvm-nm "$build/macos/all/libferry.a" 2> /dev/null | grep "T _ferry_product_i8_$isa\$" > /dev/null ||
+            fail "macOS: no kernels for $isa"
+    done
+    for feature in DotProd I8MM; do
+        grep -qa "hw\.optional\.arm\.FEAT_$feature" "$dylib" || fail "macOS: does not ask for FEAT_$feature"
+    done
 }
 
 run_macos()
 {
     echo "macos: compiled and linked; nothing here runs it"
+}
+
+build_arm()
+{
+    wrap aarch64-linux-musl
+    make_needs arm
+    configure arm -DCMAKE_EXE_LINKER_FLAGS=-static
+    make arm ferry
+}
+
+run_arm()
+{
+    local text="Good morning! Where is the station? I have never seen such a big dog." cpu isa
+    rm -f "$build/arm/int8.gguf"
+    build/ferry convert models/pretrained/tatoeba-en-de.gguf --type int8 -o "$build/arm/int8.gguf" > /dev/null
+    FERRY_ISA=plain build/ferry translate -m "$build/arm/int8.gguf" "$text" > "$build/arm/expected"
+    for cpu in cortex-a72 neoverse-n1 max; do
+        qemu-aarch64 -cpu $cpu "$build/arm/all/ferry" translate -m "$build/arm/int8.gguf" "$text" |
+            cmp - "$build/arm/expected" || fail "ARM: $cpu translated otherwise"
+    done
+    for isa in plain neon neon_dotprod neon_i8mm; do
+        FERRY_ISA=$isa qemu-aarch64 -cpu max "$build/arm/all/ferry" translate -m "$build/arm/int8.gguf" "$text" |
+            cmp - "$build/arm/expected" || fail "ARM: $isa translated otherwise"
+    done
 }
 
 for system in "$@"; do

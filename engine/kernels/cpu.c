@@ -60,7 +60,8 @@ static bool has_avx_vnni(void)
 ferry_cpu_level ferry_cpu_detect(void)
 {
 #if defined(__aarch64__)
-    return ferry_has_dot_products() ? FERRY_CPU_NEON_DOTPROD : FERRY_CPU_NEON;
+    if (!ferry_has_dot_products()) return FERRY_CPU_NEON;
+    return ferry_has_matrix_products() ? FERRY_CPU_NEON_I8MM : FERRY_CPU_NEON_DOTPROD;
 #else
     return FERRY_CPU_PLAIN;
 #endif

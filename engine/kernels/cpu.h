@@ -15,7 +15,8 @@
     ISA(amx, AMX, avx512, true, false) /* tiles of int8, which the process is permitted to use */
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
     ISA(neon, NEON, neon, false, false)                                                                                \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, true, false)
+    ISA(neon_dotprod, NEON_DOTPROD, neon, true, false)                                                                 \
+    ISA(neon_i8mm, NEON_I8MM, neon, true, false) /* products of matrices of int8 */
 
 /* "plain, avx2, …" */
 #define FERRY_ISA_NEXT_NAME(name, LEVEL, rest, fast, coarse) ", " #name

@@ -72,33 +72,58 @@ INLINE int_vec round_coarsely(int_vec integers, row_lanes *row)
     return coarse;
 }
 
-/* 16 integers x̂ of x·factor. Adding 1.5·2^23 rounds to the nearest integer, ties to even, and leaves it in the low
- * bits.
- */
+/* The nearest integers, ties to even. Adding 1.5·2^23 rounds, and leaves the integer in the low bits. */
+INLINE int_vec nearest(vec x)
+{
+#if defined(FERRY_NEON)
+    return vcvtnq_s32_f32(x);
+#else
+    const float shift = 0x1.8p23f;
+    return (int_vec)(x + shift) - (int_vec)((vec){0} + shift);
+#endif
+}
+
+/* 16 integers x̂ of x·factor. */
 INLINE void round_lanes(int_vec *integers, const float *x, float factor, row_lanes *row)
 {
-    const float shift = 0x1.8p23f;
-    const int_vec shift_bits = (int_vec)((vec){0} + shift);
     UNROLL for (int v = 0; v < PARTS; v++)
     {
         const vec values = load(x + v * WIDTH);
-        integers[v] = (int_vec)(clamp(values * factor) + shift) - shift_bits;
+        integers[v] = nearest(clamp(values * factor));
         if (row->coarse) integers[v] = round_coarsely(integers[v], row);
         row->nans |= values != values;
     }
 }
 
+/* The low bytes of 16 integers. */
+INLINE void store_bytes(int8_t *bytes, const int_vec *integers)
+{
+#if defined(FERRY_NEON)
+    const int16x8_t low = vuzp1q_s16((int16x8_t)integers[0], (int16x8_t)integers[1]);
+    const int16x8_t high = vuzp1q_s16((int16x8_t)integers[2], (int16x8_t)integers[3]);
+    vst1q_s8(bytes, vuzp1q_s8((int8x16_t)low, (int8x16_t)high));
+#elif WIDTH == 8
+    /* Instructions pack the halves of a register side by side. */
+    const __m256i halves = _mm256_packs_epi32((__m256i)integers[0], (__m256i)integers[1]);
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi16(halves, halves), _MM_SHUFFLE(3, 1, 2, 0));
+    _mm_storeu_si128((__m128i *)(void *)bytes,
+                     _mm_shuffle_epi32(_mm256_castsi256_si128(packed), _MM_SHUFFLE(3, 1, 2, 0)));
+#else
+    typedef int8_t narrow __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        *(narrow *)(bytes + v * WIDTH) = __builtin_convertvector(integers[v], narrow);
+    }
+#endif
+}
+
 /* Their codes. */
 INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
 {
-    typedef int8_t bytes __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
     int_vec integers[PARTS];
     round_lanes(integers, x, factor, row);
-    UNROLL for (int v = 0; v < PARTS; v++)
-    {
-        row->sums += integers[v];
-        *(bytes *)(codes + v * WIDTH) = __builtin_convertvector(integers[v], bytes);
-    }
+    UNROLL for (int v = 0; v < PARTS; v++) row->sums += integers[v];
+    store_bytes(codes, integers);
 }
 
 /* The last 16 codes, from `count` inputs and padded with zeros; returns their sum, which `row` does not have. */
@@ -124,25 +149,24 @@ INLINE int32_t add_lanes(int_vec sums)
     return sum;
 }
 
-/* Row x [K] of a block of several, whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantize_groups(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
+/* Row x [K] of a block of several, whose steps are `stride` bytes apart; returns Σ x̂. */
+static int32_t quantize_steps(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
     int32_t k = 0, sum = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
         quantize_lanes(lanes, x + k, factor, row);
-        for (int l = 0; l < FERRY_LANES; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
+        for (int l = 0; l < FERRY_LANES; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
         sum = quantize_edge(lanes, x + k, K - k, factor, row);
-        for (int l = 0; l < K - k; l += GROUP, codes += stride) memcpy(codes, lanes + l, GROUP);
+        for (int l = 0; l < K - k; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     return sum + add_lanes(row->sums);
 }
 
-/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. Bytes past K may be anything: the codes that they are
- * multiplied by are 0. */
+/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. */
 static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
     int32_t k = 0, sum = 0;
@@ -213,16 +237,16 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
         sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, &lanes);
     } else {
         const block part = block_of_row(rows, row);
-        const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
 #if defined(PAIRS)
         if (has_pairs(inputs)) {
+            const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
             int8_t *pairs = inputs->codes + ((size_t)part.first * groups + (size_t)(row - part.first)) * PAIRS_GROUP;
             sum = quantize_pairs(pairs, (size_t)part.rows * PAIRS_GROUP, x, K, factor, &lanes);
         } else
 #endif
         {
-            int8_t *codes = inputs->codes + (size_t)part.first * groups * GROUP + (row - part.first) * GROUP;
-            sum = quantize_groups(codes, (size_t)part.rows * GROUP, x, K, factor, &lanes);
+            int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K) + (row - part.first) * INPUTS;
+            sum = quantize_steps(codes, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
         }
     }
     inputs->sums[row] = sum;

@@ -2,9 +2,9 @@
  *
  * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
  * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For
- * avx512vnni and neon_dotprod only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and product_amx.c:
- * the other kernels are those of avx512, or neon. avx2 alone has product_pairs.c. As every AArch64 has NEON, FERRY_NEON
- * distinguishes neon from plain.
+ * avx512vnni, neon_dotprod and neon_i8mm only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and
+ * product_amx.c: the other kernels are those of avx512, or neon. avx2 alone has product_pairs.c. As every AArch64 has
+ * NEON, FERRY_NEON distinguishes neon from plain.
  */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H

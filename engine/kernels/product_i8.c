@@ -3,7 +3,7 @@
  *
  * Inputs are stored in blocks of rows (product_i8.h), in the order in which a tile reads them:
  *
- *     block: [⌈K/4⌉][rows of the block][4]
+ *     block: [⌈K/4⌉][rows of the block][4]        (ARM's: product_arm.h)
  *     panel: [⌈K/4⌉][16 outputs][4]               acc[i, n] += Σ_(4 inputs) x̂[i, k]·q[n, k]
  *
  * A tile, a block by some panels over all of K, keeps its sums in registers. The loops around it, from the outside:
@@ -13,6 +13,15 @@
 
 #define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
 
+/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step. */
+typedef struct ahead {
+    const int8_t *at;
+    size_t step;
+} ahead;
+
+#if defined(FERRY_NEON)
+#include "product_arm.h" /* the sums of a tile */
+#else
 /* ---- one step: 4 inputs of a row by 4 inputs of WIDTH outputs ---- */
 
 /* For every ISA: its tiles; `inputs` and `weights`, its instructions' operands for 4 inputs of a row and for the codes
@@ -118,40 +127,6 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
     __m256i pairs = _mm256_maddubs_epi16(w.sizes, _mm256_sign_epi8(x, w.codes));
     return (sum_vec)_mm256_add_epi32((__m256i)acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
-#elif defined(FERRY_NEON)
-#define OFFSET 0
-typedef int8x16_t inputs;
-typedef int8x16_t weights;
-
-INLINE inputs load_inputs(const int8_t *x)
-{
-    return vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
-}
-
-INLINE weights load_weights(const int8_t *w)
-{
-    return vld1q_s8(w);
-}
-
-#if defined(__ARM_FEATURE_DOTPROD)
-#define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
-#define CHAINS(rows, panels) ((rows) * (panels) > 2 ? 1 : 4 / ((rows) * (panels)))
-
-INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
-{
-    return (sum_vec)vdotq_s32((int32x4_t)acc, w, x);
-}
-#else
-/* In pairs: at most 2·128·127 < 2^15. */
-#define TILES(TILE) TILES_UP_TO_4(TILE, 1)
-#define CHAINS(rows, panels) 1
-
-INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
-{
-    int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)), vmull_high_s8(w, x));
-    return (sum_vec)vpadalq_s16((int32x4_t)acc, pairs);
-}
-#endif
 #else
 /* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
@@ -187,15 +162,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 }
 #endif
 
-#define MAX_SUMS 28 /* vectors of sums in any tile, all chains */
-
-/* ---- product ---- */
-
-/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step. */
-typedef struct ahead {
-    const int8_t *at;
-    size_t step;
-} ahead;
+/* ---- the sums of a tile ---- */
 
 /* acc[r, v] += the products of one group of inputs; panels are panel_size apart. */
 INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, size_t panel_size)
@@ -244,6 +211,11 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
     }
 }
+#endif
+
+/* ---- product ---- */
+
+#define MAX_SUMS 48 /* vectors of sums in any tile, all chains */
 
 INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows, int panels, int chains)
 {
@@ -253,7 +225,7 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead n
         acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
     }
     UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
-    accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * job->groups * GROUP,
+    accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * row_bytes(job->x->K),
                job->codes + (size_t)panel * job->panel_size, job->groups, next);
     UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
     finish_tile(job, row, panel, sums, rows, panels);

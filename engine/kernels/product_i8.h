@@ -20,6 +20,12 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 #elif WIDTH == 8 && !defined(__AVXVNNI__)
 #define PAIRS
 #endif
+#if defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
+#define DOT_PRODUCTS
+#endif
+#if defined(DOT_PRODUCTS) && defined(__ARM_FEATURE_MATMUL_INT8)
+#define MATRIX_PRODUCTS
+#endif
 
 INLINE int32_t four_bytes(const int8_t *x)
 {
@@ -31,19 +37,34 @@ INLINE int32_t four_bytes(const int8_t *x)
 /* ---- inputs ---- */
 
 /* Inputs are stored in blocks of at most TILE_ROWS rows, as equal as possible, in the order in which a tile reads them:
- * [⌈K/4⌉][rows of the block][4]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64]. For
- * product_pairs.c, from MIN_PAIRS_ROWS rows on, 4 inputs x̂ of a row are 16-bit integers in the order 0, 2, 1, 3, and
- * the row's sum is Σ x̂[2i]·x̂[2i + 1]. */
+ * [⌈K/INPUTS⌉][rows of the block][INPUTS]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64].
+ * For product_pairs.c, from MIN_PAIRS_ROWS rows on, 4 inputs x̂ of a row are 16-bit integers in the order 0, 2, 1, 3,
+ * and the row's sum is Σ x̂[2i]·x̂[2i + 1]. Bytes past K may be anything: the codes that they are multiplied by are 0. */
+#if defined(MATRIX_PRODUCTS)
+#define TILE_ROWS 12
+#define INPUTS 8
+#elif defined(DOT_PRODUCTS)
+#define TILE_ROWS 5
+#define INPUTS 16
+#elif defined(FERRY_NEON)
+#define TILE_ROWS 2
+#define INPUTS 8
+#else
+#define INPUTS GROUP
 #if WIDTH == 16
 #define TILE_ROWS 14
-#elif defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
-#define TILE_ROWS 5
 #elif defined(__AVXVNNI__)
 #define TILE_ROWS 6
-#elif WIDTH == 8 || defined(FERRY_NEON)
+#elif WIDTH == 8
 #define TILE_ROWS 4
 #else
 #define TILE_ROWS 2
+#endif
+#endif
+#if defined(MATRIX_PRODUCTS)
+#define ROW_STEP 2 /* rows of an instruction, which blocks do not separate */
+#else
+#define ROW_STEP 1
 #endif
 #define AMX_INPUTS 64  /* of a tile */
 #define MIN_AMX_ROWS 4 /* fewer leave too much of a tile empty */
@@ -75,17 +96,24 @@ INLINE int32_t count_blocks(int32_t rows)
 /* Block b of `rows` rows. */
 INLINE block input_block(int32_t rows, int32_t b)
 {
-    int32_t count = count_blocks(rows), size = rows / count,
-            larger = rows % count; /* number of blocks with one row more */
-    return (block){.first = b * size + (b < larger ? b : larger), .rows = size + (b < larger)};
+    int32_t steps = (rows + ROW_STEP - 1) / ROW_STEP, count = count_blocks(rows), size = steps / count,
+            larger = steps % count; /* number of blocks with one step more */
+    int32_t first = (b * size + (b < larger ? b : larger)) * ROW_STEP, most = (size + (b < larger)) * ROW_STEP;
+    return (block){.first = first, .rows = rows - first < most ? rows - first : most};
 }
 
 /* The block that contains a row. */
 INLINE block block_of_row(int32_t rows, int32_t row)
 {
-    int32_t count = count_blocks(rows), size = rows / count, larger = rows % count;
-    int32_t b = row < larger * (size + 1) ? row / (size + 1) : (row - larger) / size;
-    return input_block(rows, b);
+    int32_t steps = (rows + ROW_STEP - 1) / ROW_STEP, count = count_blocks(rows), size = steps / count,
+            larger = steps % count, step = row / ROW_STEP;
+    return input_block(rows, step < larger * (size + 1) ? step / (size + 1) : (step - larger) / size);
+}
+
+/* Bytes of the inputs of a row in a block. */
+INLINE size_t row_bytes(int32_t K)
+{
+    return ((size_t)K + INPUTS - 1) / INPUTS * INPUTS;
 }
 
 /* ---- product ---- */

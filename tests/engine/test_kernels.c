@@ -207,26 +207,29 @@ RANDOM_TEST(tables_are_found_by_name)
     assert_int_equal(ferry_kernels_find("avx512") != NULL, avx512);
 #elif defined(__aarch64__)
     assert_non_null(ferry_kernels_find("neon"));
-    assert_string_equal(ferry_kernels_available()[1 + (ferry_kernels_find("neon_dotprod") != NULL)]->isa, "plain");
+    const int others = (ferry_kernels_find("neon_dotprod") != NULL) + (ferry_kernels_find("neon_i8mm") != NULL);
+    assert_string_equal(ferry_kernels_available()[1 + others]->isa, "plain");
 #endif
 }
 
 /* The best ones first, on this machine and in the list of all. */
 RANDOM_TEST(tables_are_in_order)
 {
-    static const char *const best_first[] = {"neon_dotprod", "neon",    "amx",  "avx512vnni",
-                                             "avx512",       "avxvnni", "avx2", "plain"};
+    static const char *const best_first[] = {"neon_i8mm", "neon_dotprod", "neon", "amx",  "avx512vnni",
+                                             "avx512",    "avxvnni",      "avx2", "plain"};
     const ferry_kernels *const *available = ferry_kernels_available();
     for (int32_t i = 0; i < COUNT(best_first); i++)
         if (*available != NULL && strcmp((*available)->isa, best_first[i]) == 0) available++;
     assert_null(*available);
-    assert_string_equal(FERRY_ISA_NAMES, "plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod");
+    assert_string_equal(FERRY_ISA_NAMES,
+                        "plain, avx2, avxvnni, avx512, avx512vnni, amx, neon, neon_dotprod, neon_i8mm");
 #if defined(__x86_64__)
     assert_true(FERRY_CPU_PLAIN < FERRY_CPU_AVX2 && FERRY_CPU_AVX2 < FERRY_CPU_AVX_VNNI &&
                 FERRY_CPU_AVX_VNNI < FERRY_CPU_AVX512 && FERRY_CPU_AVX512 < FERRY_CPU_AVX512_VNNI &&
                 FERRY_CPU_AVX512_VNNI < FERRY_CPU_AMX);
 #elif defined(__aarch64__)
-    assert_true(FERRY_CPU_PLAIN < FERRY_CPU_NEON && FERRY_CPU_NEON < FERRY_CPU_NEON_DOTPROD);
+    assert_true(FERRY_CPU_PLAIN < FERRY_CPU_NEON && FERRY_CPU_NEON < FERRY_CPU_NEON_DOTPROD &&
+                FERRY_CPU_NEON_DOTPROD < FERRY_CPU_NEON_I8MM);
 #endif
 }
 

@@ -478,10 +478,13 @@ TEST(tables_for_int8_are_found)
     assert_int_equal(vnni != NULL, avx512 != NULL && __builtin_cpu_supports("avx512vnni"));
 #endif
     const ferry_kernels *neon = ferry_kernels_find("neon"), *dotprod = ferry_kernels_find("neon_dotprod");
+    const ferry_kernels *i8mm = ferry_kernels_find("neon_i8mm");
     if (dotprod != NULL) {
-        assert_ptr_equal(ferry_kernels_find(NULL), dotprod);
+        assert_ptr_equal(ferry_kernels_find(NULL), i8mm != NULL ? i8mm : dotprod);
         assert_ptr_equal(dotprod->product, neon->product);
         assert_ptr_not_equal(dotprod->product_i8, neon->product_i8);
+        if (i8mm != NULL) assert_ptr_equal(i8mm->product, neon->product);
+        if (i8mm != NULL) assert_ptr_not_equal(i8mm->product_i8, dotprod->product_i8);
         return;
     }
     const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx_vnni = ferry_kernels_find("avxvnni");

@@ -99,14 +99,17 @@ static const bench_peaks table[] = {
 #elif defined(__aarch64__)
 #define FMA(acc, factor) vfmaq_f32(acc, factor, factor)
 #define SDOT(acc, factor) vdotq_s32(acc, vreinterpretq_s8_s32(factor), vreinterpretq_s8_s32(factor))
+#define SMMLA(acc, factor) vmmlaq_s32(acc, vreinterpretq_s8_s32(factor), vreinterpretq_s8_s32(factor))
 DEFINE_PEAK(peak_mul_add, , four_floats, HALVES, 4, MUL_ADD, "w")
 DEFINE_PEAK(peak_fma, , float32x4_t, vdupq_n_f32(0.5f), 4, FMA, "w")
 DEFINE_PEAK(peak_sdot, __attribute__((target("arch=armv8.2-a+dotprod"))), int32x4_t, vdupq_n_s32(3), 16, SDOT, "w")
+DEFINE_PEAK(peak_smmla, __attribute__((target("arch=armv8.2-a+i8mm"))), int32x4_t, vdupq_n_s32(3), 32, SMMLA, "w")
 
 static const bench_peaks table[] = {
     {"plain", {"mul_add", peak_mul_add}, {{NULL, NULL}}},
     {"neon", {"fma", peak_fma}, {{NULL, NULL}}},
     {"neon_dotprod", {"fma", peak_fma}, {{"sdot", peak_sdot}}},
+    {"neon_i8mm", {"fma", peak_fma}, {{"smmla", peak_smmla}}},
     {NULL, {NULL, NULL}, {{NULL, NULL}}},
 };
 #else

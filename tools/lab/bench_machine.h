@@ -6,7 +6,7 @@
 
 /* The instruction, or the few instructions, that a product consists of. */
 typedef struct bench_peak {
-    const char *name; /* "fma", "mul_add"; "maddubs", "vnni", "amx", "sdot"; NULL: unknown */
+    const char *name; /* "fma", "mul_add"; "maddubs", "vnni", "amx", "sdot", "smmla"; NULL: unknown */
     /* Multiplications (each with its addition) per second, in independent chains that run for part of a millisecond. */
     double (*measure)(void);
 } bench_peak;
