@@ -70,31 +70,36 @@ static void add_block(sum_vec *sums, int32_t rows, const int8_t *x, const widene
     }
 }
 
-/* Blocks first … end - 1 of rows by one panel. */
-static void multiply_panel(const product *job, widened *w, int32_t panel, int32_t first, int32_t end)
+/* Some blocks of rows. */
+typedef struct part {
+    block blocks[PART_BLOCKS];
+    int32_t count;
+} part;
+
+/* A part of the rows by one panel. */
+static void multiply_panel(const product *job, widened *w, const part *p, int32_t panel)
 {
     sum_vec sums[PART_BLOCKS][TILE_ROWS * PARTS] = {{{0}}};
-    const int8_t *codes = job->codes + (size_t)panel * job->panel_size, *codes_end = job->codes + job->codes_size;
+    const int8_t *codes = job->codes + (size_t)panel * job->panel_size, *end = job->codes + job->codes_size;
     memset(w->products, 0, sizeof w->products);
     for (size_t done = 0, groups; done < job->groups; done += groups) {
         groups = job->groups - done < PART_GROUPS ? job->groups - done : PART_GROUPS;
         widen(w, codes, groups);
         codes += groups * PANEL_GROUP;
-        const int8_t *next = codes;
-        for (int32_t b = first; b < end; b++) {
-            const block rows = input_block(job->x->rows, b);
+        const size_t share = groups * PANEL_GROUP / (size_t)p->count; /* of the next groups, which a block prefetches */
+        const int8_t *next = codes, *stop = codes + share;
+        for (int32_t b = 0; b < p->count; b++, stop += share) {
+            const block rows = p->blocks[b];
             const size_t at = (size_t)rows.first * job->groups + done * (size_t)rows.rows;
-            for (const int8_t *stop = codes + groups * PANEL_GROUP / (size_t)(end - first) * (size_t)(b - first + 1);
-                 next < stop && next < codes_end; next += LINE)
-                __builtin_prefetch(next, 0, 2);
-            add_block(sums[b - first], rows.rows, job->x->codes + at * PAIRS_GROUP, w, groups);
+            for (; next < stop && next < end; next += LINE) __builtin_prefetch(next, 0, 2);
+            add_block(sums[b], rows.rows, job->x->codes + at * PAIRS_GROUP, w, groups);
         }
     }
-    for (int32_t b = first; b < end; b++) {
-        const block rows = input_block(job->x->rows, b);
+    for (int32_t b = 0; b < p->count; b++) {
+        const block rows = p->blocks[b];
         for (int32_t i = 0; i < rows.rows * PARTS; i++)
-            sums[b - first][i] -= (uint32_t)job->x->sums[rows.first + i / PARTS] + w->products[i % PARTS];
-        finish_tile(job, rows.first, panel, sums[b - first], rows.rows, 1);
+            sums[b][i] -= (uint32_t)job->x->sums[rows.first + i / PARTS] + w->products[i % PARTS];
+        finish_tile(job, rows.first, panel, sums[b], rows.rows, 1);
     }
 }
 
@@ -102,8 +107,10 @@ void ferry_product_pairs(const product *job)
 {
     const int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES), blocks = count_blocks(job->x->rows);
     widened w;
-    for (int32_t first = 0; first < blocks; first += PART_BLOCKS) {
-        const int32_t end = blocks - first < PART_BLOCKS ? blocks : first + PART_BLOCKS;
-        for (int32_t panel = 0; panel < panels; panel++) multiply_panel(job, &w, panel, first, end);
+    part p;
+    for (int32_t first = 0; first < blocks; first += p.count) {
+        p.count = blocks - first < PART_BLOCKS ? blocks - first : PART_BLOCKS;
+        for (int32_t b = 0; b < p.count; b++) p.blocks[b] = input_block(job->x->rows, first + b);
+        for (int32_t panel = 0; panel < panels; panel++) multiply_panel(job, &w, &p, panel);
     }
 }
