@@ -192,7 +192,8 @@ static void compare_i8(const bench *b, shape s, bool cold)
     run.inputs.factors = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
     run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
     run.inputs.codes = aligned_alloc(64, 2 * rows * ferry_round_up((size_t)s.K, 64)); /* enough for every ISA */
-    if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL) exit(1);
+    int32_t *errors = aligned_alloc(64, ferry_round_up(rows * sizeof *errors, 64));
+    if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL || errors == NULL) exit(1);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);
         reads[r] = reading(b, kernels[0]->isa, size, cold);
@@ -207,6 +208,13 @@ static void compare_i8(const bench *b, shape s, bool cold)
         const double alone = median(seconds);
         if (i == 0) best = alone;
         printf(" %8.1f %8.1f", work / whole, work / alone);
+        if (kernels[i]->fast_coarse) {
+            run.inputs.errors = errors;
+            quantize_all(&run);
+            repeat_i8(&run, true, seconds);
+            printf(" %8.1f", work / median(seconds));
+            run.inputs.errors = NULL;
+        }
         ferry_arena_destroy(&run.context.arena);
     }
     const double top = median(peaks), speed = 1e-9 * (double)size / best;
@@ -216,6 +224,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     free(run.inputs.factors);
     free(run.inputs.sums);
     free(run.inputs.codes);
+    free(errors);
 }
 
 static void print_table_i8(const bench *b)
@@ -223,10 +232,12 @@ static void print_table_i8(const bench *b)
     static const int32_t sizes[][2] = {{256, 256}, {512, 512}, {512, 2048}, {2048, 512}, {512, 58112}};
     static const int32_t rows[] = {1, 4, 16, 64, 128, 256};
     const char *best = ferry_kernels_available()[0]->isa;
-    printf("\nint8 GOP/s with quantizing and alone; peak, share, GB/s of codes and share of reading: %s, alone\n"
+    printf("\nint8 GOP/s with quantizing, alone, and alone with coarse inputs; peak, share, GB/s of codes and share of "
+           "reading: %s, alone\n"
            "             rows ×     K ×     N",
            best);
-    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) printf(" %17s", (*k)->isa);
+    for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
+        printf(" %*s", (*k)->fast_coarse ? 26 : 17, (*k)->isa);
     printf("     peak   share     GB/s   share\n");
     for (int cold = 0; cold < 2; cold++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
