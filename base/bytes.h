@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Files are mapped, and their arrays used as they lie. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Ferry runs on little-endian machines alone: model files are used as they are stored"
+#endif
+
 /* Bytes owned by someone else. A view may contain NUL bytes and is not NUL-terminated. */
 typedef struct ferry_view {
     const char *data;

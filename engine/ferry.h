@@ -264,7 +264,8 @@ FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
 
 /* Translates `count` lines, each as one sentence (ferry_options.split, max_source). A line's result does not depend on
- * the other lines, the batch size or the number of threads. A blank line's translation is the line itself. Invalid
+ * the other lines, the batch size or the number of threads (but with OpenBLAS, by rounding, on the other lines and the
+ * batch size: docs/embedding.md, "Other processors"). A blank line's translation is the line itself. Invalid
  * UTF-8 is read as U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be
  * translated does not affect the others: its result is empty, and ferry_result_status and ferry_result_error say why.
  * Errors of the whole call: ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with

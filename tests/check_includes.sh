@@ -79,7 +79,7 @@ may_include_foreign()
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
     md4c.h) [[ $1 =~ ^tools/documents/markdown_ ]] ;;
-    cblas.h) [[ $1 =~ ^tools/lab/bench_ ]] ;;
+    cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
@@ -186,6 +186,7 @@ self_test()
     plant engine/api/a.c '#include "../../base/bytes.h"'
     plant engine/api/a.c '#include MACRO'
     plant engine/graph/a.c '#include <cblas.h>'
+    plant engine/kernels/a.c '#include <cblas.h>'
     plant models/plan/a.c '#include <xxhash.h>'
     plant engine/file/a.c '#include <jansson.h>'
     plant tokenizer/a.c '#include <sentencepiece_processor.h>'

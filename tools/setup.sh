@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | ci
-# For ci also the sources of the other libraries, which tests/systems.sh compiles for other systems.
+# For ci also the sources of the other libraries, which tests/systems.sh compiles for other systems, and what
+# tests/openblas.sh needs of another processor.
 # The lists are complete: only git and a shell are assumed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,6 +15,7 @@ test="$build libopenblas-serial-dev libcmocka-dev"
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
 ci="$test ccache python3-venv clang clang-format libclang-rt-14-dev shellcheck make
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+libopenblas0-pthread g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
 g++-mingw-w64-x86-64-posix wine64 llvm
 libprotobuf-dev libsentencepiece-dev
 cmark-gfm gettext
@@ -26,6 +28,8 @@ libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool 
 # Debian's source packages, and those of which the authors' archive is enough: mirrors lack the rest of md4c.
 sources='cmocka jansson libyaml nettle utf8proc zlib'
 archives=md4c
+# Of ppc64el.
+foreign='libopenblas-serial-dev libutf8proc-dev'
 
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
@@ -79,7 +83,49 @@ fetch_sentencepiece()
     mv "$scratch/$name" third_party/
 }
 
-# Unpacks Debian's sources into third_party/, from where the system gets its packages, which need not list sources.
+# list_archives KIND: deb or deb-src, from where the system gets its packages, which need not list sources: the release
+# itself, without updates.
+list_archives()
+{
+    # shellcheck disable=SC2016 # apt expands it
+    apt-get indextargets --format "$1 "'$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' |
+        awk '$3 !~ /-/' | sort -u
+}
+
+# Unpacks packages of ppc64el into third_party/ppc64el, with lists of their own: apt's architectures stay as they are.
+fetch_foreign_packages()
+{
+    [ ! -d third_party/ppc64el ] || return 0
+    echo "setup: fetching $foreign of ppc64el" >&2
+    scratch=$(mktemp -d third_party/fetch.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+    place=$PWD/$scratch
+    mkdir -p "$place/lists/partial" "$place/cache/archives/partial"
+    list_archives deb > "$place/sources.list"
+    cat > "$place/apt.conf" << END
+APT::Architecture "ppc64el";
+APT::Architectures "ppc64el";
+APT::Sandbox::User "root";
+Dir::Cache "$place/cache";
+Dir::Etc::SourceList "$place/sources.list";
+Dir::Etc::SourceParts "-";
+Dir::State::Lists "$place/lists";
+Dir::State::status "/dev/null";
+END
+    (
+        cd "$place"
+        export APT_CONFIG="$place/apt.conf"
+        apt-get -q update
+        # shellcheck disable=SC2086 # a list of words
+        apt-get -q download $foreign
+        for package in *.deb; do dpkg-deb -x "$package" unpacked; done
+    ) >&2
+    mv "$place/unpacked" third_party/ppc64el
+    rm -rf "$place"
+}
+
+# Unpacks Debian's sources into third_party/.
 fetch_debian_sources()
 {
     missing=
@@ -96,10 +142,7 @@ fetch_debian_sources()
     trap 'rm -rf "$scratch"' EXIT
     place=$PWD/$scratch
     mkdir -p "$place/lists/partial"
-    # shellcheck disable=SC2016 # apt expands it
-    apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-        'Created-By: Packages' 'Origin: Debian' 'Component: main' |
-        awk '$3 !~ /-/' | sort -u > "$place/sources.list" # of the release itself, without updates
+    list_archives deb-src > "$place/sources.list"
     {
         set -- -q -o "Dir::Etc::SourceList=$place/sources.list" -o Dir::Etc::SourceParts=- \
             -o "Dir::State::Lists=$place/lists" -o APT::Sandbox::User=root
@@ -123,7 +166,10 @@ fetch_debian_sources()
 mkdir -p third_party
 if command -v dpkg-query >/dev/null; then
     install_packages "$packages"
-    [ "$1" != ci ] || fetch_debian_sources
+    if [ "$1" = ci ]; then
+        fetch_debian_sources
+        fetch_foreign_packages
+    fi
 else
     echo "setup: not a Debian system; install these yourself: $packages" >&2
 fi

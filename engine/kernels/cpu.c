@@ -74,12 +74,12 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name, LEVEL, rest, fast, coarse)                                                                         \
+#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, coarse)                                                \
     {FERRY_CPU_##LEVEL,                                                                                                \
      {.isa = #name,                                                                                                    \
       .fast_i8 = fast,                                                                                                 \
       .fast_coarse = coarse,                                                                                           \
-      FERRY_KERNEL_LIST(ENTRY, rest) FERRY_KERNEL_LIST_I8(ENTRY, name)}},
+      ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa) FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
 
 static const struct {
     ferry_cpu_level level;

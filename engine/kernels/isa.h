@@ -3,8 +3,9 @@
  * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
  * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For
  * avx512vnni, neon_dotprod and neon_i8mm only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and
- * product_amx.c: the other kernels are those of avx512, or neon. avx2 alone has product_pairs.c. As every AArch64 has
- * NEON, FERRY_NEON distinguishes neon from plain.
+ * product_amx.c: the other kernels are those of avx512, or neon; for openblas only product_openblas.c, if at all
+ * (FERRY_OPENBLAS). avx2 alone has product_pairs.c. As every AArch64 has NEON, FERRY_NEON distinguishes neon from
+ * plain.
  */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
@@ -31,8 +32,8 @@
     KERNEL(isa, quantize)                                                                                              \
     KERNEL(isa, product_i8)
 
-#define FERRY_KERNEL_LIST(KERNEL, isa)                                                                                 \
-    KERNEL(isa, product)                                                                                               \
+/* All others, but `product`. */
+#define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
     KERNEL(isa, scores)                                                                                                \
     KERNEL(isa, context)                                                                                               \
     KERNEL(isa, layer_norm)                                                                                            \
@@ -48,18 +49,26 @@
     KERNEL(isa, scale)                                                                                                 \
     KERNEL(isa, widen_f16)
 
-/* The ISAs of this architecture. */
-#if defined(__x86_64__)
-#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_X86_64(ISA)
-#elif defined(__aarch64__)
-#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_AARCH64(ISA)
+/* The ISAs of this architecture, in ascending order: OpenBLAS's products are faster than plain C's where they have to
+ * be, as there are no others. */
+#if defined(FERRY_OPENBLAS)
+#define FERRY_ISAS_BLAS(ISA) FERRY_ISAS_OPENBLAS(ISA)
 #else
-#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA)
+#define FERRY_ISAS_BLAS(ISA)
+#endif
+#if defined(__x86_64__)
+#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_X86_64(ISA)
+#elif defined(__aarch64__)
+#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_AARCH64(ISA)
+#else
+#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_BLAS(ISA)
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, rest, fast, coarse)                                                         \
-    FERRY_KERNEL_LIST(FERRY_DECLARE_KERNEL, rest) FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, name)
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, coarse)                                \
+    FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
+    FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
+    FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 #define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa

@@ -7,10 +7,12 @@
  * Reproducibility. Every element of a product is one chain of additions in ascending k, on one ISA always with the same
  * rounding, for any number of rows and any position of the row: a row's result depends on that row alone. Row
  * operations sum in a fixed 16-lane order: lane l adds elements l, l + 16, ...; then lanes l and l + 8, l + 4, l + 2, l
- * + 1 are added.
+ * + 1 are added. The table `openblas` does not keep the first promise: OpenBLAS adds in an order of its own, which
+ * depends on the number of rows.
  *
  * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has its own product (product_amx.c), and so has AVX2 for many rows of int8 (product_pairs.c). */
+ * its flags; AMX has its own product (product_amx.c), so has AVX2 for many rows of int8 (product_pairs.c), and so has
+ * OpenBLAS (product_openblas.c), whose table is that of plain C otherwise. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 

@@ -9,6 +9,11 @@ static struct block {
     void *memory;
 } * blocks; /* new_memory's */
 
+bool has_exact_rows(const ferry_kernels *kernels)
+{
+    return strcmp(kernels->isa, "openblas") != 0;
+}
+
 int restart_random(void **state)
 {
     (void)state;

@@ -21,6 +21,9 @@
 /* A test whose random numbers are always the same. */
 #define RANDOM_TEST(name) TEST_WITH(name, restart_random, NULL)
 
+/* Whether a product's row depends on that row alone (kernels.h). */
+bool has_exact_rows(const ferry_kernels *kernels);
+
 /* A test's setup: the numbers that follow are always the same, and memory of the test before is released. */
 int restart_random(void **state);
 float random_between(float low, float high);

@@ -1,5 +1,5 @@
-/* Which CPU OpenBLAS has detected. OpenBLAS is what the kernels are compared with, in speed and in tests; the library
- * does not use it (docs/performance.md says why). */
+/* Which CPU OpenBLAS has detected. OpenBLAS is what the kernels are compared with, in speed and in tests; where the
+ * library itself uses it, docs/performance.md says. */
 #ifndef FERRY_LAB_BENCH_OPENBLAS_H
 #define FERRY_LAB_BENCH_OPENBLAS_H
 
