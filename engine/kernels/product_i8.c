@@ -287,7 +287,8 @@ INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, ahead ne
     }
     for (size_t left = job->groups, groups; left > 0; left -= groups) {
         groups = left < COARSE_GROUPS ? left : COARSE_GROUPS;
-        for (size_t g = 0; g < groups; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 2);
+        /* Into the first-level cache, unlike those of exact tiles: the next panel is wanted in half the time. */
+        for (size_t g = 0; g < groups; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 3);
         add_coarse_groups(acc, rows, groups, x, w);
         x += (int)groups * rows * GROUP;
         w += groups * PANEL_GROUP;
