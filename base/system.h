@@ -85,6 +85,9 @@ double ferry_clock(void);
 double ferry_thread_clock(void);
 /* Bytes of memory that the process had at most. */
 size_t ferry_peak_memory(void);
+/* Bytes of memory that the process has now and shares with no file: what it allocated and has written to. 0 where the
+ * system does not tell. */
+size_t ferry_own_memory(void);
 
 /* strtod() in the C locale, whatever the process's is; 0 and *end = text if it is out of memory. */
 double ferry_parse_double(const char *text, char **end);

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,24 @@ size_t ferry_peak_memory(void)
     return (size_t)usage.ru_maxrss;
 #else
     return (size_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+/* Linux: resident pages without those of files and of shared memory, proc(5). */
+size_t ferry_own_memory(void)
+{
+#if defined(__linux__)
+    char text[128];
+    unsigned long resident, shared;
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size < 0) return 0;
+    text[size] = 0;
+    return sscanf(text, "%*u %lu %lu", &resident, &shared) == 2 ? (size_t)(resident - shared) * page_size() : 0;
+#else
+    return 0;
 #endif
 }
 

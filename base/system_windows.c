@@ -126,6 +126,13 @@ size_t ferry_peak_memory(void)
     return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? counters.PeakWorkingSetSize : 0;
 }
 
+/* What is committed, of which not all needs to have been written. */
+size_t ferry_own_memory(void)
+{
+    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+    return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? counters.PagefileUsage : 0;
+}
+
 /* ---- the processor ---- */
 
 bool ferry_permit_tiles(void)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/new_file.h"
+#include "base/pages.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "tests/support/files.h"
@@ -149,6 +150,20 @@ static void count_call(void)
     calls++;
 }
 
+/* It grows by what is written, and shrinks with it. */
+static void check_own_memory(void)
+{
+    enum { BYTES = 32 << 20, OTHER = 4 << 20 };
+    const size_t before = ferry_own_memory();
+    if (before == 0) return; /* the system does not tell */
+    char *memory = ferry_pages_allocate(BYTES);
+    assert_non_null(memory);
+    memset(memory, 1, BYTES);
+    assert_in_range(ferry_own_memory(), before + BYTES - OTHER, before + BYTES + OTHER);
+    ferry_pages_release(memory, BYTES, false);
+    assert_in_range(ferry_own_memory(), 1, before + OTHER);
+}
+
 TEST(test_threads_clocks_and_numbers)
 {
     static ferry_once once = FERRY_ONCE_READY;
@@ -168,6 +183,7 @@ TEST(test_threads_clocks_and_numbers)
     assert_true(ferry_entropy(a, sizeof a) && ferry_entropy(b, sizeof b));
     assert_true(memcmp(a, b, sizeof a) != 0);
     assert_true(ferry_peak_memory() > 100000);
+    check_own_memory();
     const char *text = "-1.5e-3x";
     assert_true(ferry_parse_double(text, &end) == -1.5e-3);
     assert_ptr_equal(end, text + 7);

@@ -158,12 +158,12 @@ test_bench()
 {
     printf 'How are you?\nHello, world!\n\nHow are you?\n' > letter
     bench_letter -m "$shipped" --threads 1 --batch 2 --json
-    [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mb ] || fail "keys: $(cat out)"
+    [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mbpeak_own_mb ] || fail "keys: $(cat out)"
     [ "$(json_value lines)" -eq 4 ] || fail "lines: $(cat out)"
     local tokens
     tokens=$(json_value target_tokens)
     bench_letter -m "$shipped" --single --json
-    [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mbmean_msp50_msp95_ms ] ||
+    [ "$(json_keys)" = load_sfirst_stranslate_slinestarget_tokenspeak_rss_mbpeak_own_mbmean_msp50_msp95_ms ] ||
         fail "keys: $(cat out)"
     [ "$(json_value target_tokens)" -eq "$tokens" ] || fail "tokens: expected $tokens, found $(cat out)"
     [ "$tokens" -ge 12 ] || fail "tokens: found $tokens"

@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "bench_limits.h"
 #include "cmd_bench.h"
+#include "memory_watch.h"
 #include "statistics.h"
 #include "tools/line_reader.h"
 #include "tools/output_file.h"
@@ -19,6 +20,7 @@ typedef struct bench {
     size_t tokens;
     double *each;     /* [lines] seconds of each line, sorted; NULL: all lines in one call */
     double megabytes; /* of memory, at most */
+    ferry_memory_watch own;
     ferry_limits limits;
 } bench;
 
@@ -72,6 +74,11 @@ static bool measure_limits(bench *b)
                                 ferry_inspect_isa(b->session.model));
 }
 
+static double in_megabytes(size_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
 static bool measure(bench *b)
 {
     const bool limits = ferry_is_given(b->call, FERRY_OPTION_LIMITS);
@@ -83,7 +90,8 @@ static bool measure(bench *b)
         ferry_is_given(b->call, FERRY_OPTION_SINGLE) ? translate_each(b) : translate(b, 0, b->lines.count, true);
     b->first = warm - start;
     b->translate = ferry_clock() - warm;
-    b->megabytes = (double)ferry_peak_memory() / (1 << 20);
+    b->megabytes = in_megabytes(ferry_peak_memory());
+    ferry_memory_watch_end(&b->own);
     return done && (!limits || measure_limits(b));
 }
 
@@ -144,8 +152,8 @@ static void print_profile(const bench *b)
 static void print_json(const bench *b)
 {
     printf("{\"load_s\": %.6f, \"first_s\": %.6f, \"translate_s\": %.6f, \"lines\": %zu, \"target_tokens\": %zu, "
-           "\"peak_rss_mb\": %.1f",
-           b->load, b->first, b->translate, b->lines.count, b->tokens, b->megabytes);
+           "\"peak_rss_mb\": %.1f, \"peak_own_mb\": %.1f",
+           b->load, b->first, b->translate, b->lines.count, b->tokens, b->megabytes, in_megabytes(b->own.peak));
     if (b->each != NULL)
         printf(", \"mean_ms\": %.4f, \"p50_ms\": %.4f, \"p95_ms\": %.4f", mean_ms(b), percentile_ms(b, 50),
                percentile_ms(b, 95));
@@ -166,7 +174,7 @@ static void print_table(const bench *b)
     if (b->each != NULL)
         printf("one line       %10.2f ms (mean), %.2f ms (median), %.2f ms (95th percentile)\n", mean_ms(b),
                percentile_ms(b, 50), percentile_ms(b, 95));
-    printf("peak memory    %10.1f MB\n", b->megabytes);
+    printf("peak memory    %10.1f MB, %.1f MB without the pages of files\n", b->megabytes, in_megabytes(b->own.peak));
     printf("kernels        %10s\n", ferry_inspect_isa(b->session.model));
     printf("beam %d, threads %d, batch %d\n", (int)b->session.options.beam, (int)b->session.options.threads,
            (int)b->session.options.batch);
@@ -194,12 +202,14 @@ static bool open_files(bench *b)
 int ferry_bench_translate(const ferry_call *call)
 {
     bench b = {.call = call, .lines = {.descriptor = -1}};
+    ferry_memory_watch_begin(&b.own);
     bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &b.session);
     b.load = ferry_clock() - call->started;
     done = done && open_files(&b) && measure(&b);
     if (!ferry_output_close(b.out, ferry_option_text(call, FERRY_OPTION_OUTPUT))) done = false;
     if (done && ferry_is_given(call, FERRY_OPTION_JSON)) print_json(&b);
     if (done && !ferry_is_given(call, FERRY_OPTION_JSON)) print_table(&b);
+    ferry_memory_watch_end(&b.own);
     free(b.each);
     ferry_lines_close(&b.lines);
     ferry_session_close(&b.session);

@@ -61,9 +61,9 @@ const ferry_command ferry_command_bench = {
     .summary = "measure the speed of translation or of cancelling, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
-        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb; with --single mean_ms p50_ms p95_ms;\n"
-        "with --profile profile: for each phase ms share calls; with --limits limits: for int8 and float32\n"
-        "multiply_adds per_s peaks, for weights bytes bytes_per_s steps reading.\n"
+        "--json: load_s first_s translate_s lines target_tokens peak_rss_mb peak_own_mb (without pages of files);\n"
+        "with --single mean_ms p50_ms p95_ms; with --profile profile: for each phase ms share calls; with --limits\n"
+        "limits: for int8 and float32 multiply_adds per_s peaks, for weights bytes bytes_per_s steps reading.\n"
         "--profile: where the time for all lines went, by phase, summed over the threads.\n"
         "--limits: the work of all products with weights, and its share of what the machine can multiply and read.\n"
         "Options: --model, --from, --to, --input, --output, --beam, --threads, --batch, --single, --profile,\n"
