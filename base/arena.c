@@ -96,6 +96,7 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     unsigned char *block = chunk->data + chunk->used;
     chunk->used += bytes;
     arena->used += bytes;
+    if (arena->used > arena->most) arena->most = arena->used;
     UNPOISON(block, bytes - GAP);
     return block;
 }
@@ -126,9 +127,10 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
 {
     arena->used = mark.used;
     if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
-        size_t total = arena->reserved;
+        const size_t sufficient = arena->most > MIN_CHUNK ? arena->most : MIN_CHUNK;
         while (arena->last != NULL) drop_last_chunk(arena);
-        add_chunk(arena, total, total); /* if this fails, the next allocation tries again */
+        add_chunk(arena, sufficient, sufficient); /* if this fails, the next allocation tries again */
+        arena->most = 0;
         return;
     }
     /* Chunks added since the mark stay until everything is released; only their contents are dropped. */
@@ -144,5 +146,5 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
 void ferry_arena_destroy(ferry_arena *arena)
 {
     while (arena->last != NULL) drop_last_chunk(arena);
-    arena->used = 0;
+    arena->used = arena->most = 0;
 }

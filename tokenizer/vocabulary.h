@@ -6,16 +6,16 @@
 #include "base/keyed_hash.h"
 #include "base/status.h"
 
-typedef struct ferry_vocabulary_slot {
-    uint32_t hash;
-    uint32_t id_plus_1; /* 0: free */
-} ferry_vocabulary_slot;
+/* An id + 1 in the bits of id_mask; the others are those of its piece's hash, which spare most looks at pieces that
+ * differ. 0: free. */
+typedef uint32_t ferry_vocabulary_slot;
 
 typedef struct ferry_vocabulary {
     const ferry_view *pieces; /* [count], by id */
     int32_t count;
     ferry_vocabulary_slot *slots; /* [mask + 1], open addressing */
     size_t mask;
+    uint32_t id_mask;
     ferry_hash_key key; /* pieces are a stranger's: they shall not meet in one place */
 } ferry_vocabulary;
 

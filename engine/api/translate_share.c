@@ -7,8 +7,10 @@
 #include "tokens.h"
 
 enum {
-    BATCH_TOKENS = 512, /* of the source, of sentences that a worker decodes together: bounds their keys and values */
-    AGAIN_NGRAM = 2     /* no_repeat_ngram of those that are translated again */
+    /* Of the keys and values of sentences that a worker decodes together, and more for each hypothesis of a beam. */
+    BATCH_POSITIONS = 430,
+    BEAM_POSITIONS = 130,
+    AGAIN_NGRAM = 2 /* no_repeat_ngram of those that are translated again */
 };
 
 /* ---- a sentence's search ---- */
@@ -216,10 +218,11 @@ void ferry_job_translate_share(ferry_job_share *share)
     const ferry_model_file *file = &translator->model->file;
     const ferry_force_rules force = {.start_id = file->generation.start_id,
                                      .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
+    const int32_t beam = ferry_search_width(&translator->options);
     const ferry_generate_source queue = {
         .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
-        .tokens = BATCH_TOKENS,
-        .beam = ferry_search_width(&translator->options),
+        .positions = BATCH_POSITIONS + BEAM_POSITIONS * beam,
+        .beam = beam,
         .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/system.h"
 
-enum { SLAB_BYTES = 1 << 20 };
+enum { LEAST_SLAB = 1 << 16, MOST_SLAB = 1 << 21 };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -55,7 +55,7 @@ void ferry_cache_destroy(ferry_cache *cache)
         ferry_aligned_free(slab);
     }
     cache->free = NULL;
-    cache->blocks = cache->reserved = 0;
+    cache->blocks = cache->untouched = cache->reserved = 0;
 }
 
 static size_t block_bytes_of(const ferry_cache *cache)
@@ -68,17 +68,22 @@ size_t ferry_cache_token_bytes(const ferry_cache *cache)
     return block_bytes_of(cache) / (size_t)cache->layout.positions;
 }
 
-/* A slab is an eighth of all slabs before it: their number stays logarithmic, and little memory is unused. */
-static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
+/* A slab is a quarter of all slabs before it, from the least size to the most, a huge page: little of what is reserved
+ * is unused, and a huge page exists as a whole from its first block on. 0: impossible. */
+static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 {
-    const size_t block_bytes = block_bytes_of(cache);
-    const size_t fit = SLAB_BYTES / block_bytes;
-    size_t count = cache->blocks / 8 > fit ? cache->blocks / 8 : fit;
-    if (count == 0) count = 1;
+    const size_t quarter = cache->reserved / 4, usual = quarter > LEAST_SLAB ? quarter : LEAST_SLAB;
+    const size_t count = (usual - 1) / block_bytes + 1;
     size_t bytes;
     if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
-        return ferry_fail_memory(error, "keys and values", SIZE_MAX);
-    bytes = ferry_large_size(bytes);
+        return 0;
+    return ferry_large_size(usual >= MOST_SLAB && block_bytes < MOST_SLAB / 2 ? MOST_SLAB : bytes);
+}
+
+static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
+{
+    const size_t block_bytes = block_bytes_of(cache), bytes = next_slab_bytes(cache, block_bytes);
+    if (bytes == 0) return ferry_fail_memory(error, "keys and values", SIZE_MAX);
     if (!ferry_account_take(cache->account, bytes)) return ferry_fail_memory(error, "keys and values", bytes);
     ferry_cache_slab *slab = ferry_large_alloc(bytes);
     if (slab == NULL) {
@@ -86,26 +91,35 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
         return ferry_fail_memory(error, "keys and values", bytes);
     }
     slab->bytes = bytes;
-    count = (bytes - sizeof *slab) / block_bytes; /* fills the last large page */
-    memset(slab->data, 0, count * block_bytes);   /* empty slots are read, too: they must be finite */
     slab->previous = cache->slabs;
     cache->slabs = slab;
-    for (size_t i = count; i-- > 0;) { /* blocks are taken in ascending order */
-        ferry_cache_block *block = (ferry_cache_block *)(void *)(slab->data + i * block_bytes);
-        block->next = cache->free;
-        cache->free = block;
-    }
-    cache->blocks += count;
+    cache->untouched = (bytes - sizeof *slab) / block_bytes;
+    cache->blocks += cache->untouched;
     cache->reserved += bytes;
     cache->allocations++;
     return FERRY_OK;
 }
 
+/* The next block of the newest slab. Until now, its pages need not exist. */
+static ferry_cache_block *touch_block(ferry_cache *cache)
+{
+    const size_t block_bytes = block_bytes_of(cache);
+    ferry_cache_slab *slab = cache->slabs;
+    unsigned char *end = slab->data + (slab->bytes - sizeof *slab) / block_bytes * block_bytes;
+    ferry_cache_block *block = (ferry_cache_block *)(void *)(end - cache->untouched-- * block_bytes);
+    memset(block, 0, block_bytes); /* empty slots are read, too: they must be finite */
+    return block;
+}
+
 static ferry_status take_block(ferry_cache *cache, float **data, ferry_error *error)
 {
-    if (cache->free == NULL) FERRY_TRY(add_slab(cache, error));
     ferry_cache_block *block = cache->free;
-    cache->free = block->next;
+    if (block != NULL) {
+        cache->free = block->next;
+    } else {
+        if (cache->untouched == 0) FERRY_TRY(add_slab(cache, error));
+        block = touch_block(cache);
+    }
     block->references = 1;
     *data = block->data;
     return FERRY_OK;

@@ -41,6 +41,7 @@ typedef struct ferry_cache {
     ferry_cache_slab *slabs;
     ferry_cache_block *free;
     size_t blocks;          /* in all slabs */
+    size_t untouched;       /* of them at the end of the newest slab, which were never taken */
     size_t reserved;        /* bytes of all slabs */
     size_t allocations;     /* requests to the system, in total (tests count them) */
     ferry_account *account; /* where slabs are counted; NULL: nowhere */

@@ -5,14 +5,20 @@
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
+#include "forecast.h"
 #include "output_columns.h"
 
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while one read of the weights still serves many rows. */
-enum { ENCODER_TOKENS = 384 };
-/* New sentences enter when 1/4 of the places and of the tokens is free: they are encoded together, which reads the
- * weights once. */
-enum { REFILL_PART = 4 };
+enum { ENCODER_TOKENS = 128 };
+/* New sentences enter when 1/8 of the places is free, and there is room for sentences of so many tokens: they are
+ * encoded together, which reads the weights once. */
+enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
+/* A translation is expected to be as long as its source, in proportion to those that have ended, of which a source and
+ * a translation of USUAL_TOKENS are taken for granted; and EXTRA_TOKENS more. */
+enum { USUAL_TOKENS = 32, EXTRA_TOKENS = 2 };
+/* Positions that a beam's other hypotheses do not share with the first: in each step, for each of them. */
+#define BEAM_GROWTH 0.25
 /* What an arena, a cache or a table of rows may keep after a call; a cache of keys and values also those of
  * KEPT_TOKENS for the source and each hypothesis. The usual batch needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
@@ -21,6 +27,7 @@ enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
 struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t length;    /* ids */
+    int32_t steps;     /* since it entered */
     size_t tag;
 };
 
@@ -30,14 +37,15 @@ typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
     ferry_arena_mark mark;           /* where the arrays below begin in the arena */
-    int32_t width, most_tokens;      /* of the source, or less where memory does not suffice */
+    int32_t width, most_positions;   /* of the source, or less where memory does not suffice */
     ferry_generate_sentence waiting; /* the next one, if there is one */
     bool exhausted;                  /* the source has no more */
     ferry_generate_slot *slots;      /* [width] the first living_count hold living sentences */
     int32_t living_count;
-    int64_t tokens;             /* ids of the living sentences */
-    ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
-    int32_t capacity;           /* width × beam */
+    int64_t ended_length, ended_steps; /* sums over the sentences that have ended */
+    ferry_forecast forecast;           /* of the living sentences, while others enter */
+    ferry_sequence *hypotheses;        /* [capacity] their past (ferry_state_hypothesis_cache), by row */
+    int32_t capacity;                  /* width × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [width] */
@@ -104,6 +112,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     bool failed = false;
     FERRY_TRY(reserve_slots(g->generator, g->width, error));
     g->slots = g->generator->slots;
+    g->forecast.ends = ferry_arena_take(arena, width, sizeof *g->forecast.ends, &failed);
     g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
     g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
@@ -129,11 +138,52 @@ static void fetch(generation *g)
     g->exhausted = !g->source->next(g->source->user, &g->waiting);
 }
 
+/* Of a sentence of `length` ids that has made so many steps. */
+static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t steps)
+{
+    const double ratio = (double)(g->ended_steps + USUAL_TOKENS) / (double)(g->ended_length + USUAL_TOKENS);
+    const double expected = ratio * length + EXTRA_TOKENS, left = expected - steps;
+    const bool attends = !g->state->model->ssru;
+    const int32_t partial = attends ? (g->source->beam - 1) * FERRY_BLOCK_POSITIONS : 0;
+    const size_t source = ferry_round_up((size_t)length, FERRY_BLOCK_POSITIONS);
+    return (ferry_forecast_end){.steps = left > 1 ? (int32_t)left : 1,
+                                .held = (int64_t)source + partial + (int64_t)(g->forecast.growth * steps)};
+}
+
+/* Forecasts what the living sentences will hold. */
+static void forecast_living(generation *g)
+{
+    g->forecast.count = 0;
+    g->forecast.growth = g->state->model->ssru ? 0 : 1 + BEAM_GROWTH * (g->source->beam - 1);
+    for (int32_t i = 0; i < g->living_count; i++)
+        ferry_forecast_add(&g->forecast, foresee(g, g->slots[i].length, g->slots[i].steps));
+}
+
+/* Whether the waiting sentence fits beside those of the forecast. */
+static bool fits(const generation *g)
+{
+    return ferry_forecast_with(&g->forecast, foresee(g, g->waiting.length, 0)) <= g->most_positions;
+}
+
 /* Whether the waiting sentence can enter. */
 static bool has_room(const generation *g)
 {
     if (g->exhausted || g->living_count == g->width) return false;
-    return g->living_count == 0 || g->tokens + g->waiting.length <= g->most_tokens;
+    return g->living_count == 0 || fits(g);
+}
+
+/* Whether enough sentences like the waiting one could enter. */
+static bool is_worth_refilling(generation *g)
+{
+    const int32_t vacant = g->width - g->living_count;
+    if (g->living_count == 0) return true;
+    if (g->exhausted || vacant == 0 || vacant < g->width / REFILL_PART) return false;
+    forecast_living(g);
+    for (int32_t count = 0; count < vacant && count * g->waiting.length < REFILL_TOKENS; count++) {
+        if (!fits(g)) return false;
+        ferry_forecast_add(&g->forecast, foresee(g, g->waiting.length, 0));
+    }
+    return true;
 }
 
 /* Gives the waiting sentence a place and one row, the start token; then the next one waits. */
@@ -144,9 +194,10 @@ static ferry_status enter(generation *g, ferry_error *error)
     ferry_generate_slot *slot = &g->slots[index];
     slot->tag = sentence.tag;
     slot->length = sentence.length;
+    slot->steps = 0;
     g->sources[index] = (ferry_sequence){0};
     g->ids[g->rows++] = sentence.rules.start_id;
-    g->tokens += sentence.length;
+    ferry_forecast_add(&g->forecast, foresee(g, sentence.length, 0));
     fetch(g);
     FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence.rules, g->source->shortlist, sentence.ids,
                                  sentence.length, &g->outputs[index], error));
@@ -187,12 +238,11 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     return encode(g, ids, offsets, count, error);
 }
 
-/* Lets in as many sentences as there are places and tokens for. */
+/* Lets in as many sentences as there are places and positions for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
-    const int64_t places = g->width, tokens = g->most_tokens, vacant = places - g->living_count;
-    const bool worth = vacant * REFILL_PART >= places && (tokens - g->tokens) * REFILL_PART >= tokens;
-    if (g->living_count > 0 && !worth) return FERRY_OK;
+    if (!is_worth_refilling(g)) return FERRY_OK;
+    forecast_living(g);
     while (has_room(g)) {
         const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
         FERRY_TRY(enter_together(g, error));
@@ -344,7 +394,8 @@ static ferry_status leave(generation *g, ferry_error *error)
     FERRY_TRY(align(g, error));
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; i < g->living_count; i++) {
-        const ferry_generate_slot slot = g->slots[i];
+        ferry_generate_slot slot = g->slots[i];
+        slot.steps++;
         if (g->outputs[i].rows > 0) {
             if (status == FERRY_OK && source->stepped != NULL)
                 status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
@@ -356,7 +407,8 @@ static ferry_status leave(generation *g, ferry_error *error)
         }
         if (status == FERRY_OK) status = deliver(g, i, error);
         release(g, i);
-        g->tokens -= slot.length;
+        g->ended_length += slot.length;
+        g->ended_steps += slot.steps;
     }
     g->living_count = kept;
     ferry_arena_end(&g->state->context.arena, mark);
@@ -373,7 +425,6 @@ static void clear(generation *g)
         ferry_sequence_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[r]);
     ferry_arena_end(&g->state->context.arena, g->mark);
     g->living_count = g->rows = g->capacity = 0;
-    g->tokens = 0;
 }
 
 /* The account has refused memory: the living sentences fail, or if there are none the waiting one, and fewer will be
@@ -395,7 +446,7 @@ static ferry_status give_up(generation *g, ferry_error *error)
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
     g->width = g->width > 1 ? g->width / 2 : 1;
-    g->most_tokens /= 2;
+    g->most_positions /= 2;
     return status;
 }
 
@@ -426,7 +477,7 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
         .source = source,
         .mark = ferry_arena_begin(&generator->state.context.arena),
         .width = source->width,
-        .most_tokens = source->tokens,
+        .most_positions = source->positions,
     };
     ferry_status status = FERRY_OK;
     fetch(&g);

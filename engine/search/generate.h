@@ -23,8 +23,10 @@ typedef struct ferry_generate_finished {
 
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
-    int32_t width;  /* at most so many sentences at the same time; ≥ 1 */
-    int32_t tokens; /* at most so many ids of all these sentences together; a longer sentence enters alone */
+    int32_t width; /* at most so many sentences at the same time; ≥ 1 */
+    /* At most so many positions of keys and values of all these sentences together, by an estimate of how long their
+     * translations will be (forecast.h). A sentence that needs more enters alone. */
+    int32_t positions;
     /* Upper bounds of all sentences' options: the lists of their hypotheses are taken once, before the first sentence,
      * and pass from row to row. */
     int32_t beam, max_length;

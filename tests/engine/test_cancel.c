@@ -70,7 +70,7 @@ static ferry_status finished(void *user, size_t tag, const ferry_generate_finish
 static ferry_status generate(ferry_generator *generator, stopping *s, ferry_error *error)
 {
     const ferry_generate_source source = {
-        .width = 16, .tokens = 200, .beam = 3, .max_length = 40, .next = next, .finished = finished, .user = s};
+        .width = 16, .positions = 200, .beam = 3, .max_length = 40, .next = next, .finished = finished, .user = s};
     generator->state.context.stop = &s->stop;
     const ferry_status status = ferry_generate(generator, &source, error);
     generator->state.context.stop = NULL;

@@ -148,7 +148,7 @@ static void check_model(const small_model *shape, const ferry_alignment *alignme
     forcing f = {.generation = &model->file.generation, .alignment = *alignment};
     const ferry_force_rules force = {.start_id = f.generation->start_id, .alignment = *alignment};
     const ferry_generate_source source = {.width = 5,
-                                          .tokens = 100,
+                                          .positions = 100,
                                           .beam = 1,
                                           .max_length = MOST,
                                           .wants_weights = wants_weights,

@@ -151,6 +151,53 @@ TEST(test_the_memory_of_a_long_line_is_given_back)
     ferry_model_close(model);
 }
 
+/* It takes memory when it translates: what the system and the account see before is small. */
+TEST(test_a_second_translator_costs_little)
+{
+    enum { SECOND = 8 };
+    ferry_model *model = open_model(512);
+    ferry_translator *first = make_translator(model, 4, 2, 0), *second[SECOND];
+    ferry_result_destroy(generate(first));
+    const size_t before = own_memory();
+    for (size_t i = 0; i < SECOND; i++) {
+        second[i] = make_translator(model, 4, 2, 0);
+        assert_int_equal(ferry_translator_memory(second[i], NULL), 0);
+    }
+    assert_in_range(own_memory(), 0, before + (size_t)SECOND * MEGABYTE / 4);
+    for (size_t i = 0; i < SECOND; i++) ferry_translator_destroy(second[i]);
+    ferry_translator_destroy(first);
+    ferry_model_close(model);
+}
+
+static size_t peak_of(const ferry_model *model, int32_t beam, int32_t count, int32_t length)
+{
+    size_t peak;
+    int32_t *line = kept_memory((size_t)(count * length) * sizeof *line), *ends = kept_memory(((size_t)count + 1) * 4);
+    for (int32_t i = 0; i < count * length; i++) line[i] = i * 131 % VOCAB;
+    for (int32_t i = 0; i <= count; i++) ends[i] = i * length;
+    ferry_translator *translator = make_translator(model, beam, 1, 0);
+    ferry_result *result;
+    CHECK(ferry_inspect_generate(translator, line, ends, (size_t)count, &result, &error));
+    ferry_translator_memory(translator, &peak);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+    return peak;
+}
+
+/* So many sentences are in progress as their keys and values permit: more of them take no more memory. (2 layers of
+ * 64: 1 kB a position. Of 512 positions and more for each hypothesis, and what else a batch needs.) */
+TEST(test_memory_does_not_grow_with_the_number_of_sentences)
+{
+    ferry_model *model = open_model(512);
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        const size_t few = peak_of(model, beam, 40, 30), many = peak_of(model, beam, 400, 30);
+        assert_in_range(many, 1, few + few / 4);
+        assert_in_range(many, 1, (size_t)(3 + beam) * MEGABYTE);
+        assert_in_range(peak_of(model, beam, 1, 30), 1, (size_t)(2 + beam) * MEGABYTE / 2);
+    }
+    ferry_model_close(model);
+}
+
 TEST(test_accounts)
 {
     ferry_memory memory = {.limit = 1000};

@@ -48,8 +48,10 @@ static size_t comparisons(const ferry_vocabulary *vocabulary)
 {
     size_t sum = 0;
     for (size_t at = 0; at <= vocabulary->mask; at++) {
-        const ferry_vocabulary_slot *slot = &vocabulary->slots[at];
-        if (slot->id_plus_1 > 0) sum += 1 + ((at - slot->hash) & vocabulary->mask);
+        const uint32_t slot = vocabulary->slots[at] & vocabulary->id_mask;
+        if (slot == 0) continue;
+        const ferry_view piece = vocabulary->pieces[slot - 1];
+        sum += 1 + ((at - ferry_keyed_hash(vocabulary->key, piece.data, piece.size)) & vocabulary->mask);
     }
     return sum;
 }

@@ -70,14 +70,14 @@ static void generate_item(void *user, int32_t worker, size_t item)
     c->status = ferry_generate(c->generator, &c->source, &c->error);
 }
 
-void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t tokens)
+void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions)
 {
     call c = {.generator = generator};
     c.source = (ferry_generate_source){
         .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
         .screen = j->screen,
         .width = width,
-        .tokens = tokens,
+        .positions = positions,
         .next = next_sentence,
         .finished = keep,
         .failed = refuse,

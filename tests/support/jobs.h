@@ -32,7 +32,8 @@ typedef struct job {
 
 /* `count` sentences without ids, their options the model's; kept. */
 job *new_job(const ferry_generation *generation, int32_t count);
-/* Sentences first … last - 1, `width` at a time, with at most `tokens` ids; on the generator's pool, if it has one. */
-void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t tokens);
+/* Sentences first … last - 1, `width` at a time, with about `positions` of keys and values; on the generator's pool, if
+ * it has one. */
+void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions);
 
 #endif

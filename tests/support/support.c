@@ -7,6 +7,7 @@
 #include "base/system.h"
 #include "base/threads.h"
 #include "models/convert.h"
+#include "sanitized.h"
 
 static char scratch[256];
 
@@ -57,6 +58,15 @@ void *kept_memory(size_t size)
 }
 
 /* ---- paths ---- */
+
+size_t own_memory(void)
+{
+#ifdef SANITIZED
+    return 0;
+#else
+    return ferry_own_memory();
+#endif
+}
 
 char *in_directory(const char *directory, const char *name)
 {

@@ -35,6 +35,8 @@ void check_refusal(ferry_status found, const ferry_error *error, ferry_status st
 
 /* Zeroed memory that lasts until the program ends. */
 void *kept_memory(size_t size);
+/* ferry_own_memory(); 0 where a sanitizer adds to it. */
+size_t own_memory(void);
 
 /* ---- paths, which last until the program ends ---- */
 
