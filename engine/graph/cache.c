@@ -68,11 +68,11 @@ size_t ferry_cache_token_bytes(const ferry_cache *cache)
     return block_bytes_of(cache) / (size_t)cache->layout.positions;
 }
 
-/* A slab is a quarter of all slabs before it, from the least size to the most, a huge page: little of what is reserved
- * is unused, and a huge page exists as a whole from its first block on. 0: impossible. */
+/* A slab is as large as all slabs before it together, from the least size to the most, a huge page, which exists as a
+ * whole from its first block on. 0: impossible. */
 static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 {
-    const size_t quarter = cache->reserved / 4, usual = quarter > LEAST_SLAB ? quarter : LEAST_SLAB;
+    const size_t usual = cache->reserved > LEAST_SLAB ? cache->reserved : LEAST_SLAB;
     const size_t count = (usual - 1) / block_bytes + 1;
     size_t bytes;
     if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
