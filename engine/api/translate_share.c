@@ -8,7 +8,7 @@
 
 enum {
     /* Of the keys and values of sentences that a worker decodes together, and more for each hypothesis of a beam. */
-    BATCH_POSITIONS = 430,
+    BATCH_POSITIONS = 410,
     BEAM_POSITIONS = 130,
     AGAIN_NGRAM = 2 /* no_repeat_ngram of those that are translated again */
 };

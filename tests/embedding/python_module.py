@@ -202,7 +202,7 @@ class Translations(unittest.TestCase):
                     translator.translate(lines)
 
     def test_failed_line(self):
-        with ferry.Translator(self.model, memory_limit=1 << 20) as translator:
+        with ferry.Translator(self.model, memory_limit=1 << 18) as translator:
             failed, blank = translator.translate([MORNING[0], ""])
             sentence = translator.translate_text("Good\0morning!")
         self.assertEqual((failed.text, failed.hypotheses, failed.status), ("", [], ferry.Status.LIMIT))

@@ -161,7 +161,7 @@ fn errors() {
     options.to = Some("tlh".into());
     refused(Translator::new(&model, options), Status::FERRY_ERROR_ARGUMENT, "tlh");
     let mut options = model.options();
-    options.memory_limit = 1 << 20;
+    options.memory_limit = 1 << 18;
     let mut translator = Translator::new(&model, options).unwrap();
     let translations = translator.translate(&["Good morning!", ""]).unwrap();
     let mut lines = translations.iter();
