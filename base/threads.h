@@ -66,6 +66,9 @@ void ferry_thread_join(ferry_thread *thread);
 void ferry_thread_yield(void);
 void ferry_thread_sleep(double seconds);
 
+/* Processors that this process may use, at least 1. */
+int32_t ferry_processors(void);
+
 /* Of this process: not that of a child of fork(). */
 int64_t ferry_process_id(void);
 

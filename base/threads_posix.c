@@ -107,6 +107,16 @@ void ferry_thread_sleep(double seconds)
     nanosleep(&(struct timespec){.tv_sec = whole, .tv_nsec = (long)(1e9 * (seconds - (double)whole))}, NULL);
 }
 
+int32_t ferry_processors(void)
+{
+#if defined(__linux__)
+    cpu_set_t allowed; /* by taskset, or a container; of at most 1,024 */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return (int32_t)CPU_COUNT(&allowed);
+#endif
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < INT32_MAX ? (int32_t)online : 1;
+}
+
 int64_t ferry_process_id(void)
 {
     return getpid();

@@ -112,6 +112,13 @@ void ferry_thread_sleep(double seconds)
     Sleep((DWORD)(1e3 * seconds + 0.5));
 }
 
+int32_t ferry_processors(void)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return (int32_t)info.dwNumberOfProcessors;
+}
+
 int64_t ferry_process_id(void)
 {
     return (int64_t)GetCurrentProcessId();

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/threads.h"
 #include "open_model.h"
 
 /* Draws and alternatives are made without a beam, n-best lists need one. */
@@ -27,6 +28,8 @@ static void set_options(const ferry_call *call, const ferry_session_needs *needs
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
     choose_beam(call, options);
+    /* More threads than processors take each other's caches, and translate smaller batches. */
+    if (options->threads > ferry_processors()) options->threads = ferry_processors();
 }
 
 static bool create_translator(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)

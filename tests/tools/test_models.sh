@@ -169,6 +169,8 @@ test_bench()
     [ "$tokens" -ge 12 ] || fail "tokens: found $tokens"
     expect_success bench translate < letter
     expect_match 'target tokens/s' '^kernels'
+    expect_success bench translate --threads 1024 < letter
+    expect_match "threads $(nproc), batch"
 }
 
 # A table; and JSON with the same phases, whose shares add up to 100 %.
