@@ -177,7 +177,7 @@ static size_t peak_of(const ferry_model *model, int32_t beam, int32_t count, int
     for (int32_t i = 0; i <= count; i++) ends[i] = i * length;
     ferry_translator *translator = make_translator(model, beam, 1, 0);
     ferry_result *result;
-    CHECK(ferry_inspect_generate(translator, line, ends, (size_t)count, &result, &error));
+    CHECK(ferry_inspect_generate(translator, line, ends, count, &result, &error));
     ferry_translator_memory(translator, &peak);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
