@@ -190,7 +190,7 @@ TEST(test_memory_does_not_grow_with_the_number_of_sentences)
 {
     ferry_model *model = open_model(512);
     for (int32_t beam = 1; beam <= 4; beam += 3) {
-        const size_t few = peak_of(model, beam, 40, 30), many = peak_of(model, beam, 400, 30);
+        const size_t few = peak_of(model, beam, 40, 30), many = peak_of(model, beam, 120, 30);
         assert_in_range(many, 1, few + few / 4);
         assert_in_range(many, 1, (size_t)(3 + beam) * MEGABYTE);
         assert_in_range(peak_of(model, beam, 1, 30), 1, (size_t)(2 + beam) * MEGABYTE / 2);
