@@ -138,9 +138,15 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context 
     const size_t bytes = size + ferry_round_up(N, FERRY_LANES) * sizeof(float);
     *screen = (ferry_screen){.exact = exact};
     if (exact->bias != NULL) screen->bias = largest_bias(exact);
-    if (exact->codes != NULL) return measure_codes(screen, context, error);
-    if (!ferry_account_take(context->arena.account, bytes))
+    if (exact->codes != NULL) {
+        const ferry_status measured = measure_codes(screen, context, error);
+        if (measured != FERRY_OK) ferry_screen_destroy(screen);
+        return measured;
+    }
+    if (!ferry_account_take(context->arena.account, bytes)) {
+        ferry_screen_destroy(screen);
         return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    }
     int8_t *codes = ferry_aligned_alloc(64, bytes);
     screen->account = context->arena.account;
     screen->bytes = bytes;

@@ -171,6 +171,11 @@ TEST(test_each_computation_ends)
     REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
     REFUSE(ferry_screen_create(output, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.coarse.codes);
+    assert_null(screen.exact);
+    _Alignas(64) static const int8_t codes[4 * FERRY_LANES];
+    const ferry_matrix int8 = {.N = FERRY_LANES, .K = 4, .codes = codes, .multiplier = 1};
+    REFUSE(ferry_screen_create(&int8, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(screen.exact);
     ferry_state_destroy(&s);
     ferry_model_close(model);
 }
