@@ -74,11 +74,13 @@ static inline float ferry_log_of_sum(const ferry_log_sum *total)
     return (float)((double)total->largest + log(total->sum));
 }
 
-/* The `limit` largest elements added so far, in descending order, ties by ascending index. */
+/* The `limit` largest elements added so far, in descending order, ties by ascending index. With a margin above 0, those
+ * that are farther than it below the largest may be missing. */
 typedef struct ferry_top {
     float *values;    /* [limit] */
     int32_t *indices; /* [limit] */
     int32_t limit, count;
+    float margin;
 } ferry_top;
 
 typedef struct ferry_kernels {

@@ -452,19 +452,34 @@ static void insert(ferry_top *top, float value, int32_t index)
     top->indices[at] = index;
 }
 
+/* What an element of x[0..n) has to be above: of a list that is full, the last one; with a margin, what is farther
+ * below the largest. */
+static float least_wanted(const ferry_top *top, const float *x, size_t n)
+{
+    const float last = top->count == top->limit ? top->values[top->limit - 1] : -INFINITY;
+    if (!(top->margin > 0)) return last;
+    float most = largest(x, n);
+    if (top->count > 0 && top->values[0] > most) most = top->values[0];
+    const float near = most - top->margin;
+    return most < INFINITY && near > last ? near : last;
+}
+
 void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t first)
 {
     int32_t i = 0;
     if (top->limit < 1) return;
-    for (; top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
-    const float *least = &top->values[top->limit - 1];
+    for (; !(top->margin > 0) && top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
+    float least = least_wanted(top, x, (size_t)n);
     for (; i < n; i += FERRY_LANES) {
         lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
         bits larger = {0};
-        EACH_PART larger |= (bits)(candidates.part[p] > *least);
+        EACH_PART larger |= (bits)(candidates.part[p] > least);
         if (!any(larger)) continue;
-        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++)
-            if (x[l] > *least) insert(top, x[l], first + l);
+        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++) {
+            if (!(x[l] > least)) continue;
+            insert(top, x[l], first + l);
+            if (top->count == top->limit && top->values[top->limit - 1] > least) least = top->values[top->limit - 1];
+        }
     }
 }
 

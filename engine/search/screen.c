@@ -195,6 +195,25 @@ static double bound(const ferry_screen *screen, const float *x, const ferry_rows
     return slack * (quantized + rounded) + underflow;
 }
 
+float ferry_screen_margin(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
+{
+    /* Both may be wrong by the bound, in opposite directions. A quarter more is above all roundings: the bound itself
+     * is above 12·2^-24 of any logit. */
+    return (float)(2.5 * bound(screen, x, inputs, row));
+}
+
+/* The panel that begins with column n, and its weights into the cache near the core. */
+static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
+{
+    const int32_t left = exact->N - n;
+    const ferry_matrix panel = ferry_matrix_columns(exact, n, left < FERRY_LANES ? left : FERRY_LANES);
+    const char *weights = panel.codes != NULL ? (const char *)panel.codes : (const char *)panel.panels;
+    const size_t bytes = panel.codes != NULL ? ferry_codes_size(FERRY_LANES, panel.K)
+                                             : ferry_panels_count(FERRY_LANES, panel.K) * sizeof *panel.panels;
+    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(weights + at, 0, 2);
+    return panel;
+}
+
 ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x,
                                   const ferry_rows_i8 *inputs, int32_t row, const ferry_top *top, bool *told,
                                   int32_t *column, float *logit, ferry_error *error)
@@ -214,8 +233,7 @@ ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *con
         near = !((double)top->values[i] + apart < (double)*logit);
         if (!near) break;
         if (computed != n - lane) {
-            const int32_t left = exact->N - (n - lane);
-            const ferry_matrix columns = ferry_matrix_columns(exact, n - lane, left < FERRY_LANES ? left : FERRY_LANES);
+            const ferry_matrix columns = fetch_panel(exact, n - lane);
             FERRY_TRY(ferry_inputs_multiply(context, panel, &ready, &columns, error));
             computed = n - lane;
         }

@@ -28,8 +28,8 @@ typedef struct ferry_screen {
     size_t bytes;
 } ferry_screen;
 
-/* How many columns with the largest coarse logits ferry_screen_resolve needs. */
-enum { FERRY_SCREENED = 16 };
+/* How many columns with the largest coarse logits ferry_screen_resolve takes. */
+enum { FERRY_SCREENED = 64 };
 
 /* `exact` must outlive the screen, as must the account of the context's arena. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
@@ -37,9 +37,13 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context 
 /* Allowed on a zeroed object. */
 void ferry_screen_destroy(ferry_screen *screen);
 
-/* The column of the largest logit of x [K], the lowest one among equals, and its logit: among the columns of `top`,
- * which have the largest coarse logits of x, which is row `row` of `inputs`; masked columns have -INFINITY. The column
- * is -1 if there is none. *told is false if the columns are too few to tell. Errors: MEMORY, CANCELLED. */
+/* Columns whose coarse logits are farther than this below the largest one cannot hold the largest logit of x [K], which
+ * is row `row` of `inputs`. */
+float ferry_screen_margin(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row);
+
+/* The column of the largest logit of x, the lowest one among equals, and its logit: among the columns of `top`, which
+ * have the largest coarse logits (those within the margin suffice); masked columns have -INFINITY. The column is -1 if
+ * there is none. *told is false if the columns are too few to tell. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x,
                                   const ferry_rows_i8 *inputs, int32_t row, const ferry_top *top, bool *told,
                                   int32_t *column, float *logit, ferry_error *error);

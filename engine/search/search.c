@@ -175,6 +175,7 @@ static void forget(ferry_search *search)
         seen->log_sum = FERRY_LOG_SUM_ZERO;
         seen->top.limit = candidate_limit(search);
         seen->top.count = 0;
+        seen->top.margin = 0;
         seen->best = (ferry_best){.value = -INFINITY, .id = -1};
     }
 }
@@ -307,12 +308,14 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
             see_row(search, kernels, part, row);
 }
 
-const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
+const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
+                                     float margin)
 {
     ferry_top *top = &search->seen[0].top;
     assert(search->live == 1 && ferry_search_takes_screens(search));
     if (ferry_search_forced_id(search) >= 0) return top;
     mask(search, part, part->values, 0);
+    top->margin = margin;
     kernels->add_top(top, part->values, part->count, part->first);
     return top;
 }

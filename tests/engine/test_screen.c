@@ -74,6 +74,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
     ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == ROW ? 1 : 0.3f);
     CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, ROWS, NULL}, &screen->coarse, &inputs, &error));
+    top.margin = ferry_screen_margin(screen, w->x, &inputs.quantized, ROW);
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
@@ -247,6 +248,26 @@ RANDOM_TEST(test_coarse_inputs)
             w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
         }
         check_misleading(w, &w->floats, 0.45f / 127 * (float)(w->K - 1), units[u].weight, units[u].input);
+        release_memory();
+    }
+}
+
+/* The best column's weights are 0.45 steps above their codes, the second's as much below: their coarse logits are
+ * farther apart than one bound, in the wrong order. */
+RANDOM_TEST(test_coarse_weights_in_both_directions)
+{
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_world(SECOND + 1, 256, true);
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = (k % 2 == 0 ? 1.0f : -1.0f) * units[u].input;
+            const float sign = k % 2 == 0 ? units[u].weight : -units[u].weight;
+            w->weight[BEST * w->K + k] = k == 0 ? sign : 2.45f / 127 * sign;
+            w->weight[SECOND * w->K + k] = k == 0 ? sign : 2.55f / 127 * sign;
+        }
+        w->bias[BEST] = 0.11f / 127 * (float)w->K * units[u].weight * units[u].input;
+        w->bias[SECOND] = 0;
+        assert_true(check(w, &w->floats));
+        assert_int_equal(know_in_plain(w, &w->floats).column, BEST);
         release_memory();
     }
 }
