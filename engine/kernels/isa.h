@@ -93,8 +93,10 @@ FERRY_ISAS(FERRY_DECLARE_KERNELS)
 #else
 #define UNROLL _Pragma("clang loop unroll(full)")
 #endif
+#define UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
 #else
 #define UNROLL _Pragma("GCC unroll 64")
+#define UNROLL_TWICE _Pragma("GCC unroll 2")
 #endif
 
 typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));

@@ -16,7 +16,6 @@
 
 /* 16-bit integers, two for each of 8 outputs or inputs. */
 typedef int16_t pairs __attribute__((vector_size(32), may_alias));
-typedef uint16_t unsigned_pairs __attribute__((vector_size(32), may_alias));
 
 /* Some groups of a panel: of 8 outputs each, their odd codes q[1], q[3], then the even ones. */
 typedef struct widened {
@@ -29,12 +28,19 @@ INLINE sum_vec multiply_pairs(pairs a, pairs b)
     return (sum_vec)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
+/* Unsigned bytes of a by signed ones of b, added up in pairs. */
+INLINE pairs multiply_bytes(pairs a, pairs b)
+{
+    return (pairs)_mm256_maddubs_epi16((__m256i)a, (__m256i)b);
+}
+
 static void widen(widened *w, const int8_t *codes, size_t groups)
 {
     for (size_t g = 0; g < groups; g++) UNROLL for (int v = 0; v < PARTS; v++)
         {
             const pairs bytes = *(const pairs *)(const void *)(codes + g * PANEL_GROUP + v * WIDTH * GROUP);
-            const pairs odd = bytes >> 8, even = (pairs)((unsigned_pairs)bytes << 8) >> 8;
+            /* Shifts are made on two ports, multiplications on two others. */
+            const pairs odd = bytes >> 8, even = multiply_bytes((pairs){0} + 1, bytes);
             w->codes[g][v] = odd;
             w->codes[g][PARTS + v] = even;
             w->products[v] += multiply_pairs(odd, even);
@@ -51,12 +57,12 @@ INLINE void add_groups(sum_vec *sums, int rows, const int8_t *x, const widened *
 {
     sum_vec acc[TILE_ROWS * PARTS];
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] = sums[i];
-    for (size_t g = 0; g < groups; g++, x += rows * PAIRS_GROUP) UNROLL for (int r = 0; r < rows; r++)
-        {
-            const pairs even = load_pair(x + r * PAIRS_GROUP), odd = load_pair(x + r * PAIRS_GROUP + GROUP);
-            UNROLL for (int v = 0; v < PARTS; v++) acc[r * PARTS + v] +=
-                multiply_pairs(even + w->codes[g][v], odd + w->codes[g][PARTS + v]);
-        }
+    UNROLL_TWICE for (size_t g = 0; g < groups; g++, x += rows * PAIRS_GROUP) UNROLL for (int r = 0; r < rows; r++)
+    {
+        const pairs even = load_pair(x + r * PAIRS_GROUP), odd = load_pair(x + r * PAIRS_GROUP + GROUP);
+        UNROLL for (int v = 0; v < PARTS; v++) acc[r * PARTS + v] +=
+            multiply_pairs(even + w->codes[g][v], odd + w->codes[g][PARTS + v]);
+    }
     UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = acc[i];
 }
 
