@@ -60,6 +60,10 @@ typedef struct row_lanes {
     int_vec nans;   /* not 0: there was a NaN */
     int_vec errors; /* of coarse codes */
     bool coarse;
+#if defined(PAIRS)
+    rest *list; /* of rests, `stride` apart; not of coarse codes */
+    int32_t stride, count;
+#endif
 } row_lanes;
 
 /* Integers x̂ become coarse ones. */
@@ -117,6 +121,50 @@ INLINE void store_bytes(int8_t *bytes, const int_vec *integers)
 #endif
 }
 
+#if defined(PAIRS)
+/* Splits those of four groups of codes, from group `first` on, whose products need it. */
+INLINE void split_groups(int8_t *codes, uint32_t first, row_lanes *row)
+{
+    const __m128i zero = _mm_setzero_si128(), all = _mm_loadu_si128((const __m128i *)(void *)codes);
+    const __m128i pairs = _mm_abs_epi16(_mm_maddubs_epi16(_mm_set1_epi8(1), all));
+    const __m128i whole = _mm_cmpeq_epi32(_mm_cmpgt_epi16(pairs, _mm_set1_epi16(MOST_IN_PAIR)), zero);
+    /* ⌈x̂/2⌉ by an average of unsigned bytes */
+    const __m128i half = _mm_sub_epi8(_mm_avg_epu8(_mm_xor_si128(all, _mm_set1_epi8(-128)), zero), _mm_set1_epi8(64));
+    const __m128i kept = _mm_blendv_epi8(half, all, whole);
+    const int wholes = _mm_movemask_ps(_mm_castsi128_ps(whole));
+    int32_t inputs[FERRY_LANES / GROUP];
+    _mm_storeu_si128((__m128i *)(void *)codes, kept);
+    if (wholes == 15) return;
+    _mm_storeu_si128((__m128i *)(void *)inputs, _mm_sub_epi8(all, kept));
+    for (uint32_t g = 0; g < FERRY_LANES / GROUP; g++) { /* without branches, which would be mispredicted */
+        row->list[row->count * row->stride] = (rest){.inputs = inputs[g], .at = (first + g) * PANEL_GROUP};
+        row->count += ~wholes >> g & 1;
+    }
+}
+
+/* As many rests for each row of a block as one has. */
+static void fill_up_lists(rests lists, int32_t rows)
+{
+    int32_t most = 0;
+    for (int32_t r = 0; r < rows; r++) most = lists.counts[r] > most ? lists.counts[r] : most;
+    for (int32_t r = 0; r < rows; r++)
+        for (int32_t i = lists.counts[r]; i < most; i++) lists.lists[i * rows + r] = (rest){0};
+    lists.counts[0] = most;
+}
+#endif
+
+/* Sixteen codes, from input k on, as products need them. */
+INLINE void split_lanes(int8_t *codes, int32_t k, row_lanes *row)
+{
+#if defined(PAIRS)
+    if (!row->coarse) split_groups(codes, (uint32_t)k / GROUP, row);
+#else
+    (void)codes;
+    (void)k;
+    (void)row;
+#endif
+}
+
 /* Their codes. */
 INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
 {
@@ -156,11 +204,13 @@ static int32_t quantize_steps(int8_t *codes, size_t stride, const float *x, int3
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
         quantize_lanes(lanes, x + k, factor, row);
+        split_lanes(lanes, k, row);
         for (int l = 0; l < FERRY_LANES; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
         sum = quantize_edge(lanes, x + k, K - k, factor, row);
+        split_lanes(lanes, k, row);
         for (int l = 0; l < K - k; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     return sum + add_lanes(row->sums);
@@ -171,55 +221,28 @@ static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
 {
     int32_t k = 0, sum = 0;
     for (; k + AMX_INPUTS <= K; k += AMX_INPUTS, codes += stride)
-        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, row);
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES, codes += FERRY_LANES) quantize_lanes(codes, x + k, factor, row);
-    if (k < K) sum = quantize_edge(codes, x + k, K - k, factor, row);
+        UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES)
+        {
+            quantize_lanes(codes + l, x + k + l, factor, row);
+            split_lanes(codes + l, k + l, row);
+        }
+    for (; k < K; k += FERRY_LANES, codes += FERRY_LANES) {
+        if (k + FERRY_LANES <= K)
+            quantize_lanes(codes, x + k, factor, row);
+        else
+            sum = quantize_edge(codes, x + k, K - k, factor, row);
+        split_lanes(codes, k, row);
+    }
     return sum + add_lanes(row->sums);
 }
 
-#if defined(PAIRS)
-/* Four groups of inputs as product_pairs.c reads them; returns twice their Σ x̂[2i]·x̂[2i + 1]. */
-INLINE int_vec pair_lanes(int8_t *groups, const int_vec *integers)
-{
-    const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
-    /* Groups 0, 2, 1, 3: instructions pack the halves of a register side by side. */
-    const __m256i packed = _mm256_packs_epi32((__m256i)integers[0], (__m256i)integers[1]);
-    const __m256i pairs = _mm256_shuffle_epi8(packed, _mm256_broadcastsi128_si256(order));
-    _mm256_storeu_si256((__m256i *)(void *)groups, _mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0)));
-    return (int_vec)_mm256_madd_epi16(pairs, _mm256_shuffle_epi32(pairs, _MM_SHUFFLE(2, 3, 0, 1)));
-}
-
-/* Row x [K] of a block for product_pairs.c, whose groups are `stride` bytes apart; returns Σ x̂[2i]·x̂[2i + 1]. */
-static int32_t quantize_pairs(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
-{
-    int_vec products = {0}, integers[PARTS];
-    int8_t groups[FERRY_LANES / GROUP * PAIRS_GROUP];
-    int32_t k = 0;
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
-        round_lanes(integers, x + k, factor, row);
-        products += pair_lanes(groups, integers);
-        for (int g = 0; g < FERRY_LANES / GROUP; g++, codes += stride)
-            memcpy(codes, groups + g * PAIRS_GROUP, PAIRS_GROUP);
-    }
-    if (k < K) {
-        int8_t lanes[FERRY_LANES];
-        quantize_edge(lanes, x + k, K - k, factor, row);
-        for (int l = 0; l < FERRY_LANES; l++) integers[l / WIDTH][l % WIDTH] = lanes[l];
-        products += pair_lanes(groups, integers);
-        for (int l = 0; l < K - k; l += GROUP, codes += stride)
-            memcpy(codes, groups + l / GROUP * PAIRS_GROUP, PAIRS_GROUP);
-    }
-    return add_lanes(products) / 2;
-}
-#endif
-
 size_t FERRY_KERNEL(inputs_size)(int32_t rows, int32_t K)
 {
-    const size_t size = (size_t)rows * (((size_t)K + AMX_INPUTS - 1) / AMX_INPUTS * AMX_INPUTS);
 #if defined(PAIRS)
-    if (rows >= MIN_PAIRS_ROWS) return size * (PAIRS_GROUP / GROUP);
+    return blocks_size(rows, K) + rests_size(rows, K);
+#else
+    return blocks_size(rows, K);
 #endif
-    return size;
 }
 
 void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
@@ -231,24 +254,24 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
 #else
     const bool pieces = false;
 #endif
+    const block part = block_of_row(rows, row);
     row_lanes lanes = {.coarse = inputs->errors != NULL};
     int32_t sum;
+#if defined(PAIRS)
+    const rests lists = rests_of(inputs, part.first);
+    lanes.list = lists.lists + (row - part.first);
+    lanes.stride = part.rows;
+#endif
     if (pieces || rows == 1) {
         sum = quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, &lanes);
     } else {
-        const block part = block_of_row(rows, row);
-#if defined(PAIRS)
-        if (has_pairs(inputs)) {
-            const size_t groups = ((size_t)K + GROUP - 1) / GROUP;
-            int8_t *pairs = inputs->codes + ((size_t)part.first * groups + (size_t)(row - part.first)) * PAIRS_GROUP;
-            sum = quantize_pairs(pairs, (size_t)part.rows * PAIRS_GROUP, x, K, factor, &lanes);
-        } else
-#endif
-        {
-            int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K) + (row - part.first) * INPUTS;
-            sum = quantize_steps(codes, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
-        }
+        int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K) + (row - part.first) * INPUTS;
+        sum = quantize_steps(codes, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
     }
+#if defined(PAIRS)
+    lists.counts[row - part.first] = lanes.count;
+    if (row == part.first + part.rows - 1) fill_up_lists(lists, part.rows);
+#endif
     inputs->sums[row] = sum;
     if (lanes.coarse) {
         inputs->errors[row] = add_lanes(lanes.errors);

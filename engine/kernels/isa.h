@@ -4,8 +4,7 @@
  * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For
  * avx512vnni, neon_dotprod and neon_i8mm only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and
  * product_amx.c: the other kernels are those of avx512, or neon; for openblas only product_openblas.c, if at all
- * (FERRY_OPENBLAS). avx2 alone has product_pairs.c. As every AArch64 has NEON, FERRY_NEON distinguishes neon from
- * plain.
+ * (FERRY_OPENBLAS). As every AArch64 has NEON, FERRY_NEON distinguishes neon from plain.
  */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
@@ -93,10 +92,8 @@ FERRY_ISAS(FERRY_DECLARE_KERNELS)
 #else
 #define UNROLL _Pragma("clang loop unroll(full)")
 #endif
-#define UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
 #else
 #define UNROLL _Pragma("GCC unroll 64")
-#define UNROLL_TWICE _Pragma("GCC unroll 2")
 #endif
 
 typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));

@@ -11,8 +11,8 @@
  * depends on the number of rows.
  *
  * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has its own product (product_amx.c), so has AVX2 for many rows of int8 (product_pairs.c), and so has
- * OpenBLAS (product_openblas.c), whose table is that of plain C otherwise. */
+ * its flags; AMX has its own product (product_amx.c), so has OpenBLAS (product_openblas.c), whose table is that of
+ * plain C otherwise. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -99,7 +99,7 @@ typedef struct ferry_kernels {
     /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
     size_t (*inputs_size)(int32_t rows, int32_t K);
     /* Fills in the sum and the codes of one row, and the error of a coarse one, from x [K] and the row's factor a,
-     * which a NaN in x makes a NaN. */
+     * which a NaN in x makes a NaN. Rows come in ascending order. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */

@@ -13,10 +13,20 @@
 
 #define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
 
-/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step. */
+/* Whether tiles prefetch into the nearest cache instead of the second: as measured, large panels for few blocks come
+ * too early, and for dot products of four bytes all do. */
+#if defined(PAIRS)
+#define PREFETCHES_NEAREST(bytes, blocks) ((bytes) <= 16 << 10 || (blocks) >= 4)
+#else
+#define PREFETCHES_NEAREST(bytes, blocks) false
+#endif
+
+/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step; where steps are
+ * shorter than a line, only every second or fourth one does so (skip is 1 or 3). */
 typedef struct ahead {
     const int8_t *at;
-    size_t step;
+    size_t step, skip;
+    bool nearest;
 } ahead;
 
 #if defined(FERRY_NEON)
@@ -27,12 +37,10 @@ typedef struct ahead {
 /* For every ISA: its tiles; `inputs` and `weights`, its instructions' operands for 4 inputs of a row and for the codes
  * of WIDTH outputs; OFFSET, which is added to every q before the multiplication, so that sums start at -OFFSET·Σ x̂; and
  * CHAINS, the number of chains into which the sums of a small tile are split to hide the latency of the additions. */
-#if defined(__AVX512VNNI__)
-/* vpdpbusd multiplies unsigned bytes by signed ones: (q + 128)·x̂. */
-#define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#if WIDTH > 4
+/* Instructions multiply unsigned bytes by signed ones: (q + 128)·x̂. */
 #define OFFSET 128
-#define CHAINS(rows, panels)                                                                                           \
-    ((rows) * (panels) > 9 ? 1 : (rows) * (panels) > 4 ? 2 : (rows) * (panels) > 2 ? 4 : 8 / ((rows) * (panels)))
+#if WIDTH == 16
 typedef __m512i inputs;
 typedef __m512i weights;
 
@@ -45,45 +53,7 @@ INLINE weights load_weights(const int8_t *w)
 {
     return _mm512_xor_si512(_mm512_load_si512(w), _mm512_set1_epi8(-128));
 }
-
-INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
-{
-    return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, w, x);
-}
-#elif WIDTH == 16
-#define COARSE
-/* |q|·(x̂ with the sign of q), in pairs: at most 2·128·127 < 2^15. */
-#define TILES(TILE) TILES_UP_TO_14(TILE, 1)
-#define OFFSET 0
-#define CHAINS(rows, panels) 1
-typedef __m512i inputs;
-typedef struct weights {
-    __m512i sizes;
-    __mmask64 negative;
-} weights;
-
-INLINE inputs load_inputs(const int8_t *x)
-{
-    return _mm512_set1_epi32(four_bytes(x));
-}
-
-INLINE weights load_weights(const int8_t *w)
-{
-    __m512i codes = _mm512_load_si512(w);
-    return (weights){.sizes = _mm512_abs_epi8(codes), .negative = _mm512_movepi8_mask(codes)};
-}
-
-INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
-{
-    __m512i factors = _mm512_mask_sub_epi8(x, w.negative, _mm512_setzero_si512(), x);
-    __m512i pairs = _mm512_maddubs_epi16(w.sizes, factors);
-    return (sum_vec)_mm512_add_epi32((__m512i)acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
-}
-#elif defined(__AVXVNNI__)
-/* As AVX-512 VNNI, with half as many registers of half the width. */
-#define TILES(TILE) TILES_UP_TO_6(TILE, 1)
-#define OFFSET 128
-#define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
+#else
 typedef __m256i inputs;
 typedef __m256i weights;
 
@@ -96,37 +66,60 @@ INLINE weights load_weights(const int8_t *w)
 {
     return _mm256_xor_si256(_mm256_load_si256((const __m256i *)w), _mm256_set1_epi8(-128));
 }
+#endif
+
+#if defined(__AVX512VNNI__)
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define CHAINS(rows, panels)                                                                                           \
+    ((rows) * (panels) > 9 ? 1 : (rows) * (panels) > 4 ? 2 : (rows) * (panels) > 2 ? 4 : 8 / ((rows) * (panels)))
+
+INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
+{
+    return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, w, x);
+}
+#elif defined(__AVXVNNI__)
+#define TILES(TILE) TILES_UP_TO_6(TILE, 1)
+#define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
 
 INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 {
     return (sum_vec)_mm256_dpbusd_avx_epi32((__m256i)acc, w, x);
 }
-#elif WIDTH == 8
-#define COARSE
-#define TILES(TILE) TILES_UP_TO_4(TILE, 1)
-#define OFFSET 0
+#else
 #define CHAINS(rows, panels) 1
-typedef __m256i inputs;
-typedef struct weights {
-    __m256i sizes, codes;
-} weights;
+typedef int16_t pair_sums __attribute__((vector_size(4 * WIDTH), may_alias));
 
-INLINE inputs load_inputs(const int8_t *x)
+#if WIDTH == 16
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1)
+
+INLINE pair_sums multiply_pairs(weights w, inputs x)
 {
-    return _mm256_set1_epi32(four_bytes(x));
+    return (pair_sums)_mm512_maddubs_epi16(w, x);
 }
 
-INLINE weights load_weights(const int8_t *w)
+INLINE sum_vec add_pairs(pair_sums pairs)
 {
-    __m256i codes = _mm256_load_si256((const __m256i *)w);
-    return (weights){.sizes = _mm256_abs_epi8(codes), .codes = codes};
+    return (sum_vec)_mm512_madd_epi16((__m512i)pairs, _mm512_set1_epi16(1));
 }
+#else
+#define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+
+INLINE pair_sums multiply_pairs(weights w, inputs x)
+{
+    return (pair_sums)_mm256_maddubs_epi16(w, x);
+}
+
+INLINE sum_vec add_pairs(pair_sums pairs)
+{
+    return (sum_vec)_mm256_madd_epi16((__m256i)pairs, _mm256_set1_epi16(1));
+}
+#endif
 
 INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 {
-    __m256i pairs = _mm256_maddubs_epi16(w.sizes, _mm256_sign_epi8(x, w.codes));
-    return (sum_vec)_mm256_add_epi32((__m256i)acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    return acc + add_pairs(multiply_pairs(w, x));
 }
+#endif
 #else
 /* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
@@ -193,8 +186,13 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int c = 0; c < chains; c++)
         {
             /* Over more than two panels the hardware's own prefetching keeps up. */
-            if (panels <= 2)
-                UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            if (panels <= 2 && (left & next.skip) == 0) UNROLL for (int p = 0; p < panels; p++)
+                {
+                    if (next.nearest)
+                        __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 3);
+                    else
+                        __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+                }
             add_step(acc + c * size, rows, panels, x, w, panel_size);
             next.at += next.step;
             x += rows * GROUP;
@@ -217,6 +215,23 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
 
 #define MAX_SUMS 48 /* vectors of sums in any tile, all chains */
 
+#if defined(PAIRS)
+/* acc [rows, PARTS] += the products of a block's rests, as many of each row as one has. */
+INLINE void add_rests(sum_vec *acc, int rows, rests lists, const int8_t *w)
+{
+    const rest *at = lists.lists;
+    for (int32_t left = lists.counts[0]; left > 0; left--, at += rows) UNROLL for (int r = 0; r < rows; r++)
+        {
+            const inputs row = load_inputs((const int8_t *)&at[r].inputs);
+            UNROLL for (int v = 0; v < PARTS; v++)
+            {
+                const weights columns = load_weights(w + at[r].at + v * WIDTH * GROUP);
+                acc[r * PARTS + v] = multiply_add(acc[r * PARTS + v], columns, row);
+            }
+        }
+}
+#endif
+
 INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows, int panels, int chains)
 {
     sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
@@ -227,53 +242,33 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead n
     UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
     accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * row_bytes(job->x->K),
                job->codes + (size_t)panel * job->panel_size, job->groups, next);
+#if defined(PAIRS)
+    add_rests(acc, rows, rests_of(job->x, row), job->codes + (size_t)panel * job->panel_size);
+#endif
     UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
     finish_tile(job, row, panel, sums, rows, panels);
 }
 
-#if defined(COARSE)
-typedef int16_t halves __attribute__((vector_size(4 * WIDTH), may_alias));
-
+#if defined(PAIRS)
 /* Products of coarse inputs: (q + 128)·c in pairs, of which 16 bits hold the sums of COARSE_GROUPS groups:
  * 2·4·255·COARSE_MOST < 2^15. So 64 multiplications (32 on AVX2) take two instructions, and half of one. */
 #define COARSE_GROUPS 4
 
-INLINE halves multiply_pairs(__typeof__(load_inputs(NULL)) w, inputs x)
-{
-#if WIDTH == 16
-    return (halves)_mm512_maddubs_epi16(w, x);
-#else
-    return (halves)_mm256_maddubs_epi16(w, x);
-#endif
-}
-
-INLINE sum_vec add_halves(halves h)
-{
-#if WIDTH == 16
-    return (sum_vec)_mm512_madd_epi16((__m512i)h, _mm512_set1_epi16(1));
-#else
-    return (sum_vec)_mm256_madd_epi16((__m256i)h, _mm256_set1_epi16(1));
-#endif
-}
-
 /* acc [rows, PARTS] += the products of at most COARSE_GROUPS groups. */
 INLINE void add_coarse_groups(sum_vec *acc, int rows, size_t groups, const int8_t *x, const int8_t *w)
 {
-    halves sums[TILE_ROWS * PARTS];
-    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (halves){0};
+    pair_sums sums[TILE_ROWS * PARTS];
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (pair_sums){0};
     for (; groups > 0; groups--, x += rows * GROUP, w += PANEL_GROUP) {
-        inputs columns[PARTS];
-        UNROLL for (int v = 0; v < PARTS; v++)
-        {
-            columns[v] = (inputs)(*(const halves *)(const void *)(w + v * WIDTH * GROUP) ^ (int16_t)0x8080);
-        }
+        weights columns[PARTS];
+        UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP);
         UNROLL for (int r = 0; r < rows; r++)
         {
             const inputs row = load_inputs(x + r * GROUP);
             UNROLL for (int v = 0; v < PARTS; v++) sums[r * PARTS + v] += multiply_pairs(columns[v], row);
         }
     }
-    UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_halves(sums[i]);
+    UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_pairs(sums[i]);
 }
 
 INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows)
@@ -310,7 +305,7 @@ TILES(DEFINE_TILE)
 typedef tile_function *const tile_table[TILE_ROWS + 1][MAX_PANELS + 1];
 static tile_table tiles = {TILES(TILE_ENTRY)};
 
-#if defined(COARSE)
+#if defined(PAIRS)
 #define DEFINE_COARSE_TILE(rows, panels)                                                                               \
     static void coarse_tile_##rows(const product *job, int32_t row, int32_t panel, ahead next)                         \
     {                                                                                                                  \
@@ -327,7 +322,10 @@ static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t 
 {
     size_t at = (size_t)(panel + size) * job->panel_size, bytes = (size_t)size * job->panel_size;
     if (at + bytes > job->codes_size) at = job->codes_size - bytes;
-    return (ahead){.at = job->codes + at + bytes / count * t, .step = (size_t)size * PANEL_GROUP / count};
+    return (ahead){.at = job->codes + at + bytes / count * t,
+                   .step = (size_t)size * PANEL_GROUP / count,
+                   .skip = count >= 4 ? 3 : count >= 2,
+                   .nearest = PREFETCHES_NEAREST(bytes, count)};
 }
 
 /* Blocks first … end - 1 by all panels. */
@@ -351,12 +349,6 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
 #if defined(PAIRS)
-    if (has_pairs(x)) {
-        ferry_product_pairs(&job);
-        return;
-    }
-#endif
-#if defined(COARSE)
     tile_table *const table = x->errors != NULL ? &coarse_tiles : &tiles;
 #else
     tile_table *const table = &tiles;

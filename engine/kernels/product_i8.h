@@ -17,7 +17,7 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 
 #if defined(__AMX_INT8__) || defined(__AMXINT8__) /* gcc and newer clangs, older clangs */
 #define AMX
-#elif WIDTH == 8 && !defined(__AVXVNNI__)
+#elif WIDTH > 4 && !defined(__AVXVNNI__) && !defined(__AVX512VNNI__)
 #define PAIRS
 #endif
 #if defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
@@ -38,8 +38,7 @@ INLINE int32_t four_bytes(const int8_t *x)
 
 /* Inputs are stored in blocks of at most TILE_ROWS rows, as equal as possible, in the order in which a tile reads them:
  * [⌈K/INPUTS⌉][rows of the block][INPUTS]. For AMX, from MIN_AMX_ROWS rows on, they are one block [⌈K/64⌉][rows][64].
- * For product_pairs.c, from MIN_PAIRS_ROWS rows on, 4 inputs x̂ of a row are 16-bit integers in the order 0, 2, 1, 3,
- * and the row's sum is Σ x̂[2i]·x̂[2i + 1]. Bytes past K may be anything: the codes that they are multiplied by are 0. */
+ * Bytes past K may be anything: the codes that they are multiplied by are 0. */
 #if defined(MATRIX_PRODUCTS)
 #define TILE_ROWS 12
 #define INPUTS 8
@@ -68,16 +67,6 @@ INLINE int32_t four_bytes(const int8_t *x)
 #endif
 #define AMX_INPUTS 64  /* of a tile */
 #define MIN_AMX_ROWS 4 /* fewer leave too much of a tile empty */
-/* Fewer do not pay for widening the codes. */
-#define MIN_PAIRS_ROWS 8
-#define PAIRS_GROUP (2 * GROUP) /* bytes of 4 inputs */
-
-#if defined(PAIRS)
-INLINE bool has_pairs(const ferry_rows_i8 *inputs)
-{
-    return inputs->rows >= MIN_PAIRS_ROWS && inputs->errors == NULL;
-}
-#endif
 
 /* Coarse inputs (kernels.h). */
 #define COARSE_SHIFT 3
@@ -116,6 +105,49 @@ INLINE size_t row_bytes(int32_t K)
     return ((size_t)K + INPUTS - 1) / INPUTS * INPUTS;
 }
 
+/* Bytes of all blocks, at most. */
+INLINE size_t blocks_size(int32_t rows, int32_t K)
+{
+    return (size_t)rows * (((size_t)K + AMX_INPUTS - 1) / AMX_INPUTS * AMX_INPUTS);
+}
+
+#if defined(PAIRS)
+/* vpmaddubsw adds two products, (q + 128)·x̂, in 16 bits: enough if |x̂[2i] + x̂[2i + 1]| ≤ MOST_IN_PAIR, as no q + 128 is
+ * negative, so that inputs with different signs give no more than one of them does. A group with larger sums is split
+ * into halves: one stands in the block, the other in a list of the row's rests. */
+#define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
+
+typedef struct rest {
+    int32_t inputs; /* four of them */
+    uint32_t at;    /* where the codes of their group begin in a panel */
+} rest;
+
+/* Behind the blocks, those of each: its rows' lists side by side, [⌈K/4⌉ + 1][rows of the block], filled up with zeros
+ * where others are longer. */
+typedef struct rests {
+    int32_t *counts; /* [rows] the first one, once all rows are there: the most of any */
+    rest *lists;
+} rests;
+
+INLINE size_t rests_room(int32_t K)
+{
+    return ((size_t)K + GROUP - 1) / GROUP + 1;
+}
+
+INLINE size_t rests_size(int32_t rows, int32_t K)
+{
+    return (size_t)rows * (sizeof(int32_t) + rests_room(K) * sizeof(rest));
+}
+
+/* Those of the block that begins with row `first`. */
+INLINE rests rests_of(const ferry_rows_i8 *x, int32_t first)
+{
+    int32_t *counts = (int32_t *)(void *)(x->codes + blocks_size(x->rows, x->K));
+    rest *lists = (rest *)(void *)(counts + x->rows);
+    return (rests){.counts = counts + first, .lists = lists + (size_t)first * rests_room(x->K)};
+}
+#endif
+
 /* ---- product ---- */
 
 typedef struct product {
@@ -153,11 +185,6 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const i
                      .multiplier = multiplier,
                      .bias = bias};
 }
-
-#if defined(PAIRS)
-/* All rows, at least MIN_PAIRS_ROWS of them (product_pairs.c). */
-void ferry_product_pairs(const product *job);
-#endif
 
 /* ---- from sums to outputs ---- */
 
