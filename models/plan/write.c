@@ -153,6 +153,15 @@ static ferry_status check_work(const char *name, const ferry_key *key, const voi
                       ferry_key_range(key, most).text, value);
 }
 
+/* Whether the key is an array that a model file lacked: its count is that of another one. */
+static bool is_missing(const ferry_key *key, const void *group)
+{
+    const void *values;
+    if (!key->optional || !key->matches) return false;
+    memcpy(&values, (const char *)group + key->place, sizeof values);
+    return values == NULL && ferry_key_count(key, group) > 0;
+}
+
 /* Every group of keys in the order of the schema, which is the file's. */
 static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_values *values, ferry_error *error)
 {
@@ -161,7 +170,7 @@ static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_value
         const bool absent = (group == FERRY_KEYS_TOKENIZER && values->text->kind == FERRY_TOKENIZER_NONE) ||
                             (group == FERRY_KEYS_LANGUAGES && values->text->languages.count == 0);
         for (const ferry_key *key = table.keys; key < table.keys + table.count && !absent; key++) {
-            if (!ferry_key_applies(key, values)) continue;
+            if (!ferry_key_applies(key, values) || is_missing(key, ferry_schema_group(values, group))) continue;
             const ferry_name name = ferry_name_format("%s%s", table.prefix, key->name);
             FERRY_TRY(check_work(name.text, key, ferry_schema_group(values, group), error));
             put_key(writer, name.text, key, ferry_schema_group(values, group));

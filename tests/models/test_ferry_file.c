@@ -34,6 +34,15 @@ static void check_source(const char *source)
     }
 }
 
+/* As older versions of Ferry wrote them: without hashes of the files that they were made from. */
+TEST(test_file_without_hashes)
+{
+    const char *older = data_file("corpus/fuzz_model/sinusoidal.gguf"), *newer = convert_to(older, &as_found);
+    assert_null(find_text(mapped_bytes(older), "ferry.origin.hashes"));
+    assert_null(find_text(mapped_bytes(newer), "ferry.origin.hashes"));
+    check_source(older);
+}
+
 static bool is_model(const char *name)
 {
     return name[0] != '.';
