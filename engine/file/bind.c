@@ -149,8 +149,10 @@ static ferry_status bind_embeddings(ferry_binder *binder, ferry_error *error)
 static ferry_status bind_output(ferry_binder *binder, ferry_error *error)
 {
     ferry_transformer *model = &binder->file->transformer;
+    const ferry_matrix *matrix = model->tied_output ? &model->decoder.embedding : &model->output;
     const int32_t V = model->decoder.vocab_size;
     if (!model->tied_output) FERRY_TRY(ferry_bind_weight(binder, "output", V, model->d_model, &model->output, error));
+    FERRY_TRY(ferry_bind_coarse(binder, matrix, &model->output_coarse, error));
     return model->output_bias ? ferry_bind_vector(binder, "output.bias", V, &model->output.bias, error) : FERRY_OK;
 }
 

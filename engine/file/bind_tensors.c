@@ -121,17 +121,23 @@ static ferry_status bind_code_scales(ferry_binder *binder, const char *name, fer
     return bind_multiplier(binder, input.text, &matrix->input_multiplier, error);
 }
 
-ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
-                               ferry_error *error)
+/* Of a matrix [N, K] of floats, or of codes. */
+static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
+                                 int32_t K, ferry_error *error)
 {
     const int64_t panels = (N + FERRY_LANES - 1) / FERRY_LANES;
     const int64_t groups = (K + CODES_GROUP - 1) / CODES_GROUP;
     const int64_t shape[] = {panels, K, FERRY_LANES}, codes_shape[] = {panels, groups, FERRY_LANES * CODES_GROUP};
+    return check_shape(binder, name, tensor, 3, tensor->type == FERRY_I8 ? codes_shape : shape, error);
+}
+
+ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
+                               ferry_error *error)
+{
     const ferry_name weight = ferry_name_format("%s.weight", name);
     const ferry_tensor *tensor;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
-    const bool codes = tensor->type == FERRY_I8;
-    FERRY_TRY(check_shape(binder, weight.text, tensor, 3, codes ? codes_shape : shape, error));
+    FERRY_TRY(check_panels(binder, weight.text, tensor, N, K, error));
     matrix->N = N;
     matrix->K = K;
     binder->file->parameters += (int64_t)N * K;
@@ -151,6 +157,25 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
                           binder->gguf->file, weight.text, ferry_type_name(tensor->type));
     }
+}
+
+ferry_status ferry_bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_matrix *coarse,
+                               ferry_error *error)
+{
+    static const char weight[] = FERRY_OUTPUT_COARSE ".weight";
+    const int64_t rows[] = {exact->N};
+    const ferry_tensor *tensor;
+    const void *scales = NULL;
+    if (exact->codes != NULL || ferry_gguf_tensor(binder->gguf, weight) == NULL) return FERRY_OK;
+    FERRY_TRY(find_any(binder, weight, &tensor, error));
+    if (tensor->type != FERRY_I8) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
+                          weight, ferry_type_name(tensor->type));
+    }
+    FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
+    FERRY_TRY(ferry_bind_find(binder, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, rows, &scales, error));
+    *coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .codes = tensor->data, .scales = scales};
+    return FERRY_OK;
 }
 
 ferry_status ferry_bind_row(ferry_binder *binder, const ferry_tensor_row *row, const char *prefix,

@@ -89,6 +89,7 @@ static const ferry_feature features[] = {
     {"final-norm:post", NULL}, /* a post-norm stack with a final norm */
     {"final-norm:none", NULL}, /* a pre-norm stack without */
     {"output-scale", NULL},
+    {"output-coarse", NULL},
     {"start:zero", NULL},
     {"shortlist", NULL},
     {"inputs:sentence", NULL},

@@ -163,6 +163,9 @@ bool ferry_schema_knows_feature(ferry_view word);
 
 /* ---- tensors ---- */
 
+/* The name of the coarse output matrix. */
+#define FERRY_OUTPUT_COARSE "output_coarse"
+
 typedef enum ferry_tensor_form {
     FERRY_TENSOR_MATRIX, /* NAME.weight [N, K] in panels, with NAME.bias [N] where the stack's matrices have biases */
     FERRY_TENSOR_UNBIASED,

@@ -322,3 +322,40 @@ void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale
         codes[k] = (int8_t)(quotient + shift - shift);
     }
 }
+
+/* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. */
+static void quantize_steps(const float *panel, const float *inverse, int8_t *codes)
+{
+    const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
+    uint32_t words[FERRY_LANES] = {0};
+    for (uint32_t step = 0; step < 4; step++)
+        for (size_t l = 0; l < FERRY_LANES; l++) {
+            float q = panel[step * FERRY_LANES + l] * inverse[l];
+            q = q > -127.0f ? q : -127.0f;
+            q = q < 127.0f ? q : 127.0f;
+            q += shift;
+            uint32_t bits;
+            memcpy(&bits, &q, sizeof bits);
+            words[l] |= (bits & 0xff) << 8 * step;
+        }
+    memcpy(codes, words, sizeof words);
+}
+
+void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales)
+{
+    const size_t steps = (size_t)K, whole = steps / 4 * 4;
+    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[4 * FERRY_LANES] = {0};
+    for (size_t k = 0; k < steps; k++)
+        for (size_t l = 0; l < FERRY_LANES; l++) {
+            const float size = fabsf(panel[k * FERRY_LANES + l]);
+            most[l] = size > most[l] ? size : most[l];
+        }
+    for (size_t l = 0; l < FERRY_LANES; l++) {
+        scales[l] = most[l] > 0x1p-100f ? most[l] / 127 : 0x1p-100f;
+        inverse[l] = 1 / scales[l];
+    }
+    for (size_t k = 0; k < whole; k += 4) quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
+    if (whole == steps) return;
+    memcpy(rest, panel + whole * FERRY_LANES, (steps - whole) * FERRY_LANES * sizeof *rest);
+    quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
+}

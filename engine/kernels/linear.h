@@ -112,5 +112,9 @@ size_t ferry_codes_size(int32_t N, int32_t K);
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
 void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale);
+/* One panel of W, [K][16], into codes [⌈K/4⌉][16][4] and scales [16], much faster: scale = max|w| / 127, but at least
+ * 2^-100, q = round-to-nearest-even(w·(1 / scale)). The same bytes on every machine, and q is in -127 … 127 whatever W
+ * holds. */
+void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales);
 
 #endif

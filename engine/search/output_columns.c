@@ -206,6 +206,7 @@ ferry_status ferry_output_screen(ferry_state *state, const ferry_options *option
         !ferry_search_needs_largest_only(options))
         return FERRY_OK;
     state->account.needed = 0;
-    const ferry_status status = ferry_screen_create(matrix, &state->context, screen, error);
+    const ferry_status status =
+        ferry_screen_create(matrix, &state->model->output_coarse, &state->context, screen, error);
     return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
 }

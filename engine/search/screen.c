@@ -26,16 +26,16 @@ static double larger(double a, double b)
 /* The square of any larger float does not underflow. */
 #define LOST_SQUARE 0x1p-70
 
-/* max|w| and |w| of sixteen rows of W, a panel [K][16]. */
-static void measure_panel(const float *panel, size_t K, float *most, double *norms)
+/* |w| of sixteen rows of W, a panel [K][16]. */
+static void measure_panel(const float *panel, size_t K, double *norms)
 {
     enum { CHUNK = 64 }; /* float sums of so many err by less than the bound's slack */
+    memset(norms, 0, FERRY_LANES * sizeof *norms);
     for (size_t k = 0; k < K; k += CHUNK) {
         float sums[FERRY_LANES] = {0};
         for (size_t at = k; at < K && at < k + CHUNK; at++)
             for (size_t l = 0; l < FERRY_LANES; l++) {
                 const float w = panel[at * FERRY_LANES + l];
-                most[l] = fabsf(w) > most[l] ? fabsf(w) : most[l];
                 sums[l] += w * w;
             }
         for (size_t l = 0; l < FERRY_LANES; l++) norms[l] += (double)sums[l];
@@ -43,55 +43,82 @@ static void measure_panel(const float *panel, size_t K, float *most, double *nor
     for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]) + sqrt((double)K) * LOST_SQUARE;
 }
 
-/* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. Whatever a weight is, its code
- * is from -127 to 127. */
-static void quantize_steps(const float *panel, const float *inverse, int8_t *codes)
+static size_t count_panels(const ferry_matrix *matrix)
 {
-    const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
-    uint32_t words[FERRY_LANES] = {0};
-    for (uint32_t step = 0; step < 4; step++)
-        for (size_t l = 0; l < FERRY_LANES; l++) {
-            float q = panel[step * FERRY_LANES + l] * inverse[l];
-            q = q > -127.0f ? q : -127.0f;
-            q = q < 127.0f ? q : 127.0f;
-            q += shift;
-            uint32_t bits;
-            memcpy(&bits, &q, sizeof bits);
-            words[l] |= (bits & 0xff) << 8 * step;
-        }
-    memcpy(codes, words, sizeof words);
+    return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
 
-/* One panel of W [K][16] into codes [⌈K/4⌉][16][4] and scales. */
-static void quantize_panel(ferry_screen *screen, const float *panel, int8_t *codes, float *scales)
+/* Panel p of W into codes [⌈K/4⌉][16][4] and scales [16]; between some of them, it can be stopped. */
+static ferry_status quantize_panel(ferry_screen *screen, const ferry_context *context, size_t p, int8_t *codes,
+                                   float *scales, ferry_error *error)
 {
-    const size_t K = (size_t)screen->exact->K, whole = K / 4 * 4;
-    double norms[FERRY_LANES] = {0};
-    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[4 * FERRY_LANES] = {0};
-    measure_panel(panel, K, most, norms);
+    const size_t K = (size_t)screen->exact->K;
+    const float *panel = screen->exact->panels + p * K * FERRY_LANES;
+    double norms[FERRY_LANES];
+    if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
+    ferry_codes_from_panel(panel, screen->exact->K, codes, scales);
+    measure_panel(panel, K, norms);
     for (size_t l = 0; l < FERRY_LANES; l++) {
-        scales[l] = most[l] > 0x1p-100f ? most[l] / 127 : 0x1p-100f;
-        inverse[l] = 1 / scales[l];
         screen->norm = larger(screen->norm, norms[l]);
         screen->scale = larger(screen->scale, (double)scales[l]);
     }
-    for (size_t k = 0; k < whole; k += 4) quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
-    if (whole == K) return;
-    memcpy(rest, panel + whole * FERRY_LANES, (K - whole) * FERRY_LANES * sizeof *rest);
-    quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
+    return FERRY_OK;
 }
 
-/* All panels; between some of them, it can be stopped. */
-static ferry_status quantize(ferry_screen *screen, const ferry_context *context, int8_t *codes, float *scales,
-                             ferry_error *error)
+/* Whether `stored` is what would be made of W; measures W on the way. */
+static ferry_status compare(ferry_screen *screen, ferry_context *context, const ferry_matrix *stored, bool *same,
+                            ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
-    const size_t panels = ((size_t)exact->N + FERRY_LANES - 1) / FERRY_LANES;
-    for (size_t p = 0; p < panels; p++) {
-        if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
-        quantize_panel(screen, exact->panels + p * (size_t)exact->K * FERRY_LANES,
-                       codes + p * ferry_codes_size(FERRY_LANES, exact->K), scales + p * FERRY_LANES);
+    const size_t bytes = ferry_codes_size(FERRY_LANES, exact->K);
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    int8_t *codes = ferry_arena_alloc(&context->arena, bytes, 1);
+    if (codes == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
+    ferry_status status = FERRY_OK;
+    *same = true;
+    for (size_t p = 0, n = 0; *same && p < count_panels(exact); p++, n += FERRY_LANES) {
+        const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
+        float scales[FERRY_LANES];
+        status = quantize_panel(screen, context, p, codes, scales, error);
+        if (status != FERRY_OK) break;
+        *same = memcmp(codes, stored->codes + p * bytes, bytes) == 0 &&
+                memcmp(scales, stored->scales + n, rows * sizeof *scales) == 0;
     }
+    ferry_arena_end(&context->arena, mark);
+    return status;
+}
+
+/* In memory. */
+static ferry_status make(ferry_screen *screen, const ferry_context *context, ferry_error *error)
+{
+    const ferry_matrix *exact = screen->exact;
+    const size_t panels = count_panels(exact), panel_bytes = ferry_codes_size(FERRY_LANES, exact->K);
+    const size_t bytes = panels * (panel_bytes + FERRY_LANES * sizeof(float));
+    if (!ferry_account_take(context->arena.account, bytes))
+        return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    int8_t *codes = ferry_aligned_alloc(64, bytes);
+    screen->account = context->arena.account;
+    screen->bytes = bytes;
+    screen->coarse.codes = codes;
+    if (codes == NULL) return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    float *scales = (float *)(void *)(codes + panels * panel_bytes);
+    screen->coarse.scales = scales;
+    for (size_t p = 0; p < panels; p++)
+        FERRY_TRY(quantize_panel(screen, context, p, codes + p * panel_bytes, scales + p * FERRY_LANES, error));
+    return FERRY_OK;
+}
+
+/* The file's, if it is right: then it needs no memory. */
+static ferry_status find_coarse(ferry_screen *screen, ferry_context *context, const ferry_matrix *stored,
+                                ferry_error *error)
+{
+    const ferry_matrix *exact = screen->exact;
+    bool same = false;
+    screen->coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .bias = exact->bias};
+    if (stored->codes != NULL) FERRY_TRY(compare(screen, context, stored, &same, error));
+    if (!same) return make(screen, context, error);
+    screen->coarse.codes = stored->codes;
+    screen->coarse.scales = stored->scales;
     return FERRY_OK;
 }
 
@@ -131,35 +158,15 @@ static double largest_bias(const ferry_matrix *matrix)
     return most;
 }
 
-ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
-                                 ferry_error *error)
+ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
+                                 ferry_screen *screen, ferry_error *error)
 {
-    const size_t N = (size_t)exact->N, size = ferry_codes_size(exact->N, exact->K);
-    const size_t bytes = size + ferry_round_up(N, FERRY_LANES) * sizeof(float);
     *screen = (ferry_screen){.exact = exact};
     if (exact->bias != NULL) screen->bias = largest_bias(exact);
-    if (exact->codes != NULL) {
-        const ferry_status measured = measure_codes(screen, context, error);
-        if (measured != FERRY_OK) ferry_screen_destroy(screen);
-        return measured;
-    }
-    if (!ferry_account_take(context->arena.account, bytes)) {
-        ferry_screen_destroy(screen);
-        return ferry_fail_memory(error, "a coarse output matrix", bytes);
-    }
-    int8_t *codes = ferry_aligned_alloc(64, bytes);
-    screen->account = context->arena.account;
-    screen->bytes = bytes;
-    float *scales = codes != NULL ? (float *)(void *)(codes + size) : NULL;
-    screen->coarse =
-        (ferry_matrix){.N = exact->N, .K = exact->K, .codes = codes, .scales = scales, .bias = exact->bias};
-    const ferry_status status = codes != NULL ? quantize(screen, context, codes, scales, error)
-                                              : ferry_fail_memory(error, "a coarse output matrix", bytes);
-    if (status != FERRY_OK) {
-        ferry_screen_destroy(screen);
-        return status;
-    }
-    return FERRY_OK;
+    const ferry_status status =
+        exact->codes != NULL ? measure_codes(screen, context, error) : find_coarse(screen, context, stored, error);
+    if (status != FERRY_OK) ferry_screen_destroy(screen);
+    return status;
 }
 
 void ferry_screen_destroy(ferry_screen *screen)

@@ -25,15 +25,17 @@ typedef struct ferry_screen {
     ferry_matrix coarse;       /* Ŵ, or W with coarse inputs */
     double scale, norm, bias;  /* the largest scale, for floats; the largest |W_n| and |bias| */
     ferry_account *account;    /* where its bytes are counted; NULL: nowhere */
-    size_t bytes;
+    size_t bytes;              /* 0: the coarse matrix is the file's, or W's own */
 } ferry_screen;
 
 /* How many columns with the largest coarse logits ferry_screen_resolve takes. */
 enum { FERRY_SCREENED = 64 };
 
-/* `exact` must outlive the screen, as must the account of the context's arena. Errors: MEMORY, CANCELLED. */
-ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_context *context, ferry_screen *screen,
-                                 ferry_error *error);
+/* `stored`: codes and scales that a model file has for Ŵ, zeroed where it has none. They are compared with those that
+ * would be made of W, which are what the bound holds for, and not used if they differ. Both matrices must outlive the
+ * screen, as must the account of the context's arena. Errors: MEMORY, CANCELLED. */
+ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
+                                 ferry_screen *screen, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_screen_destroy(ferry_screen *screen);
 

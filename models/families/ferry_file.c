@@ -69,11 +69,11 @@ static const ferry_matrix *find_matrix(const ferry_model_file *file, const ferry
     return NULL;
 }
 
-/* Tensors that belong to the codes of a matrix. */
-static bool is_scale(const char *name)
+/* Tensors that belong to the codes of a matrix, and codes that are made again. */
+static bool is_companion(const char *name)
 {
-    return ferry_text_ends(name, ".scale") || ferry_text_ends(name, ".multiplier") ||
-           ferry_text_ends(name, ".input_multiplier");
+    return strcmp(name, FERRY_OUTPUT_COARSE ".weight") == 0 || ferry_text_ends(name, ".scale") ||
+           ferry_text_ends(name, ".multiplier") || ferry_text_ends(name, ".input_multiplier");
 }
 
 static ferry_status add_matrix(ferry_import_plan *plan, const ferry_weights_entry *entry, const ferry_matrix *matrix,
@@ -102,7 +102,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
     const ferry_matrix *matrix = find_matrix(plan->file, entry);
     const ferry_name name = ferry_name_format("%.*s", (int)tensor->name.size, tensor->name.data);
     if (matrix != NULL) return add_matrix(plan, entry, matrix, name.text, error);
-    if (is_scale(name.text)) return FERRY_OK;
+    if (is_companion(name.text)) return FERRY_OK;
     if (tensor->type != FERRY_I32)
         return ferry_import_add(plan, entry, tensor->dims > 1 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error, "%s",
                                 name.text);

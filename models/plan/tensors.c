@@ -39,6 +39,16 @@ static bool has_input_multiplier(const ferry_import_tensor *tensor)
     return is_codes(tensor) && tensor->input_multiplier != 0;
 }
 
+bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options)
+{
+    const ferry_transformer *model = &plan->model;
+    const char *output = !model->tied_output       ? "output.weight"
+                         : !model->tied_embeddings ? "dec.token_embd.weight"
+                                                   : "token_embd.weight";
+    return strcmp(tensor->name, output) == 0 && ferry_import_matrix_type(tensor, options) != FERRY_I8;
+}
+
 /* The type and, in `shape`, the dimensions that the model file gets. */
 static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
@@ -54,6 +64,15 @@ static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, 
     shape[1] = codes ? (K + 3) / 4 : K;
     shape[2] = codes ? 4 * FERRY_LANES : FERRY_LANES;
     return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
+}
+
+static void declare_coarse(const ferry_import_tensor *tensor, ferry_gguf_writer *writer)
+{
+    const int64_t N = tensor->N;
+    int64_t shape[3];
+    const int32_t dims = stored_shape(tensor, FERRY_I8, shape);
+    ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
+    ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
 }
 
 /* What belongs to the codes: a multiplier or a scale for each row, and perhaps a multiplier of inputs. */
@@ -79,6 +98,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         }
         ferry_gguf_declare(writer, tensor->name, type, dims, shape);
         if (type == FERRY_I8) declare_scales(tensor, writer);
+        if (ferry_import_has_coarse(plan, tensor, options)) declare_coarse(tensor, writer);
     }
     return FERRY_OK;
 }
@@ -307,6 +327,29 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
+/* A matrix of floats once more, as coarse codes (linear.h) of what the file holds. */
+static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
+                                 ferry_error *error)
+{
+    const size_t K = (size_t)tensor->K, count = FERRY_LANES * K, N = (size_t)tensor->N;
+    float scales[FERRY_LANES];
+    state->released = 0;
+    for (size_t n = 0; n < N; n += FERRY_LANES) {
+        const size_t rows = N - n < FERRY_LANES ? N - n : FERRY_LANES;
+        FERRY_TRY(read_rows(state, tensor, (int32_t)n, (int32_t)rows, error));
+        ferry_panels_pack(state->panel, state->rows, (int32_t)rows, tensor->K);
+        if (type == FERRY_F16) {
+            FERRY_TRY(to_halves(state, tensor, count, error));
+            for (size_t i = 0; i < count; i++) state->panel[i] = ferry_f16_to_f32(state->halves[i]);
+        }
+        ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
+        memcpy(state->scales + n, scales, rows * sizeof *scales);
+        FERRY_TRY(append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error));
+        release_read(state, tensor, (int64_t)(n + rows));
+    }
+    return append(state, state->scales, N * sizeof *state->scales, error);
+}
+
 /* A matrix or table is in memory 16 rows at a time. */
 static ferry_status write_tensor(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
 {
@@ -327,6 +370,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
                            sqrt(sum.errors / count));
     }
     if (type == FERRY_I8) FERRY_TRY(write_scales(state, tensor, error));
+    if (ferry_import_has_coarse(state->plan, tensor, options)) FERRY_TRY(write_coarse(state, tensor, type, error));
     if (tensor->source == NULL) return FERRY_OK;
     ferry_import_source_release(state->plan->source, tensor->source->tensor.data, tensor->source->tensor.bytes);
     return FERRY_OK;
@@ -343,6 +387,8 @@ static ferry_status allocate(converter *state, ferry_error *error)
         uint64_t bytes = ferry_type_size(type);
         for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
+        if (ferry_import_has_coarse(state->plan, tensor, state->options))
+            state->total += ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof *state->scales;
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;

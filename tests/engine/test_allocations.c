@@ -60,8 +60,9 @@ static ferry_pool *make_pool(int32_t threads)
 /* Destroyed by ferry_screen_destroy. */
 static ferry_screen make_screen(const ferry_model *model)
 {
+    const ferry_transformer *transformer = &model->file.transformer;
     ferry_screen screen;
-    CHECK(ferry_screen_create(&model->file.transformer.output, &(ferry_context){0}, &screen, &error));
+    CHECK(ferry_screen_create(&transformer->output, &transformer->output_coarse, &(ferry_context){0}, &screen, &error));
     return screen;
 }
 

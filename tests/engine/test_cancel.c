@@ -156,6 +156,7 @@ TEST(test_stopping_at_any_time)
 TEST(test_each_computation_ends)
 {
     static float x[8 * 64], y[8 * VOCAB];
+    _Alignas(64) static const int8_t codes[4 * FERRY_LANES];
     static const int32_t ids[] = {1, 2, 3}, offsets[] = {0, 3};
     ferry_model *model = open_model(false, FERRY_F32);
     const ferry_matrix *output = &model->file.transformer.output;
@@ -169,12 +170,14 @@ TEST(test_each_computation_ends)
     assert_true(y[0] == 123);
     ferry_arena_destroy(&s.context.arena);
     REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
-    REFUSE(ferry_screen_create(output, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    const ferry_matrix none = {0}, stored = {.codes = codes, .scales = x};
+    REFUSE(ferry_screen_create(output, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.coarse.codes);
     assert_null(screen.exact);
-    _Alignas(64) static const int8_t codes[4 * FERRY_LANES];
+    REFUSE(ferry_screen_create(output, &stored, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(screen.exact);
     const ferry_matrix int8 = {.N = FERRY_LANES, .K = 4, .codes = codes, .multiplier = 1};
-    REFUSE(ferry_screen_create(&int8, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    REFUSE(ferry_screen_create(&int8, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.exact);
     ferry_state_destroy(&s);
     ferry_model_close(model);

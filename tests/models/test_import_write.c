@@ -366,6 +366,90 @@ TEST(test_quantizing)
     tear_down(&b);
 }
 
+/* ---- the coarse output matrix ---- */
+
+static bool has_feature(const bench *b, const char *word)
+{
+    const ferry_view *words;
+    size_t count;
+    CHECK(ferry_gguf_get_texts(&b->file, "ferry.features", &words, &count, &error));
+    while (count > 0 && !ferry_view_is(words[count - 1], word)) count--;
+    return count > 0;
+}
+
+/* That of the matrix `name` [N, K] in the file. */
+static void check_coarse(const bench *b, const char *name, int32_t N, int32_t K)
+{
+    static float panel[FERRY_LANES * ROWS], scales[FERRY_LANES];
+    static int8_t codes[FERRY_LANES * (ROWS + 3)];
+    const ferry_tensor *coarse = written(b, "output_coarse.weight", FERRY_I8);
+    const ferry_tensor *scale = written(b, "output_coarse.scale", FERRY_F32),
+                       *exact = ferry_gguf_tensor(&b->file, name);
+    const size_t bytes = ferry_codes_size(FERRY_LANES, K);
+    assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
+    assert_true(coarse->shape[1] == (K + 3) / 4 && coarse->shape[2] == 64);
+    assert_true(scale->dims == 1 && scale->shape[0] == N);
+    for (int32_t n = 0; n < N; n += FERRY_LANES) {
+        for (int32_t i = 0; i < FERRY_LANES * K; i++)
+            panel[i] = panel_value(exact, n + i % FERRY_LANES, i / FERRY_LANES);
+        ferry_codes_from_panel(panel, K, codes, scales);
+        assert_memory_equal((const int8_t *)coarse->data + (size_t)n / FERRY_LANES * bytes, codes, bytes);
+        assert_memory_equal((const float *)scale->data + n, scales,
+                            (size_t)(N - n < FERRY_LANES ? N - n : FERRY_LANES) * sizeof *scales);
+    }
+}
+
+/* What the file holds of a source, f32 and f16, is what the coarse matrix is made of; int8 has none. */
+static void check_output(const char *name, bool tied_output, bool tied_embeddings)
+{
+    static float numbers[ROWS * COLUMNS];
+    bench b;
+    for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = number(i) * 0.777f; /* f16 rounds them */
+    const ferry_weights_entry entry = entry_of("m", FERRY_F32, ROWS, COLUMNS, numbers);
+    const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    set_up(&b);
+    b.plan.model.tied_output = tied_output;
+    b.plan.model.tied_embeddings = tied_embeddings;
+    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    write_plan(&b, &f32);
+    assert_int_equal(b.file.tensor_count, 1);
+    assert_false(has_feature(&b, "output-coarse"));
+    CHECK(ferry_import_add_tensor(&b.plan, &transposed, &error, "%s", name));
+    write_plan(&b, &f32);
+    assert_int_equal(b.file.tensor_count, 4);
+    assert_true(has_feature(&b, "output-coarse"));
+    check_coarse(&b, name, COLUMNS, ROWS);
+    write_plan(&b, &f16);
+    check_coarse(&b, name, COLUMNS, ROWS);
+    write_plan(&b, &i8);
+    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
+    assert_false(has_feature(&b, "output-coarse"));
+    tear_down(&b);
+}
+
+TEST(test_output_matrices_have_a_coarse_one)
+{
+    check_output("output.weight", false, false);
+    check_output("output.weight", false, true);
+    check_output("dec.token_embd.weight", true, false);
+    check_output("token_embd.weight", true, true);
+}
+
+TEST(test_codes_have_a_coarse_matrix_where_they_are_widened)
+{
+    static int8_t codes[OUTPUTS * INPUTS];
+    bench b;
+    const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
+    const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    set_up(&b);
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "output.weight"));
+    write_plan(&b, &f32);
+    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
+    write_plan(&b, &wide);
+    check_coarse(&b, "output.weight", OUTPUTS, INPUTS);
+    tear_down(&b);
+}
+
 /* ---- refusals ---- */
 
 TEST(test_tensors_that_are_refused)

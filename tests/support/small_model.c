@@ -98,6 +98,38 @@ static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, fe
     }
 }
 
+/* Of the output matrix [N, K], a tensor that has been added; of int8 of zeros. */
+static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
+{
+    const small_coarse kind = b->model.coarse;
+    built_tensor output = b->tensors[0];
+    uint32_t random = 3;
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->tensors[i].name, name) == 0) output = b->tensors[i];
+    const size_t panels = ((size_t)N + 15) / 16, count = panels * (size_t)K * 16, size = ferry_codes_size(N, K);
+    const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};
+    const int64_t shape[] = {(int64_t)panels + (kind == SMALL_COARSE_ROWS),
+                             (K + 3) / 4 + (kind == SMALL_COARSE_COLUMNS), 64};
+    float *weight = kept_memory(count * sizeof *weight), *scales = kept_memory(panels * 16 * sizeof *scales);
+    int8_t *codes = kept_memory(size);
+    memset(weight, 0, count * sizeof *weight);
+    if (output.type == FERRY_F32) memcpy(weight, output.data, count * sizeof *weight);
+    for (size_t i = 0; i < count && output.type == FERRY_F16; i++)
+        weight[i] = ferry_f16_to_f32(((const uint16_t *)output.data)[i]);
+    for (size_t p = 0; p < panels; p++)
+        ferry_codes_from_panel(weight + p * (size_t)K * 16, K, codes + p * ferry_codes_size(16, K), scales + 16 * p);
+    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (int8_t)(next_random(&random) >> 8);
+    if (kind == SMALL_COARSE_LAST_CODE) codes[size - 64 + 4 * (size_t)((N - 1) % 16)]++;
+    if (kind == SMALL_COARSE_LAST_SCALE) scales[N - 1] *= 2;
+    for (int32_t n = 0; n < N && kind == SMALL_COARSE_NO_NUMBERS; n++) scales[n] = n % 2 == 0 ? NAN : -INFINITY;
+    if (kind == SMALL_COARSE_TYPE)
+        add(b, "output_coarse", "weight", FERRY_F32, 3, type_shape);
+    else if (kind != SMALL_COARSE_SCALES_ALONE)
+        memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), codes, size);
+    if (kind == SMALL_COARSE_WITHOUT_SCALES) return;
+    memcpy(add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape), scales, (size_t)N * sizeof *scales);
+}
+
 static void add_matrix(builder *b, const char *name, int32_t N, int32_t K, bool bias)
 {
     add_matrix_of(b, name, N, K, b->model.type);
@@ -176,6 +208,7 @@ static void add_tensors(builder *b)
     } else {
         add_matrix_of(b, "token_embd", V, D, model->type);
     }
+    if (model->coarse != SMALL_NO_COARSE) add_coarse(b, model->untied ? "output.weight" : "token_embd.weight", V, D);
     add_vector(b, "output", "bias", V, 0, 0.3f);
     for (int s = 0; s < 2; s++) {
         const char *stack = s == 0 ? "enc" : "dec";

@@ -22,6 +22,23 @@ typedef struct small_shortlist {
     int64_t count;
 } small_shortlist;
 
+/* A coarse output matrix, and what is wrong with it. */
+typedef enum small_coarse {
+    SMALL_NO_COARSE,
+    SMALL_COARSE, /* nothing */
+    SMALL_COARSE_RANDOM,
+    SMALL_COARSE_LAST_CODE,
+    SMALL_COARSE_LAST_SCALE,
+    SMALL_COARSE_NO_NUMBERS, /* scales that are not numbers */
+    SMALL_COARSE_TYPE,       /* from here on the file is wrong */
+    SMALL_COARSE_ROWS,
+    SMALL_COARSE_COLUMNS,
+    SMALL_COARSE_SCALES,
+    SMALL_COARSE_WITHOUT_SCALES,
+    SMALL_COARSE_SCALES_ALONE,
+    SMALL_COARSE_KINDS
+} small_coarse;
+
 /* Zeroed: sizes of small_model_sizes, post-norm, layer norm, relu, one matrix for embeddings and output, everything
  * else absent. */
 typedef struct small_model {
@@ -35,6 +52,7 @@ typedef struct small_model {
     ferry_type type;        /* of the matrices */
     bool mixed;             /* the output matrix is f32, the encoder's embedding f16 (untied) */
     small_scales scales;
+    small_coarse coarse;
     const small_shortlist *shortlist;
     const char *tokenizer;     /* NULL: none; pieces for both sides */
     const char *const *pieces; /* [vocab], NULL entries empty; NULL: a, b, … */
