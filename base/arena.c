@@ -78,7 +78,7 @@ static void drop_last_chunk(ferry_arena *arena)
     arena->reserved -= chunk->size;
     UNPOISON(chunk->data, chunk->size);
     ferry_account_give(arena->account, chunk_bytes(chunk->size));
-    ferry_aligned_free(chunk);
+    ferry_large_free(chunk, chunk_bytes(chunk->size));
 }
 
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
@@ -119,26 +119,27 @@ void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *fail
 
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)
 {
-    ferry_arena_mark mark = {arena->last, arena->last != NULL ? arena->last->used : 0, arena->used};
-    return mark;
+    ferry_arena_chunk *chunk = arena->last;
+    while (chunk != NULL && chunk->used == 0) chunk = chunk->previous; /* an empty one may be joined with others */
+    return (ferry_arena_mark){chunk, chunk != NULL ? chunk->used : 0, arena->used};
+}
+
+/* Several chunks after `kept` become one, of what they were needed for. */
+static void join_chunks(ferry_arena *arena, const ferry_arena_chunk *kept)
+{
+    const size_t needed = arena->most - arena->used, size = needed > MIN_CHUNK ? needed : MIN_CHUNK;
+    if (arena->last == kept || arena->last->previous == kept) return;
+    while (arena->last != kept) drop_last_chunk(arena);
+    add_chunk(arena, size, size); /* if this fails, the next allocation tries again */
 }
 
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
 {
     arena->used = mark.used;
-    if (arena->used == 0 && arena->last != NULL && arena->last->previous != NULL) {
-        const size_t sufficient = arena->most > MIN_CHUNK ? arena->most : MIN_CHUNK;
-        while (arena->last != NULL) drop_last_chunk(arena);
-        add_chunk(arena, sufficient, sufficient); /* if this fails, the next allocation tries again */
-        arena->most = 0;
-        return;
-    }
-    /* Chunks added since the mark stay until everything is released; only their contents are dropped. */
+    join_chunks(arena, mark.chunk);
     for (ferry_arena_chunk *chunk = arena->last; chunk != NULL; chunk = chunk->previous) {
-        size_t keep = chunk == mark.chunk ? mark.chunk_used : 0;
-        if (mark.used == 0) keep = 0;
-        chunk->used = keep;
-        POISON(chunk->data + keep, chunk->size - keep);
+        chunk->used = chunk == mark.chunk ? mark.chunk_used : 0;
+        POISON(chunk->data + chunk->used, chunk->size - chunk->used);
         if (chunk == mark.chunk) break;
     }
 }

@@ -2,8 +2,8 @@
  *
  *   chunk 0: [ block | gap | block | gap | ... free ]   chunk 1: [ ... ]   (a chunk is added when the last one is full)
  *
- * When everything has been released, several chunks become one that would have sufficed, so that work of a given size
- * requests no more memory after its first run. Blocks are aligned to 64 bytes; under AddressSanitizer the gaps are
+ * When several chunks have been released, they become one that would have sufficed, so that work of a given size
+ * requests no more memory after its first run, and does not keep what growing has left behind. Blocks are aligned to 64 bytes; under AddressSanitizer the gaps are
  * poisoned. */
 #ifndef FERRY_BASE_ARENA_H
 #define FERRY_BASE_ARENA_H
@@ -21,7 +21,7 @@ typedef struct ferry_arena_chunk ferry_arena_chunk;
 typedef struct ferry_arena {
     ferry_arena_chunk *last; /* the newest chunk, head of the list */
     size_t used;             /* bytes handed out, in all chunks */
-    size_t most;             /* of them since several chunks became one */
+    size_t most;             /* of them at any time */
     size_t reserved;         /* bytes held from the system */
     size_t allocations;      /* requests to the system, in total (tests count them) */
     ferry_account *account;  /* where chunks are counted; NULL: nowhere */

@@ -56,12 +56,15 @@ void ferry_spool_discard(ferry_spool *spool);
  * memory. Released with ferry_aligned_free alone, which allows NULL. */
 void *ferry_aligned_alloc(size_t alignment, size_t size);
 void ferry_aligned_free(void *memory);
+/* The same for memory of `size` bytes, or of ferry_large_alloc, whose pages go back to the system at once, where the C
+ * library might keep them. */
+void ferry_large_free(void *memory, size_t size);
 
 /* The size that ferry_large_alloc takes for at least `size` bytes; 0 if there is none. */
 size_t ferry_large_size(size_t size);
 /* `size` bytes, from ferry_large_size, for tables and caches, uninitialized. From the size of a huge page on, in huge
  * pages where the system grants them: data that every step reads nearly whole then cause fewer TLB misses. Aligned to
- * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free. */
+ * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free or ferry_large_free. */
 void *ferry_large_alloc(size_t size);
 
 /* Asks the system to let this process use AMX's tiles; whether it does. */

@@ -124,6 +124,12 @@ void ferry_aligned_free(void *memory)
     free(memory);
 }
 
+void ferry_large_free(void *memory, size_t size)
+{
+    if (memory != NULL) ferry_pages_forget(memory, size);
+    free(memory);
+}
+
 static size_t large_alignment(size_t size)
 {
     return size >= LARGE_PAGE ? LARGE_PAGE : CACHE_LINE;

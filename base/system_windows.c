@@ -108,6 +108,12 @@ void ferry_aligned_free(void *memory)
     _aligned_free(memory);
 }
 
+void ferry_large_free(void *memory, size_t size)
+{
+    (void)size;
+    _aligned_free(memory);
+}
+
 size_t ferry_large_size(size_t size)
 {
     size_t padded;

@@ -118,7 +118,7 @@ static ferry_status reserve(ferry_position_state *state, int32_t count, size_t w
         return ferry_fail_memory(error, "rows by position", bytes);
     }
     if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
-    ferry_aligned_free(state->rows);
+    ferry_large_free(state->rows, state->bytes);
     ferry_account_give(state->account, state->bytes);
     state->rows = rows;
     state->capacity = (int32_t)capacity;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 200, MEGABYTE = 1 << 20 };
 
@@ -232,3 +233,56 @@ TEST(test_an_arena_with_an_account)
     ferry_arena_destroy(&arena);
     assert_int_equal(memory.held, 0);
 }
+
+/* What is taken after a mark, in blocks that do not fit into one chunk, and beside it what other marks take. */
+static void use_chunks(ferry_arena *arena)
+{
+    const ferry_arena_mark outer = ferry_arena_begin(arena);
+    assert_non_null(ferry_arena_alloc(arena, 1, 100000));
+    const ferry_arena_mark inner = ferry_arena_begin(arena);
+    assert_non_null(ferry_arena_alloc(arena, 1, 150000));
+    assert_non_null(ferry_arena_alloc(arena, 1, 400000));
+    ferry_arena_end(arena, inner);
+    const ferry_arena_mark again = ferry_arena_begin(arena);
+    memset(ferry_arena_alloc(arena, 1, 300000), 1, 300000);
+    ferry_arena_end(arena, again);
+    ferry_arena_end(arena, outer);
+}
+
+/* While something is held, too: what was before the mark stays, and the next round finds one chunk that suffices. */
+TEST(test_released_chunks_become_one)
+{
+    ferry_arena arena = {0};
+    unsigned char *held = ferry_arena_alloc(&arena, 1, 1000);
+    memset(held, 7, 1000);
+    use_chunks(&arena);
+    const size_t allocations = arena.allocations;
+    assert_in_range(arena.reserved, 650000, 800000);
+    for (int round = 0; round < 3; round++) use_chunks(&arena);
+    assert_int_equal(arena.allocations, allocations);
+    for (int i = 0; i < 1000; i++) assert_int_equal(held[i], 7);
+    ferry_arena_end(&arena, (ferry_arena_mark){0});
+    use_chunks(&arena);
+    assert_in_range(arena.reserved, 650000, 800000);
+    ferry_arena_destroy(&arena);
+}
+
+#if defined(__linux__)
+/* Blocks that malloc would keep, as each lies between two that stay. */
+TEST(test_freed_memory_goes_back)
+{
+    enum { BLOCKS = 100, SIZE = 64000, STAYS = 64 };
+    void *freed[BLOCKS], *stays[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+        freed[i] = ferry_aligned_alloc(64, SIZE);
+        stays[i] = malloc(STAYS);
+        assert_true(freed[i] != NULL && stays[i] != NULL);
+        memset(freed[i], 1, SIZE);
+    }
+    const size_t before = own_memory();
+    for (int i = 0; i < BLOCKS; i++) ferry_large_free(freed[i], SIZE);
+    assert_in_range(own_memory(), 0, before - (before > 0 ? BLOCKS * (SIZE - 2 * 4096) : 0));
+    for (int i = 0; i < BLOCKS; i++) free(stays[i]);
+    ferry_large_free(NULL, 0);
+}
+#endif
