@@ -6,7 +6,8 @@
 #include "base/bytes.h"
 #include "base/system.h"
 
-enum { LEAST_SLAB = 1 << 16, MOST_SLAB = 1 << 21 };
+/* MOST_SLAB is a huge page, which exists as a whole from its first block on. */
+enum { LEAST_SLAB = 1 << 16, MOST_SLAB = 1 << 21, FRUGAL_BYTES = 8 << 20 };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -52,7 +53,7 @@ void ferry_cache_destroy(ferry_cache *cache)
         ferry_cache_slab *slab = cache->slabs;
         cache->slabs = slab->previous;
         ferry_account_give(cache->account, slab->bytes);
-        ferry_aligned_free(slab);
+        ferry_large_free(slab, slab->bytes);
     }
     cache->free = NULL;
     cache->blocks = cache->untouched = cache->reserved = 0;
@@ -68,11 +69,13 @@ size_t ferry_cache_token_bytes(const ferry_cache *cache)
     return block_bytes_of(cache) / (size_t)cache->layout.positions;
 }
 
-/* A slab is as large as all slabs before it together, from the least size to the most, a huge page, which exists as a
- * whole from its first block on. 0: impossible. */
+/* A slab is as large as all slabs before it together, from the least size to the most, or where few are expected to
+ * half of it. 0: impossible. */
 static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 {
-    const size_t usual = cache->reserved > LEAST_SLAB ? cache->reserved : LEAST_SLAB;
+    const size_t most = cache->frugal && cache->reserved < FRUGAL_BYTES ? MOST_SLAB / 2 : SIZE_MAX;
+    const size_t grown = cache->reserved > LEAST_SLAB ? cache->reserved : LEAST_SLAB;
+    const size_t usual = grown < most ? grown : most;
     const size_t count = (usual - 1) / block_bytes + 1;
     size_t bytes;
     if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))

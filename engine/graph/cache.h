@@ -43,6 +43,7 @@ typedef struct ferry_cache {
     size_t blocks;          /* in all slabs */
     size_t untouched;       /* of them at the end of the newest slab, which were never taken */
     size_t reserved;        /* bytes of all slabs */
+    bool frugal;            /* few blocks are expected: the first ones have no huge pages */
     size_t allocations;     /* requests to the system, in total (tests count them) */
     ferry_account *account; /* where slabs are counted; NULL: nowhere */
 } ferry_cache;

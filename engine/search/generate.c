@@ -480,6 +480,7 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
         .most_positions = source->positions,
     };
     ferry_status status = FERRY_OK;
+    g.state->decoder_cache.frugal = source->width == 1;
     fetch(&g);
     while (status == FERRY_OK && (g.living_count > 0 || !g.exhausted)) {
         g.state->account.needed = 0;

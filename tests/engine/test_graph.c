@@ -126,6 +126,32 @@ TEST(test_many_blocks_are_distinct)
     ferry_arena_destroy(&arena);
 }
 
+/* The slabs of the first 8 MB have no huge pages, which begin at 2 MB; without `frugal` they have. */
+TEST(test_frugal_slabs)
+{
+    enum { HUGE_PAGE = 2 << 20, FEW = 8 << 20, BLOCKS = 400 }; /* 32 kB each */
+    for (int32_t frugal = 0; frugal < 2; frugal++) {
+        ferry_cache cache;
+        ferry_arena arena = {0};
+        ferry_sequence sequence;
+        size_t huge = 0, last = 0, before = 0;
+        ferry_cache_init(&cache, 1, 16, 64);
+        cache.frugal = frugal == 1;
+        CHECK(ferry_sequence_begin(&arena, BLOCKS * 4, &sequence, &error));
+        for (int32_t blocks = 1; blocks <= BLOCKS; blocks++, last = cache.reserved) {
+            CHECK(ferry_sequence_extend(&cache, &sequence, blocks * 4, &error));
+            if (cache.reserved - last < HUGE_PAGE) continue;
+            huge++;
+            if (huge == 1) before = last;
+        }
+        assert_in_range(huge, 1, BLOCKS);
+        assert_in_range(before, frugal == 1 ? FEW : 0, frugal == 1 ? FEW + HUGE_PAGE : FEW / 2);
+        ferry_sequence_release(&cache, &sequence);
+        ferry_cache_destroy(&cache);
+        ferry_arena_destroy(&arena);
+    }
+}
+
 /* Blocks that were never taken are no memory yet: of the last slab, at most a huge page. */
 TEST(test_reserved_blocks_are_not_touched)
 {
