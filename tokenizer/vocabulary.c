@@ -3,38 +3,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash_of(const ferry_vocabulary *vocabulary, ferry_view piece)
+static uint64_t hash_of(const ferry_vocabulary *vocabulary, ferry_view piece)
 {
-    return (uint32_t)ferry_keyed_hash(vocabulary->key, piece.data, piece.size);
+    return ferry_keyed_hash(vocabulary->key, piece.data, piece.size);
 }
 
-/* The slot that holds `piece`, or the free one where it belongs. The place is in the hash's low bits. */
-static ferry_vocabulary_slot *slot_of(const ferry_vocabulary *vocabulary, ferry_view piece, uint32_t hash)
+/* Of the hash's upper half, what a slot holds beside an id. */
+static uint32_t mark_of(const ferry_vocabulary *vocabulary, uint64_t hash)
 {
-    size_t at = hash & vocabulary->mask;
-    for (;; at = (at + 1) & vocabulary->mask) {
+    return (uint32_t)(hash >> 32) & ~vocabulary->id_mask;
+}
+
+/* The slot that holds `piece`, or the free one where it belongs. The place is in the hash's lower half. */
+static ferry_vocabulary_slot *slot_of(const ferry_vocabulary *vocabulary, ferry_view piece, uint64_t hash)
+{
+    const uint32_t mark = mark_of(vocabulary, hash), id_mask = vocabulary->id_mask;
+    size_t at = (size_t)((hash & UINT32_MAX) * vocabulary->capacity >> 32);
+    for (;; at = at + 1 < vocabulary->capacity ? at + 1 : 0) {
         ferry_vocabulary_slot *slot = &vocabulary->slots[at];
         if (*slot == 0) return slot;
-        const bool alike = ((*slot ^ hash) & ~vocabulary->id_mask) == 0;
-        if (alike && ferry_view_equal(vocabulary->pieces[(*slot & vocabulary->id_mask) - 1], piece)) return slot;
+        if ((*slot & ~id_mask) == mark && ferry_view_equal(vocabulary->pieces[(*slot & id_mask) - 1], piece))
+            return slot;
     }
 }
 
 ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error)
 {
-    size_t capacity = 16;
+    const size_t capacity = (size_t)count + (size_t)count / 4 + 1; /* four fifths are in use */
     uint32_t id_mask = 1;
-    while (capacity < 2 * (size_t)count) capacity *= 2;
     while (id_mask < (uint32_t)count) id_mask = 2 * id_mask + 1;
     memset(vocabulary, 0, sizeof *vocabulary);
     ferry_vocabulary_slot *slots = calloc(capacity, sizeof *slots);
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
-    *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity - 1, id_mask, ferry_hash_key_create()};
+    *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        const uint32_t hash = hash_of(vocabulary, pieces[id]);
+        const uint64_t hash = hash_of(vocabulary, pieces[id]);
         ferry_vocabulary_slot *slot = slot_of(vocabulary, pieces[id], hash);
-        if (*slot == 0) *slot = (hash & ~id_mask) | ((uint32_t)id + 1);
+        if (*slot == 0) *slot = mark_of(vocabulary, hash) | ((uint32_t)id + 1);
     }
     return FERRY_OK;
 }

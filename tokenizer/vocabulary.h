@@ -13,8 +13,8 @@ typedef uint32_t ferry_vocabulary_slot;
 typedef struct ferry_vocabulary {
     const ferry_view *pieces; /* [count], by id */
     int32_t count;
-    ferry_vocabulary_slot *slots; /* [mask + 1], open addressing */
-    size_t mask;
+    ferry_vocabulary_slot *slots; /* [capacity], open addressing; one at least is free */
+    size_t capacity;
     uint32_t id_mask;
     ferry_hash_key key; /* pieces are a stranger's: they shall not meet in one place */
 } ferry_vocabulary;

@@ -2,9 +2,9 @@
 
 #include "shortlist.h"
 
-/* Logits that exist at the same time where searches take them in parts: they stay in the cache near the core, and all
- * rows share one pass over the output matrix. */
-enum { LOGITS_NEAR = 1 << 17 };
+/* Logits that exist at the same time where searches take them in parts, and columns: they stay in the cache near the
+ * core, and all rows share one pass over the output matrix. */
+enum { LOGITS_NEAR = 1 << 17, COLUMNS_NEAR = 1 << 14 };
 /* Rows that are grouped where searches take their logits whole: bounds memory. */
 enum { WHOLE_ROWS = 64 };
 /* Making a screen takes as long as some steps without it: one short line does not pay for it. */
@@ -70,7 +70,8 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
 /* How many columns of the group's logits exist at the same time. */
 static int32_t part_width(const ferry_output_columns *columns, const group *g)
 {
-    const int32_t width = LOGITS_NEAR / g->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
+    const int32_t most = LOGITS_NEAR / g->rows < COLUMNS_NEAR ? LOGITS_NEAR / g->rows : COLUMNS_NEAR;
+    const int32_t width = most / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
     const bool parts = ferry_search_takes_parts(columns->sentences[g->first].search);
     if (!parts || width >= g->matrix->N) return g->matrix->N;
     return width > 0 ? width : FERRY_LOG_SUM_BLOCK;
