@@ -3,8 +3,8 @@
  *   chunk 0: [ block | gap | block | gap | ... free ]   chunk 1: [ ... ]   (a chunk is added when the last one is full)
  *
  * When several chunks have been released, they become one that would have sufficed, so that work of a given size
- * requests no more memory after its first run, and does not keep what growing has left behind. Blocks are aligned to 64 bytes; under AddressSanitizer the gaps are
- * poisoned. */
+ * requests no more memory after its first run, and does not keep what growing has left behind. Blocks are aligned to 64
+ * bytes; under AddressSanitizer the gaps are poisoned. */
 #ifndef FERRY_BASE_ARENA_H
 #define FERRY_BASE_ARENA_H
 

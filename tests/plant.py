@@ -23,13 +23,13 @@ TREE = os.path.dirname(HERE)
 
 # The tests that are near to a room, as ctest -R has it.
 NEAR = {
-    "base": "test_(base|utf8|printable|halves|new_file|files|pool|doubts)|cli_hostile_text",
+    "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|doubts)|cli_hostile_text",
     "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score)",
     "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|screen|shared_products|import_write)",
     "position": "test_(small_families|positions|encodings.*|position_limits|inspect_position|model_keys)",
     "graph": "test_(graph|graph_blocks|hidden|alignment|force|steering)",
-    "search": "test_(steering_golden|search.*|sample|screen|shortlist|force|steering|languages)",
-    "file": "test_(gguf|model_file|model_keys|schema|shortlist|opening|damaged_numbers)",
+    "search": "test_(steering_golden|search.*|sample|screen|coarse_output|shortlist|force|steering|languages)",
+    "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
     "api": "test_(parts|text|score|languages|markup.*|doubts|translate|arguments|steering)",
     "inspect": "test_(hidden|profile|untrained|inspect_position|model_keys)|cli_models",
     "containers": "test_(bpe_codes|zip|npz|safetensors|ctranslate2_file|yaml|lexicon|torch|import_(weights|generation))",
