@@ -64,7 +64,8 @@ void ferry_large_free(void *memory, size_t size);
 size_t ferry_large_size(size_t size);
 /* `size` bytes, from ferry_large_size, for tables and caches, uninitialized. From the size of a huge page on, in huge
  * pages where the system grants them: data that every step reads nearly whole then cause fewer TLB misses. Aligned to
- * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free or ferry_large_free. */
+ * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free or ferry_large_free.
+ */
 void *ferry_large_alloc(size_t size);
 
 /* Asks the system to let this process use AMX's tiles; whether it does. */

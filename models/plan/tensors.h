@@ -11,8 +11,8 @@ ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const fer
 /* Whether it is the output matrix, in floats: the model file has a coarse one, too. */
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
                              const ferry_import_options *options);
-/* Every tensor, with those that belong to int8 matrices and the coarse output matrix, into the table. Errors: UNSUPPORTED (a matrix that int8 cannot
- * hold). */
+/* Every tensor, with those that belong to int8 matrices and the coarse output matrix, into the table. Errors:
+ * UNSUPPORTED (a matrix that int8 cannot hold). */
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error);
 /* Starts the file, and writes their numbers in the same order. */
