@@ -3,6 +3,7 @@
 #include "tests/support/kernel_support.h"
 #include "tests/support/support.h"
 
+#include "base/memory.h"
 #include "engine/search/screen.h"
 
 enum { MAX_N = 3000, MAX_K = 300 };
@@ -330,5 +331,31 @@ RANDOM_TEST(test_extremes)
     assert_true(check(w, &w->floats) && check(w, &w->int8)); /* that there is nothing */
     for (int32_t n = 20; n < 30; n++) w->masked[n] = false;
     assert_true(check(w, &w->floats) && check(w, &w->int8));
+    release_memory();
+}
+
+/* A screen whose memory is refused is none: nothing of it is left to be used or given back. */
+RANDOM_TEST(test_refused_memory)
+{
+    world *w = new_world(200, 64, true);
+    pack(w);
+    ferry_memory memory = {.limit = ferry_codes_size(w->N, w->K)}; /* without the scales */
+    ferry_account account = {.memory = &memory};
+    ferry_context context = {.kernels = ferry_kernels_find("plain"), .arena = {.account = &account}};
+    const ferry_matrix none = {0};
+    ferry_screen screen;
+    memset(&screen, 1, sizeof screen);
+    REFUSE(ferry_screen_create(&w->floats, &none, &context, &screen, &error), FERRY_ERROR_MEMORY,
+           "a coarse output matrix");
+    assert_true(account.needed > memory.limit);
+    assert_null(screen.exact);
+    assert_null(screen.coarse.codes);
+    ferry_screen_destroy(&screen);
+    assert_int_equal(memory.held, 0);
+    memory.limit *= 2;
+    CHECK(ferry_screen_create(&w->floats, &none, &context, &screen, &error));
+    assert_true(memory.held > 0);
+    ferry_screen_destroy(&screen);
+    assert_int_equal(memory.held, 0);
     release_memory();
 }
