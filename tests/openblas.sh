@@ -119,6 +119,9 @@ cmake -S . -B "$build/ppc64el" -G Ninja "${options[@]}" -DCMAKE_CXX_COMPILER="$t
     '-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG' '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' \
     -DUTF8PROC_LIBRARY="$root/lib/$triple/libutf8proc.a" -DUTF8PROC_INCLUDE="$root/include" > /dev/null
 cmake --build "$build/ppc64el" --target libferry_static
+# What is linked statically brings its license, what is not does not.
+grep -q 'The OpenBLAS Project' "$build/ppc64el/NOTICES" || fail "NOTICES lacks the license of libopenblas.a"
+! grep -q 'OpenBLAS' "$build/NOTICES" || fail "NOTICES has a license of what is not inside"
 $triple-gcc -static examples/translate.c -Iengine "$build/ppc64el/libferry.a" "$root/lib/$triple/openblas-serial/libopenblas.a" \
     -lpthread -lm -o "$build/translate" 2> "$build/link.log" || { cat "$build/link.log"; fail "the example does not link"; }
 text='The early bird gets the worm, but the second mouse gets the cheese.'

@@ -1,5 +1,5 @@
 # The kernels' objects, `kernel_objects`: the same sources once for every ISA of the machine (isa.h); and what they need:
-# `kernel_needs`, libraries to link, `kernel_libs`, the same for ferry.pc.
+# `kernel_needs`, libraries to link, `kernel_libs`, the same for ferry.pc, `kernel_licenses`, files: of what is inside then.
 
 set(kernels ${CMAKE_CURRENT_LIST_DIR})
 set(isas plain)
@@ -29,6 +29,7 @@ option(FERRY_OPENBLAS "Offer OpenBLAS's products of floats (default: where Ferry
 set(isas_product) # only products of floats differ from plain C's
 set(kernel_needs)
 set(kernel_libs)
+set(kernel_licenses)
 if(FERRY_OPENBLAS)
     if(NOT OPENBLAS_LIBRARY OR NOT OPENBLAS_INCLUDE)
         message(FATAL_ERROR "FERRY_OPENBLAS=ON, but libopenblas and cblas.h were not found (Debian: libopenblas-pthread-dev)")
@@ -37,6 +38,9 @@ if(FERRY_OPENBLAS)
     # The installed package names no file of the machine that built it.
     set(kernel_needs $<BUILD_INTERFACE:${OPENBLAS_LIBRARY}> $<INSTALL_INTERFACE:openblas>)
     set(kernel_libs "-lopenblas ")
+    if(OPENBLAS_LIBRARY MATCHES "\\.(a|lib)$")
+        set(kernel_licenses ${kernels}/openblas_license.txt)
+    endif()
     set_source_files_properties(${kernels}/cpu.c PROPERTIES COMPILE_DEFINITIONS FERRY_OPENBLAS)
 endif()
 
