@@ -65,6 +65,7 @@ ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint6
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot examine: %s", name, strerror(errno));
     FERRY_TRY(ferry_expect_regular_file(name, information.kind, error));
     FERRY_TRY(check_part(name, information.size, offset, &length, error));
+    file->bytes.data = ""; /* of an empty file: C permits no offset of NULL */
     if (length == 0) return FERRY_OK;
     if (hold == FERRY_FILE_MAPPED) return map_part(descriptor, name, offset, (size_t)length, file, error);
     if (!allocate_copy((size_t)length, file)) return out_of_memory(name, length, error);

@@ -82,7 +82,7 @@ bool ferry_resume_open(ferry_resume *resume, const char *path, bool numbered)
 {
     ferry_error error;
     ferry_file_info info;
-    *resume = (ferry_resume){.path = path};
+    *resume = (ferry_resume){.path = path, .file.bytes.data = ""};
     if (!ferry_file_examine(path, &info) && errno == ENOENT) return true;
     if (!ferry_succeeded(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &resume->file, &error), &error)) return false;
     const ferry_view text = resume->file.bytes;
