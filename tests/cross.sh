@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the tests of the AArch64 kernels, cross-compiled, under QEMU as several CPUs, and checks that all
-# ISAs of both machines give the same bytes. tests/cross.sh [BUILD_DIRECTORY]
+# Runs the tests of the kernels as clang compiles them, and of the AArch64 kernels, cross-compiled, under QEMU as several
+# CPUs, and checks that all ISAs of both machines and both compilers give the same bytes. tests/cross.sh [BUILD_DIRECTORY]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build-cross}
@@ -11,19 +11,28 @@ fail()
     exit 1
 }
 
+all_tests=(test_inputs_i8 test_kernels_i8 test_halves test_heads test_kernels test_rows)
 # Without dot products; with them, but without products of matrices; with everything that QEMU knows.
 cpus='cortex-a53 neoverse-n1 max'
 
 cmake -S tests/cross -B "$build/native" -G Ninja > /dev/null
 cmake --build "$build/native" --target kernel_hash
+cmake -S tests/cross -B "$build/clang" -G Ninja -DCMAKE_C_COMPILER=clang > /dev/null
+cmake --build "$build/clang"
 cmake -S tests/cross -B "$build/aarch64" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
     -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc > /dev/null
 cmake --build "$build/aarch64"
 
+for test in "${all_tests[@]}"; do
+    echo "-- $test, clang"
+    "$build/clang/$test" || fail "$test failed as clang compiles it"
+done
+for compiler in native clang; do "$build/$compiler/kernel_hash" > "$build/$compiler.hashes"; done
+
 for cpu in $cpus; do
     # Only int8 differs from CPU to CPU; the best one has all tables.
     case $cpu in
-    max) tests=(test_inputs_i8 test_kernels_i8 test_halves test_heads test_kernels test_rows) ;;
+    max) tests=("${all_tests[@]}") ;;
     cortex-a53) tests=(test_inputs_i8 test_kernels_i8) ;;
     *) tests=() ;;
     esac
@@ -33,7 +42,6 @@ for cpu in $cpus; do
     done
     qemu-aarch64 -cpu "$cpu" "$build/aarch64/kernel_hash" > "$build/$cpu.hashes"
 done
-"$build/native/kernel_hash" > "$build/native.hashes"
 
 # expect CPU ISA…: the tables that ran
 expect()
