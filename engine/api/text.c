@@ -173,10 +173,11 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
                                   ferry_error *error)
 {
     ferry_sentence_list list = {0};
-    whole_text whole = {&list, text};
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_TRY(ferry_text_begin(translator, "text", text, error));
+    if (text.data == NULL) text.data = ""; /* C permits no offset of NULL */
+    whole_text whole = {&list, text};
     ferry_status status = split(translator, (ferry_view){text.data, text.size}, &list, error);
     if (status == FERRY_OK) status = ferry_text_translate(translator, &list, join, &whole, result, error);
     free(list.texts);
