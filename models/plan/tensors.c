@@ -88,7 +88,8 @@ static void declare_scales(const ferry_import_tensor *tensor, ferry_gguf_writer 
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error)
 {
-    for (const ferry_import_tensor *tensor = plan->tensors; tensor < plan->tensors + plan->tensor_count; tensor++) {
+    for (size_t i = 0; i < plan->tensor_count; i++) {
+        const ferry_import_tensor *tensor = &plan->tensors[i];
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
         const int32_t dims = stored_shape(tensor, type, shape);
