@@ -90,9 +90,10 @@ class Copy:
                                capture_output=True, text=True).stdout.split("\0")
         for name in filter(None, names):
             self.copy(name)
-        if os.path.isdir(os.path.join(TREE, "third_party")):
-            shutil.copytree(os.path.join(TREE, "third_party"), os.path.join(self.tree, "third_party"),
-                            symlinks=True, dirs_exist_ok=True)
+        others, copied = os.path.join(TREE, "third_party"), os.path.join(self.tree, "third_party")
+        if os.path.isdir(others):
+            shutil.rmtree(copied, ignore_errors=True)
+            shutil.copytree(others, copied, symlinks=True)
         self.environment = dict(os.environ, CCACHE_BASEDIR=folder, CCACHE_NOHASHDIR="1")
         for name in ("FERRY_SHARED_DATA", "CI"):
             self.environment.pop(name, None)
