@@ -13,12 +13,12 @@
 
 #define NEAR_BYTES (256 << 10) /* of inputs: a part of a second-level cache */
 
-/* Whether tiles prefetch into the nearest cache instead of the second: as measured, large panels for few blocks come
- * too early, and for dot products of four bytes all do. */
+/* Whether tiles prefetch into the nearest cache instead of the second: as measured, not where few blocks, or dot
+ * products of four bytes, are through with a panel before the next one has come. */
 #if defined(PAIRS)
-#define PREFETCHES_NEAREST(bytes, blocks) ((bytes) <= 16 << 10 || (blocks) >= 4)
+#define PREFETCHES_NEAREST(blocks) ((blocks) >= 4)
 #else
-#define PREFETCHES_NEAREST(bytes, blocks) false
+#define PREFETCHES_NEAREST(blocks) false
 #endif
 
 /* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step; where steps are
@@ -325,7 +325,7 @@ static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t 
     return (ahead){.at = job->codes + at + bytes / count * t,
                    .step = (size_t)size * PANEL_GROUP / count,
                    .skip = count >= 4 ? 3 : count >= 2,
-                   .nearest = PREFETCHES_NEAREST(bytes, count)};
+                   .nearest = PREFETCHES_NEAREST(count)};
 }
 
 /* Blocks first … end - 1 by all panels. */
