@@ -17,7 +17,7 @@ typedef struct group {
     bool screened;              /* their logits are computed coarsely first */
     const ferry_matrix *matrix; /* what they are computed with */
     ferry_inputs inputs;
-    float *margins; /* [rows] of screened ones (screen.h) */
+    double *bounds; /* [rows] of screened ones (screen.h) */
 } group;
 
 /* ---- sentences ---- */
@@ -104,8 +104,8 @@ static ferry_status step_screened(ferry_output_columns *columns, const group *g,
     float logit;
     bool told;
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, &g->inputs.quantized, row - g->row,
-                                   top, &told, &column, &logit, error));
+    FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, g->bounds[row - g->row], top, &told,
+                                   &column, &logit, error));
     ferry_profile_leave(profile, around);
     if (!told) {
         group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
@@ -128,7 +128,8 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
         const int32_t rows = sentence->rows;
         logits.ids = sentence->words;
         if (g->screened) {
-            const ferry_top *top = ferry_search_screen(sentence->search, kernels, &logits, g->margins[row - g->row]);
+            const ferry_top *top =
+                ferry_search_screen(sentence->search, kernels, &logits, ferry_screen_margin(g->bounds[row - g->row]));
             if (last) FERRY_TRY(step_screened(columns, g, i, row, top, error));
         } else if (last) {
             step(columns, sentence, &logits, row);
@@ -143,13 +144,13 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
 
 /* ---- the layer ---- */
 
-static ferry_status find_margins(ferry_output_columns *columns, group *g, const float *x, ferry_error *error)
+static ferry_status find_bounds(ferry_output_columns *columns, group *g, const float *x, ferry_error *error)
 {
     const size_t rows = (size_t)g->rows, K = (size_t)g->matrix->K;
-    g->margins = ferry_arena_alloc(&columns->state->context.arena, rows, sizeof *g->margins);
-    if (g->margins == NULL) return ferry_fail_memory(error, "margins", rows * sizeof *g->margins);
+    g->bounds = ferry_arena_alloc(&columns->state->context.arena, rows, sizeof *g->bounds);
+    if (g->bounds == NULL) return ferry_fail_memory(error, "bounds", rows * sizeof *g->bounds);
     for (size_t row = 0; row < rows; row++)
-        g->margins[row] = ferry_screen_margin(columns->screen, x + row * K, &g->inputs.quantized, (int32_t)row);
+        g->bounds[row] = ferry_screen_bound(columns->screen, x + row * K, &g->inputs.quantized, (int32_t)row);
     return FERRY_OK;
 }
 
@@ -168,7 +169,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
     int32_t *order = width == N ? ferry_arena_take(&context->arena, (size_t)N, sizeof *order, &failed) : NULL;
     if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
     FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
-    if (g->screened) FERRY_TRY(find_margins(columns, g, rows.x, error));
+    if (g->screened) FERRY_TRY(find_bounds(columns, g, rows.x, error));
     for (int32_t first = 0; first < N; first += width) {
         const int32_t count = N - first < width ? N - first : width;
         const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);

@@ -178,8 +178,7 @@ void ferry_screen_destroy(ferry_screen *screen)
 
 /* ---- the exact logits ---- */
 
-/* How far a coarse logit and the exact one, both as computed, can be apart. */
-static double bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
+double ferry_screen_bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
 {
     const double unit = 0x1p-24, K = screen->exact->K, factor = (double)inputs->factors[row];
     const double slack = 1 + 1e-4;         /* x·a is rounded before it becomes an integer, and so were the norms */
@@ -202,11 +201,11 @@ static double bound(const ferry_screen *screen, const float *x, const ferry_rows
     return slack * (quantized + rounded) + underflow;
 }
 
-float ferry_screen_margin(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
+float ferry_screen_margin(double bound)
 {
     /* Both may be wrong by the bound, in opposite directions. A quarter more is above all roundings: the bound itself
      * is above 12·2^-24 of any logit. */
-    return (float)(2.5 * bound(screen, x, inputs, row));
+    return (float)(2.5 * bound);
 }
 
 /* The panel that begins with column n, and its weights into the cache near the core. */
@@ -221,12 +220,10 @@ static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
     return panel;
 }
 
-ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x,
-                                  const ferry_rows_i8 *inputs, int32_t row, const ferry_top *top, bool *told,
-                                  int32_t *column, float *logit, ferry_error *error)
+ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x, double bound,
+                                  const ferry_top *top, bool *told, int32_t *column, float *logit, ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
-    const double apart = bound(screen, x, inputs, row);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     ferry_inputs ready;
     float panel[FERRY_LANES];
@@ -237,7 +234,7 @@ ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *con
     FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &ready, error));
     for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
         const int32_t n = top->indices[i], lane = n % FERRY_LANES;
-        near = !((double)top->values[i] + apart < (double)*logit);
+        near = !((double)top->values[i] + bound < (double)*logit);
         if (!near) break;
         if (computed != n - lane) {
             const ferry_matrix columns = fetch_panel(exact, n - lane);
@@ -252,6 +249,6 @@ ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *con
     ferry_arena_end(&context->arena, mark);
     /* Columns past the end of the list, if there are any, may come as near as its last. */
     const bool all = top->count < top->limit || !(top->values[top->count - 1] > -INFINITY);
-    *told = apart < INFINITY && (!near || all);
+    *told = bound < INFINITY && (!near || all);
     return FERRY_OK;
 }

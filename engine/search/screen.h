@@ -39,15 +39,16 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_matrix *
 /* Allowed on a zeroed object. */
 void ferry_screen_destroy(ferry_screen *screen);
 
-/* Columns whose coarse logits are farther than this below the largest one cannot hold the largest logit of x [K], which
- * is row `row` of `inputs`. */
-float ferry_screen_margin(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row);
+/* How far a coarse logit and the exact one of x [K], which is row `row` of `inputs`, can be apart, both as computed.
+ * Not finite: nothing is known. */
+double ferry_screen_bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row);
+/* Columns whose coarse logits are farther than this below the largest one cannot hold the largest exact one. */
+float ferry_screen_margin(double bound);
 
 /* The column of the largest logit of x, the lowest one among equals, and its logit: among the columns of `top`, which
  * have the largest coarse logits (those within the margin suffice); masked columns have -INFINITY. The column is -1 if
  * there is none. *told is false if the columns are too few to tell. Errors: MEMORY, CANCELLED. */
-ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x,
-                                  const ferry_rows_i8 *inputs, int32_t row, const ferry_top *top, bool *told,
-                                  int32_t *column, float *logit, ferry_error *error);
+ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x, double bound,
+                                  const ferry_top *top, bool *told, int32_t *column, float *logit, ferry_error *error);
 
 #endif

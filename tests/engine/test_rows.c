@@ -301,28 +301,6 @@ static void check_margin(const ferry_kernels *k, const float *x, int32_t n, int3
     for (int32_t i = 0; i < top.count; i++) assert_true(values[i] == x[indices[i]]);
 }
 
-RANDOM_TEST(the_largest_within_a_margin_come_in_order)
-{
-    static const int32_t lengths[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 700, 3000};
-    float x[3000];
-    EACH_ISA(k)
-    {
-        for (int32_t l = 0; l < COUNT(lengths); l++) {
-            int32_t n = lengths[l];
-            for (int32_t count = 1; count <= 40; count += 3) {
-                fill_random(x, (size_t)n, -50.0f, 50.0f);
-                for (float margin = 0.25f; margin < 200; margin *= 4) check_margin(*k, x, n, count, margin);
-                for (int32_t i = 0; i < n; i++) x[i] = floorf(x[i] / 10.0f); /* ties */
-                check_margin(*k, x, n, count, 1.5f);
-                for (int32_t i = 0; i < n; i++) x[i] = i % 5 == 4 ? x[i] : -INFINITY;
-                check_margin(*k, x, n, count, 1.5f);
-                for (int32_t i = 0; i < n; i++) x[i] = i % 7 == 3 ? INFINITY : (float)(i % 10);
-                check_margin(*k, x, n, count, 1.5f);
-            }
-        }
-    }
-}
-
 RANDOM_TEST(the_largest_come_in_order)
 {
     static const int32_t lengths[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 700, 3000};
@@ -334,14 +312,21 @@ RANDOM_TEST(the_largest_come_in_order)
             for (int32_t count = 1; count <= 40; count += 3) {
                 fill_random(x, (size_t)n, -50.0f, 50.0f);
                 check_choice(*k, x, n, count);
+                for (float margin = 0.25f; margin < 200; margin *= 4) check_margin(*k, x, n, count, margin);
                 for (int32_t i = 0; i < n; i++) x[i] = floorf(x[i] / 10.0f); /* ties */
                 check_choice(*k, x, n, count);
+                check_margin(*k, x, n, count, 1.5f);
                 for (int32_t i = 0; i < n; i++) x[i] = i % 5 == 4 ? x[i] : -INFINITY;
                 check_choice(*k, x, n, count);
+                check_margin(*k, x, n, count, 1.5f);
                 for (int32_t i = 0; i < n; i++) x[i] = (float)i;
                 check_choice(*k, x, n, count);
+                check_margin(*k, x, n, count, 1.5f);
+                for (int32_t i = 0; i < n; i++) x[i] = i % 7 == 3 ? INFINITY : (float)(i % 10);
+                check_margin(*k, x, n, count, 1.5f);
                 fill(x, (size_t)n, -INFINITY);
                 check_choice(*k, x, n, count);
+                check_margin(*k, x, n, count, 1.5f);
             }
         }
         ferry_top none = {0};

@@ -80,7 +80,8 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
     ferry_top top = {.values = values, .indices = columns, .limit = FERRY_SCREENED};
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == ROW ? 1 : 0.3f);
     CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, ROWS, NULL}, &screen->coarse, &inputs, &error));
-    top.margin = ferry_screen_margin(screen, w->x, &inputs.quantized, ROW);
+    const double bound = ferry_screen_bound(screen, w->x, &inputs.quantized, ROW);
+    top.margin = ferry_screen_margin(bound);
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
@@ -92,8 +93,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
         context->kernels->add_top(&top, row, count, first);
     }
     answer a;
-    CHECK(ferry_screen_resolve(screen, context, w->x, &inputs.quantized, ROW, &top, &a.told, &a.column, &a.logit,
-                               &error));
+    CHECK(ferry_screen_resolve(screen, context, w->x, bound, &top, &a.told, &a.column, &a.logit, &error));
     return a;
 }
 
