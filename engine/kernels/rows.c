@@ -206,9 +206,10 @@ INLINE float lanes_largest(lanes values)
 #define EXP_LOW -87.3f
 #define EXP_HIGH 89.0f
 
-INLINE vec exponential(vec x)
+/* e^x/2 for x ≤ 0, or a NaN. */
+INLINE vec half_exponential(vec x)
 {
-    x = at_most(at_least(x, splat(EXP_LOW)), splat(EXP_HIGH));
+    x = at_least(x, splat(EXP_LOW));
     vec shifted = x * LOG2_E + ROUNDER;
     vec n = shifted - ROUNDER;
     vec r = (x - n * LN2_HIGH) - n * LN2_LOW;
@@ -218,13 +219,12 @@ INLINE vec exponential(vec x)
     q = q * r + 0.1666652113199234f;
     q = q * r + 0.4999999403953552f;
     vec power = (vec)(((bits)shifted - (bits)splat(ROUNDER) + 126) << 23);
-    return (1.0f + (r + r * r * q)) * power * 2.0f;
+    return (1.0f + (r + r * r * q)) * power;
 }
 
-INLINE lanes lanes_exp(lanes x)
+INLINE vec exponential(vec x)
 {
-    EACH_PART x.part[p] = exponential(x.part[p]);
-    return x;
+    return half_exponential(at_most(x, splat(EXP_HIGH))) * 2.0f;
 }
 
 /* With z = |x|: gelu(x) = max(x, 0) - z/2·erfc(z/√2), and erfc(z/√2) = e^(-z·P(z)), where P is a minimax polynomial for
@@ -368,23 +368,43 @@ void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, con
     }
 }
 
-/* Σ exp(x - max); y, unless NULL, receives the terms and may be x. */
-INLINE float sum_exp(float *y, const float *x, size_t n, float max)
+/* Four vectors side by side, to hide the latency of long chains of operations. */
+enum { ABREAST = 4 / PARTS, ABREAST_STEP = ABREAST * FERRY_LANES };
+
+/* e^(x - max)/2 of `count` elements, or of sixteen. */
+INLINE lanes half_terms(const float *x, size_t count, float max)
+{
+    lanes values = lanes_load(x, count, -INFINITY);
+    EACH_PART values.part[p] = half_exponential(values.part[p] - max);
+    return values;
+}
+
+/* Σ e^(x - max)/2, where no x is larger than max; y, unless NULL, receives the terms and may be x. */
+INLINE float sum_halves(float *y, const float *x, size_t n, float max)
 {
     lanes total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, -INFINITY);
-        EACH_PART values.part[p] -= max;
-        values = lanes_exp(values);
-        EACH_PART total.part[p] += values.part[p];
-        if (y != NULL) lanes_store(y + i, n - i, values);
+    size_t i = 0;
+    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) {
+        lanes terms[ABREAST];
+        UNROLL for (int c = 0; c < ABREAST; c++) terms[c] = half_terms(x + i + c * FERRY_LANES, FERRY_LANES, max);
+        UNROLL for (int c = 0; c < ABREAST; c++)
+        {
+            EACH_PART total.part[p] += terms[c].part[p];
+            if (y != NULL) lanes_store(y + i + c * FERRY_LANES, FERRY_LANES, terms[c]);
+        }
+    }
+    for (; i < n; i += FERRY_LANES) {
+        const lanes terms = half_terms(x + i, n - i, max);
+        EACH_PART total.part[p] += terms.part[p];
+        if (y != NULL) lanes_store(y + i, n - i, terms);
     }
     return lanes_sum(total);
 }
 
+/* Of halves, whose quotients are those of the terms. */
 void FERRY_KERNEL(softmax)(float *x, int32_t n)
 {
-    float factor = 1.0f / sum_exp(x, x, (size_t)n, largest(x, (size_t)n));
+    float factor = 1.0f / sum_halves(x, x, (size_t)n, largest(x, (size_t)n));
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
         lanes values = lanes_load(x + i, count - i, 0.0f);
         EACH_PART values.part[p] *= factor;
@@ -413,7 +433,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
             total->largest = max;
         }
         if (total->largest > -INFINITY)
-            total->sum += (double)sum_exp(NULL, x + i, block, total->largest);
+            total->sum += 2 * (double)sum_halves(NULL, x + i, block, total->largest);
         else if (has_nan(x + i, block))
             total->sum = NAN;
     }
@@ -484,10 +504,19 @@ void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t fi
 }
 
 #define ACTIVATE(function)                                                                                             \
-    for (size_t i = 0; i < n; i += FERRY_LANES) {                                                                      \
-        lanes values = lanes_load(x + i, n - i, 0.0f);                                                                 \
-        EACH_PART values.part[p] = function(values.part[p]);                                                           \
-        lanes_store(x + i, n - i, values);                                                                             \
+    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) {                                                                 \
+        lanes values[ABREAST];                                                                                         \
+        UNROLL for (int c = 0; c < ABREAST; c++)                                                                       \
+        {                                                                                                              \
+            values[c] = lanes_load(x + i + c * FERRY_LANES, FERRY_LANES, 0.0f);                                        \
+            EACH_PART values[c].part[p] = function(values[c].part[p]);                                                 \
+        }                                                                                                              \
+        UNROLL for (int c = 0; c < ABREAST; c++) lanes_store(x + i + c * FERRY_LANES, FERRY_LANES, values[c]);         \
+    }                                                                                                                  \
+    for (; i < n; i += FERRY_LANES) {                                                                                  \
+        lanes last = lanes_load(x + i, n - i, 0.0f);                                                                   \
+        EACH_PART last.part[p] = function(last.part[p]);                                                               \
+        lanes_store(x + i, n - i, last);                                                                               \
     }
 
 INLINE vec relu(vec x)
@@ -497,6 +526,7 @@ INLINE vec relu(vec x)
 
 void FERRY_KERNEL(activate)(ferry_activation activation, float *x, size_t n)
 {
+    size_t i = 0;
     switch (activation) {
     case FERRY_RELU: ACTIVATE(relu) break;
     case FERRY_GELU: ACTIVATE(gelu) break;
