@@ -317,28 +317,31 @@ TILES(DEFINE_COARSE_TILE)
 static tile_table coarse_tiles = {TILES(COARSE_ENTRY)};
 #endif
 
-/* Share t of `count` of what the tiles over a group of `size` panels prefetch. */
-static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t t, size_t count)
+/* What the first of `count` tiles over a group of `size` panels prefetches; the others begin `share` bytes further
+ * each. */
+static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t count, size_t *share)
 {
     size_t at = (size_t)(panel + size) * job->panel_size, bytes = (size_t)size * job->panel_size;
     if (at + bytes > job->codes_size) at = job->codes_size - bytes;
-    return (ahead){.at = job->codes + at + bytes / count * t,
+    *share = bytes / count;
+    return (ahead){.at = job->codes + at,
                    .step = (size_t)size * PANEL_GROUP / count,
                    .skip = count >= 4 ? 3 : count >= 2,
                    .nearest = PREFETCHES_NEAREST(count)};
 }
 
 /* Blocks first … end - 1 by all panels. */
-static void product_blocks(const product *job, tile_table *table, int32_t first, int32_t end)
+static void product_blocks(const product *job, const partition *parts, tile_table *table, int32_t first, int32_t end)
 {
-    int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
-    int32_t largest = input_block(job->x->rows, first).rows;
+    const int32_t panels = (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
+    const int32_t largest = input_block(parts, first).rows;
     for (int32_t panel = 0, size; panel < panels; panel += size) {
+        size_t share;
         size = MAX_PANELS;
         while (panel + size > panels || (*table)[largest][size] == NULL) size /= 2;
-        for (int32_t b = first; b < end; b++) {
-            block rows = input_block(job->x->rows, b);
-            ahead next = look_ahead(job, panel, size, (size_t)(b - first), (size_t)(end - first));
+        ahead next = look_ahead(job, panel, size, (size_t)(end - first), &share);
+        for (int32_t b = first; b < end; b++, next.at += share) {
+            const block rows = input_block(parts, b);
             (*table)[rows.rows][size](job, rows.first, panel, next);
         }
     }
@@ -353,8 +356,8 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
 #else
     tile_table *const table = &tiles;
 #endif
-    int32_t blocks = count_blocks(x->rows);
+    const partition parts = part_rows(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
-    for (int32_t first = 0; first < blocks; first += together)
-        product_blocks(&job, table, first, blocks - first < together ? blocks : first + together);
+    for (int32_t first = 0; first < parts.count; first += together)
+        product_blocks(&job, &parts, table, first, parts.count - first < together ? parts.count : first + together);
 }

@@ -73,30 +73,35 @@ INLINE int32_t four_bytes(const int8_t *x)
 #define COARSE_STEP (1 << COARSE_SHIFT)
 #define COARSE_MOST 15
 
+/* How rows are parted into blocks: steps of ROW_STEP rows in each block, and one more in the first `larger` ones. */
+typedef struct partition {
+    int32_t rows, count, steps, larger;
+} partition;
+
 typedef struct block {
     int32_t first, rows;
 } block;
 
-INLINE int32_t count_blocks(int32_t rows)
+INLINE partition part_rows(int32_t rows)
 {
-    return (rows + TILE_ROWS - 1) / TILE_ROWS;
+    const int32_t steps = (rows + ROW_STEP - 1) / ROW_STEP, count = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    return (partition){.rows = rows, .count = count, .steps = steps / count, .larger = steps % count};
 }
 
-/* Block b of `rows` rows. */
-INLINE block input_block(int32_t rows, int32_t b)
+INLINE block input_block(const partition *parts, int32_t b)
 {
-    int32_t steps = (rows + ROW_STEP - 1) / ROW_STEP, count = count_blocks(rows), size = steps / count,
-            larger = steps % count; /* number of blocks with one step more */
-    int32_t first = (b * size + (b < larger ? b : larger)) * ROW_STEP, most = (size + (b < larger)) * ROW_STEP;
-    return (block){.first = first, .rows = rows - first < most ? rows - first : most};
+    const int32_t first = (b * parts->steps + (b < parts->larger ? b : parts->larger)) * ROW_STEP;
+    const int32_t most = (parts->steps + (b < parts->larger)) * ROW_STEP, left = parts->rows - first;
+    return (block){.first = first, .rows = left < most ? left : most};
 }
 
 /* The block that contains a row. */
 INLINE block block_of_row(int32_t rows, int32_t row)
 {
-    int32_t steps = (rows + ROW_STEP - 1) / ROW_STEP, count = count_blocks(rows), size = steps / count,
-            larger = steps % count, step = row / ROW_STEP;
-    return input_block(rows, step < larger * (size + 1) ? step / (size + 1) : (step - larger) / size);
+    const partition parts = part_rows(rows);
+    const int32_t step = row / ROW_STEP;
+    return input_block(&parts, step < parts.larger * (parts.steps + 1) ? step / (parts.steps + 1)
+                                                                       : (step - parts.larger) / parts.steps);
 }
 
 /* Bytes of the inputs of a row in a block. */
@@ -224,19 +229,38 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
     return sum / unit;
 }
 
-/* One row of sums, `vectors` vectors, → y; scales and bias begin at its first column. */
-INLINE void finish_row(float *y, const sum_vec *sums, int vectors, float unit, float reciprocal, const float *scales,
-                       const float *bias)
+/* Sums [rows, vectors] → y; scales and bias begin at its first column. */
+INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
+                        const float *scales, const float *bias)
 {
-    const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
-    for (int v = 0; v < vectors; v++) {
-        vec value = __builtin_convertvector((int_vec)sums[v], vec);
-        if (scales != NULL)
-            value *= unit * load(scales + v * WIDTH);
-        else
-            value = divide(value, unit, reciprocal, near_one);
-        if (bias != NULL) value += load(bias + v * WIDTH);
-        store(y + v * WIDTH, value);
+    for (int v = 0; v < vectors; v++, y += WIDTH, sums++) {
+        const vec scale = load(scales + v * WIDTH);
+        vec offset = {0};
+        if (bias != NULL) offset = load(bias + v * WIDTH);
+        float *at = y;
+        const sum_vec *sum = sums;
+        for (int r = 0; r < rows; r++, at += ldy, sum += vectors) {
+            const vec value = __builtin_convertvector((int_vec)*sum, vec) * (units[r] * scale);
+            if (bias != NULL)
+                store(at, value + offset);
+            else
+                store(at, value);
+        }
+    }
+}
+
+/* The same where one multiplier serves all columns: units of 1 / multiplier. */
+INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
+                        const float *bias)
+{
+    for (int r = 0; r < rows; r++, y += ldy) {
+        const float unit = units[r], reciprocal = 1.0f / unit;
+        const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
+        for (int v = 0; v < vectors; v++, sums++) {
+            vec value = divide(__builtin_convertvector((int_vec)*sums, vec), unit, reciprocal, near_one);
+            if (bias != NULL) value += load(bias + v * WIDTH);
+            store(y + v * WIDTH, value);
+        }
     }
 }
 
@@ -252,25 +276,23 @@ static inline const float *fill_up(float *edge, const float *lanes, size_t colum
 static __attribute__((noinline, unused)) void finish_tile(const product *job, int32_t first_row, int32_t first_panel,
                                                           const sum_vec *sums, int rows, int panels)
 {
-    float edge[3][MAX_PANELS * FERRY_LANES], units[MAX_TILE_ROWS], reciprocals[MAX_TILE_ROWS] = {0};
-    size_t column = (size_t)first_panel * FERRY_LANES, columns = (size_t)panels * FERRY_LANES;
-    bool whole = job->N - column >= columns;
-    float *y = job->y + (size_t)first_row * job->ldy + column;
+    enum { MOST = MAX_PANELS * FERRY_LANES };
+    float edge[MAX_TILE_ROWS][MOST], edge_scales[MOST], edge_bias[MOST], units[MAX_TILE_ROWS];
+    const size_t column = (size_t)first_panel * FERRY_LANES, columns = job->N - column;
+    const bool whole = columns >= (size_t)panels * FERRY_LANES;
+    float *y = job->y + (size_t)first_row * job->ldy + column, *target = whole ? y : edge[0];
+    const size_t ld = whole ? job->ldy : MOST;
     const float *scales = job->scales != NULL ? job->scales + column : NULL;
     const float *bias = job->bias != NULL ? job->bias + column : NULL;
-    if (!whole) {
-        columns = job->N - column;
-        if (scales != NULL) scales = fill_up(edge[0], scales, columns);
-        if (bias != NULL) bias = fill_up(edge[1], bias, columns);
-    }
     const float *factors = job->x->factors + first_row;
+    if (!whole && scales != NULL) scales = fill_up(edge_scales, scales, columns);
+    if (!whole && bias != NULL) bias = fill_up(edge_bias, bias, columns);
     for (int r = 0; r < rows; r++) units[r] = scales != NULL ? 1.0f / factors[r] : factors[r] * job->multiplier;
-    for (int r = 0; scales == NULL && r < rows; r++) reciprocals[r] = 1.0f / units[r];
-    for (int r = 0; r < rows; r++, y += job->ldy, sums += panels * PARTS) {
-        float *target = whole ? y : edge[2];
-        finish_row(target, sums, panels * PARTS, units[r], reciprocals[r], scales, bias);
-        if (!whole) memcpy(y, target, columns * sizeof *y);
-    }
+    if (scales != NULL)
+        finish_rows(target, ld, sums, rows, panels * PARTS, units, scales, bias);
+    else
+        divide_rows(target, ld, sums, rows, panels * PARTS, units, bias);
+    for (int r = 0; !whole && r < rows; r++, y += job->ldy) memcpy(y, edge[r], columns * sizeof *y);
 }
 
 #endif
