@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pages.h"
 #include "system.h"
 
 #if defined(__has_feature)
@@ -142,6 +143,13 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
         POISON(chunk->data + chunk->used, chunk->size - chunk->used);
         if (chunk == mark.chunk) break;
     }
+}
+
+void ferry_arena_forget(ferry_arena *arena, size_t least)
+{
+    const ferry_arena_chunk *chunk = arena->last;
+    if (chunk != NULL && chunk->size - chunk->used >= least)
+        ferry_pages_forget((const char *)chunk->data + chunk->used, chunk->size - chunk->used);
 }
 
 void ferry_arena_destroy(ferry_arena *arena)

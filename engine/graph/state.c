@@ -37,6 +37,12 @@ void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
     trim_cache(&state->ssru_cache, bytes, 0);
 }
 
+void ferry_state_spare(ferry_state *state, size_t bytes)
+{
+    ferry_arena_forget(&state->context.arena, bytes);
+    trim_cache(&state->encoder_cache, bytes, 0);
+}
+
 size_t ferry_state_allocations(const ferry_state *state)
 {
     return state->context.arena.allocations + state->encoder_cache.allocations + state->decoder_cache.allocations +

@@ -22,6 +22,8 @@ enum { USUAL_TOKENS = 32, EXTRA_TOKENS = 2 };
 /* What an arena, a cache or a table of rows may keep after a call; a cache of keys and values also those of
  * KEPT_TOKENS for the source and each hypothesis. The usual batch needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
+/* What the encoder of a single sentence may leave to the next one, while the decoder works. */
+enum { SPARED_BYTES = 1 << 18 };
 
 /* A place for a living sentence. */
 struct ferry_generate_slot {
@@ -248,6 +250,7 @@ static ferry_status refill(generation *g, ferry_error *error)
         FERRY_TRY(enter_together(g, error));
         ferry_arena_end(&g->state->context.arena, mark);
     }
+    if (g->width == 1) ferry_state_spare(g->state, SPARED_BYTES);
     return FERRY_OK;
 }
 

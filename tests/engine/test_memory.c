@@ -189,6 +189,30 @@ TEST(test_a_second_translator_costs_little)
     ferry_model_close(model);
 }
 
+#if defined(__linux__)
+/* A long line's activations, and the keys and values of its encoder, do not stay in memory. */
+TEST(test_one_line_leaves_little)
+{
+    enum { MOST = 5 * MEGABYTE / 2 };
+    const small_model wide = {
+        .vocab = VOCAB, .layers = 1, .d_model = 512, .heads = 8, .head_width = 64, .ffn_width = 8192};
+    ferry_model *model = open_small_model(&wide, NULL);
+    int32_t line[LONGEST];
+    const int32_t ends[] = {0, LONGEST};
+    for (int32_t i = 0; i < LONGEST; i++) line[i] = i * 131 % VOCAB;
+    ferry_translator *translator = make_translator(model, 1, 1, 0);
+    const size_t before = own_memory();
+    for (int round = 0; round < 2; round++) { /* the first one ends with memory that was not used yet */
+        ferry_result *result;
+        CHECK(ferry_inspect_generate(translator, line, ends, 1, &result, &error));
+        ferry_result_destroy(result);
+        assert_in_range(own_memory(), 0, before + MOST);
+    }
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+}
+#endif
+
 static size_t peak_of(const ferry_model *model, int32_t beam, int32_t count, int32_t length)
 {
     size_t peak;
@@ -287,6 +311,28 @@ TEST(test_released_chunks_become_one)
 }
 
 #if defined(__linux__)
+TEST(test_arenas_forget_what_is_free)
+{
+    enum { BEFORE = 10000, SIZE = 4 * MEGABYTE };
+    ferry_arena arena = {0};
+    ferry_arena_forget(&arena, 0);
+    unsigned char *kept = ferry_arena_alloc(&arena, 1, BEFORE);
+    memset(kept, 7, BEFORE);
+    for (int round = 0; round < 2; round++) { /* in the first one a chunk is added, which the end joins */
+        const ferry_arena_mark mark = ferry_arena_begin(&arena);
+        memset(ferry_arena_alloc(&arena, 1, SIZE), 1, SIZE);
+        ferry_arena_end(&arena, mark);
+    }
+    const size_t before = own_memory(), reserved = arena.reserved;
+    ferry_arena_forget(&arena, 2 * SIZE);
+    assert_in_range(own_memory(), before, before + MEGABYTE);
+    ferry_arena_forget(&arena, SIZE / 2);
+    assert_in_range(own_memory(), 0, before - (before > 0 ? SIZE - 2 * 4096 : 0));
+    assert_int_equal(arena.reserved, reserved);
+    for (int i = 0; i < BEFORE; i++) assert_int_equal(kept[i], 7);
+    ferry_arena_destroy(&arena);
+}
+
 /* Blocks that malloc would keep, as each lies between two that stay. */
 TEST(test_freed_memory_goes_back)
 {
