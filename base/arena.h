@@ -44,8 +44,7 @@ char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);
-/* Lets the pages behind the newest block go back to the system, if they are `least` bytes or more; they stay reserved.
- */
+/* Lets what is free behind the newest block, if `least` bytes or more, go back to the system; it stays reserved. */
 void ferry_arena_forget(ferry_arena *arena, size_t least);
 /* Releases all memory; the arena can be used again. */
 void ferry_arena_destroy(ferry_arena *arena);

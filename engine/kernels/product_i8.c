@@ -317,8 +317,7 @@ TILES(DEFINE_COARSE_TILE)
 static tile_table coarse_tiles = {TILES(COARSE_ENTRY)};
 #endif
 
-/* What the first of `count` tiles over a group of `size` panels prefetches; the others begin `share` bytes further
- * each. */
+/* What the first of `count` tiles over a group of `size` panels prefetches; each of the others, `share` bytes later. */
 static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t count, size_t *share)
 {
     size_t at = (size_t)(panel + size) * job->panel_size, bytes = (size_t)size * job->panel_size;
