@@ -1,4 +1,4 @@
-/* What mapped_file.c asks of the operating system. Functions that fail leave the reason in errno. */
+/* Pages of memory, from the operating system. Functions that fail leave the reason in errno. */
 #ifndef FERRY_BASE_PAGES_H
 #define FERRY_BASE_PAGES_H
 
@@ -10,7 +10,7 @@ const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length);
 char *ferry_pages_allocate(size_t size);
 /* What one of both returned. */
 void ferry_pages_release(const char *data, size_t size, bool mapped);
-/* Mapped bytes need not stay resident. */
+/* These bytes need not stay resident: those of a file are read again, what is in other memory may be lost. */
 void ferry_pages_forget(const char *data, size_t size);
 
 #endif

@@ -33,7 +33,7 @@ void ferry_state_destroy(ferry_state *state);
 /* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
  * hold a block. */
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
-/* Lets memory that only the encoder needs go back to the system, where it is `bytes` or more. */
+/* Lets memory that only the encoder needs go back to the system, each part from about `bytes` on. */
 void ferry_state_spare(ferry_state *state, size_t bytes);
 /* Where the past of hypotheses is. (Keys and values of cross-attention are always in decoder_cache.) */
 static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)

@@ -240,11 +240,9 @@ INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int
         float *at = y;
         const sum_vec *sum = sums;
         for (int r = 0; r < rows; r++, at += ldy, sum += vectors) {
-            const vec value = __builtin_convertvector((int_vec)*sum, vec) * (units[r] * scale);
-            if (bias != NULL)
-                store(at, value + offset);
-            else
-                store(at, value);
+            vec value = __builtin_convertvector((int_vec)*sum, vec) * (units[r] * scale);
+            if (bias != NULL) value += offset;
+            store(at, value);
         }
     }
 }

@@ -371,12 +371,20 @@ void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, con
 /* Four vectors side by side, to hide the latency of long chains of operations. */
 enum { ABREAST = 4 / PARTS, ABREAST_STEP = ABREAST * FERRY_LANES };
 
-/* e^(x - max)/2 of `count` elements, or of sixteen. */
-INLINE lanes half_terms(const float *x, size_t count, float max)
+/* Adds e^(x - max)/2 of `count` elements, at most 16·abreast, to *total; y, unless NULL, receives these terms. */
+INLINE void add_halves(lanes *total, float *y, const float *x, size_t count, float max, int abreast)
 {
-    lanes values = lanes_load(x, count, -INFINITY);
-    EACH_PART values.part[p] = half_exponential(values.part[p] - max);
-    return values;
+    lanes terms[ABREAST];
+    UNROLL for (int c = 0; c < abreast; c++)
+    {
+        terms[c] = lanes_load(x + c * FERRY_LANES, count - (size_t)c * FERRY_LANES, -INFINITY);
+        EACH_PART terms[c].part[p] = half_exponential(terms[c].part[p] - max);
+    }
+    UNROLL for (int c = 0; c < abreast; c++)
+    {
+        EACH_PART total->part[p] += terms[c].part[p];
+        if (y != NULL) lanes_store(y + c * FERRY_LANES, count - (size_t)c * FERRY_LANES, terms[c]);
+    }
 }
 
 /* Σ e^(x - max)/2, where no x is larger than max; y, unless NULL, receives the terms and may be x. */
@@ -384,20 +392,9 @@ INLINE float sum_halves(float *y, const float *x, size_t n, float max)
 {
     lanes total = lanes_splat(0.0f);
     size_t i = 0;
-    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) {
-        lanes terms[ABREAST];
-        UNROLL for (int c = 0; c < ABREAST; c++) terms[c] = half_terms(x + i + c * FERRY_LANES, FERRY_LANES, max);
-        UNROLL for (int c = 0; c < ABREAST; c++)
-        {
-            EACH_PART total.part[p] += terms[c].part[p];
-            if (y != NULL) lanes_store(y + i + c * FERRY_LANES, FERRY_LANES, terms[c]);
-        }
-    }
-    for (; i < n; i += FERRY_LANES) {
-        const lanes terms = half_terms(x + i, n - i, max);
-        EACH_PART total.part[p] += terms.part[p];
-        if (y != NULL) lanes_store(y + i, n - i, terms);
-    }
+    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP)
+        add_halves(&total, y != NULL ? y + i : NULL, x + i, ABREAST_STEP, max, ABREAST);
+    for (; i < n; i += FERRY_LANES) add_halves(&total, y != NULL ? y + i : NULL, x + i, n - i, max, 1);
     return lanes_sum(total);
 }
 
@@ -503,36 +500,41 @@ void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t fi
     }
 }
 
-#define ACTIVATE(function)                                                                                             \
-    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) {                                                                 \
-        lanes values[ABREAST];                                                                                         \
-        UNROLL for (int c = 0; c < ABREAST; c++)                                                                       \
-        {                                                                                                              \
-            values[c] = lanes_load(x + i + c * FERRY_LANES, FERRY_LANES, 0.0f);                                        \
-            EACH_PART values[c].part[p] = function(values[c].part[p]);                                                 \
-        }                                                                                                              \
-        UNROLL for (int c = 0; c < ABREAST; c++) lanes_store(x + i + c * FERRY_LANES, FERRY_LANES, values[c]);         \
-    }                                                                                                                  \
-    for (; i < n; i += FERRY_LANES) {                                                                                  \
-        lanes last = lanes_load(x + i, n - i, 0.0f);                                                                   \
-        EACH_PART last.part[p] = function(last.part[p]);                                                               \
-        lanes_store(x + i, n - i, last);                                                                               \
-    }
-
 INLINE vec relu(vec x)
 {
     return at_least(x, splat(0.0f));
 }
 
-void FERRY_KERNEL(activate)(ferry_activation activation, float *x, size_t n)
+typedef vec vec_function(vec x);
+
+/* `count` elements, at most 16·abreast. */
+INLINE void activate_lanes(vec_function *function, float *x, size_t count, int abreast)
+{
+    lanes values[ABREAST];
+    UNROLL for (int c = 0; c < abreast; c++)
+    {
+        values[c] = lanes_load(x + c * FERRY_LANES, count - (size_t)c * FERRY_LANES, 0.0f);
+        EACH_PART values[c].part[p] = function(values[c].part[p]);
+    }
+    UNROLL for (int c = 0; c < abreast; c++)
+        lanes_store(x + c * FERRY_LANES, count - (size_t)c * FERRY_LANES, values[c]);
+}
+
+INLINE void activate_all(vec_function *function, float *x, size_t n)
 {
     size_t i = 0;
+    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) activate_lanes(function, x + i, ABREAST_STEP, ABREAST);
+    for (; i < n; i += FERRY_LANES) activate_lanes(function, x + i, n - i, 1);
+}
+
+void FERRY_KERNEL(activate)(ferry_activation activation, float *x, size_t n)
+{
     switch (activation) {
-    case FERRY_RELU: ACTIVATE(relu) break;
-    case FERRY_GELU: ACTIVATE(gelu) break;
-    case FERRY_SWISH: ACTIVATE(swish) break;
-    case FERRY_GELU_TANH: ACTIVATE(gelu_tanh) break;
-    case FERRY_GELU_SIGMOID: ACTIVATE(gelu_sigmoid) break;
+    case FERRY_RELU: activate_all(relu, x, n); break;
+    case FERRY_GELU: activate_all(gelu, x, n); break;
+    case FERRY_SWISH: activate_all(swish, x, n); break;
+    case FERRY_GELU_TANH: activate_all(gelu_tanh, x, n); break;
+    case FERRY_GELU_SIGMOID: activate_all(gelu_sigmoid, x, n); break;
     }
 }
 
