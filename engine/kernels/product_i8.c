@@ -232,7 +232,8 @@ INLINE void add_rests(sum_vec *acc, int rows, rests lists, const int8_t *w)
 }
 #endif
 
-INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows, int panels, int chains)
+INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
+                         int chains)
 {
     sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
     UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
@@ -241,7 +242,7 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, ahead n
     }
     UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
     accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * row_bytes(job->x->K),
-               job->codes + (size_t)panel * job->panel_size, job->groups, next);
+               job->codes + (size_t)panel * job->panel_size, job->groups, *next);
 #if defined(PAIRS)
     add_rests(acc, rows, rests_of(job->x, row), job->codes + (size_t)panel * job->panel_size);
 #endif
@@ -271,8 +272,9 @@ INLINE void add_coarse_groups(sum_vec *acc, int rows, size_t groups, const int8_
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_pairs(sums[i]);
 }
 
-INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, ahead next, int rows)
+INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, const ahead *first, int rows)
 {
+    ahead next = *first;
     sum_vec acc[TILE_ROWS * PARTS];
     const int8_t *x = job->x->codes + (size_t)row * job->groups * GROUP;
     const int8_t *w = job->codes + (size_t)panel * job->panel_size;
@@ -292,10 +294,10 @@ INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, ahead ne
 }
 #endif
 
-typedef void tile_function(const product *job, int32_t row, int32_t panel, ahead next);
+typedef void tile_function(const product *job, int32_t row, int32_t panel, const ahead *next);
 
 #define DEFINE_TILE(rows, panels)                                                                                      \
-    static void tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, ahead next)                     \
+    static void tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)              \
     {                                                                                                                  \
         product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels));                                       \
     }
@@ -307,7 +309,7 @@ static tile_table tiles = {TILES(TILE_ENTRY)};
 
 #if defined(PAIRS)
 #define DEFINE_COARSE_TILE(rows, panels)                                                                               \
-    static void coarse_tile_##rows(const product *job, int32_t row, int32_t panel, ahead next)                         \
+    static void coarse_tile_##rows(const product *job, int32_t row, int32_t panel, const ahead *next)                  \
     {                                                                                                                  \
         coarse_tile(job, row, panel, next, rows);                                                                      \
     }
@@ -341,7 +343,7 @@ static void product_blocks(const product *job, const partition *parts, tile_tabl
         ahead next = look_ahead(job, panel, size, (size_t)(end - first), &share);
         for (int32_t b = first; b < end; b++, next.at += share) {
             const block rows = input_block(parts, b);
-            (*table)[rows.rows][size](job, rows.first, panel, next);
+            (*table)[rows.rows][size](job, rows.first, panel, &next);
         }
     }
 }
