@@ -278,4 +278,5 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
         inputs->factors[row] = factor / COARSE_STEP;
     }
     if (add_lanes(lanes.nans) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
+    inputs->units[row] = 1.0f / inputs->factors[row];
 }

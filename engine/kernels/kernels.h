@@ -35,6 +35,7 @@ typedef enum ferry_activation {
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
     float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *units;   /* [rows] 1/a */
     int32_t *sums;  /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
     int8_t *codes;  /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
     /* NULL, or coarse inputs: codes are c = round(x̂/8), clamped to -15 … 15, factors a/8, and these [rows] Σ (x̂ - 8c)².
@@ -98,8 +99,8 @@ typedef struct ferry_kernels {
     float (*largest)(const float *x, size_t n);
     /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
     size_t (*inputs_size)(int32_t rows, int32_t K);
-    /* Fills in the sum and the codes of one row, and the error of a coarse one, from x [K] and the row's factor a,
-     * which a NaN in x makes a NaN. Rows come in ascending order. */
+    /* Fills in the unit, the sum and the codes of one row, and the error of a coarse one, from x [K] and the row's
+     * factor a, which a NaN in x makes a NaN. Rows come in ascending order. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */

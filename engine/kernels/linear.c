@@ -71,6 +71,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     quantized->rows = rows->count;
     quantized->K = matrix->K;
     quantized->factors = ferry_arena_take(&context->arena, count, sizeof *quantized->factors, &failed);
+    quantized->units = ferry_arena_take(&context->arena, count, sizeof *quantized->units, &failed);
     quantized->sums = ferry_arena_take(&context->arena, count, sizeof *quantized->sums, &failed);
     quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
     if (matrix->coarse_inputs)

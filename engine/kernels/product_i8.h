@@ -247,12 +247,12 @@ INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int
     }
 }
 
-/* The same where one multiplier serves all columns: units of 1 / multiplier. */
-INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
-                        const float *bias)
+/* The same where one multiplier serves all columns. */
+INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *factors,
+                        float multiplier, const float *bias)
 {
     for (int r = 0; r < rows; r++, y += ldy) {
-        const float unit = units[r], reciprocal = 1.0f / unit;
+        const float unit = factors[r] * multiplier, reciprocal = 1.0f / unit;
         const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
         for (int v = 0; v < vectors; v++, sums++) {
             vec value = divide(__builtin_convertvector((int_vec)*sums, vec), unit, reciprocal, near_one);
@@ -275,21 +275,19 @@ static __attribute__((noinline, unused)) void finish_tile(const product *job, in
                                                           const sum_vec *sums, int rows, int panels)
 {
     enum { MOST = MAX_PANELS * FERRY_LANES };
-    float edge[MAX_TILE_ROWS][MOST], edge_scales[MOST], edge_bias[MOST], units[MAX_TILE_ROWS];
+    float edge[MAX_TILE_ROWS][MOST], edge_scales[MOST], edge_bias[MOST];
     const size_t column = (size_t)first_panel * FERRY_LANES, columns = job->N - column;
     const bool whole = columns >= (size_t)panels * FERRY_LANES;
     float *y = job->y + (size_t)first_row * job->ldy + column, *target = whole ? y : edge[0];
     const size_t ld = whole ? job->ldy : MOST;
     const float *scales = job->scales != NULL ? job->scales + column : NULL;
     const float *bias = job->bias != NULL ? job->bias + column : NULL;
-    const float *factors = job->x->factors + first_row;
     if (!whole && scales != NULL) scales = fill_up(edge_scales, scales, columns);
     if (!whole && bias != NULL) bias = fill_up(edge_bias, bias, columns);
-    for (int r = 0; r < rows; r++) units[r] = scales != NULL ? 1.0f / factors[r] : factors[r] * job->multiplier;
     if (scales != NULL)
-        finish_rows(target, ld, sums, rows, panels * PARTS, units, scales, bias);
+        finish_rows(target, ld, sums, rows, panels * PARTS, job->x->units + first_row, scales, bias);
     else
-        divide_rows(target, ld, sums, rows, panels * PARTS, units, bias);
+        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->factors + first_row, job->multiplier, bias);
     for (int r = 0; !whole && r < rows; r++, y += job->ldy) memcpy(y, edge[r], columns * sizeof *y);
 }
 

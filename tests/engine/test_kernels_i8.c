@@ -387,8 +387,11 @@ static void check_walls(shape s, bool with_scales)
     float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
     float *scales = before_a_wall(w.scales, column_size), *bias = before_a_wall(w.bias, column_size);
     int8_t *codes = before_a_wall(w.codes, codes_size);
-    ferry_rows_i8 inputs = {
-        .rows = s.rows, .K = s.K, .factors = before_a_wall(NULL, row_size), .sums = before_a_wall(NULL, row_size)};
+    ferry_rows_i8 inputs = {.rows = s.rows,
+                            .K = s.K,
+                            .factors = before_a_wall(NULL, row_size),
+                            .units = before_a_wall(NULL, row_size),
+                            .sums = before_a_wall(NULL, row_size)};
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
@@ -410,6 +413,7 @@ static void check_walls(shape s, bool with_scales)
     free_at_wall(bias, column_size);
     free_at_wall(codes, codes_size);
     free_at_wall(inputs.factors, row_size);
+    free_at_wall(inputs.units, row_size);
     free_at_wall(inputs.sums, row_size);
     release_memory();
 }

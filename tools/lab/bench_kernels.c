@@ -216,10 +216,13 @@ static void compare_i8(const bench *b, shape s, bool cold)
     const size_t size = ferry_codes_size(s.N, s.K), rows = (size_t)s.rows;
     bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
     run.inputs.factors = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
+    run.inputs.units = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
     run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
     run.inputs.codes = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
     int32_t *errors = aligned_alloc(64, ferry_round_up(rows * sizeof *errors, 64));
-    if (run.inputs.factors == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL || errors == NULL) exit(1);
+    if (run.inputs.factors == NULL || run.inputs.units == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL ||
+        errors == NULL)
+        exit(1);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);
         reads[r] = reading(b, kernels[0]->isa, size, cold);
@@ -248,6 +251,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
            100.0 * speed / median(reads));
     fflush(stdout);
     free(run.inputs.factors);
+    free(run.inputs.units);
     free(run.inputs.sums);
     free(run.inputs.codes);
     free(errors);
