@@ -15,6 +15,42 @@ INLINE int_vec larger(int_vec a, int_vec b)
 #endif
 }
 
+INLINE int32_t largest_lane(int_vec x)
+{
+#if WIDTH == 16
+    return _mm512_reduce_max_epi32((__m512i)x);
+#elif WIDTH == 8
+    __m128i most = _mm_max_epi32(_mm256_castsi256_si128((__m256i)x), _mm256_extracti128_si256((__m256i)x, 1));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, _MM_SHUFFLE(1, 0, 3, 2)));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, _MM_SHUFFLE(2, 3, 0, 1)));
+    return _mm_cvtsi128_si32(most);
+#elif defined(FERRY_NEON)
+    return vmaxvq_s32(x);
+#else
+    int32_t most = x[0];
+    for (int l = 1; l < WIDTH; l++) most = most > x[l] ? most : x[l];
+    return most;
+#endif
+}
+
+INLINE int32_t add_lanes(int_vec x)
+{
+#if WIDTH == 16
+    return _mm512_reduce_add_epi32((__m512i)x);
+#elif WIDTH == 8
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128((__m256i)x), _mm256_extracti128_si256((__m256i)x, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(1, 0, 3, 2)));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(2, 3, 0, 1)));
+    return _mm_cvtsi128_si32(sum);
+#elif defined(FERRY_NEON)
+    return vaddvq_s32(x);
+#else
+    int32_t sum = 0;
+    for (int l = 0; l < WIDTH; l++) sum += x[l];
+    return sum;
+#endif
+}
+
 /* min(max(x, -127), 127); -127 if x is a NaN. */
 INLINE vec clamp(vec x)
 {
@@ -47,8 +83,7 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
         }
     }
     UNROLL for (int v = 1; v < PARTS; v++) most[0] = larger(most[0], most[v]);
-    int32_t bits = most[0][0];
-    for (int l = 1; l < WIDTH; l++) bits = bits > most[0][l] ? bits : most[0][l];
+    const int32_t bits = largest_lane(most[0]);
     float result;
     memcpy(&result, &bits, sizeof result);
     return result;
@@ -187,13 +222,6 @@ static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float
         codes[l] = l < count ? codes[l] : 0; /* 0·factor is a NaN if the factor is infinite */
         sum += codes[l];
     }
-    return sum;
-}
-
-INLINE int32_t add_lanes(int_vec sums)
-{
-    int32_t sum = 0;
-    for (int l = 0; l < WIDTH; l++) sum += sums[l];
     return sum;
 }
 
