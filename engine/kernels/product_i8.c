@@ -232,74 +232,78 @@ INLINE void add_rests(sum_vec *acc, int rows, rests lists, const int8_t *w)
 }
 #endif
 
-INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
-                         int chains)
-{
-    sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
-    {
-        acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
-    }
-    UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
-    accumulate(acc, rows, panels, chains, job->x->codes + (size_t)row * row_bytes(job->x->K),
-               job->codes + (size_t)panel * job->panel_size, job->groups, *next);
 #if defined(PAIRS)
-    add_rests(acc, rows, rests_of(job->x, row), job->codes + (size_t)panel * job->panel_size);
-#endif
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
-    finish_tile(job, row, panel, sums, rows, panels);
-}
+/* Keeps the order of additions: compilers would take products first, for whose number there are no registers. */
+#define PIN(sums) __asm__("" : "+v"(sums))
 
-#if defined(PAIRS)
-/* Products of coarse inputs: (q + 128)·c in pairs, of which 16 bits hold the sums of COARSE_GROUPS groups:
- * 2·4·255·COARSE_MOST < 2^15. So 64 multiplications (32 on AVX2) take two instructions, and half of one. */
-#define COARSE_GROUPS 4
-
-/* acc [rows, PARTS] += the products of at most COARSE_GROUPS groups. */
-INLINE void add_coarse_groups(sum_vec *acc, int rows, size_t groups, const int8_t *x, const int8_t *w)
+/* acc [rows, PARTS] += the products of up to FOURS groups, added in 16 bits: for 64 multiplications (32 on AVX2) two
+ * instructions, and half of one. */
+INLINE void add_fours(sum_vec *acc, int rows, int groups, const int8_t *x, const int8_t *w)
 {
     pair_sums sums[TILE_ROWS * PARTS];
-    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (pair_sums){0};
-    for (; groups > 0; groups--, x += rows * GROUP, w += PANEL_GROUP) {
+    UNROLL for (int g = 0; g < groups; g++, x += rows * GROUP, w += PANEL_GROUP)
+    {
         weights columns[PARTS];
         UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP);
         UNROLL for (int r = 0; r < rows; r++)
         {
             const inputs row = load_inputs(x + r * GROUP);
-            UNROLL for (int v = 0; v < PARTS; v++) sums[r * PARTS + v] += multiply_pairs(columns[v], row);
+            UNROLL for (int v = 0; v < PARTS; v++)
+            {
+                const pair_sums pairs = multiply_pairs(columns[v], row);
+                sums[r * PARTS + v] = g == 0 ? pairs : (pair_sums)(sums[r * PARTS + v] + pairs);
+                PIN(sums[r * PARTS + v]);
+            }
         }
     }
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_pairs(sums[i]);
 }
 
-INLINE void coarse_tile(const product *job, int32_t row, int32_t panel, const ahead *first, int rows)
+/* acc [rows, PARTS] += Σ x̂·q over all groups, of inputs of which FOURS groups fit. */
+INLINE void accumulate_fours(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
 {
-    ahead next = *first;
-    sum_vec acc[TILE_ROWS * PARTS];
-    const int8_t *x = job->x->codes + (size_t)row * job->groups * GROUP;
-    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
-    UNROLL for (int i = 0; i < rows * PARTS; i++)
-    {
-        acc[i] = (sum_vec){0} - 128 * ((sum_vec){0} + (uint32_t)job->x->sums[row + i / PARTS]);
+    size_t left = groups;
+    for (; left >= FOURS; left -= FOURS, x += FOURS * rows * GROUP, w += FOURS * PANEL_GROUP) {
+        /* Into the first-level cache, unlike those of other tiles: the next panel is wanted in half the time. */
+        UNROLL for (int g = 0; g < FOURS; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 3);
+        add_fours(acc, rows, FOURS, x, w);
     }
-    for (size_t left = job->groups, groups; left > 0; left -= groups) {
-        groups = left < COARSE_GROUPS ? left : COARSE_GROUPS;
-        /* Into the first-level cache, unlike those of exact tiles: the next panel is wanted in half the time. */
-        for (size_t g = 0; g < groups; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 3);
-        add_coarse_groups(acc, rows, groups, x, w);
-        x += (int)groups * rows * GROUP;
-        w += groups * PANEL_GROUP;
-    }
-    finish_tile(job, row, panel, acc, rows, 1);
+    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_fours(acc, rows, 1, x, w);
 }
 #endif
+
+/* `fours`: of inputs of which FOURS groups fit; panels and chains are 1 then. */
+INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
+                         int chains, bool fours)
+{
+    sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
+    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K);
+    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
+    {
+        acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
+    }
+    UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+#if defined(PAIRS)
+    if (fours)
+        accumulate_fours(acc, rows, x, w, job->groups, *next);
+    else
+        accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    add_rests(acc, rows, rests_of(job->x, row), w);
+#else
+    (void)fours;
+    accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+#endif
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
+    finish_tile(job, row, panel, sums, rows, panels);
+}
 
 typedef void tile_function(const product *job, int32_t row, int32_t panel, const ahead *next);
 
 #define DEFINE_TILE(rows, panels)                                                                                      \
     static void tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)              \
     {                                                                                                                  \
-        product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels));                                       \
+        product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels), false);                                \
     }
 TILES(DEFINE_TILE)
 
@@ -308,15 +312,15 @@ typedef tile_function *const tile_table[TILE_ROWS + 1][MAX_PANELS + 1];
 static tile_table tiles = {TILES(TILE_ENTRY)};
 
 #if defined(PAIRS)
-#define DEFINE_COARSE_TILE(rows, panels)                                                                               \
-    static void coarse_tile_##rows(const product *job, int32_t row, int32_t panel, const ahead *next)                  \
+#define DEFINE_FOURS_TILE(rows, panels)                                                                                \
+    static void fours_tile_##rows(const product *job, int32_t row, int32_t panel, const ahead *next)                   \
     {                                                                                                                  \
-        coarse_tile(job, row, panel, next, rows);                                                                      \
+        product_tile(job, row, panel, next, rows, panels, 1, true);                                                    \
     }
-TILES(DEFINE_COARSE_TILE)
+TILES(DEFINE_FOURS_TILE)
 
-#define COARSE_ENTRY(rows, panels) [rows][panels] = coarse_tile_##rows,
-static tile_table coarse_tiles = {TILES(COARSE_ENTRY)};
+#define FOURS_ENTRY(rows, panels) [rows][panels] = fours_tile_##rows,
+static tile_table fours_tiles = {TILES(FOURS_ENTRY)};
 #endif
 
 /* What the first of `count` tiles over a group of `size` panels prefetches; each of the others, `share` bytes later. */
@@ -353,7 +357,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
 #if defined(PAIRS)
-    tile_table *const table = x->errors != NULL ? &coarse_tiles : &tiles;
+    tile_table *const table = *rests_of(x, 0).fours != 0 ? &fours_tiles : &tiles;
 #else
     tile_table *const table = &tiles;
 #endif

@@ -117,39 +117,45 @@ INLINE size_t blocks_size(int32_t rows, int32_t K)
 }
 
 #if defined(PAIRS)
-/* vpmaddubsw adds two products, (q + 128)·x̂, in 16 bits: enough if |x̂[2i] + x̂[2i + 1]| ≤ MOST_IN_PAIR, as no q + 128 is
- * negative, so that inputs with different signs give no more than one of them does. A group with larger sums is split
- * into halves: one stands in the block, the other in a list of the row's rests. */
-#define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
+/* vpmaddubsw adds two products, (q + 128)·x̂, in 16 bits. As no q + 128 is negative, and none above 255, sums of such
+ * products fit if the positive x̂ are no more than MOST_IN_SUM together, and the negative ones neither.
+ *
+ * A group whose pairs exceed that is split into halves: one stands in the block, the other in a list of the row's
+ * rests. Where inputs are small, most of them near 0, even the sums of FOURS groups fit, which spares most of the
+ * instructions that widen them; then groups that would exceed it stand in the list as a whole. Coarse inputs
+ * (kernels.h) are so small that there are no rests: 2·FOURS·COARSE_MOST ≤ MOST_IN_SUM. */
+#define MOST_IN_SUM 128 /* 255·128 < 2^15 */
+#define FOURS 4
 
 typedef struct rest {
     int32_t inputs; /* four of them */
     uint32_t at;    /* where the codes of their group begin in a panel */
 } rest;
 
-/* Behind the blocks, those of each: its rows' lists side by side, [⌈K/4⌉ + 1][rows of the block], filled up with zeros
- * where others are longer. */
+/* Behind the blocks: whether FOURS groups are added in 16 bits, in all blocks; and the rests of each block, its rows'
+ * lists side by side, [2·⌈K/4⌉ + 1][rows of the block], filled up with zeros where others are longer. */
 typedef struct rests {
+    int32_t *fours;  /* 0 or 1 */
     int32_t *counts; /* [rows] the first one, once all rows are there: the most of any */
     rest *lists;
 } rests;
 
 INLINE size_t rests_room(int32_t K)
 {
-    return ((size_t)K + GROUP - 1) / GROUP + 1;
+    return 2 * (((size_t)K + GROUP - 1) / GROUP) + 1;
 }
 
 INLINE size_t rests_size(int32_t rows, int32_t K)
 {
-    return (size_t)rows * (sizeof(int32_t) + rests_room(K) * sizeof(rest));
+    return sizeof(int32_t) + (size_t)rows * (sizeof(int32_t) + rests_room(K) * sizeof(rest));
 }
 
 /* Those of the block that begins with row `first`. */
 INLINE rests rests_of(const ferry_rows_i8 *x, int32_t first)
 {
-    int32_t *counts = (int32_t *)(void *)(x->codes + blocks_size(x->rows, x->K));
+    int32_t *fours = (int32_t *)(void *)(x->codes + blocks_size(x->rows, x->K)), *counts = fours + 1;
     rest *lists = (rest *)(void *)(counts + x->rows);
-    return (rests){.counts = counts + first, .lists = lists + (size_t)first * rests_room(x->K)};
+    return (rests){.fours = fours, .counts = counts + first, .lists = lists + (size_t)first * rests_room(x->K)};
 }
 #endif
 

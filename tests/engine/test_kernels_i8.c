@@ -169,6 +169,52 @@ TEST(coarse_inputs_are_multiplied_exactly)
     }
 }
 
+/* ---- small inputs ---- */
+
+/* A row [K] whose inputs at the same places of groups add up to about `sum` in sixteen: so much fits in 16 bits, if it
+ * is no more than 128. */
+static void fill_row(float *x, int32_t K, float sum)
+{
+    for (int32_t k = 0; k < K; k++) x[k] = 0;
+    for (int32_t k = 0; k < K; k += 16)
+        for (int32_t place = 0; place < 4; place += 2) {
+            float left = truncf(sum + random_between(-2.0f, 3.0f));
+            while (left != 0) {
+                const float part = fabsf(left) < 8 ? left : truncf(random_between(0, left));
+                const int32_t at =
+                    k + place + 4 * (int32_t)random_between(0, 3.99f) + (int32_t)random_between(0, 1.99f);
+                if (at < K && fabsf(x[at] + part) < 128) x[at] += part;
+                left -= part;
+            }
+        }
+}
+
+/* The first row's inputs are small on average; others are so, too, or as large as they can be. */
+RANDOM_TEST(small_inputs_are_multiplied_exactly)
+{
+    enum { N = 20, ROWS = 60, ENDS = 4 };
+    static const int32_t widths[] = {3, 64, 87, 515};
+    static const int8_t ends[ENDS] = {127, -127, -128, 0};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const int32_t K = widths[i];
+        quantized w = new_quantized(N, K, false, false, 1.0f);
+        float *x = new_floats((size_t)ROWS * (size_t)K, -127.0f, 127.0f), *y = new_floats(ROWS * N, 0, 0);
+        w.matrix.multiplier = 1.0f;
+        for (int32_t n = 0; n < ENDS; n++) memset(w.q + n * K, ends[n], (size_t)K);
+        for (int32_t r = 0; r < ROWS; r++)
+            if (r % 10 != 9) fill_row(x + r * K, K, r == 0 ? 64.0f : r % 2 == 0 ? 128.0f : -128.0f);
+        for (int32_t k = 0; k < K; k++) x[9 * K + k] = 127.0f;
+        pack_quantized(&w);
+        EACH_ISA(k)
+        {
+            run(*k, y, x, ROWS, &w.matrix);
+            for (int32_t r = 0; r < ROWS; r++)
+                for (int32_t n = 0; n < N; n++) assert_true(y[r * N + n] == (float)exact_sum(&w, n, x + r * K, 1.0f));
+        }
+        release_memory();
+    }
+}
+
 /* Every pair of an input and a code, in every place of a group. */
 TEST(every_product_of_bytes)
 {
