@@ -33,13 +33,21 @@ static int32_t visible(const ferry_attention_call *call, const ferry_position_ti
     return is_causal(call) ? tile->first + i + 1 : tile->keys;
 }
 
-static void normalize(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile)
+/* The scores of `heads` heads, from the tile's on, become weights. */
+static void normalize(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile,
+                      int32_t heads)
 {
+    const size_t ld = tile->ld_scores, ld_heads = (size_t)tile->queries * ld;
+    if (!is_causal(call)) {
+        kernels->softmax(tile->scores, ld, heads * tile->queries, tile->keys);
+        return;
+    }
     for (int32_t i = 0; i < tile->queries; i++) {
-        float *row = tile->scores + (size_t)i * tile->ld_scores;
+        float *row = tile->scores + (size_t)i * ld;
         const int32_t keys = visible(call, tile, i);
-        kernels->softmax(row, keys);
-        memset(row + keys, 0, (size_t)(tile->keys - keys) * sizeof *row); /* the mask */
+        kernels->softmax(row, ld_heads, heads, keys);
+        for (int32_t h = 0; h < heads; h++, row += ld_heads)
+            memset(row + keys, 0, (size_t)(tile->keys - keys) * sizeof *row); /* the mask */
     }
 }
 
@@ -81,9 +89,13 @@ static void attend_heads(const ferry_attention_call *call, ferry_position_tile t
     tile.past.heads = 1;
     const ferry_position_tile first = tile;
     kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, tile.queries, keys);
-    for (int32_t h = 0; h < keys->heads; h++) {
-        if (scheme != NULL && scheme->score != NULL) scheme->score(position, &tile);
-        normalize(kernels, call, &tile);
+    for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->score != NULL; h++) {
+        scheme->score(position, &tile);
+        next_head(&tile);
+    }
+    tile = first;
+    normalize(kernels, call, &tile, keys->heads);
+    for (int32_t h = 0; h < keys->heads && call->probe != NULL; h++) {
         answer_probe(call, &tile, row);
         next_head(&tile);
     }

@@ -371,7 +371,8 @@ void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, con
 /* Four vectors side by side, to hide the latency of long chains of operations. */
 enum { ABREAST = 4 / PARTS, ABREAST_STEP = ABREAST * FERRY_LANES };
 
-/* Adds e^(x - max)/2 of `count` elements, at most 16·abreast, to *total; y, unless NULL, receives these terms. */
+/* Adds e^(x - max)/2 of `count` elements, at most 16·abreast, to *total; y, unless NULL, receives these terms and may
+ * be x. */
 INLINE void add_halves(lanes *total, float *y, const float *x, size_t count, float max, int abreast)
 {
     lanes terms[ABREAST];
@@ -387,26 +388,42 @@ INLINE void add_halves(lanes *total, float *y, const float *x, size_t count, flo
     }
 }
 
-/* Σ e^(x - max)/2, where no x is larger than max; y, unless NULL, receives the terms and may be x. */
-INLINE float sum_halves(float *y, const float *x, size_t n, float max)
+/* Σ e^(x - max)/2, where no x is larger than max. */
+INLINE float sum_halves(const float *x, size_t n, float max)
 {
     lanes total = lanes_splat(0.0f);
     size_t i = 0;
-    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP)
-        add_halves(&total, y != NULL ? y + i : NULL, x + i, ABREAST_STEP, max, ABREAST);
-    for (; i < n; i += FERRY_LANES) add_halves(&total, y != NULL ? y + i : NULL, x + i, n - i, max, 1);
+    for (; n - i >= ABREAST_STEP; i += ABREAST_STEP) add_halves(&total, NULL, x + i, ABREAST_STEP, max, ABREAST);
+    for (; i < n; i += FERRY_LANES) add_halves(&total, NULL, x + i, n - i, max, 1);
     return lanes_sum(total);
 }
 
-/* Of halves, whose quotients are those of the terms. */
-void FERRY_KERNEL(softmax)(float *x, int32_t n)
+/* Of `abreast` rows. Of halves, whose quotients are those of the terms. */
+INLINE void softmax_rows(float *x, size_t ld, size_t n, int abreast)
 {
-    float factor = 1.0f / sum_halves(x, x, (size_t)n, largest(x, (size_t)n));
-    for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, count - i, 0.0f);
-        EACH_PART values.part[p] *= factor;
-        lanes_store(x + i, count - i, values);
-    }
+    float max[ABREAST], factors[ABREAST];
+    lanes totals[ABREAST];
+    for (int r = 0; r < abreast; r++) max[r] = largest(x + (size_t)r * ld, n);
+    UNROLL for (int r = 0; r < abreast; r++) totals[r] = lanes_splat(0.0f);
+    for (size_t i = 0; i < n; i += FERRY_LANES) UNROLL for (int r = 0; r < abreast; r++)
+        {
+            float *at = x + (size_t)r * ld + i;
+            add_halves(&totals[r], at, at, n - i, max[r], 1);
+        }
+    UNROLL for (int r = 0; r < abreast; r++) factors[r] = 1.0f / lanes_sum(totals[r]);
+    for (size_t i = 0; i < n; i += FERRY_LANES) UNROLL for (int r = 0; r < abreast; r++)
+        {
+            float *at = x + (size_t)r * ld + i;
+            lanes values = lanes_load(at, n - i, 0.0f);
+            EACH_PART values.part[p] *= factors[r];
+            lanes_store(at, n - i, values);
+        }
+}
+
+void FERRY_KERNEL(softmax)(float *x, size_t ld, int32_t rows, int32_t n)
+{
+    for (; rows >= ABREAST; rows -= ABREAST, x += ABREAST * ld) softmax_rows(x, ld, (size_t)n, ABREAST);
+    for (; rows > 0; rows--, x += ld) softmax_rows(x, ld, (size_t)n, 1);
 }
 
 /* Whether a block holds a NaN; it is in the cache. */
@@ -430,7 +447,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
             total->largest = max;
         }
         if (total->largest > -INFINITY)
-            total->sum += 2 * (double)sum_halves(NULL, x + i, block, total->largest);
+            total->sum += 2 * (double)sum_halves(x + i, block, total->largest);
         else if (has_nan(x + i, block))
             total->sum = NAN;
     }

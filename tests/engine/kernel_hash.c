@@ -109,7 +109,7 @@ static void run_row(const ferry_kernels *k, material *m, int operation, int32_t 
     case 0: k->layer_norm(y, y, m->weight, m->weight, m->bias, 1e-5f, 1, n); break;
     case 1: k->layer_norm(y, y, NULL, m->weight, m->bias, 1e-6f, 1, n); break;
     case 2: k->rms_norm(y, y, m->weight, m->bias, 1e-5f, 1, n); break;
-    case 3: k->softmax(y, n); break;
+    case 3: k->softmax(y, count, 1, n); break;
     case 4: {
         ferry_log_sum total = FERRY_LOG_SUM_ZERO;
         k->add_exp(&total, m->x, n);

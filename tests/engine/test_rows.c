@@ -29,7 +29,7 @@ static size_t run_rows(const ferry_kernels *k, const float *x, int32_t n, float 
     for (int operation = 0; operation < 9; operation++, at += count) {
         float *y = results + at;
         memcpy(y, x, count * sizeof *x);
-        if (operation == 0) k->softmax(y, n);
+        if (operation == 0) k->softmax(y, count, 1, n);
         if (operation == 1) k->activate(FERRY_RELU, y, count);
         if (operation == 2) k->activate(FERRY_GELU, y, count);
         if (operation == 3) k->activate(FERRY_SWISH, y, count);
@@ -187,7 +187,7 @@ static void check_softmax(const ferry_kernels *k, float *x, int32_t n)
     y[0] = y[n + 1] = GUARD;
     memcpy(y + 1, x, (size_t)n * sizeof *x);
     for (int32_t i = 0; i < n; i++) sum += exp((double)x[i] - max);
-    k->softmax(y + 1, n);
+    k->softmax(y + 1, (size_t)n, 1, n);
     assert_true(y[0] == GUARD && y[n + 1] == GUARD);
     for (int32_t i = 0; i < n; i++) {
         double expected = exp((double)x[i] - max) / sum;
@@ -197,6 +197,23 @@ static void check_softmax(const ferry_kernels *k, float *x, int32_t n)
         if (x[i] == -INFINITY) assert_true(y[i + 1] == 0.0f);
     }
     assert_close((double)log_sum_exp(k, x, n), max + log(sum), 1e-6 + 1e-7 * fabs(max));
+}
+
+/* Each row of several has the bytes that it has alone; between rows, nothing is touched. */
+RANDOM_TEST(softmax_of_rows)
+{
+    enum { ROWS = 7, MOST = 70, LD = MOST + 1 };
+    EACH_ISA(k)
+    {
+        for (int32_t n = 1; n <= MOST; n++) {
+            float x[ROWS * LD], alone[ROWS * LD];
+            fill_random(x, ROWS * LD, -9.0f, 9.0f);
+            memcpy(alone, x, sizeof x);
+            for (int32_t r = 0; r < ROWS; r++) (*k)->softmax(alone + r * LD, LD, 1, n);
+            (*k)->softmax(x, LD, ROWS, n);
+            assert_memory_equal(x, alone, sizeof x);
+        }
+    }
 }
 
 RANDOM_TEST(softmax_matches_double_precision)
@@ -214,7 +231,7 @@ RANDOM_TEST(softmax_matches_double_precision)
         }
         x[0] = NAN;
         x[1] = 1.0f;
-        (*k)->softmax(x, 2);
+        (*k)->softmax(x, 2, 1, 2);
         assert_true(isnan(x[0]) && isnan(x[1]));
     }
 }
@@ -394,7 +411,7 @@ RANDOM_TEST(exponential_matches_libm)
             float y[2] = {0.0f, -(float)i * (88.0f / 100000.0f)};
             double expected = exp((double)y[1]);
             bool alone = y[1] < -17.0f, zero = y[1] < -86.9f;
-            (*k)->softmax(y, 2);
+            (*k)->softmax(y, 2, 1, 2);
             assert_close((double)y[1] / (double)y[0], expected, zero ? expected : expected * (alone ? 1.2e-7 : 2.4e-7));
         }
     }
