@@ -272,6 +272,29 @@ INLINE void accumulate_fours(sum_vec *acc, int rows, const int8_t *x, const int8
 }
 #endif
 
+/* Most tiles are complete, and have scales and a bias: the same as finish_tile, without a way through memory. */
+INLINE bool ends_in_registers(const product *job, int32_t panel, int panels)
+{
+    return job->scales != NULL && job->bias != NULL && (size_t)(panel + panels) * FERRY_LANES <= job->N;
+}
+
+INLINE void finish_in_registers(const product *job, int32_t row, int32_t panel, const sum_vec *acc, int rows,
+                                int panels)
+{
+    const size_t column = (size_t)panel * FERRY_LANES;
+    const float *units = job->x->units + row, *scales = job->scales + column, *bias = job->bias + column;
+    float *y = job->y + (size_t)row * job->ldy + column;
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        const vec scale = load(scales + v * WIDTH), offset = load(bias + v * WIDTH);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const vec value = finish_sum(acc[r * panels * PARTS + v], units[r], scale);
+            store(y + (size_t)r * job->ldy + v * WIDTH, value + offset);
+        }
+    }
+}
+
 /* `fours`: of inputs of which FOURS groups fit; panels and chains are 1 then. */
 INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
                          int chains, bool fours)
@@ -294,6 +317,10 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, const a
     (void)fours;
     accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
 #endif
+    if (ends_in_registers(job, panel, panels)) {
+        finish_in_registers(job, row, panel, acc, rows, panels);
+        return;
+    }
     UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
     finish_tile(job, row, panel, sums, rows, panels);
 }

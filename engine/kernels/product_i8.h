@@ -235,6 +235,11 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
     return sum / unit;
 }
 
+INLINE vec finish_sum(sum_vec sum, float unit, vec scale)
+{
+    return __builtin_convertvector((int_vec)sum, vec) * (unit * scale);
+}
+
 /* Sums [rows, vectors] → y; scales and bias begin at its first column. */
 INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
                         const float *scales, const float *bias)
@@ -246,7 +251,7 @@ INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int
         float *at = y;
         const sum_vec *sum = sums;
         for (int r = 0; r < rows; r++, at += ldy, sum += vectors) {
-            vec value = __builtin_convertvector((int_vec)*sum, vec) * (units[r] * scale);
+            vec value = finish_sum(*sum, units[r], scale);
             if (bias != NULL) value += offset;
             store(at, value);
         }
