@@ -122,8 +122,8 @@ typedef struct ferry_kernels {
     /* y = x / sqrt(mean(x²) + eps) · weight, otherwise as layer_norm. */
     void (*rms_norm)(float *y, const float *x, const float *residual, const float *weight, float eps, int32_t rows,
                      int32_t n);
-    /* Each row of x [rows, n] with ld ≥ n: x = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one element
-     * of a row is finite. */
+    /* Each row of x [rows, n] with ld ≥ n: x = exp(x - max)·(1 / Σ exp(x - max)); -INFINITY gives 0; at least one
+     * element of a row is finite. */
     void (*softmax)(float *x, size_t ld, int32_t rows, int32_t n);
     /* Adds x[0..n) to a sum initialized with FERRY_LOG_SUM_ZERO; a NaN makes it a NaN. A row may be added in parts: the
      * same parts give the same bytes, and so do others if all but the last are multiples of FERRY_LOG_SUM_BLOCK. */
