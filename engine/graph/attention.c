@@ -54,7 +54,7 @@ static void normalize(const ferry_kernels *kernels, const ferry_attention_call *
 static void answer_probe(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t row)
 {
     const ferry_attention_probe *probe = call->probe;
-    if (probe == NULL || probe->kind != call->kind || (probe->layer >= 0 && probe->layer != call->layer) ||
+    if (probe->kind != call->kind || (probe->layer >= 0 && probe->layer != call->layer) ||
         (probe->head >= 0 && probe->head != tile->head))
         return;
     const size_t layer = probe->layer < 0 ? (size_t)call->layer : 0, head = probe->head < 0 ? (size_t)tile->head : 0;

@@ -178,6 +178,8 @@ INLINE void split_groups(int8_t *codes, uint32_t first, row_lanes *row)
     }
 }
 
+_Static_assert(FERRY_LANES / GROUP == FOURS, "groups are added in the order in which they are quantized");
+
 /* In 16 bits, Σ x̂ and Σ |x̂| of pairs of inputs, or of several such pairs. */
 typedef struct input_sums {
     __m128i values, sizes;
