@@ -1,54 +1,43 @@
 /* Inputs of products with int8 matrices (linear.h), quantized: compiled once per ISA (isa.h), with equal results. */
 #include "product_i8.h"
 
+typedef int32_t quad __attribute__((vector_size(16), may_alias));
+typedef quad quad_function(quad a, quad b);
+
+INLINE quad larger_quad(quad a, quad b)
+{
+#if defined(FERRY_NEON)
+    return vmaxq_s32(a, b);
+#else
+    quad first = a > b;
+    return (a & first) | (b & ~first);
+#endif
+}
+
+INLINE quad add_quads(quad a, quad b)
+{
+    return a + b;
+}
+
 INLINE int_vec larger(int_vec a, int_vec b)
 {
 #if WIDTH == 16
     return (int_vec)_mm512_max_epi32((__m512i)a, (__m512i)b);
 #elif WIDTH == 8
     return (int_vec)_mm256_max_epi32((__m256i)a, (__m256i)b);
-#elif defined(FERRY_NEON)
-    return vmaxq_s32(a, b);
 #else
-    int_vec first = a > b;
-    return (a & first) | (b & ~first);
+    return (int_vec)larger_quad((quad)a, (quad)b);
 #endif
 }
 
-INLINE int32_t largest_lane(int_vec x)
+/* All lanes become one. */
+INLINE int32_t fold(int_vec x, quad_function *operation)
 {
-#if WIDTH == 16
-    return _mm512_reduce_max_epi32((__m512i)x);
-#elif WIDTH == 8
-    __m128i most = _mm_max_epi32(_mm256_castsi256_si128((__m256i)x), _mm256_extracti128_si256((__m256i)x, 1));
-    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, _MM_SHUFFLE(1, 0, 3, 2)));
-    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, _MM_SHUFFLE(2, 3, 0, 1)));
-    return _mm_cvtsi128_si32(most);
-#elif defined(FERRY_NEON)
-    return vmaxvq_s32(x);
-#else
-    int32_t most = x[0];
-    for (int l = 1; l < WIDTH; l++) most = most > x[l] ? most : x[l];
-    return most;
-#endif
-}
-
-INLINE int32_t add_lanes(int_vec x)
-{
-#if WIDTH == 16
-    return _mm512_reduce_add_epi32((__m512i)x);
-#elif WIDTH == 8
-    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128((__m256i)x), _mm256_extracti128_si256((__m256i)x, 1));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(1, 0, 3, 2)));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(2, 3, 0, 1)));
-    return _mm_cvtsi128_si32(sum);
-#elif defined(FERRY_NEON)
-    return vaddvq_s32(x);
-#else
-    int32_t sum = 0;
-    for (int l = 0; l < WIDTH; l++) sum += x[l];
-    return sum;
-#endif
+    quad quads[WIDTH / 4];
+    memcpy(quads, &x, sizeof x);
+    UNROLL for (int q = 1; q < WIDTH / 4; q++) quads[0] = operation(quads[0], quads[q]);
+    const quad two = operation(quads[0], (quad){quads[0][2], quads[0][3]});
+    return operation(two, (quad){two[1]})[0];
 }
 
 /* min(max(x, -127), 127); -127 if x is a NaN. */
@@ -83,7 +72,7 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
         }
     }
     UNROLL for (int v = 1; v < PARTS; v++) most[0] = larger(most[0], most[v]);
-    const int32_t bits = largest_lane(most[0]);
+    const int32_t bits = fold(most[0], larger_quad);
     float result;
     memcpy(&result, &bits, sizeof result);
     return result;
@@ -298,7 +287,7 @@ static int32_t quantize_steps(int8_t *codes, size_t stride, const float *x, int3
         split_lanes(lanes, k, row);
         for (int l = 0; l < K - k; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
-    return sum + add_lanes(row->sums);
+    return sum + fold(row->sums, add_quads);
 }
 
 /* Row x [K] in pieces of 64 inputs that are `stride` bytes apart. */
@@ -318,7 +307,7 @@ static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
             sum = quantize_edge(codes, x + k, K - k, factor, row);
         split_lanes(codes, k, row);
     }
-    return sum + add_lanes(row->sums);
+    return sum + fold(row->sums, add_quads);
 }
 
 size_t FERRY_KERNEL(inputs_size)(int32_t rows, int32_t K)
@@ -389,9 +378,9 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
     inputs->sums[row] = quantize_row(inputs, x, row, part, &lanes);
 #endif
     if (lanes.coarse) {
-        inputs->errors[row] = add_lanes(lanes.errors);
+        inputs->errors[row] = fold(lanes.errors, add_quads);
         inputs->factors[row] = factor / COARSE_STEP;
     }
-    if (add_lanes(lanes.nans) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
+    if (fold(lanes.nans, add_quads) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
     inputs->units[row] = 1.0f / inputs->factors[row];
 }

@@ -307,15 +307,10 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, const a
         acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
     }
     UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+    if (!fours) accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
 #if defined(PAIRS)
-    if (fours)
-        accumulate_fours(acc, rows, x, w, job->groups, *next);
-    else
-        accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    if (fours) accumulate_fours(acc, rows, x, w, job->groups, *next);
     add_rests(acc, rows, rests_of(job->x, row), w);
-#else
-    (void)fours;
-    accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
 #endif
     if (ends_in_registers(job, panel, panels)) {
         finish_in_registers(job, row, panel, acc, rows, panels);
