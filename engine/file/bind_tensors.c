@@ -121,6 +121,17 @@ static ferry_status bind_code_scales(ferry_binder *binder, const char *name, fer
     return bind_multiplier(binder, input.text, &matrix->input_multiplier, error);
 }
 
+/* Where products of 16 bits are fast. */
+static ferry_status add_limits(ferry_binder *binder, ferry_matrix *matrix, ferry_error *error)
+{
+    const size_t size = ferry_input_limits_size(matrix->K);
+    if (!binder->kernels->fast_coarse) return FERRY_OK;
+    matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
+    if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
+    ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
+    return FERRY_OK;
+}
+
 /* Of a matrix [N, K] of floats, or of codes. */
 static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
                                  int32_t K, ferry_error *error)
@@ -152,6 +163,7 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
                               binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
         }
         matrix->codes = tensor->data;
+        FERRY_TRY(add_limits(binder, matrix, error));
         return bind_code_scales(binder, name, matrix, error);
     default:
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",

@@ -1,5 +1,8 @@
 /* Inputs of products with int8 matrices (linear.h), quantized: compiled once per ISA (isa.h), with equal results. */
 #include "product_i8.h"
+#if defined(PAIRS)
+#include "inputs_pairs.h"
+#endif
 
 typedef int32_t quad __attribute__((vector_size(16), may_alias));
 typedef quad quad_function(quad a, quad b);
@@ -85,9 +88,7 @@ typedef struct row_lanes {
     int_vec errors; /* of coarse codes */
     bool coarse;
 #if defined(PAIRS)
-    bool fours; /* FOURS groups shall fit in 16 bits together */
-    rest *list; /* of rests, `stride` apart; not of coarse codes */
-    int32_t stride, count;
+    row_rests rests;
 #endif
 } row_lanes;
 
@@ -146,107 +147,7 @@ INLINE void store_bytes(int8_t *bytes, const int_vec *integers)
 #endif
 }
 
-#if defined(PAIRS)
-/* Splits those of four groups of codes, from group `first` on, whose products need it. */
-INLINE void split_groups(int8_t *codes, uint32_t first, row_lanes *row)
-{
-    const __m128i zero = _mm_setzero_si128(), all = _mm_loadu_si128((const __m128i *)(void *)codes);
-    const __m128i pairs = _mm_abs_epi16(_mm_maddubs_epi16(_mm_set1_epi8(1), all));
-    const __m128i whole = _mm_cmpeq_epi32(_mm_cmpgt_epi16(pairs, _mm_set1_epi16(MOST_IN_SUM)), zero);
-    /* ⌈x̂/2⌉ by an average of unsigned bytes */
-    const __m128i half = _mm_sub_epi8(_mm_avg_epu8(_mm_xor_si128(all, _mm_set1_epi8(-128)), zero), _mm_set1_epi8(64));
-    const __m128i kept = _mm_blendv_epi8(half, all, whole);
-    const int wholes = _mm_movemask_ps(_mm_castsi128_ps(whole));
-    int32_t inputs[FERRY_LANES / GROUP];
-    _mm_storeu_si128((__m128i *)(void *)codes, kept);
-    if (wholes == 15) return;
-    _mm_storeu_si128((__m128i *)(void *)inputs, _mm_sub_epi8(all, kept));
-    for (uint32_t g = 0; g < FERRY_LANES / GROUP; g++) { /* without branches, which would be mispredicted */
-        row->list[row->count * row->stride] = (rest){.inputs = inputs[g], .at = (first + g) * PANEL_GROUP};
-        row->count += ~wholes >> g & 1;
-    }
-}
-
-_Static_assert(FERRY_LANES / GROUP == FOURS, "groups are added in the order in which they are quantized");
-
-/* In 16 bits, Σ x̂ and Σ |x̂| of pairs of inputs, or of several such pairs. */
-typedef struct input_sums {
-    __m128i values, sizes;
-} input_sums;
-
-INLINE input_sums add_inputs(__m128i codes)
-{
-    const __m128i ones = _mm_set1_epi8(1);
-    return (input_sums){_mm_maddubs_epi16(ones, codes), _mm_maddubs_epi16(_mm_abs_epi8(codes), ones)};
-}
-
-INLINE __m128i add_four_groups(__m128i sums)
-{
-    sums = _mm_add_epi16(sums, _mm_shuffle_epi32(sums, _MM_SHUFFLE(1, 0, 3, 2)));
-    return _mm_add_epi16(sums, _mm_shuffle_epi32(sums, _MM_SHUFFLE(2, 3, 0, 1)));
-}
-
-/* The larger one of the positive and the negative inputs' sums is half of Σ |x̂| + |Σ x̂|. */
-INLINE bool fit(input_sums sums)
-{
-    const __m128i twice = _mm_add_epi16(sums.sizes, _mm_abs_epi16(sums.values));
-    return _mm_movemask_epi8(_mm_cmpgt_epi16(twice, _mm_set1_epi16(2 * MOST_IN_SUM))) == 0;
-}
-
-/* Four groups whose sums do not fit together: what makes them too large stands in the list as a whole. */
-static __attribute__((noinline)) void move_groups(int8_t *codes, uint32_t first, row_lanes *row)
-{
-    input_sums sums = {_mm_setzero_si128(), _mm_setzero_si128()};
-    for (uint32_t g = 0; g < FERRY_LANES / GROUP; g++) {
-        const int32_t inputs = four_bytes(codes + g * GROUP);
-        const input_sums group = add_inputs(_mm_cvtsi32_si128(inputs));
-        const input_sums both = {_mm_add_epi16(sums.values, group.values), _mm_add_epi16(sums.sizes, group.sizes)};
-        if (fit(both)) {
-            sums = both;
-            continue;
-        }
-        row->list[row->count++ * row->stride] = (rest){.inputs = inputs, .at = (first + g) * PANEL_GROUP};
-        memset(codes + g * GROUP, 0, GROUP);
-    }
-}
-
-/* Makes the sums of four groups of codes fit together. */
-INLINE void split_fours(int8_t *codes, uint32_t first, row_lanes *row)
-{
-    const input_sums sums = add_inputs(_mm_loadu_si128((const __m128i *)(void *)codes));
-    if (fit((input_sums){add_four_groups(sums.values), add_four_groups(sums.sizes)})) return;
-    split_groups(codes, first, row);
-    move_groups(codes, first, row);
-}
-
-/* As many rests for each row of a block as one has. */
-static void fill_up_lists(rests lists, int32_t rows)
-{
-    int32_t most = 0;
-    for (int32_t r = 0; r < rows; r++) most = lists.counts[r] > most ? lists.counts[r] : most;
-    for (int32_t r = 0; r < rows; r++)
-        for (int32_t i = lists.counts[r]; i < most; i++) lists.lists[i * rows + r] = (rest){0};
-    lists.counts[0] = most;
-}
-#endif
-
-/* Sixteen codes, from input k on, as products need them. */
-INLINE void split_lanes(int8_t *codes, int32_t k, row_lanes *row)
-{
-#if defined(PAIRS)
-    if (row->coarse) return;
-    if (row->fours)
-        split_fours(codes, (uint32_t)k / GROUP, row);
-    else
-        split_groups(codes, (uint32_t)k / GROUP, row);
-#else
-    (void)codes;
-    (void)k;
-    (void)row;
-#endif
-}
-
-/* Their codes. */
+/* 16 codes. */
 INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
 {
     int_vec integers[PARTS];
@@ -271,6 +172,27 @@ static int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float
     return sum;
 }
 
+#if defined(PAIRS)
+/* Row x [K] of a block, whose groups are `stride` bytes apart; returns Σ x̂. */
+static int32_t quantize_chunks(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
+{
+    _Alignas(BYTES) int8_t all[CHUNK];
+    int32_t sum = 0;
+    for (int32_t k = 0; k < K; k += CHUNK) {
+        const int32_t count = K - k < CHUNK ? K - k : CHUNK;
+        int32_t i = 0;
+        for (; i + FERRY_LANES <= count; i += FERRY_LANES) quantize_lanes(all + i, x + k + i, factor, row);
+        if (i < count) {
+            sum = quantize_edge(all + i, x + k + i, count - i, factor, row);
+            i += FERRY_LANES;
+        }
+        if (i % BYTES != 0) memset(all + i, 0, FERRY_LANES);
+        split_chunk(codes, stride, all, (uint32_t)count, (uint32_t)k / GROUP, &row->rests);
+        codes += CHUNK / GROUP * stride;
+    }
+    return sum + fold(row->sums, add_quads);
+}
+#else
 /* Row x [K] of a block of several, whose steps are `stride` bytes apart; returns Σ x̂. */
 static int32_t quantize_steps(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
 {
@@ -278,13 +200,11 @@ static int32_t quantize_steps(int8_t *codes, size_t stride, const float *x, int3
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         int8_t lanes[FERRY_LANES];
         quantize_lanes(lanes, x + k, factor, row);
-        split_lanes(lanes, k, row);
         for (int l = 0; l < FERRY_LANES; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     if (k < K) {
         int8_t lanes[FERRY_LANES];
         sum = quantize_edge(lanes, x + k, K - k, factor, row);
-        split_lanes(lanes, k, row);
         for (int l = 0; l < K - k; l += INPUTS, codes += stride) memcpy(codes, lanes + l, INPUTS);
     }
     return sum + fold(row->sums, add_quads);
@@ -298,17 +218,15 @@ static int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
         UNROLL for (int l = 0; l < AMX_INPUTS; l += FERRY_LANES)
         {
             quantize_lanes(codes + l, x + k + l, factor, row);
-            split_lanes(codes + l, k + l, row);
         }
-    for (; k < K; k += FERRY_LANES, codes += FERRY_LANES) {
+    for (; k < K; k += FERRY_LANES, codes += FERRY_LANES)
         if (k + FERRY_LANES <= K)
             quantize_lanes(codes, x + k, factor, row);
         else
             sum = quantize_edge(codes, x + k, K - k, factor, row);
-        split_lanes(codes, k, row);
-    }
     return sum + fold(row->sums, add_quads);
 }
+#endif
 
 size_t FERRY_KERNEL(inputs_size)(int32_t rows, int32_t K)
 {
@@ -322,50 +240,24 @@ size_t FERRY_KERNEL(inputs_size)(int32_t rows, int32_t K)
 /* Row x [K] of the block `part`; returns Σ x̂. */
 static int32_t quantize_row(const ferry_rows_i8 *inputs, const float *x, int32_t row, block part, row_lanes *lanes)
 {
-    const int32_t rows = inputs->rows, K = inputs->K;
+    const int32_t K = inputs->K;
     const float factor = inputs->factors[row];
+    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K) + (row - part.first) * INPUTS;
+    const size_t stride = (size_t)part.rows * INPUTS;
+#if defined(PAIRS)
+    return quantize_chunks(codes, stride, x, K, factor, lanes);
+#else
 #if defined(AMX)
-    const bool pieces = rows >= MIN_AMX_ROWS;
+    const bool pieces = inputs->rows >= MIN_AMX_ROWS;
 #else
     const bool pieces = false;
 #endif
-    if (pieces || rows == 1)
-        return quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)rows * AMX_INPUTS, x, K, factor, lanes);
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K) + (row - part.first) * INPUTS;
-    return quantize_steps(codes, (size_t)part.rows * INPUTS, x, K, factor, lanes);
-}
-
-#if defined(PAIRS)
-/* Fours pay where inputs are small on average, and rows are not few. */
-enum { FOURS_MEAN = 14, MIN_FOURS_ROWS = 4 };
-
-static bool are_small(const float *x, int32_t K, float factor)
-{
-    float sums[FERRY_LANES] = {0}, sum = 0;
-    int32_t k = 0;
-    for (; k + FERRY_LANES <= K; k += FERRY_LANES)
-        for (int32_t l = 0; l < FERRY_LANES; l++) sums[l] += fabsf(x[k + l]);
-    for (; k < K; k++) sum += fabsf(x[k]);
-    for (int32_t l = 0; l < FERRY_LANES; l++) sum += sums[l];
-    return sum * factor <= (float)(FOURS_MEAN * K);
-}
-
-/* The same with the row's rests. The first row decides whether the inputs of all are fours. */
-static int32_t quantize_with_rests(const ferry_rows_i8 *inputs, const float *x, int32_t row, block part,
-                                   row_lanes *lanes)
-{
-    const rests lists = rests_of(inputs, part.first);
-    if (row == 0)
-        *lists.fours = lanes->coarse || (inputs->rows >= MIN_FOURS_ROWS && are_small(x, inputs->K, inputs->factors[0]));
-    lanes->list = lists.lists + (row - part.first);
-    lanes->stride = part.rows;
-    lanes->fours = *lists.fours != 0;
-    const int32_t sum = quantize_row(inputs, x, row, part, lanes);
-    lists.counts[row - part.first] = lanes->count;
-    if (row == part.first + part.rows - 1) fill_up_lists(lists, part.rows);
-    return sum;
-}
+    if (pieces || inputs->rows == 1)
+        return quantize_pieces(inputs->codes + row * AMX_INPUTS, (size_t)inputs->rows * AMX_INPUTS, x, K, factor,
+                               lanes);
+    return quantize_steps(codes, stride, x, K, factor, lanes);
 #endif
+}
 
 void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
@@ -373,10 +265,13 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
     const float factor = inputs->factors[row];
     row_lanes lanes = {.coarse = inputs->errors != NULL};
 #if defined(PAIRS)
-    inputs->sums[row] = quantize_with_rests(inputs, x, row, part, &lanes);
-#else
-    inputs->sums[row] = quantize_row(inputs, x, row, part, &lanes);
+    lanes.rests = begin_rests(inputs, x, row, part);
 #endif
+    int32_t sum = quantize_row(inputs, x, row, part, &lanes);
+#if defined(PAIRS)
+    sum = end_rests(inputs, row, part, &lanes.rests, sum);
+#endif
+    inputs->sums[row] = sum;
     if (lanes.coarse) {
         inputs->errors[row] = fold(lanes.errors, add_quads);
         inputs->factors[row] = factor / COARSE_STEP;

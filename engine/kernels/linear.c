@@ -60,9 +60,32 @@ static ferry_status spread(ferry_context *context, const ferry_rows *rows, size_
     return FERRY_OK;
 }
 
-ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
-                                  ferry_inputs *inputs, ferry_error *error)
+/* The lowest limits of `count` matrices of codes; NULL: they are not all known. */
+static const int32_t *find_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
+                                  int32_t rows, bool *failed)
 {
+    const size_t values = ferry_input_limits_count(matrices[0]->K);
+    const int32_t *limits[FERRY_LINEAR_MAX];
+    bool known = true;
+    for (int32_t m = 0; m < count; m++) {
+        limits[m] = matrices[m]->limits != NULL ? ferry_input_limits_find(matrices[m]->limits, rows) : NULL;
+        known = known && limits[m] != NULL;
+    }
+    if (!known) return NULL;
+    if (count == 1) return limits[0];
+    int32_t *lowest = ferry_arena_take(&context->arena, values, sizeof *lowest, failed);
+    for (size_t i = 0; lowest != NULL && i < values; i++) {
+        lowest[i] = limits[0][i];
+        for (int32_t m = 1; m < count; m++) lowest[i] = limits[m][i] < lowest[i] ? limits[m][i] : lowest[i];
+    }
+    return lowest;
+}
+
+/* Inputs of `matrix_count` matrices that have the same. */
+static ferry_status prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
+                            int32_t matrix_count, ferry_inputs *inputs, ferry_error *error)
+{
+    const ferry_matrix *matrix = matrices[0];
     ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
     if (matrix->codes == NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
@@ -76,9 +99,17 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
     if (matrix->coarse_inputs)
         quantized->errors = ferry_arena_take(&context->arena, count, sizeof *quantized->errors, &failed);
+    else if (rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->fast_coarse)
+        quantized->limits = find_limits(context, matrices, matrix_count, rows->count, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
+}
+
+ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
+                                  ferry_inputs *inputs, ferry_error *error)
+{
+    return prepare(context, rows, &matrix, 1, inputs, error);
 }
 
 static size_t weights_size(const ferry_matrix *matrix)
@@ -186,8 +217,8 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
     assert(count <= FERRY_LINEAR_MAX);
     for (int32_t first = 0, last = 0; first < count; first = last) {
         ferry_inputs inputs;
-        FERRY_TRY(ferry_inputs_prepare(context, rows, matrices[first], &inputs, error));
         while (last < count && same_inputs(matrices[first], matrices[last])) last++;
+        FERRY_TRY(prepare(context, rows, matrices + first, last - first, &inputs, error));
         products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
         FERRY_TRY(multiply(context, &p, error));
     }

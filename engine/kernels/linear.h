@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/status.h"
+#include "input_limits.h"
 #include "kernels.h"
 
 /* The most int8 products whose sum an int32 can hold. */
@@ -26,15 +27,17 @@ enum { FERRY_CODES_MAX_K = 1 << 16 };
 
 /* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels` and `codes` is not NULL. */
 typedef struct ferry_matrix {
-    int32_t N;              /* outputs */
-    int32_t K;              /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    const float *panels;    /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
-    const float *scales;    /* codes: [N], or NULL for one multiplier */
-    float multiplier;       /* codes without scales */
-    float input_multiplier; /* codes: the file's own a; 0: a is taken from the inputs */
-    bool coarse_inputs;     /* codes: inputs are coarse (kernels.h): y stands for about the same, faster */
-    const float *bias;      /* [N], or NULL */
+    int32_t N;                  /* outputs */
+    int32_t K;                  /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    const float *panels;        /* W, [⌈N/16⌉][K][16] */
+    const int8_t *codes;        /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
+    const float *scales;        /* codes: [N], or NULL for one multiplier */
+    float multiplier;           /* codes without scales */
+    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
+    bool coarse_inputs;         /* codes: inputs are coarse (kernels.h): y stands for about the same, faster */
+    const float *bias;          /* [N], or NULL */
+    ferry_input_limits *limits; /* codes: of the whole matrix where this is columns or rows of it, and found
+                                   by the first products; NULL: they are not used */
 } ferry_matrix;
 
 /* Totals of products. */

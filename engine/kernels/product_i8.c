@@ -236,39 +236,55 @@ INLINE void add_rests(sum_vec *acc, int rows, rests lists, const int8_t *w)
 /* Keeps the order of additions: compilers would take products first, for whose number there are no registers. */
 #define PIN(sums) __asm__("" : "+v"(sums))
 
-/* acc [rows, PARTS] += the products of up to FOURS groups, added in 16 bits: for 64 multiplications (32 on AVX2) two
- * instructions, and half of one. */
-INLINE void add_fours(sum_vec *acc, int rows, int groups, const int8_t *x, const int8_t *w)
+/* Sums in 16 bits [rows, PARTS]: they start at offsets, */
+INLINE void start_sums(pair_sums *sums, int rows, const int32_t *offsets)
 {
-    pair_sums sums[TILE_ROWS * PARTS];
-    UNROLL for (int g = 0; g < groups; g++, x += rows * GROUP, w += PANEL_GROUP)
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (pair_sums)((int_vec){0} + offsets[i / PARTS]);
+}
+
+/* get the products of one group, two instructions for 64 multiplications (32 on AVX2), */
+INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *w)
+{
+    weights columns[PARTS];
+    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP);
+    UNROLL for (int r = 0; r < rows; r++)
     {
-        weights columns[PARTS];
-        UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP);
-        UNROLL for (int r = 0; r < rows; r++)
+        const inputs row = load_inputs(x + r * GROUP);
+        UNROLL for (int v = 0; v < PARTS; v++)
         {
-            const inputs row = load_inputs(x + r * GROUP);
-            UNROLL for (int v = 0; v < PARTS; v++)
-            {
-                const pair_sums pairs = multiply_pairs(columns[v], row);
-                sums[r * PARTS + v] = g == 0 ? pairs : (pair_sums)(sums[r * PARTS + v] + pairs);
-                PIN(sums[r * PARTS + v]);
-            }
+            sums[r * PARTS + v] += multiply_pairs(columns[v], row);
+            PIN(sums[r * PARTS + v]);
         }
     }
+}
+
+/* and are added to acc. */
+INLINE void widen_sums(sum_vec *acc, int rows, const pair_sums *sums)
+{
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += add_pairs(sums[i]);
 }
 
-/* acc [rows, PARTS] += Σ x̂·q over all groups, of inputs of which FOURS groups fit. */
-INLINE void accumulate_fours(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
+/* acc [rows, PARTS] += Σ x̂·q over all groups, `together` of which are added in 16 bits. */
+INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const int8_t *x, const int32_t *offsets,
+                                const int8_t *w, size_t groups, ahead next)
 {
+    pair_sums sums[TILE_ROWS * PARTS];
     size_t left = groups;
-    for (; left >= FOURS; left -= FOURS, x += FOURS * rows * GROUP, w += FOURS * PANEL_GROUP) {
+    for (; left >= together; left -= together, offsets += rows) {
         /* Into the first-level cache, unlike those of other tiles: the next panel is wanted in half the time. */
-        UNROLL for (int g = 0; g < FOURS; g++, next.at += next.step) __builtin_prefetch(next.at, 0, 3);
-        add_fours(acc, rows, FOURS, x, w);
+        if (next.skip >= 3)
+            UNROLL for (size_t g = 0; g < together; g += 4) __builtin_prefetch(next.at + g * next.step, 0, 3);
+        else
+            UNROLL for (size_t g = 0; g < together; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
+        next.at += together * next.step;
+        start_sums(sums, rows, offsets);
+        UNROLL for (size_t g = 0; g < together; g++, x += rows * GROUP, w += PANEL_GROUP) add_group(sums, rows, x, w);
+        widen_sums(acc, rows, sums);
     }
-    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_fours(acc, rows, 1, x, w);
+    if (left == 0) return;
+    start_sums(sums, rows, offsets);
+    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_group(sums, rows, x, w);
+    widen_sums(acc, rows, sums);
 }
 #endif
 
@@ -295,9 +311,9 @@ INLINE void finish_in_registers(const product *job, int32_t row, int32_t panel, 
     }
 }
 
-/* `fours`: of inputs of which FOURS groups fit; panels and chains are 1 then. */
+/* `together`: the number of groups that are added in 16 bits; panels and chains are 1 if it is not. */
 INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
-                         int chains, bool fours)
+                         int chains, int together)
 {
     sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
     const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K);
@@ -307,10 +323,11 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, const a
         acc[v] = (sum_vec){0} - OFFSET * ((sum_vec){0} + (uint32_t)job->x->sums[row + v / (panels * PARTS)]);
     }
     UNROLL for (int v = rows * panels * PARTS; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
-    if (!fours) accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    if (together == 1) accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
 #if defined(PAIRS)
-    if (fours) accumulate_fours(acc, rows, x, w, job->groups, *next);
-    add_rests(acc, rows, rests_of(job->x, row), w);
+    const rests lists = rests_of(job->x, row);
+    if (together > 1) accumulate_together(acc, rows, (size_t)together, x, lists.offsets, w, job->groups, *next);
+    add_rests(acc, rows, lists, w);
 #endif
     if (ends_in_registers(job, panel, panels)) {
         finish_in_registers(job, row, panel, acc, rows, panels);
@@ -325,7 +342,7 @@ typedef void tile_function(const product *job, int32_t row, int32_t panel, const
 #define DEFINE_TILE(rows, panels)                                                                                      \
     static void tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)              \
     {                                                                                                                  \
-        product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels), false);                                \
+        product_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels), 1);                                    \
     }
 TILES(DEFINE_TILE)
 
@@ -337,13 +354,33 @@ static tile_table tiles = {TILES(TILE_ENTRY)};
 #define DEFINE_FOURS_TILE(rows, panels)                                                                                \
     static void fours_tile_##rows(const product *job, int32_t row, int32_t panel, const ahead *next)                   \
     {                                                                                                                  \
-        product_tile(job, row, panel, next, rows, panels, 1, true);                                                    \
+        product_tile(job, row, panel, next, rows, panels, 1, FOURS);                                                   \
     }
 TILES(DEFINE_FOURS_TILE)
+#define DEFINE_EIGHTS_TILE(rows, panels)                                                                               \
+    static void eights_tile_##rows(const product *job, int32_t row, int32_t panel, const ahead *next)                  \
+    {                                                                                                                  \
+        product_tile(job, row, panel, next, rows, panels, 1, EIGHTS);                                                  \
+    }
+TILES(DEFINE_EIGHTS_TILE)
 
 #define FOURS_ENTRY(rows, panels) [rows][panels] = fours_tile_##rows,
+#define EIGHTS_ENTRY(rows, panels) [rows][panels] = eights_tile_##rows,
 static tile_table fours_tiles = {TILES(FOURS_ENTRY)};
+static tile_table eights_tiles = {TILES(EIGHTS_ENTRY)};
 #endif
+
+/* The tiles for inputs. */
+static tile_table *find_tiles(const ferry_rows_i8 *x)
+{
+#if defined(PAIRS)
+    const int32_t together = *rests_of(x, 0).together;
+    if (together > 1) return together == FOURS ? &fours_tiles : &eights_tiles;
+#else
+    (void)x;
+#endif
+    return &tiles;
+}
 
 /* What the first of `count` tiles over a group of `size` panels prefetches; each of the others, `share` bytes later. */
 static ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t count, size_t *share)
@@ -378,11 +415,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
                               const float *scales, float multiplier, const float *bias)
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
-#if defined(PAIRS)
-    tile_table *const table = *rests_of(x, 0).fours != 0 ? &fours_tiles : &tiles;
-#else
-    tile_table *const table = &tiles;
-#endif
+    tile_table *const table = find_tiles(x);
     const partition parts = part_rows(x->rows);
     int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
     for (int32_t first = 0; first < parts.count; first += together)

@@ -117,27 +117,30 @@ INLINE size_t blocks_size(int32_t rows, int32_t K)
 }
 
 #if defined(PAIRS)
-/* vpmaddubsw adds two products, (q + 128)·x̂, in 16 bits. As no q + 128 is negative, and none above 255, sums of such
- * products fit if the positive x̂ are no more than MOST_IN_SUM together, and the negative ones neither.
+/* vpmaddubsw adds two products, (q + 128)·x̂, in 16 bits. As no q + 128 is negative, and none above 255, they fit if the
+ * positive x̂ are no more than MOST_IN_PAIR together, and the negative ones neither. A group of which a pair exceeds
+ * that is split into halves: one stands in the block, the other in a list of the row's rests.
  *
- * A group whose pairs exceed that is split into halves: one stands in the block, the other in a list of the row's
- * rests. Where inputs are small, most of them near 0, even the sums of FOURS groups fit, which spares most of the
- * instructions that widen them; then groups that would exceed it stand in the list as a whole. Coarse inputs
- * (kernels.h) are so small that there are no rests: 2·FOURS·COARSE_MOST ≤ MOST_IN_SUM. */
-#define MOST_IN_SUM 128 /* 255·128 < 2^15 */
+ * Where the matrices' limits are known (input_limits.h), the sums of FOURS groups are added in 16 bits before they are
+ * widened, those of EIGHTS where inputs are small. They may wrap on the way: what counts is Σ q·x̂, without the 128,
+ * which fits. So they start at an offset, -128·Σ x̂ modulo 2^16. Of groups that would exceed a limit together, some
+ * stand in the list as a whole. Coarse inputs (kernels.h) exceed none. */
+#define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
+#define EIGHTS 8
 
 typedef struct rest {
     int32_t inputs; /* four of them */
     uint32_t at;    /* where the codes of their group begin in a panel */
 } rest;
 
-/* Behind the blocks: whether FOURS groups are added in 16 bits, in all blocks; and the rests of each block, its rows'
- * lists side by side, [2·⌈K/4⌉ + 1][rows of the block], filled up with zeros where others are longer. */
+/* Behind the blocks: how many groups are added together, in all blocks; and for each block its rows' lists of rests
+ * side by side, filled up with zeros where others are longer, and the offsets. */
 typedef struct rests {
-    int32_t *fours;  /* 0 or 1 */
-    int32_t *counts; /* [rows] the first one, once all rows are there: the most of any */
-    rest *lists;
+    int32_t *together; /* 1, FOURS or EIGHTS */
+    int32_t *counts;   /* [rows] the first one, once all rows are there: the most of any */
+    rest *lists;       /* [2·⌈K/4⌉ + 1][rows of the block] */
+    int32_t *offsets;  /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] of both pairs */
 } rests;
 
 INLINE size_t rests_room(int32_t K)
@@ -145,17 +148,27 @@ INLINE size_t rests_room(int32_t K)
     return 2 * (((size_t)K + GROUP - 1) / GROUP) + 1;
 }
 
+INLINE size_t offsets_room(int32_t K)
+{
+    return ((size_t)K + EIGHTS * GROUP - 1) / (EIGHTS * GROUP) * (EIGHTS / FOURS);
+}
+
 INLINE size_t rests_size(int32_t rows, int32_t K)
 {
-    return sizeof(int32_t) + (size_t)rows * (sizeof(int32_t) + rests_room(K) * sizeof(rest));
+    return sizeof(int32_t) +
+           (size_t)rows * (sizeof(int32_t) + rests_room(K) * sizeof(rest) + offsets_room(K) * sizeof(int32_t));
 }
 
 /* Those of the block that begins with row `first`. */
 INLINE rests rests_of(const ferry_rows_i8 *x, int32_t first)
 {
-    int32_t *fours = (int32_t *)(void *)(x->codes + blocks_size(x->rows, x->K)), *counts = fours + 1;
+    int32_t *together = (int32_t *)(void *)(x->codes + blocks_size(x->rows, x->K)), *counts = together + 1;
     rest *lists = (rest *)(void *)(counts + x->rows);
-    return (rests){.fours = fours, .counts = counts + first, .lists = lists + (size_t)first * rests_room(x->K)};
+    int32_t *offsets = (int32_t *)(void *)(lists + (size_t)x->rows * rests_room(x->K));
+    return (rests){.together = together,
+                   .counts = counts + first,
+                   .lists = lists + (size_t)first * rests_room(x->K),
+                   .offsets = offsets + (size_t)first * offsets_room(x->K)};
 }
 #endif
 

@@ -169,42 +169,34 @@ TEST(coarse_inputs_are_multiplied_exactly)
     }
 }
 
-/* ---- small inputs ---- */
+/* ---- sums of 16 bits ---- */
 
-/* A row [K] whose inputs at the same places of groups add up to about `sum` in sixteen: so much fits in 16 bits, if it
- * is no more than 128. */
-static void fill_row(float *x, int32_t K, float sum)
+/* Rows x [127, K] of ±1, ±2, …, or from the largest on: in all places, in the first pairs of groups, or the second. */
+static void fill_rows(float *x, int32_t K, bool ascending, int pairs)
 {
-    for (int32_t k = 0; k < K; k++) x[k] = 0;
-    for (int32_t k = 0; k < K; k += 16)
-        for (int32_t place = 0; place < 4; place += 2) {
-            float left = truncf(sum + random_between(-2.0f, 3.0f));
-            while (left != 0) {
-                const float part = fabsf(left) < 8 ? left : truncf(random_between(0, left));
-                const int32_t at =
-                    k + place + 4 * (int32_t)random_between(0, 3.99f) + (int32_t)random_between(0, 1.99f);
-                if (at < K && fabsf(x[at] + part) < 128) x[at] += part;
-                left -= part;
-            }
+    for (int32_t r = 0; r < 127; r++)
+        for (int32_t k = 0; k < K; k++) {
+            const float size = (float)(ascending ? r + 1 : 127 - r);
+            x[r * K + k] = pairs == 2 || k / 2 % 2 == pairs ? (r % 3 == 0 ? -size : size) : 0;
         }
 }
 
-/* The first row's inputs are small on average; others are so, too, or as large as they can be. */
-RANDOM_TEST(small_inputs_are_multiplied_exactly)
+/* With codes that are all as large as they can be, inputs are so large that their sums just fit, or just do not. The
+ * first row decides how many are added together. */
+TEST(sums_fit_in_16_bits)
 {
-    enum { N = 20, ROWS = 60, ENDS = 4 };
+    enum { N = 20, ROWS = 127, ENDS = 4 };
     static const int32_t widths[] = {3, 64, 87, 515};
     static const int8_t ends[ENDS] = {127, -127, -128, 0};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        const int32_t K = widths[i];
+    for (size_t i = 0; i < 6 * sizeof widths / sizeof *widths; i++) {
+        const int32_t K = widths[i / 6];
         quantized w = new_quantized(N, K, false, false, 1.0f);
-        float *x = new_floats((size_t)ROWS * (size_t)K, -127.0f, 127.0f), *y = new_floats(ROWS * N, 0, 0);
+        float *x = new_floats((size_t)ROWS * (size_t)K, 0, 0), *y = new_floats(ROWS * N, 0, 0);
         w.matrix.multiplier = 1.0f;
-        for (int32_t n = 0; n < ENDS; n++) memset(w.q + n * K, ends[n], (size_t)K);
-        for (int32_t r = 0; r < ROWS; r++)
-            if (r % 10 != 9) fill_row(x + r * K, K, r == 0 ? 64.0f : r % 2 == 0 ? 128.0f : -128.0f);
-        for (int32_t k = 0; k < K; k++) x[9 * K + k] = 127.0f;
+        const int32_t from = K > 64 ? 32 : 0; /* other limits before than after */
+        for (int32_t n = 0; n < ENDS; n++) memset(w.q + n * K + from, ends[n], (size_t)(K - from));
         pack_quantized(&w);
+        fill_rows(x, K, i % 2 == 0, (int)(i / 2 % 3));
         EACH_ISA(k)
         {
             run(*k, y, x, ROWS, &w.matrix);
@@ -213,6 +205,56 @@ RANDOM_TEST(small_inputs_are_multiplied_exactly)
         }
         release_memory();
     }
+}
+
+/* The larger Σ q² of some pairs of groups of 16 inputs, from input k on. */
+static int64_t largest_squares(const quantized *w, int32_t k, int32_t pair)
+{
+    int64_t most = 0;
+    for (int32_t n = 0; n < w->matrix.N; n++) {
+        int64_t squares = 0;
+        for (int32_t i = k; i < k + 16 && i < w->matrix.K; i++)
+            if (i / 2 % 2 == pair) squares += w->q[n * w->matrix.K + i] * w->q[n * w->matrix.K + i];
+        most = squares > most ? squares : most;
+    }
+    return most;
+}
+
+/* Not above (2^15 - 1)² / Σ q², and not much below. */
+static void check_limit(int32_t limit, int64_t squares, int64_t inputs)
+{
+    const int64_t room = 32767 * 32767;
+    assert_true(limit * squares <= room);
+    assert_true(limit >= room / (squares + 2 * inputs) - 1);
+}
+
+RANDOM_TEST(limits_are_the_largest_that_are_safe)
+{
+    for (int32_t K = 1; K < 200; K = K * 5 / 4 + 1) {
+        quantized w = new_quantized(K % 50 + 1, K, true, false, 0);
+        memset(w.q, K % 2 == 0 ? -128 : 0, (size_t)K);
+        pack_quantized(&w);
+        const int32_t *fours = ferry_input_limits_find(w.matrix.limits, 1);
+        const int32_t *eights = fours + ferry_input_limits_fours(K);
+        for (int32_t k = 0; k < K; k += 32)
+            for (int32_t pair = 0; pair < 2; pair++) {
+                const int64_t first = largest_squares(&w, k, pair), second = largest_squares(&w, k + 16, pair);
+                check_limit(fours[k / 16 * 2 + pair], first, 8);
+                check_limit(fours[k / 16 * 2 + 2 + pair], second, 8);
+                check_limit(eights[k / 16 + pair], first + second, 16);
+            }
+        release_memory();
+    }
+}
+
+TEST(limits_are_found_when_rows_are_many)
+{
+    quantized w = new_quantized(20, 40, true, true, 0);
+    ferry_input_limits_init(w.matrix.limits, w.codes, 20, 40);
+    assert_null(ferry_input_limits_find(w.matrix.limits, 1));
+    assert_null(ferry_input_limits_find(w.matrix.limits, FERRY_LIMITED_ROWS - 2));
+    assert_ptr_equal(ferry_input_limits_find(w.matrix.limits, 1), w.matrix.limits->values);
+    assert_ptr_equal(ferry_input_limits_find(w.matrix.limits, 1), w.matrix.limits->values);
 }
 
 /* Every pair of an input and a code, in every place of a group. */
@@ -306,11 +348,16 @@ RANDOM_TEST(many_are_like_one_by_one)
     enum { ROWS = 20, K = 37 };
     quantized a = new_quantized(16, K, true, true, 0), b = new_quantized(40, K, false, false, 20.0f),
               c = new_quantized(5, K, false, true, 0);
+    for (int32_t i = 0; i < 16 * K; i++) a.q[i] /= 16; /* whose limits allow more than those of c */
+    memset(c.q, 127, K);
+    pack_quantized(&a);
+    pack_quantized(&c);
     float *x = new_floats(ROWS * K, -3.0f, 3.0f), *weight = new_floats(30 * K, -1.0f, 1.0f);
     float *panels = new_floats(ferry_panels_count(30, K), 0, 0);
     ferry_panels_pack(panels, weight, 30, K);
     ferry_matrix floats = {.N = 30, .K = K, .panels = panels};
-    const ferry_matrix *matrices[FERRY_LINEAR_MAX] = {&a.matrix, &floats, &c.matrix, &b.matrix};
+    const ferry_matrix *matrices[FERRY_LINEAR_MAX] = {&a.matrix, &c.matrix, &floats, &b.matrix};
+    for (int32_t k = 0; k < K; k++) x[k] = 3;
     for (int order = 0; order < 2; order++) {
         EACH_ISA(k)
         {
@@ -323,7 +370,7 @@ RANDOM_TEST(many_are_like_one_by_one)
                 assert_memory_equal(y[m], alone, (size_t)ROWS * (size_t)matrices[m]->N * sizeof *alone);
             }
         }
-        matrices[0] = &b.matrix; /* then: 20, none, 0, 20 */
+        matrices[0] = &b.matrix; /* then: 20, 0, none, 20 */
     }
 }
 
@@ -423,11 +470,11 @@ static void free_at_wall(void *data, size_t n)
 }
 
 /* The kernels themselves, with every one of their buffers at a wall. */
-static void check_walls(shape s, bool with_scales)
+static void check_walls(shape s, bool with_scales, bool with_limits)
 {
     quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
     const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
-    const size_t x_size = rows * K * sizeof(float);
+    const size_t x_size = rows * K * sizeof(float), limits_size = ferry_input_limits_count(s.K) * sizeof(int32_t);
     const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
     float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
@@ -438,6 +485,8 @@ static void check_walls(shape s, bool with_scales)
                             .factors = before_a_wall(NULL, row_size),
                             .units = before_a_wall(NULL, row_size),
                             .sums = before_a_wall(NULL, row_size)};
+    int32_t *limits = before_a_wall(w.matrix.limits->values, limits_size);
+    if (with_limits) inputs.limits = limits;
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
@@ -461,6 +510,7 @@ static void check_walls(shape s, bool with_scales)
     free_at_wall(inputs.factors, row_size);
     free_at_wall(inputs.units, row_size);
     free_at_wall(inputs.sums, row_size);
+    free_at_wall(limits, limits_size);
     release_memory();
 }
 
@@ -471,7 +521,8 @@ RANDOM_TEST(nothing_past_the_buffers_is_touched)
     static const int32_t K[] = {1, 16, 63, 64, 65, 130, 192};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         for (size_t n = 0; n < sizeof N / sizeof *N; n++)
-            for (size_t k = 0; k < sizeof K / sizeof *K; k++) check_walls((shape){rows[r], N[n], K[k]}, n % 2 == 0);
+            for (size_t k = 0; k < sizeof K / sizeof *K; k++)
+                check_walls((shape){rows[r], N[n], K[k]}, n % 2 == 0, n % 3 == 0);
     }
 }
 
@@ -512,6 +563,7 @@ RANDOM_TEST(threads_do_not_meet)
     EACH_ISA(k)
     {
         jobs all = {.kernels = *k, .matrix = &w.matrix, .x = x, .expected = expected};
+        ferry_input_limits_init(w.matrix.limits, w.codes, JOB_N, JOB_K); /* one of the threads will find them */
         ferry_pool_run(pool, run_job, &all, JOBS);
         for (int i = 0; i < JOBS; i++) assert_false(all.wrong[i]);
     }

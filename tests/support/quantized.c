@@ -7,6 +7,8 @@ void pack_quantized(quantized *w)
         ferry_codes_pack(w->codes + (size_t)(n / 16) * ferry_codes_size(16, K), w->q + (size_t)n * (size_t)K,
                          N - n < 16 ? N - n : 16, K);
     }
+    ferry_input_limits_init(w->matrix.limits, w->codes, N, K);
+    assert_non_null(ferry_input_limits_find(w->matrix.limits, FERRY_LIMITED_ROWS));
 }
 
 quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
@@ -19,18 +21,40 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
     w.matrix.scales = with_scales ? w.scales : NULL;
     w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
     w.matrix.bias = with_bias ? w.bias : NULL;
+    w.matrix.limits = new_memory(ferry_input_limits_size(K));
     pack_quantized(&w);
     return w;
 }
 
-void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
-              const ferry_matrix *const *matrices, int32_t count)
+static void run_once(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
+                     const ferry_matrix *const *matrices, int32_t count)
 {
     ferry_context context = {.kernels = kernels};
     ferry_error error = {0};
     assert_int_equal(ferry_linear_many(&context, y, rows, matrices, count, &error), FERRY_OK);
     assert_int_equal(context.arena.used, 0);
     ferry_arena_destroy(&context.arena);
+}
+
+void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
+              const ferry_matrix *const *matrices, int32_t count)
+{
+    ferry_matrix without[FERRY_LINEAR_MAX];
+    const ferry_matrix *all[FERRY_LINEAR_MAX];
+    float *again[FERRY_LINEAR_MAX];
+    for (int32_t m = 0; m < count; m++) {
+        without[m] = *matrices[m];
+        without[m].limits = NULL;
+        all[m] = &without[m];
+        again[m] = malloc((size_t)rows->count * (size_t)without[m].N * sizeof *again[m]);
+        assert_non_null(again[m]);
+    }
+    run_once(kernels, y, rows, matrices, count);
+    run_once(kernels, again, rows, all, count);
+    for (int32_t m = 0; m < count; m++) {
+        assert_memory_equal(again[m], y[m], (size_t)rows->count * (size_t)without[m].N * sizeof *again[m]);
+        free(again[m]);
+    }
 }
 
 void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix)

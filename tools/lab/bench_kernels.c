@@ -129,8 +129,8 @@ static void print_table(const bench *b, const contender *contenders, int count)
 
 #define MOST_NORMAL 3.0f
 
-/* Of nearly normal distribution, as hidden states are; how many large ones there are decides how fast some products of
- * int8 are. */
+/* Of nearly normal distribution, as hidden states and weights are; how many large ones there are decides how fast some
+ * products of int8 are. */
 static float random_normal(void)
 {
     static uint32_t state = 1;
@@ -156,7 +156,8 @@ static double reading(const bench *b, const char *isa, size_t size, bool cold)
 typedef struct bench_i8 {
     const bench *bench;
     ferry_context context;
-    ferry_rows_i8 inputs; /* of the shape, quantized */
+    ferry_rows_i8 inputs;       /* of the shape, quantized */
+    ferry_input_limits *limits; /* of the first matrix */
     shape shape;
     bool cold;
 } bench_i8;
@@ -168,7 +169,7 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
     size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
     double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) {
-        ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f};
+        ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
         if (alone)
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
@@ -191,6 +192,8 @@ static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
 static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
+    const bool limited = b->shape.rows >= FERRY_LIMITED_ROWS_TOGETHER && b->inputs.errors == NULL;
+    b->inputs.limits = limited ? ferry_input_limits_find(b->limits, 1) : NULL;
     for (int32_t i = 0; i < b->shape.rows; i++) {
         b->inputs.factors[i] = 127.0f / MOST_NORMAL;
         kernels->quantize(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
@@ -219,10 +222,13 @@ static void compare_i8(const bench *b, shape s, bool cold)
     run.inputs.units = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
     run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
     run.inputs.codes = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
+    run.limits = malloc(ferry_input_limits_size(s.K));
     int32_t *errors = aligned_alloc(64, ferry_round_up(rows * sizeof *errors, 64));
     if (run.inputs.factors == NULL || run.inputs.units == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL ||
-        errors == NULL)
+        run.limits == NULL || errors == NULL)
         exit(1);
+    ferry_input_limits_init(run.limits, (const int8_t *)b->weights, s.N, s.K);
+    ferry_input_limits_find(run.limits, FERRY_LIMITED_ROWS);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);
         reads[r] = reading(b, kernels[0]->isa, size, cold);
@@ -254,6 +260,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     free(run.inputs.units);
     free(run.inputs.sums);
     free(run.inputs.codes);
+    free(run.limits);
     free(errors);
 }
 
@@ -262,6 +269,8 @@ static void print_table_i8(const bench *b)
     static const int32_t sizes[][2] = {{256, 256}, {512, 512}, {512, 2048}, {2048, 512}, {512, 58112}};
     static const int32_t rows[] = {1, 4, 16, 64, 128, 256};
     const char *best = ferry_kernels_available()[0]->isa;
+    int8_t *codes = (int8_t *)b->weights;
+    for (size_t i = 0; i < COLD_BYTES; i++) codes[i] = (int8_t)(random_normal() * (127 / MOST_NORMAL));
     printf("\nint8 GOP/s with quantizing, alone, and alone with coarse inputs; peak, share, GB/s of codes and share of "
            "reading: %s, alone\n"
            "             rows ×     K ×     N",
