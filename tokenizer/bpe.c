@@ -32,8 +32,8 @@ typedef struct merge {
 struct ferry_bpe {
     ferry_bpe_config config;
     const struct rules *rules;
-    ferry_view *parts; /* [3 · merge_count] left, right and both together of each merge; NULL: not needed any more */
-    char *joined;      /* the bytes of the latter */
+    ferry_texts *parts; /* [3 · merge_count] left, right and both together of each merge; NULL: not needed any more */
+    char *joined;       /* their bytes */
     /* Text → symbol. That of FERRY_BPE_TOKENIZERS is the vocabulary; otherwise a symbol is the index of its first
      * occurrence among the parts. */
     ferry_vocabulary own;
@@ -50,26 +50,28 @@ static ferry_status fail_merge(const ferry_bpe_config *config, const char *name,
                                ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: merge %zu: %s, found '%s'", name, index + 1, expected,
-                      ferry_printable_view(config->merges[index]).text);
+                      ferry_printable_view(ferry_texts_at(config->merges, index)).text);
 }
 
-/* Sets the three parts of each merge; `joined` has room for those together. */
+/* Sets the three parts of each merge; `joined` has room for them. */
 static ferry_status split_merges(ferry_bpe *bpe, const char *name, ferry_error *error)
 {
     const ferry_bpe_config *config = &bpe->config;
-    char *out = bpe->joined;
+    size_t end = 0;
     for (size_t i = 0; i < config->merge_count; i++) {
-        const ferry_view text = config->merges[i];
+        const ferry_view text = ferry_texts_at(config->merges, i);
         const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
         const size_t left = blank != NULL ? (size_t)(blank - text.data) : 0, right = text.size - left - (left > 0);
         if (left == 0 || right == 0 || memchr(blank + 1, ' ', right) != NULL)
             return fail_merge(config, name, i, "expected two texts with one blank between them", error);
+        char *out = bpe->joined + end;
         memcpy(out, text.data, left);
         memcpy(out + left, blank + 1, right);
-        bpe->parts[3 * i] = (ferry_view){out, left};
-        bpe->parts[3 * i + 1] = (ferry_view){out + left, right};
-        bpe->parts[3 * i + 2] = (ferry_view){out, left + right};
-        out += left + right;
+        memcpy(out + left + right, out, left + right);
+        ferry_texts_set_end(bpe->parts, 3 * i, end + left);
+        ferry_texts_set_end(bpe->parts, 3 * i + 1, end + left + right);
+        end += 2 * (left + right);
+        ferry_texts_set_end(bpe->parts, 3 * i + 2, end);
     }
     return FERRY_OK;
 }
@@ -78,14 +80,17 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
 {
     const ferry_bpe_config *config = &bpe->config;
     const size_t count = config->merge_count;
-    size_t bytes = 1;
+    size_t bytes = 0;
     if (count > FERRY_BPE_MAX_MERGES)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected at most %d merges, found %zu", name,
                           (int)FERRY_BPE_MAX_MERGES, count);
-    for (size_t i = 0; i < count; i++) bytes += config->merges[i].size;
-    bpe->parts = calloc(3 * count + 1, sizeof *bpe->parts);
-    bpe->joined = malloc(bytes);
-    if (bpe->parts == NULL || bpe->joined == NULL) return ferry_fail_memory(error, "merges", bytes);
+    for (size_t i = 0; i < count; i++) bytes += ferry_texts_at(config->merges, i).size;
+    if (bytes > UINT32_MAX / 2)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected merges of less than 2^31 bytes together, found %zu",
+                          name, bytes);
+    bpe->joined = malloc(2 * bytes + 1);
+    bpe->parts = bpe->joined != NULL ? ferry_texts_create(bpe->joined, 0, 3 * count) : NULL;
+    if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes);
     FERRY_TRY(split_merges(bpe, name, error));
     bpe->symbols = config->vocabulary;
     if (config->kind == FERRY_BPE_TOKENIZERS) return FERRY_OK;
@@ -117,7 +122,7 @@ static ferry_status rank_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     for (size_t i = 0; i < count; i++) {
         int32_t found[3];
         for (size_t part = 0; part < 3; part++) {
-            found[part] = ferry_vocabulary_find(bpe->symbols, bpe->parts[3 * i + part]);
+            found[part] = ferry_vocabulary_find(bpe->symbols, ferry_texts_at(bpe->parts, 3 * i + part));
             if (found[part] < 0)
                 return fail_merge(&bpe->config, name, i, "expected two pieces that together are a piece", error);
         }

@@ -31,7 +31,7 @@ enum { FERRY_BPE_MAX_MERGES = 1 << 22 };
 
 typedef struct ferry_bpe_config {
     ferry_bpe_kind kind;
-    const ferry_view *merges; /* [merge_count] "left right", the best first: one blank, and none in left and right */
+    const ferry_texts *merges; /* [merge_count] "left right", the best first: one blank, and none in left and right */
     size_t merge_count;
     const ferry_vocabulary *vocabulary; /* of the segments; may have pieces that are none */
     int32_t unknown;                    /* id of characters and pieces that the vocabulary lacks */

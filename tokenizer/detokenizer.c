@@ -196,7 +196,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
                               const ferry_word *word, ferry_error *error)
 {
     const bool segmented = ferry_tokenizer_segments(tokenizer), skip_blanks = into->skip_blanks;
-    const ferry_view piece = word != NULL && !segmented ? word->text : tokenizer->config.target_pieces[id];
+    const ferry_view piece =
+        word != NULL && !segmented ? word->text : ferry_texts_at(tokenizer->config.target_pieces, (size_t)id);
     const int byte = segmented && word == NULL && into->bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index, error));
@@ -224,7 +225,7 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
 static bool has_text(const ferry_tokenizer *tokenizer, int32_t id)
 {
     if (tokenizer->special[id]) return false;
-    return tokenizer->source.rules == NULL || tokenizer->config.target_pieces[id].size > 0;
+    return tokenizer->source.rules == NULL || ferry_texts_at(tokenizer->config.target_pieces, (size_t)id).size > 0;
 }
 
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,

@@ -220,7 +220,7 @@ static ferry_status check_arguments(ferry_step *step, ferry_error *error)
 
 static ferry_status read_step(const ferry_text_rules_config *config, size_t *at, ferry_step *step, ferry_error *error)
 {
-    const ferry_view name = config->steps[(*at)++];
+    const ferry_view name = ferry_texts_at(config->steps, (*at)++);
     for (step->kind = 0; step->kind < FERRY_STEP_KINDS; step->kind++)
         if (ferry_view_is(name, kinds[step->kind].name)) break;
     if (step->kind == FERRY_STEP_KINDS)
@@ -230,7 +230,7 @@ static ferry_status read_step(const ferry_text_rules_config *config, size_t *at,
     if (config->step_count - *at < count)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': expected %zu arguments, found %zu",
                           kinds[step->kind].name, count, config->step_count - *at);
-    for (size_t i = 0; i < count; i++) step->arguments[i] = config->steps[(*at)++];
+    for (size_t i = 0; i < count; i++) step->arguments[i] = ferry_texts_at(config->steps, (*at)++);
     return check_arguments(step, error);
 }
 
@@ -280,7 +280,7 @@ static ferry_status list_added(const ferry_text_rules *rules, const ferry_text_r
         if (id < 0 || id >= config->piece_count || flags < 0 || flags > FERRY_ADDED_FLAGS)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "added token %zu: expected an id below %d and flags to %d", i,
                               (int)config->piece_count, (int)FERRY_ADDED_FLAGS);
-        const ferry_view text = config->pieces[id];
+        const ferry_view text = ferry_texts_at(config->pieces, (size_t)id);
         if (text.size > FERRY_RULES_MAX_TEXT || !ferry_utf8_is_valid(text))
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "added token '%s': expected at most %d bytes of UTF-8",
                               ferry_printable_view(text).text, (int)FERRY_RULES_MAX_TEXT);

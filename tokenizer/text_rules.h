@@ -4,9 +4,8 @@
 #ifndef FERRY_TOKENIZER_TEXT_RULES_H
 #define FERRY_TOKENIZER_TEXT_RULES_H
 
-#include "base/bytes.h"
-#include "base/status.h"
 #include "base/string_buffer.h"
+#include "base/texts.h"
 
 /* An added token takes white space before or after it along, and is looked for in the normalized text. */
 enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
@@ -15,13 +14,13 @@ enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 
 enum { FERRY_RULES_MAX_STEPS = 16, FERRY_RULES_MAX_TEXT = 512 };
 
 typedef struct ferry_text_rules_config {
-    const ferry_view *steps; /* [step_count] names, each followed by its arguments */
+    const ferry_texts *steps; /* [step_count] names, each followed by its arguments */
     size_t step_count;
     ferry_view charsmap;        /* of the step "precompiled"; empty: none */
     const int32_t *added_ids;   /* [added_count] */
     const int32_t *added_flags; /* [added_count] */
     size_t added_count;
-    const ferry_view *pieces; /* [piece_count] by id: the texts of added tokens */
+    const ferry_texts *pieces; /* [piece_count] by id: the texts of added tokens */
     int32_t piece_count;
 } ferry_text_rules_config;
 

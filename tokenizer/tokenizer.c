@@ -214,7 +214,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
     if (config->source_pieces == config->target_pieces) return config->source_unk;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int32_t id = 0; id < config->target_count; id++)
-            if (ferry_view_is(config->target_pieces[id], names[i])) return id;
+            if (ferry_view_is(ferry_texts_at(config->target_pieces, (size_t)id), names[i])) return id;
     return -1;
 }
 

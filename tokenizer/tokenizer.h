@@ -43,11 +43,11 @@ typedef enum ferry_decoder_blanks {
 } ferry_decoder_blanks;
 
 typedef struct ferry_tokenizer_config {
-    ferry_view source_model;         /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;         /* that of the target side; the same pointer: the same model */
-    const ferry_view *source_pieces; /* [source_count], by the model's id */
+    ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
+    ferry_view target_model;          /* that of the target side; the same pointer: the same model */
+    const ferry_texts *source_pieces; /* [source_count], by the model's id */
     int32_t source_count;
-    const ferry_view *target_pieces; /* [target_count]; source_pieces when the sides share them */
+    const ferry_texts *target_pieces; /* [target_count]; source_pieces when the sides share them */
     int32_t target_count;
     int32_t source_unk;            /* id of pieces outside the source vocabulary */
     const int32_t *target_special; /* [target_special_count] ids without text: eos, pad, unk, languages, … */
@@ -68,9 +68,9 @@ typedef struct ferry_tokenizer_config {
     /* Byte pair encoding of the words that `rules` make (FERRY_BPE_TOKENIZERS), or of those between blanks. Merges are
      * as in ferry_bpe_config. */
     ferry_bpe_kind bpe;
-    const ferry_view *source_merges; /* [source_merge_count] */
+    const ferry_texts *source_merges; /* [source_merge_count] */
     size_t source_merge_count;
-    const ferry_view *target_merges; /* [target_merge_count]; the same pointer: the same merges; else none: not known */
+    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: the same ones; else none: not known */
     size_t target_merge_count;
     ferry_view word_end; /* of FERRY_BPE_TOKENIZERS, as the next two */
     bool fuse_unknown;

@@ -8,17 +8,20 @@
 
 #define UNKNOWN_PENALTY 10.0
 
-static bool has_piece(const ferry_unigram_config *config, int32_t id)
+/* Empty: the segmenter has no piece with this id. */
+static ferry_view piece_of(const ferry_unigram_config *config, int32_t id)
 {
-    return !isnan(config->scores[id]) && config->pieces[id].size > 0;
+    return !isnan(config->scores[id]) ? ferry_texts_at(config->pieces, (size_t)id) : (ferry_view){0};
 }
 
 static ferry_status check_pieces(const ferry_unigram_config *config, ferry_error *error)
 {
-    for (int32_t id = 0; id < config->count; id++)
-        if (has_piece(config, id) && config->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
+    for (int32_t id = 0; id < config->count; id++) {
+        const size_t size = piece_of(config, id).size;
+        if (size > FERRY_UNIGRAM_MAX_PIECE)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "piece %d: expected at most %d bytes, found %zu", (int)id,
-                              (int)FERRY_UNIGRAM_MAX_PIECE, config->pieces[id].size);
+                              (int)FERRY_UNIGRAM_MAX_PIECE, size);
+    }
     return FERRY_OK;
 }
 
@@ -28,8 +31,10 @@ static ferry_status create_trie(ferry_unigram *unigram, ferry_error *error)
     size_t count = 0;
     ferry_byte_entry *entries = calloc((size_t)config->count + 1, sizeof *entries);
     if (entries == NULL) return ferry_fail_memory(error, "a list of pieces", (size_t)config->count * sizeof *entries);
-    for (int32_t id = 0; id < config->count; id++)
-        if (has_piece(config, id)) entries[count++] = (ferry_byte_entry){config->pieces[id], id};
+    for (int32_t id = 0; id < config->count; id++) {
+        const ferry_view piece = piece_of(config, id);
+        if (piece.size > 0) entries[count++] = (ferry_byte_entry){piece, id};
+    }
     const ferry_status status = ferry_byte_trie_create(entries, count, &unigram->trie, error);
     free(entries);
     return status;

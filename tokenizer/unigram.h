@@ -5,14 +5,15 @@
 #ifndef FERRY_TOKENIZER_UNIGRAM_H
 #define FERRY_TOKENIZER_UNIGRAM_H
 
+#include "base/texts.h"
 #include "byte_trie.h"
 
 /* Bytes of a piece: from each character of a word, so many are looked at. */
 enum { FERRY_UNIGRAM_MAX_PIECE = 512 };
 
 typedef struct ferry_unigram_config {
-    const ferry_view *pieces; /* [count] by the model's id */
-    const double *scores;     /* [count]; NaN: no piece of the segmenter has this id */
+    const ferry_texts *pieces; /* [count] by the model's id */
+    const double *scores;      /* [count]; NaN: no piece of the segmenter has this id */
     int32_t count;
     int32_t unknown;
     bool byte_fallback; /* the bytes of what no piece covers become pieces <0x00> … <0xFF>, if it has all of them */

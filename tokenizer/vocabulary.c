@@ -22,12 +22,13 @@ static ferry_vocabulary_slot *slot_of(const ferry_vocabulary *vocabulary, ferry_
     for (;; at = at + 1 < vocabulary->capacity ? at + 1 : 0) {
         ferry_vocabulary_slot *slot = &vocabulary->slots[at];
         if (*slot == 0) return slot;
-        if ((*slot & ~id_mask) == mark && ferry_view_equal(vocabulary->pieces[(*slot & id_mask) - 1], piece))
+        if ((*slot & ~id_mask) == mark &&
+            ferry_view_equal(ferry_texts_at(vocabulary->pieces, (*slot & id_mask) - 1), piece))
             return slot;
     }
 }
 
-ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, ferry_vocabulary *vocabulary,
+ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error)
 {
     const size_t capacity = (size_t)count + (size_t)count / 4 + 1; /* four fifths are in use */
@@ -38,8 +39,9 @@ ferry_status ferry_vocabulary_create(const ferry_view *pieces, int32_t count, fe
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
     *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        const uint64_t hash = hash_of(vocabulary, pieces[id]);
-        ferry_vocabulary_slot *slot = slot_of(vocabulary, pieces[id], hash);
+        const ferry_view piece = ferry_texts_at(pieces, (size_t)id);
+        const uint64_t hash = hash_of(vocabulary, piece);
+        ferry_vocabulary_slot *slot = slot_of(vocabulary, piece, hash);
         if (*slot == 0) *slot = mark_of(vocabulary, hash) | ((uint32_t)id + 1);
     }
     return FERRY_OK;

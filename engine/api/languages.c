@@ -23,7 +23,7 @@ static bool is_name(ferry_view name)
 /* "tag other other" becomes the tag and "other other". */
 static ferry_status split_names(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
 {
-    const ferry_view names = languages->table.names[index];
+    const ferry_view names = ferry_texts_at(languages->table.names, (size_t)index);
     if (!is_name(names))
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "key 'ferry.languages.names': expected a tag and other names, found '%s'",
@@ -40,11 +40,13 @@ static ferry_status split_names(ferry_languages *languages, int32_t index, ferry
 /* A prompt is tokenized with every line. */
 static ferry_status check_prompts(const ferry_model_languages *table, ferry_error *error)
 {
-    for (int32_t i = 0; i < table->prompt_count; i++)
-        if (table->prompts[i].size > MOST_PROMPT)
+    for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
+        const size_t size = ferry_texts_at(table->prompts, i).size;
+        if (size > MOST_PROMPT)
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
-                              (int)MOST_PROMPT, table->prompts[i].size);
+                              (int)MOST_PROMPT, size);
+    }
     return FERRY_OK;
 }
 
@@ -203,9 +205,10 @@ ferry_status ferry_languages_find(const ferry_languages *languages, const char *
 /* Empty if there is none. */
 static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_pair pair)
 {
-    for (int32_t i = 0; i < table->prompt_count; i++) {
+    for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
         const int32_t source = table->prompt_sources[i], target = table->prompt_targets[i];
-        if ((source < 0 || source == pair.source) && (target < 0 || target == pair.target)) return table->prompts[i];
+        if ((source < 0 || source == pair.source) && (target < 0 || target == pair.target))
+            return ferry_texts_at(table->prompts, i);
     }
     return (ferry_view){"", 0};
 }

@@ -74,7 +74,7 @@ static bool begins_word(const ferry_model_text *text, const ferry_part *part, si
     uint32_t before;
     const bool spaced = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
     if (!spaced || index == 0) return spaced;
-    const ferry_view piece = text->source_pieces[part->ids.ids[index - 1]];
+    const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[index - 1]);
     return piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
 }
 

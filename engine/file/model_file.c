@@ -15,7 +15,7 @@ enum {
 static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 {
     ferry_view architecture;
-    const ferry_view *features;
+    const ferry_texts *features;
     size_t count;
     int32_t format;
     FERRY_TRY(ferry_gguf_get_text(gguf, "general.architecture", &architecture, error));
@@ -30,10 +30,11 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     }
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
-        if (!ferry_schema_knows_feature(features[i])) {
+        const ferry_view feature = ferry_texts_at(features, i);
+        if (!ferry_schema_knows_feature(feature)) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                               "%s: key 'ferry.features': '%s' is not supported by this build", gguf->file,
-                              ferry_printable_view(features[i]).text);
+                              ferry_printable_view(feature).text);
         }
     }
     return FERRY_OK;
@@ -108,7 +109,7 @@ static ferry_status check_hashes(const ferry_gguf *gguf, const ferry_model_origi
 {
     enum { DIGITS = 64 };
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
-        const ferry_view hash = origin->hashes[i];
+        const ferry_view hash = ferry_texts_at(origin->hashes, i);
         if (is_hexadecimal(hash, DIGITS)) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: key 'ferry.origin.hashes': expected %d hexadecimal digits, found '%s'", gguf->file,

@@ -2,7 +2,7 @@
 #ifndef FERRY_FILE_MODEL_TEXT_H
 #define FERRY_FILE_MODEL_TEXT_H
 
-#include "base/bytes.h"
+#include "base/texts.h"
 
 /* Where a language's tag goes. */
 typedef enum ferry_tag_place {
@@ -14,7 +14,7 @@ typedef enum ferry_tag_place {
 
 /* Languages that a user can name. A model of one pair lists its two languages without tags. */
 typedef struct ferry_model_languages {
-    const ferry_view *names;   /* [count] the family's own tag, then other names for it: "deu_Latn de deu" */
+    const ferry_texts *names;  /* [count] the family's own tag, then other names for it: "deu_Latn de deu" */
     const int32_t *roles;      /* [count] FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET */
     const int32_t *source_ids; /* [count] id of the tag in the source's vocabulary, or -1 */
     const int32_t
@@ -23,7 +23,7 @@ typedef struct ferry_model_languages {
     ferry_tag_place source_tag;
     ferry_tag_place target_tag;
     /* Prompts, put before a line: for a pair of languages, as indices into names; -1: any. */
-    const ferry_view *prompts; /* [prompt_count] "translate English to German: " */
+    const ferry_texts *prompts; /* [prompt_count] "translate English to German: " */
     const int32_t *prompt_sources;
     const int32_t *prompt_targets;
     int32_t prompt_count;
@@ -49,13 +49,13 @@ typedef struct ferry_model_text {
     ferry_tokenizer_kind kind;
     ferry_view source_model; /* SentencePiece model; empty: a text is pieces separated by blanks */
     ferry_view target_model; /* the same bytes (equal pointers) when the file holds one for both; empty: not known */
-    const ferry_view *source_pieces; /* [source_count] by id; empty: no piece has this id */
-    int32_t source_count;            /* = encoder.vocab_size */
-    const ferry_view *target_pieces; /* [target_count] by id; the same array when the vocabulary is shared */
-    int32_t target_count;            /* = decoder.vocab_size */
-    int32_t source_unk_id;           /* for pieces that source_pieces lacks */
-    bool leading_tag;                /* a line's start from ">>" to the first "<<" is one piece (Marian) */
-    const int32_t *prefix_ids;       /* put before the ids of a source line */
+    const ferry_texts *source_pieces; /* [source_count] by id; empty: no piece has this id */
+    int32_t source_count;             /* = encoder.vocab_size */
+    const ferry_texts *target_pieces; /* [target_count] by id; the same list when the vocabulary is shared */
+    int32_t target_count;             /* = decoder.vocab_size */
+    int32_t source_unk_id;            /* for pieces that source_pieces lacks */
+    bool leading_tag;                 /* a line's start from ">>" to the first "<<" is one piece (Marian) */
+    const int32_t *prefix_ids;        /* put before the ids of a source line */
     int32_t prefix_count;
     const int32_t *suffix_ids; /* put after them: the end of sentence */
     int32_t suffix_count;
@@ -63,10 +63,9 @@ typedef struct ferry_model_text {
     int32_t special_count;
     bool opus_punctuation; /* text is cleaned first as OPUS-MT's preprocess.sh does */
     /* From FERRY_TOKENIZER_BPE on, which an importer sets together with them: "left right", the best first. */
-    const ferry_view *source_merges; /* [source_merge_count] */
+    const ferry_texts *source_merges; /* [source_merge_count] */
     int32_t source_merge_count;
-    const ferry_view
-        *target_merges; /* [target_merge_count]; the same array when they are shared; else none: not known */
+    const ferry_texts *target_merges; /* [target_merge_count]; the same list when shared; else none: not known */
     int32_t target_merge_count;
     /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses/moses.h); empty: none. */
     ferry_view source_moses, target_moses;
@@ -78,7 +77,7 @@ typedef struct ferry_model_text {
      * mean. */
     const double *scores; /* [source_count] */
     bool byte_fallback;
-    const ferry_view *steps; /* [step_count] */
+    const ferry_texts *steps; /* [step_count] */
     int32_t step_count;
     ferry_view charsmap;
     const int32_t *added_ids;   /* [added_count] */
@@ -91,14 +90,14 @@ typedef struct ferry_model_text {
 
 /* The model's origin. Views are empty and counts 0 where it is not recorded. */
 typedef struct ferry_model_origin {
-    ferry_view kind;          /* "huggingface-marian", "seq2seq-export-1" */
-    ferry_view name;          /* of the converted directory */
-    ferry_view license;       /* its text */
-    ferry_view training;      /* how it was trained, in words */
-    int32_t trained_length;   /* tokens of the longest training example; 0: not recorded */
-    const ferry_view *files;  /* [file_count] names of what was read */
-    const uint64_t *sizes;    /* [file_count] bytes */
-    const ferry_view *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */
+    ferry_view kind;           /* "huggingface-marian", "seq2seq-export-1" */
+    ferry_view name;           /* of the converted directory */
+    ferry_view license;        /* its text */
+    ferry_view training;       /* how it was trained, in words */
+    int32_t trained_length;    /* tokens of the longest training example; 0: not recorded */
+    const ferry_texts *files;  /* [file_count] names of what was read */
+    const uint64_t *sizes;     /* [file_count] bytes */
+    const ferry_texts *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */
     size_t file_count;
 } ferry_model_origin;
 

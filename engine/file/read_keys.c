@@ -57,7 +57,7 @@ static ferry_status read_array(const reader *r, ferry_error *error)
     FERRY_TRY(check_elements(r, error));
     const void *elements = NULL; /* pointers have the same size for every element type */
     if (key->kind == FERRY_KEY_TEXTS) {
-        const ferry_view *texts;
+        const ferry_texts *texts;
         FERRY_TRY(ferry_gguf_get_texts(r->gguf, r->name, &texts, &count, error));
         elements = texts;
     } else if (key->kind == FERRY_KEY_IDS) {

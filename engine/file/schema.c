@@ -395,8 +395,9 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_RECORDED: return is_recorded(key, values->origin);
     }
     if (text->source_count != text->target_count) return true;
-    for (int32_t i = 0; i < text->source_count; i++)
-        if (!ferry_view_equal(text->source_pieces[i], text->target_pieces[i])) return true;
+    for (size_t i = 0; i < (size_t)text->source_count; i++)
+        if (!ferry_view_equal(ferry_texts_at(text->source_pieces, i), ferry_texts_at(text->target_pieces, i)))
+            return true;
     return false;
 }
 

@@ -28,7 +28,7 @@ typedef enum ferry_key_kind {
     FERRY_KEY_TEXT,   /* ferry_view; text in the file */
     FERRY_KEY_BYTES,  /* ferry_view; array of u8 in the file */
     FERRY_KEY_IDS,    /* const int32_t *; array of i32 in the file */
-    FERRY_KEY_TEXTS,  /* const ferry_view *; array of texts in the file */
+    FERRY_KEY_TEXTS,  /* const ferry_texts *; array of texts in the file */
     FERRY_KEY_SIZES,  /* const uint64_t *; array of u64 in the file */
     FERRY_KEY_REALS   /* const double *; array of f64 in the file */
 } ferry_key_kind;

@@ -81,7 +81,7 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
     const ferry_model_text *text = &model->file.text;
     const bool source = side == FERRY_INSPECT_ENCODER;
     if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
-    const ferry_view piece = (source ? text->source_pieces : text->target_pieces)[id];
+    const ferry_view piece = ferry_texts_at(source ? text->source_pieces : text->target_pieces, (size_t)id);
     return (ferry_text){piece.data, piece.size};
 }
 

@@ -229,7 +229,7 @@ static void print_default(FILE *out, const ferry_model_languages *languages, con
 {
     if (index < 0) return;
     fprintf(out, "; %s ", name);
-    ferry_printable_write(out, tag_of(languages->names[index]));
+    ferry_printable_write(out, tag_of(ferry_texts_at(languages->names, (size_t)index)));
     fputs(" by default", out);
 }
 
@@ -261,12 +261,13 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     }
     for (size_t i = 0; i < origin->file_count; i++) {
         fputs(i == 0 ? ": " : ", ", out);
-        ferry_printable_write(out, origin->files[i]);
+        ferry_printable_write(out, ferry_texts_at(origin->files, i));
     }
     fputc('\n', out);
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
-        fprintf(out, "  SHA-256 %.*s  ", (int)origin->hashes[i].size, origin->hashes[i].data); /* digits: checked */
-        ferry_printable_write(out, origin->files[i]);
+        const ferry_view hash = ferry_texts_at(origin->hashes, i);
+        fprintf(out, "  SHA-256 %.*s  ", (int)hash.size, hash.data); /* digits: checked */
+        ferry_printable_write(out, ferry_texts_at(origin->files, i));
         fputc('\n', out);
     }
 }

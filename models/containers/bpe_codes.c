@@ -125,8 +125,9 @@ static ferry_status read_codes(ferry_view bytes, const char *file, bool fsmt, fe
     in.merges = ferry_arena_alloc(arena, in.count + 1, sizeof *in.merges);
     if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count * sizeof *in.merges);
     FERRY_TRY(read_lines(&in, text));
-    *codes = (ferry_bpe_codes){in.merges, (int32_t)in.count, in.version};
-    return FERRY_OK;
+    codes->count = (int32_t)in.count;
+    codes->version = in.version;
+    return ferry_texts_join(arena, in.merges, in.count, &codes->merges, error);
 }
 
 ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,

@@ -8,17 +8,15 @@
 #ifndef FERRY_CONTAINERS_BPE_CODES_H
 #define FERRY_CONTAINERS_BPE_CODES_H
 
-#include "base/arena.h"
-#include "base/bytes.h"
-#include "base/status.h"
+#include "base/texts.h"
 
 typedef struct ferry_bpe_codes {
-    const ferry_view *merges; /* [count] "left right", in the bytes of the file */
+    const ferry_texts *merges; /* [count] "left right" */
     int32_t count;
     int32_t version; /* 1: 0.1, 2: 0.2 */
 } ferry_bpe_codes;
 
-/* `bytes` must outlive *codes; the list is in `arena`, 16 bytes for each line of at least 3. Errors, which name file
+/* The merges are copied into `arena`, which takes 20 bytes more for each line of at least 3. Errors, which name file
  * and line: FORMAT, UNSUPPORTED (another version; what is no white space for the one program, but for the other), LIMIT
  * (2²² merges), MEMORY. */
 ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,

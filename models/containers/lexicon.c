@@ -154,12 +154,12 @@ static int compare_pieces(const void *a, const void *b)
     return ferry_view_compare(((const named *)a)->piece, ((const named *)b)->piece);
 }
 
-static bool sort_vocabulary(ferry_arena *arena, const ferry_view *pieces, int32_t count, int32_t unk,
+static bool sort_vocabulary(ferry_arena *arena, const ferry_texts *pieces, int32_t count, int32_t unk,
                             vocabulary *result)
 {
     *result = (vocabulary){ferry_arena_alloc(arena, (size_t)count + 1, sizeof(named)), count, unk};
     if (result->sorted == NULL) return false;
-    for (int32_t i = 0; i < count; i++) result->sorted[i] = (named){pieces[i], i};
+    for (int32_t i = 0; i < count; i++) result->sorted[i] = (named){ferry_texts_at(pieces, (size_t)i), i};
     qsort(result->sorted, (size_t)count, sizeof(named), compare_pieces);
     return true;
 }
@@ -250,9 +250,10 @@ static void fill(ferry_lexicon *lexicon, pair *pairs, size_t count, uint32_t *of
     lexicon->ids = ids;
 }
 
-static ferry_status read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces, int32_t source_count,
-                              const ferry_view *target_pieces, int32_t target_count, int32_t source_unk,
-                              int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
+static ferry_status read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
+                              int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
+                              int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
+                              ferry_error *error)
 {
     ferry_cursor text = ferry_cursor_begin(bytes);
     const size_t lines = ferry_count_lines(bytes);
@@ -274,8 +275,8 @@ static ferry_status read_text(ferry_view bytes, const char *file, const ferry_vi
     return FERRY_OK;
 }
 
-ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
-                                     int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
+                                     int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
                                      int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error)
 {

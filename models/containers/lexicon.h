@@ -2,9 +2,7 @@
 #ifndef FERRY_CONTAINERS_LEXICON_H
 #define FERRY_CONTAINERS_LEXICON_H
 
-#include "base/arena.h"
-#include "base/bytes.h"
-#include "base/status.h"
+#include "base/texts.h"
 
 typedef struct ferry_lexicon {
     int32_t first;           /* the most frequent target ids, 0 … first - 1, are always allowed */
@@ -20,8 +18,8 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
                                 ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error);
 /* Lines `target source probability`; pieces by id, unknown ones are unk. The first 100 target ids are always allowed,
  * and of each source piece the 100 most probable. */
-ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_view *source_pieces,
-                                     int32_t source_count, const ferry_view *target_pieces, int32_t target_count,
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
+                                     int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
                                      int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error);
 

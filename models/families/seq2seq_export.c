@@ -79,7 +79,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     const int32_t V = plan->model.decoder.vocab_size;
-    const ferry_view *pieces;
+    const ferry_texts *pieces;
     int32_t unknown;
     ferry_json vocabulary;
     if (!ferry_import_has_file(plan, "source.spm")) return FERRY_OK;

@@ -92,13 +92,24 @@ void ferry_gguf_put(ferry_gguf_writer *writer, const char *key, ferry_gguf_type 
     put_elements(writer, type, value, 1);
 }
 
-void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *values,
-                          size_t count)
+static void begin_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, size_t count)
 {
     put_key(writer, key, FERRY_GGUF_ARRAY);
     put_number(writer, &writer->keys, type, 4);
     put_number(writer, &writer->keys, count, 8);
+}
+
+void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf_type type, const void *values,
+                          size_t count)
+{
+    begin_array(writer, key, type, count);
     put_elements(writer, type, values, count);
+}
+
+void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_texts *texts, size_t count)
+{
+    begin_array(writer, key, FERRY_GGUF_TEXT, count);
+    for (size_t i = 0; i < count; i++) put_text(writer, &writer->keys, ferry_texts_at(texts, i));
 }
 
 void ferry_gguf_put_hash(ferry_gguf_writer *writer)

@@ -66,6 +66,9 @@ static inline void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *k
     ferry_gguf_put_array(writer, key, FERRY_GGUF_TEXT, values, count);
 }
 
+/* The same of a list of texts [count]. */
+void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_texts *texts, size_t count);
+
 static inline void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count)
 {
     ferry_gguf_put_array(writer, key, FERRY_GGUF_I32, values, count);

@@ -224,8 +224,7 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
         source_ids[i] = source_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
         target_ids[i] = target_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
     }
-    plan->text.languages = (ferry_model_languages){.names = names,
-                                                   .roles = roles,
+    plan->text.languages = (ferry_model_languages){.roles = roles,
                                                    .source_ids = source_ids,
                                                    .target_ids = target_ids,
                                                    .count = count,
@@ -233,7 +232,7 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                                    .target_tag = target_tag,
                                                    .default_source = -1,
                                                    .default_target = -1};
-    return FERRY_OK;
+    return ferry_texts_join(&plan->arena, names, (size_t)count, &plan->text.languages.names, error);
 }
 
 bool ferry_import_has_form(ferry_view text, const char *form)
@@ -252,13 +251,14 @@ bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag)
     return tag->size < piece.size;
 }
 
-ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
+ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error)
 {
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
         ferry_view tag;
-        if (ferry_import_marian_tag(pieces[i], &tag)) FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
+        if (ferry_import_marian_tag(ferry_texts_at(pieces, (size_t)i), &tag))
+            FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
     *found = list.count > 0;
     return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;

@@ -19,7 +19,7 @@ ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view sourc
 static int32_t find_language(const ferry_model_languages *languages, ferry_view name, int32_t role)
 {
     for (int32_t i = 0; i < languages->count; i++) {
-        ferry_view rest = languages->names[i];
+        ferry_view rest = ferry_texts_at(languages->names, (size_t)i);
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
             const char *blank = memchr(rest.data, ' ', rest.size);
             const size_t size = blank != NULL ? (size_t)(blank - rest.data) : rest.size, step = size + (blank != NULL);
@@ -33,7 +33,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
 static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
 {
     if (index >= languages->count) return (ferry_view){"", 0};
-    const ferry_view names = languages->names[index];
+    const ferry_view names = ferry_texts_at(languages->names, (size_t)index);
     const char *blank = memchr(names.data, ' ', names.size);
     return (ferry_view){names.data, blank != NULL ? (size_t)(blank - names.data) : names.size};
 }

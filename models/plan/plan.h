@@ -195,17 +195,17 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
 /* plan->text with one vocabulary for both sides: `pieces` [V]. */
-void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_view *pieces, int32_t unknown_id);
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id);
 /* A line is followed by the first end of sentence; ends of sentence, padding and start have no text. For the ids in
  * plan->generation. */
 ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error);
 /* {piece: id} → pieces [count] by id; every id is in 0 … count - 1 and occurs once; ids without a piece get an empty
  * one. */
-ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count, const ferry_view **pieces,
-                                     ferry_error *error);
+ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count,
+                                     const ferry_texts **pieces, ferry_error *error);
 /* The SentencePiece model's own table, filled up with empty pieces to `count`; *unknown_id is its unknown piece. */
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
-                                         const ferry_view **pieces, int32_t *unknown_id, ferry_error *error);
+                                         const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error);
 /* The id of `piece` in {piece: id}; -1 when it has none. */
 int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
@@ -234,7 +234,7 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                     ferry_tag_place target_tag, ferry_error *error);
 /* The same for pieces ">>fra<<" [count, by id], tags of target languages, which precede a line; *found says whether
  * there are any. */
-ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_view *pieces, int32_t count, bool *found,
+ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error);
 /* ">>fra<<" → "fra"; false: the piece is no such tag. */
 bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag);

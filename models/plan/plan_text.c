@@ -38,8 +38,8 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
     return FERRY_OK;
 }
 
-ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count, const ferry_view **pieces,
-                                     ferry_error *error)
+ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count,
+                                     const ferry_texts **pieces, ferry_error *error)
 {
     const char *piece;
     json_t *value;
@@ -58,12 +58,11 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
         }
         table[id] = view;
     }
-    *pieces = table;
-    return FERRY_OK;
+    return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
-                                         const ferry_view **pieces, int32_t *unknown_id, ferry_error *error)
+                                         const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error)
 {
     const size_t used = segmenter < plan->segmenter_count ? segmenter : 0;
     const ferry_spm *spm = plan->segmenters[used];
@@ -77,12 +76,11 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
     FERRY_TRY(ferry_import_check_rows(plan, file, ferry_spm_count(spm), count, error));
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);
-    *pieces = table;
     *unknown_id = ferry_spm_unknown(spm);
-    return FERRY_OK;
+    return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
-void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_view *pieces, int32_t unknown_id)
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id)
 {
     ferry_model_text *text = &plan->text;
     text->present = true;

@@ -38,10 +38,13 @@ static int32_t count_ordinary(const ferry_spm *spm)
 }
 
 /* How many of them are words of the vocabulary [count], where each is once. */
-static int32_t count_common(const ferry_spm *spm, const ferry_view *words, int32_t count)
+static int32_t count_common(const ferry_spm *spm, const ferry_texts *words, int32_t count)
 {
     int32_t common = 0;
-    for (int32_t i = 0; i < count; i++) common += words[i].size > 0 && is_ordinary(spm, ferry_spm_find(spm, words[i]));
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const ferry_view word = ferry_texts_at(words, i);
+        common += word.size > 0 && is_ordinary(spm, ferry_spm_find(spm, word));
+    }
     return common;
 }
 
@@ -52,7 +55,7 @@ static int32_t per_cent(int32_t part, int32_t whole)
 
 /* The words of side 0, the source, or 1, and the file that they are from; NULL: they are SentencePiece's own. */
 typedef struct side {
-    const ferry_view *words;
+    const ferry_texts *words;
     int32_t count;
     const char *file;
 } side;
@@ -69,11 +72,12 @@ static int32_t known_words(const ferry_import_plan *plan, const side *s, int32_t
 {
     int32_t known = 0;
     *named = 0;
-    for (int32_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < (size_t)s->count; i++) {
+        const ferry_view word = ferry_texts_at(s->words, i);
         bool found = false;
-        for (size_t k = 0; k < plan->segmenter_count && s->words[i].size > 0; k++)
-            found = found || is_ordinary(plan->segmenters[k], ferry_spm_find(plan->segmenters[k], s->words[i]));
-        *named += s->words[i].size > 0;
+        for (size_t k = 0; k < plan->segmenter_count && word.size > 0; k++)
+            found = found || is_ordinary(plan->segmenters[k], ferry_spm_find(plan->segmenters[k], word));
+        *named += word.size > 0;
         known += found;
     }
     return known;

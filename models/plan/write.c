@@ -98,12 +98,11 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 
 static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key *key, const char *group)
 {
-    static const ferry_gguf_type elements[] = {[FERRY_KEY_IDS] = FERRY_GGUF_I32,
-                                               [FERRY_KEY_TEXTS] = FERRY_GGUF_TEXT,
-                                               [FERRY_KEY_SIZES] = FERRY_GGUF_U64,
-                                               [FERRY_KEY_REALS] = FERRY_GGUF_F64};
+    static const ferry_gguf_type elements[] = {
+        [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_SIZES] = FERRY_GGUF_U64, [FERRY_KEY_REALS] = FERRY_GGUF_F64};
     const char *place = group + key->place;
     const void *values;
+    const ferry_texts *texts;
     ferry_view bytes;
     switch (key->kind) {
     case FERRY_KEY_SIZE: ferry_gguf_put(writer, name, FERRY_GGUF_U32, place); break;
@@ -115,6 +114,10 @@ static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key
     case FERRY_KEY_BYTES:
         memcpy(&bytes, place, sizeof bytes);
         ferry_gguf_put_array(writer, name, FERRY_GGUF_U8, bytes.data, bytes.size);
+        break;
+    case FERRY_KEY_TEXTS:
+        memcpy(&texts, place, sizeof texts);
+        ferry_gguf_put_list(writer, name, texts, ferry_key_count(key, group));
         break;
     default:
         memcpy(&values, place, sizeof values);
@@ -206,12 +209,11 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
         .license = plan->license,
         .training = ferry_text_view(plan->training != NULL ? plan->training : ""),
         .trained_length = plan->trained_length,
-        .files = files,
         .sizes = sizes,
-        .hashes = hashes,
         .file_count = count,
     };
-    return FERRY_OK;
+    FERRY_TRY(ferry_texts_join(arena, files, count, &origin->files, error));
+    return ferry_texts_join(arena, hashes, count, &origin->hashes, error);
 }
 
 /* Everything before the tensors. */

@@ -33,9 +33,9 @@ static ferry_status create(table *made, ferry_error *error)
     ferry_vocabulary_destroy(&made->vocabulary);
     ferry_bpe_destroy(made->bpe);
     made->bpe = NULL;
-    FERRY_TRY(ferry_vocabulary_create(made->pieces, made->piece_count, &made->vocabulary, error));
+    FERRY_TRY(ferry_vocabulary_create(KEPT_TEXTS(made->pieces), made->piece_count, &made->vocabulary, error));
     made->config.vocabulary = &made->vocabulary;
-    made->config.merges = made->merges;
+    made->config.merges = KEPT_TEXTS(made->merges);
     return ferry_bpe_create(&made->config, "codes", &made->bpe, error);
 }
 

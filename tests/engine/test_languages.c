@@ -21,13 +21,13 @@ static void put_tables(ferry_gguf_writer *writer)
     const ferry_model_languages *languages = tables;
     const size_t count = (size_t)languages->count, prompts = (size_t)languages->prompt_count;
     if (count == 0) return;
-    ferry_gguf_put_texts(writer, "ferry.languages.names", languages->names, count);
+    ferry_gguf_put_list(writer, "ferry.languages.names", languages->names, count);
     ferry_gguf_put_i32s(writer, "ferry.languages.roles", languages->roles, count);
     ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", languages->source_ids, count);
     ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", languages->target_ids, count);
     ferry_gguf_put_string(writer, "ferry.languages.source_tag", places[languages->source_tag]);
     ferry_gguf_put_string(writer, "ferry.languages.target_tag", places[languages->target_tag]);
-    ferry_gguf_put_texts(writer, "ferry.languages.prompts", languages->prompts, prompts);
+    ferry_gguf_put_list(writer, "ferry.languages.prompts", languages->prompts, prompts);
     ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", languages->prompt_sources, prompts);
     ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", languages->prompt_targets, prompts);
     ferry_gguf_put_i32(writer, "ferry.languages.default_source", languages->default_source);
@@ -62,7 +62,7 @@ static const int32_t both_roles[] = {3, 3, 3}, tags[] = {3, 4, 5};
 
 static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_tag_place target_tag)
 {
-    return (ferry_model_languages){.names = names,
+    return (ferry_model_languages){.names = KEPT_TEXTS(names),
                                    .roles = both_roles,
                                    .source_ids = tags,
                                    .target_ids = tags,
@@ -118,7 +118,7 @@ TEST(test_listing)
     static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
     static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
-    languages.names = listed;
+    languages.names = KEPT_TEXTS(listed);
     languages.roles = roles;
     languages.source_ids = ids;
     languages.target_ids = target_ids;
@@ -158,7 +158,7 @@ TEST(test_english_names)
         {"__de__", 6},    {"Scottish Gaelic", 8}};
     static const int32_t roles[] = {3, 3, 3, 3, 3, 3}, ids[] = {3, 4, 5, 6, 7, 8};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
-    languages.names = listed;
+    languages.names = KEPT_TEXTS(listed);
     languages.roles = roles;
     languages.source_ids = languages.target_ids = ids;
     languages.count = COUNT(listed);
@@ -179,7 +179,7 @@ TEST(test_tag_like_a_name)
 {
     static const ferry_view listed[] = {{"deu_Latn de deu", 15}, {"German", 6}, {"fra_Latn fr fra", 15}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
-    languages.names = listed;
+    languages.names = KEPT_TEXTS(listed);
     ferry_model *model = open_model(&languages);
     ASSERT_IDS(model, "hello", "German", NULL, 4, 8, EOS);
     ASSERT_IDS(model, "hello", "French", NULL, 5, 8, EOS);
@@ -201,7 +201,7 @@ TEST(test_many_languages)
         ids[i] = 3;
     }
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
-    languages.names = listed;
+    languages.names = KEPT_TEXTS(listed);
     languages.roles = roles;
     languages.source_ids = languages.target_ids = ids;
     languages.count = MANY;
@@ -227,7 +227,7 @@ TEST(test_malformed_names)
         const ferry_view with_bad[] = {names[0], bad[i], names[2]};
         ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
         ferry_model *model = (ferry_model *)&languages;
-        languages.names = with_bad;
+        languages.names = KEPT_TEXTS(with_bad);
         REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT, "");
         assert_null(model);
     }
@@ -246,7 +246,7 @@ TEST(test_names)
     refuse(model, "en eng", "de", "'en eng'");
     ferry_model_close(model);
     /* What is written as the tag is goes before another language's other name, and that before another case. */
-    languages.names = similar;
+    languages.names = KEPT_TEXTS(similar);
     model = open_model(&languages);
     ASSERT_IDS(model, "hello", "ZH", "zh", 4, 8, EOS, 3);
     ASSERT_IDS(model, "hello", "OTHER", "Zh", 4, 8, EOS, 3);
@@ -407,7 +407,7 @@ TEST(test_long_prompts)
     ferry_model *model;
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     memset(text, 'x', sizeof text);
-    languages.prompts = prompts;
+    languages.prompts = KEPT_TEXTS(prompts);
     languages.prompt_sources = languages.prompt_targets = any;
     languages.prompt_count = 1;
     REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT,
@@ -419,7 +419,7 @@ TEST(test_prompts)
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
     static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
-    languages.prompts = prompts;
+    languages.prompts = KEPT_TEXTS(prompts);
     languages.prompt_sources = sources;
     languages.prompt_targets = targets;
     languages.prompt_count = 2;

@@ -355,12 +355,12 @@ TEST(test_pieces_and_languages)
     assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
     assert_true(text->source_count == 9 && text->target_count == 21);
     assert_true(found->count == 2 && found->source_tag == FERRY_TAG_SUFFIX && found->target_tag == FERRY_TAG_FIRST);
-    assert_memory_equal(found->names[1].data, "deu_Latn de deu", 15);
+    assert_memory_equal(ferry_texts_at(found->names, 1).data, "deu_Latn de deu", 15);
     assert_memory_equal(found->roles, good_languages.roles, sizeof good_languages.roles);
     assert_memory_equal(found->source_ids, good_languages.source_ids, sizeof good_languages.source_ids);
     assert_memory_equal(found->target_ids, good_languages.target_ids, sizeof good_languages.target_ids);
     assert_true(found->prompt_count == 1 && found->prompt_sources[0] == -1 && found->prompt_targets[0] == 1);
-    assert_memory_equal(found->prompts[0].data, "to German: ", 11);
+    assert_memory_equal(ferry_texts_at(found->prompts, 0).data, "to German: ", 11);
     assert_true(found->default_source == 0 && found->default_target == 1);
     ferry_model_file_close(&file);
     static const refusal rows[] = {
@@ -434,7 +434,7 @@ TEST(test_hashes)
     hash_count = 1;
     sample model = make_small_sample(&small);
     open_sample(&model, &file);
-    assert_memory_equal(file.origin.hashes[0].data, HASH, 64);
+    assert_memory_equal(ferry_texts_at(file.origin.hashes, 0).data, HASH, 64);
     ferry_model_file_close(&file);
     unsigned char *hash =
         (unsigned char *)(uintptr_t)find_text((ferry_view){(const char *)model.data, model.size}, HASH);

@@ -126,18 +126,19 @@ static const int32_t end_of_sentence = 1;
 
 static ferry_tokenizer_config small_config(void)
 {
-    return (ferry_tokenizer_config){.source_pieces = pieces,
+    const ferry_texts *own_pieces = KEPT_TEXTS(pieces), *own_merges = KEPT_TEXTS(merges);
+    return (ferry_tokenizer_config){.source_pieces = own_pieces,
                                     .source_count = COUNT(pieces),
-                                    .target_pieces = pieces,
+                                    .target_pieces = own_pieces,
                                     .target_count = COUNT(pieces),
                                     .target_special = &end_of_sentence,
                                     .target_special_count = 1,
                                     .suffix_ids = &end_of_sentence,
                                     .suffix_count = 1,
                                     .bpe = FERRY_BPE_SUBWORD_NMT_2,
-                                    .source_merges = merges,
+                                    .source_merges = own_merges,
                                     .source_merge_count = COUNT(merges),
-                                    .target_merges = merges,
+                                    .target_merges = own_merges,
                                     .target_merge_count = COUNT(merges),
                                     .source_moses = ferry_text_view("en"),
                                     .target_moses = ferry_text_view("de")};

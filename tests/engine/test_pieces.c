@@ -27,11 +27,12 @@ static void load_bytes(bytes_model *model)
         model->byte[bytes++] = id;
     }
     assert_int_equal(bytes, 256);
+    const ferry_texts *pieces = kept_texts(model->pieces, (size_t)count);
     ferry_tokenizer_config config = {
         .source_model = model->proto,
-        .source_pieces = model->pieces,
+        .source_pieces = pieces,
         .source_count = count,
-        .target_pieces = model->pieces,
+        .target_pieces = pieces,
         .target_count = count,
         .source_unk = special,
         .target_special = &special,
@@ -107,11 +108,12 @@ TEST(test_joining_pieces)
     bytes_model model;
     ferry_string text = {0};
     load_bytes(&model);
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
     ferry_tokenizer_config config = {
         .source_model = model.proto,
-        .source_pieces = pieces,
+        .source_pieces = listed,
         .source_count = 8,
-        .target_pieces = pieces,
+        .target_pieces = listed,
         .target_count = 8,
         .target_special = &unk,
         .target_special_count = 1,
@@ -138,9 +140,10 @@ TEST(test_texts_of_pieces)
     static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
     static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
-    const ferry_tokenizer_config config = {.source_pieces = pieces,
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    const ferry_tokenizer_config config = {.source_pieces = listed,
                                            .source_count = COUNT(pieces),
-                                           .target_pieces = pieces,
+                                           .target_pieces = listed,
                                            .target_count = COUNT(pieces),
                                            .source_unk = 1,
                                            .target_special = special,

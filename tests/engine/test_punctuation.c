@@ -101,9 +101,10 @@ TEST(test_ill_formed_bytes_stay)
 TEST(test_in_the_tokenizer)
 {
     static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};
-    ferry_tokenizer_config config = {.source_pieces = pieces,
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    ferry_tokenizer_config config = {.source_pieces = listed,
                                      .source_count = 5,
-                                     .target_pieces = pieces,
+                                     .target_pieces = listed,
                                      .target_count = 5,
                                      .leading_tag = true,
                                      .opus_punctuation = true};

@@ -30,12 +30,13 @@ static void load(own_ids *model, const char *path)
     const int32_t count = ferry_spm_count(model->spm);
     model->pieces = kept_memory((size_t)count * sizeof *model->pieces);
     for (int32_t id = 0; id < count; id++) model->pieces[id] = ferry_spm_piece(model->spm, id);
+    const ferry_texts *pieces = kept_texts(model->pieces, (size_t)count);
     model->special = ferry_spm_unknown(model->spm);
     model->config = (ferry_tokenizer_config){.source_model = proto,
                                              .target_model = proto,
-                                             .source_pieces = model->pieces,
+                                             .source_pieces = pieces,
                                              .source_count = count,
-                                             .target_pieces = model->pieces,
+                                             .target_pieces = pieces,
                                              .target_count = count,
                                              .source_unk = model->special,
                                              .target_special = &model->special,
@@ -266,8 +267,9 @@ TEST(test_source_of_pieces)
     static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("\u2581a")},
                             text = VIEW(" \u2581a\t  b\u00A0\u00A0 \u2581");
     static const ferry_range expected[] = {{1, 5}, {8, 9}, {14, 17}};
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
     const ferry_tokenizer_config config = {
-        .source_pieces = pieces, .source_count = 2, .target_pieces = pieces, .target_count = 2};
+        .source_pieces = listed, .source_count = 2, .target_pieces = listed, .target_count = 2};
     own_ids model = {.tokenizer = create_tokenizer(&config)};
     encode_ranges(&model, text);
     assert_int_equal(model.ranges.count, COUNT(expected));

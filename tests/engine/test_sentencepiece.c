@@ -316,10 +316,11 @@ TEST(test_rules_within_characters)
     assert_true(inside > 0);
     ferry_spm_destroy(spm);
 
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
     const ferry_tokenizer_config config = {.source_model = whole(&proto),
-                                           .source_pieces = pieces,
+                                           .source_pieces = listed,
                                            .source_count = 2,
-                                           .target_pieces = pieces,
+                                           .target_pieces = listed,
                                            .target_count = 2};
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error));

@@ -13,18 +13,18 @@ static const int32_t end_of_sentence = 1, target_end = 0;
 
 static ferry_tokenizer_config two_sides(void)
 {
-    return (ferry_tokenizer_config){.source_pieces = source_pieces,
+    return (ferry_tokenizer_config){.source_pieces = KEPT_TEXTS(source_pieces),
                                     .source_count = COUNT(source_pieces),
-                                    .target_pieces = target_pieces,
+                                    .target_pieces = KEPT_TEXTS(target_pieces),
                                     .target_count = COUNT(target_pieces),
                                     .target_special = &target_end,
                                     .target_special_count = 1,
                                     .suffix_ids = &end_of_sentence,
                                     .suffix_count = 1,
                                     .bpe = FERRY_BPE_SUBWORD_NMT_2,
-                                    .source_merges = source_merges,
+                                    .source_merges = KEPT_TEXTS(source_merges),
                                     .source_merge_count = COUNT(source_merges),
-                                    .target_merges = target_merges,
+                                    .target_merges = KEPT_TEXTS(target_merges),
                                     .target_merge_count = COUNT(target_merges)};
 }
 
@@ -106,9 +106,10 @@ TEST(test_fsmt_translation)
     static const ferry_word words[] = {{{"", 0}, false}, {VIEW("Ada"), true}, {{"", 0}, false}};
     static const ferry_word marked[] = {{{"", 0}, false}, {VIEW("A</w>"), true}, {{"", 0}, false}};
     static const ferry_view merges[] = {VIEW("i e</w>")};
-    ferry_tokenizer_config config = {.source_pieces = pieces, .target_pieces = pieces, .bpe = FERRY_BPE_FSMT};
+    ferry_tokenizer_config config = {.bpe = FERRY_BPE_FSMT};
+    config.source_pieces = config.target_pieces = KEPT_TEXTS(pieces);
     config.source_count = config.target_count = COUNT(pieces);
-    config.source_merges = config.target_merges = merges;
+    config.source_merges = config.target_merges = KEPT_TEXTS(merges);
     config.source_merge_count = config.target_merge_count = 1;
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     ferry_ids ids = {0};
@@ -139,13 +140,13 @@ TEST(test_target_merges)
            "the model file has no merges of the target side");
     ferry_tokenizer_destroy(tokenizer);
     /* Another vocabulary, the same merges. */
-    config.target_merges = source_merges;
+    config.target_merges = config.source_merges;
     config.target_merge_count = COUNT(source_merges);
     tokenizer = create_tokenizer(&config);
     CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error));
     assert_true(ids.count == 3 && ids.ids[0] == 2 && ids.ids[2] == 1);
     ferry_tokenizer_destroy(tokenizer);
-    config.source_merges = config.target_merges = &(const ferry_view){"ab", 2};
+    config.source_merges = config.target_merges = kept_texts(&VIEW("ab"), 1);
     config.source_merge_count = 1;
     REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
            "source merges: merge 1: expected two texts with one blank between them, found 'ab'");

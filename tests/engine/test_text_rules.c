@@ -14,12 +14,12 @@ enum { UNKNOWN, A, B, AB, MASK, PIECES };
 static ferry_text_rules *create(const ferry_view *steps, size_t count)
 {
     static const int32_t ids[] = {MASK}, flags[] = {FERRY_ADDED_LSTRIP};
-    const ferry_text_rules_config config = {.steps = steps,
+    const ferry_text_rules_config config = {.steps = kept_texts(steps, count),
                                             .step_count = count,
                                             .added_ids = ids,
                                             .added_flags = flags,
                                             .added_count = 1,
-                                            .pieces = pieces,
+                                            .pieces = KEPT_TEXTS(pieces),
                                             .piece_count = PIECES};
     ferry_text_rules *rules;
     CHECK(ferry_text_rules_create(&config, &rules, &error));
@@ -65,7 +65,7 @@ TEST(test_bad_steps)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ferry_view steps[3];
         for (size_t k = 0; k < rows[i].count; k++) steps[k] = ferry_text_view(rows[i].steps[k]);
-        const ferry_text_rules_config config = {.steps = steps, .step_count = rows[i].count};
+        const ferry_text_rules_config config = {.steps = kept_texts(steps, rows[i].count), .step_count = rows[i].count};
         ferry_text_rules *rules;
         REFUSE_SAYING(ferry_text_rules_create(&config, &rules, &error), rows[i].status, rows[i].what);
         assert_null(rules);
@@ -76,7 +76,7 @@ TEST(test_bad_added_tokens)
 {
     static const int32_t ids[] = {PIECES}, flags[] = {0};
     const ferry_text_rules_config config = {
-        .added_ids = ids, .added_flags = flags, .added_count = 1, .pieces = pieces, .piece_count = PIECES};
+        .added_ids = ids, .added_flags = flags, .added_count = 1, .pieces = KEPT_TEXTS(pieces), .piece_count = PIECES};
     ferry_text_rules *rules;
     REFUSE_SAYING(ferry_text_rules_create(&config, &rules, &error), FERRY_ERROR_FORMAT,
                   "added token 0: expected an id below 5 and flags to 7");
@@ -151,7 +151,7 @@ static ferry_status note_piece(void *user, size_t begin, size_t end, int32_t id)
 
 static void check_pieces(const double *scores, const char *word, const char *expected)
 {
-    const ferry_unigram_config config = {pieces, scores, PIECES, UNKNOWN, false};
+    const ferry_unigram_config config = {KEPT_TEXTS(pieces), scores, PIECES, UNKNOWN, false};
     ferry_unigram unigram;
     ferry_unigram_scratch scratch = {NULL, 0};
     words found = {""};
@@ -180,7 +180,7 @@ TEST(test_long_piece)
     char *text = kept_memory(FERRY_UNIGRAM_MAX_PIECE + 1);
     memset(text, 'a', FERRY_UNIGRAM_MAX_PIECE + 1);
     const ferry_view known[] = {{"<unk>", 5}, {text, FERRY_UNIGRAM_MAX_PIECE + 1}};
-    const ferry_unigram_config config = {known, (const double[]){0, 0}, 2, 0, false};
+    const ferry_unigram_config config = {KEPT_TEXTS(known), (const double[]){0, 0}, 2, 0, false};
     ferry_unigram unigram;
     REFUSE_SAYING(ferry_unigram_create(&config, &unigram, &error), FERRY_ERROR_UNSUPPORTED,
                   "piece 1: expected at most 512 bytes, found 513");

@@ -47,6 +47,11 @@ static vocabulary_side load_side(const char *path)
     return side;
 }
 
+static const ferry_texts *side_texts(const vocabulary_side *side)
+{
+    return kept_texts(side->pieces, (size_t)side->count);
+}
+
 static int32_t id_in(const vocabulary_side *side, const char *piece)
 {
     json_t *id = json_object_get(side->json, piece);
@@ -65,9 +70,9 @@ static void load_marian(marian *model, const char *golden, const char *spm, cons
     model->eos = id_in(&model->source, "</s>");
     model->config = (ferry_tokenizer_config){
         .source_model = model->spm,
-        .source_pieces = model->source.pieces,
+        .source_pieces = side_texts(&model->source),
         .source_count = model->source.count,
-        .target_pieces = model->target.pieces,
+        .target_pieces = side_texts(&model->target),
         .target_count = model->target.count,
         .source_unk = id_in(&model->source, "<unk>"),
         .target_special = model->special,
@@ -77,6 +82,13 @@ static void load_marian(marian *model, const char *golden, const char *spm, cons
         .leading_tag = true,
     };
     model->tokenizer = create_tokenizer(&model->config);
+}
+
+/* For tokenizers that are made from now on. */
+static void change_source(marian *model, int32_t id, ferry_view piece)
+{
+    model->source.pieces[id] = piece;
+    model->config.source_pieces = side_texts(&model->source);
 }
 
 static void free_marian(marian *model)
@@ -178,7 +190,7 @@ TEST_WITH(test_empty_text_is_prefix_and_suffix, load_tatoeba, free_tatoeba)
 TEST_WITH(test_leading_tag, load_tatoeba, free_tatoeba)
 {
     ferry_ids plain = {0}, tagged = {0};
-    tatoeba.source.pieces[5] = VIEW(">>deu<<"); /* the tokenizer made here, unlike the first one, knows the tag */
+    change_source(&tatoeba, 5, VIEW(">>deu<<")); /* the tokenizer made here, unlike the first one, knows the tag */
     ferry_tokenizer *knows = create_tokenizer(&tatoeba.config);
     encode(knows, VIEW("Hello >>deu<< a<<b"), &plain);
 
@@ -204,7 +216,7 @@ TEST_WITH(test_no_tag, load_tatoeba, free_tatoeba)
 {
     static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
     ferry_ids with = {0}, without = {0};
-    tatoeba.source.pieces[5] = VIEW(">>deu<<");
+    change_source(&tatoeba, 5, VIEW(">>deu<<"));
     tatoeba.config.leading_tag = false;
     ferry_tokenizer *ignores = create_tokenizer(&tatoeba.config);
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -225,8 +237,8 @@ TEST_WITH(test_what_the_vocabulary_lacks, load_tatoeba, free_tatoeba)
     encode(tatoeba.tokenizer, VIEW("Tom 漢字🙂"), &ids);
     assert_ids(&ids, (const int32_t[]){tom, blank, 1, 0}, 4);
 
-    tatoeba.source.pieces[tom] =
-        VIEW("漢字🙂"); /* now SentencePiece knows what the vocabulary lacks, and the other way */
+    /* Now SentencePiece knows what the vocabulary lacks, and the other way. */
+    change_source(&tatoeba, tom, VIEW("漢字🙂"));
     ferry_tokenizer *other = create_tokenizer(&tatoeba.config);
     encode(other, VIEW("Tom 漢字🙂"), &ids);
     assert_ids(&ids, (const int32_t[]){1, blank, tom, 0}, 4);

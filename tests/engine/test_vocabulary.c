@@ -8,7 +8,7 @@ TEST(test_vocabulary)
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
-    CHECK(ferry_vocabulary_create(pieces, 9, &vocabulary, &error));
+    CHECK(ferry_vocabulary_create(KEPT_TEXTS(pieces), 9, &vocabulary, &error));
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a")), 0);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("b")), 1);
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0")), 3);
@@ -36,7 +36,7 @@ TEST(test_large_vocabulary)
         int size = snprintf(names[i], sizeof names[i], "▁%x", (unsigned)i * 2654435761u);
         pieces[i] = (ferry_view){names[i], (size_t)size};
     }
-    assert_int_equal(ferry_vocabulary_create(pieces, COUNT, &vocabulary, NULL), FERRY_OK);
+    assert_int_equal(ferry_vocabulary_create(KEPT_TEXTS(pieces), COUNT, &vocabulary, NULL), FERRY_OK);
     for (int32_t i = 0; i < COUNT; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);
     ferry_vocabulary_destroy(&vocabulary);
 }
@@ -56,7 +56,7 @@ static size_t comparisons(const ferry_vocabulary *vocabulary)
     for (size_t at = 0; at < vocabulary->capacity; at++) {
         const uint32_t slot = vocabulary->slots[at] & vocabulary->id_mask;
         if (slot == 0) continue;
-        const ferry_view piece = vocabulary->pieces[slot - 1];
+        const ferry_view piece = ferry_texts_at(vocabulary->pieces, slot - 1);
         const size_t place = home(ferry_keyed_hash(vocabulary->key, piece.data, piece.size), vocabulary->capacity);
         sum += 1 + (at >= place ? at - place : at + vocabulary->capacity - place);
     }
@@ -83,8 +83,9 @@ TEST(test_colliding_pieces)
         pieces[i] = (ferry_view){names[i], (size_t)size};
         i++;
     }
-    CHECK(ferry_vocabulary_create(pieces, PIECES, &vocabulary, &error));
-    CHECK(ferry_vocabulary_create(pieces, PIECES, &other, &error));
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    CHECK(ferry_vocabulary_create(listed, PIECES, &vocabulary, &error));
+    CHECK(ferry_vocabulary_create(listed, PIECES, &other, &error));
     assert_int_equal(vocabulary.capacity, CAPACITY);
     assert_true(comparisons(&vocabulary) < 8 * PIECES); /* 3 each are expected; in one place: 2,001,000 */
     for (int32_t i = 0; i < PIECES; i++) assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[i]), i);

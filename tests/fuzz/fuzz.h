@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,6 +14,14 @@ static inline void read_all(ferry_view bytes)
 {
     static volatile unsigned char seen;
     for (size_t i = 0; i < bytes.size; i++) seen = (unsigned char)(seen + (unsigned char)bytes.data[i]);
+}
+
+/* A list of these texts, in `arena`. */
+static inline const ferry_texts *join(const ferry_view *views, size_t count, ferry_arena *arena)
+{
+    const ferry_texts *texts;
+    if (ferry_texts_join(arena, views, count, &texts, NULL) != FERRY_OK) abort();
+    return texts;
 }
 
 #endif

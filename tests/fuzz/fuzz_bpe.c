@@ -68,7 +68,7 @@ static int32_t make_pieces(const ferry_bpe_codes *codes, bool bytes, ferry_view 
     int32_t count = 0;
     pieces[count++] = ferry_text_view("<unk>");
     for (int32_t i = 0; i < codes->count && count + 4 + 256 <= MAX_PIECES; i++) {
-        const ferry_view merge = codes->merges[i];
+        const ferry_view merge = ferry_texts_at(codes->merges, (size_t)i);
         const size_t left = (size_t)((const char *)memchr(merge.data, ' ', merge.size) - merge.data);
         char *joined = ferry_arena_alloc(arena, merge.size + 1, 1);
         if (joined == NULL) abort();
@@ -92,9 +92,10 @@ static void use(const ferry_bpe_codes *codes, uint8_t choices, ferry_view text, 
     ferry_view pieces[MAX_PIECES];
     const bool bytes = (choices & 16) != 0;
     const int32_t count = make_pieces(codes, bytes, pieces, arena);
-    ferry_tokenizer_config config = {.source_pieces = pieces,
+    const ferry_texts *listed = join(pieces, (size_t)count, arena);
+    ferry_tokenizer_config config = {.source_pieces = listed,
                                      .source_count = count,
-                                     .target_pieces = pieces,
+                                     .target_pieces = listed,
                                      .target_count = count,
                                      .bpe = (ferry_bpe_kind)(FERRY_BPE_TOKENIZERS + choices % 4),
                                      .source_merges = codes->merges,

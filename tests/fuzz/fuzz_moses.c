@@ -51,15 +51,18 @@ static void check_strings(const ferry_moses_config *config, ferry_view text)
 static void check_ids(const ferry_moses_config *moses, ferry_view text)
 {
     enum { COUNT = sizeof pieces / sizeof *pieces, MOST = 64 };
+    ferry_arena arena = {0};
+    const ferry_texts *listed = join(pieces, COUNT, &arena),
+                      *joining = join(merges, sizeof merges / sizeof *merges, &arena);
     const ferry_tokenizer_config config = {
-        .source_pieces = pieces,
+        .source_pieces = listed,
         .source_count = COUNT,
-        .target_pieces = pieces,
+        .target_pieces = listed,
         .target_count = COUNT,
         .bpe = moses->fsmt ? FERRY_BPE_FSMT : FERRY_BPE_SUBWORD_NMT_2,
-        .source_merges = merges,
+        .source_merges = joining,
         .source_merge_count = sizeof merges / sizeof *merges,
-        .target_merges = merges,
+        .target_merges = joining,
         .target_merge_count = sizeof merges / sizeof *merges,
         .source_moses = moses->source_language,
         .target_moses = moses->target_language,
@@ -72,7 +75,10 @@ static void check_ids(const ferry_moses_config *moses, ferry_view text)
     int32_t chosen[MOST];
     ferry_range parts[MOST];
     size_t count = 0;
-    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) return;
+    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) {
+        ferry_arena_destroy(&arena);
+        return;
+    }
     require(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error) == FERRY_OK);
     require(ids.count == ranges.count && fault_of_ranges(text, ranges.ranges, ranges.count) == NULL);
     for (; count < MOST && count < text.size; count++) chosen[count] = (uint8_t)text.data[count] % COUNT;
@@ -82,6 +88,7 @@ static void check_ids(const ferry_moses_config *moses, ferry_view text)
     free(ranges.ranges);
     free(output.data);
     ferry_tokenizer_destroy(tokenizer);
+    ferry_arena_destroy(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -51,6 +51,7 @@ static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
                                      .target_count = count,
                                      .source_unk = ferry_spm_unknown(spm) >= 0 ? ferry_spm_unknown(spm) : 0};
     ferry_view *pieces = malloc((size_t)count * sizeof *pieces);
+    ferry_arena arena = {0};
     ferry_tokenizer *tokenizer;
     ferry_error error;
     if (pieces == NULL) abort();
@@ -59,11 +60,12 @@ static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
         (void)ferry_spm_find(spm, pieces[id]);
         (void)ferry_spm_kind_of(spm, id);
     }
-    config.source_pieces = config.target_pieces = pieces;
+    config.source_pieces = config.target_pieces = join(pieces, (size_t)count, &arena);
     config.opus_punctuation = text.size > 0 && text.data[0] == ' ';
     if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) abort();
     use(tokenizer, pieces, text);
     ferry_tokenizer_destroy(tokenizer);
+    ferry_arena_destroy(&arena);
     free(pieces);
 }
 

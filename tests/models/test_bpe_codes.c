@@ -17,8 +17,8 @@ static void check_codes(codes_reader *read, ferry_view text, int32_t version, co
     char found[256] = "";
     CHECK(read(text, "codes.txt", &arena, &codes, &error));
     for (int32_t i = 0; i < codes.count; i++)
-        snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|", (int)codes.merges[i].size,
-                 codes.merges[i].data);
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|",
+                 (int)ferry_texts_at(codes.merges, (size_t)i).size, ferry_texts_at(codes.merges, (size_t)i).data);
     assert_string_equal(found, expected);
     assert_int_equal(codes.version, version);
     ferry_arena_destroy(&arena);

@@ -49,7 +49,8 @@ static void check_same_value(const ferry_gguf_value *a, const ferry_gguf_value *
     assert_true(ferry_view_equal(a->key, b->key));
     if (is_of_the_source(a->key)) return;
     assert_true(a->type == b->type && a->count == b->count && ferry_view_equal(a->data, b->data));
-    for (uint64_t i = 0; a->texts != NULL && i < a->count; i++) assert_true(ferry_view_equal(a->texts[i], b->texts[i]));
+    for (uint64_t i = 0; a->texts != NULL && i < a->count; i++)
+        assert_true(ferry_view_equal(ferry_texts_at(a->texts, i), ferry_texts_at(b->texts, i)));
 }
 
 static void check_container(const char *name)

@@ -61,8 +61,8 @@ TEST(test_what_the_files_say)
             assert_int_equal(matrices[k]->input_multiplier > 0, forms[i].multipliers);
         }
         assert_int_equal(file->text.languages.count, 2);
-        assert_true(has_text(file->text.languages.names[0], "en eng") &&
-                    has_text(file->text.languages.names[1], "de deu"));
+        assert_true(has_text(ferry_texts_at(file->text.languages.names, 0), "en eng") &&
+                    has_text(ferry_texts_at(file->text.languages.names, 1), "de deu"));
     }
 }
 

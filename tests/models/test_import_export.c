@@ -88,7 +88,7 @@ static void check_export(const export_row *row, ferry_type type)
     assert_true(has_text(file->name, name));
     assert_true(has_text(file->origin.kind, "seq2seq-export-1"));
     assert_int_equal(file->origin.file_count, 2);
-    assert_true(has_text(file->origin.files[1], "model.safetensors"));
+    assert_true(has_text(ferry_texts_at(file->origin.files, 1), "model.safetensors"));
     assert_true(text_key(file, "ferry.encoder.position.type", row->position));
     for (size_t i = 0; i < 4 && row->keys[i] != NULL; i++) {
         check_position_key(file, "encoder", row->keys[i]);
@@ -349,8 +349,8 @@ TEST(test_export_with_text)
     const ferry_model_file *file = converted(directory);
     assert_true(file->text.present);
     assert_int_equal(file->text.source_count, 97);
-    assert_true(has_text(file->text.source_pieces[2], "\xe2\x96\x81the"));
-    assert_int_equal(file->text.source_pieces[50].size, 0);
+    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "\xe2\x96\x81the"));
+    assert_int_equal(ferry_texts_at(file->text.source_pieces, 50).size, 0);
     assert_int_equal(file->text.source_unk_id, 1);
     assert_int_equal(file->text.suffix_ids[0], 0);
     assert_int_equal(file->text.special_count, 3);

@@ -30,8 +30,8 @@ TEST(test_languages_of_m2m)
     const ferry_model_file *file = converted(source);
     const ferry_model_languages *languages = &file->text.languages;
     assert_int_equal(languages->count, 100);
-    assert_true(has_text(languages->names[0], "af afr"));
-    assert_true(has_text(languages->names[99], "zu zul"));
+    assert_true(has_text(ferry_texts_at(languages->names, 0), "af afr"));
+    assert_true(has_text(ferry_texts_at(languages->names, 99), "zu zul"));
     assert_int_equal(languages->target_ids[find_language(languages, "de deu")], 1516);
     assert_int_equal(languages->source_ids[find_language(languages, "en eng")], 1518);
     assert_true(languages->source_tag == FERRY_TAG_PREFIX && languages->target_tag == FERRY_TAG_FIRST);
@@ -116,8 +116,8 @@ TEST(test_added_tokens)
     assert_int_equal(file->text.languages.target_ids[0], 1299);
     assert_int_equal(file->text.languages.target_ids[1], 1300);
     assert_true(is_special(&file->text, 1300) && is_special(&file->text, 1301) && !is_special(&file->text, 1302));
-    assert_true(has_text(file->text.target_pieces[1302], "word"));
-    assert_int_equal(file->text.target_pieces[1301].size, 0);
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1302), "word"));
+    assert_int_equal(ferry_texts_at(file->text.target_pieces, 1301).size, 0);
     refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1404\": {", FERRY_ERROR_FORMAT,
                 "added token 'ace_Arab': expected a text and an id from 0 to 1403");
     refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1200\": {", FERRY_ERROR_FORMAT,

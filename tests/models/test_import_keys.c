@@ -50,12 +50,12 @@ static void write_plan(void)
 /* The texts with ", " between them. */
 static void check_texts(const char *key, const char *expected)
 {
-    const ferry_view *texts;
+    const ferry_texts *texts;
     size_t count;
     made_file found = {.size = 0};
     CHECK(ferry_gguf_get_texts(&file, key, &texts, &count, &error));
     for (size_t i = 0; i < count; i++) {
-        put_bytes(&found, texts[i].data, texts[i].size);
+        put_bytes(&found, ferry_texts_at(texts, i).data, ferry_texts_at(texts, i).size);
         if (i + 1 < count) put_text(&found, ", ");
     }
     put(&found, 0, 1);
@@ -208,20 +208,21 @@ TEST_WITH(test_texts, set_up, tear_down)
     static const one_key keys[] = {{"ferry.tokenizer.source.opus_punctuation", "bool", 1},
                                    {"ferry.languages.default_source", "integer", 1},
                                    {"ferry.languages.default_target", "integer", -1}};
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
     plan.text = (ferry_model_text){.present = true,
-                                   .source_pieces = pieces,
+                                   .source_pieces = listed,
                                    .source_count = 2,
-                                   .target_pieces = pieces,
+                                   .target_pieces = listed,
                                    .target_count = 2,
                                    .opus_punctuation = true,
-                                   .languages = {.names = names,
+                                   .languages = {.names = KEPT_TEXTS(names),
                                                  .roles = roles,
                                                  .source_ids = ids,
                                                  .target_ids = others,
                                                  .count = 2,
                                                  .source_tag = FERRY_TAG_SUFFIX,
                                                  .target_tag = FERRY_TAG_FIRST,
-                                                 .prompts = prompts,
+                                                 .prompts = KEPT_TEXTS(prompts),
                                                  .prompt_sources = any,
                                                  .prompt_targets = one,
                                                  .prompt_count = 1,
@@ -242,7 +243,8 @@ TEST_WITH(test_texts, set_up, tear_down)
     assert_null(ferry_gguf_find(&file, "ferry.tokenizer.source.model"));
     const ferry_gguf_value *features = ferry_gguf_find(&file, "ferry.features");
     const char *const last[] = {"tokenizer:pieces", "opus-punctuation", "languages"};
-    for (size_t i = 0; i < 3; i++) assert_true(has_text(features->texts[features->count - 3 + i], last[i]));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(has_text(ferry_texts_at(features->texts, features->count - 3 + i), last[i]));
 }
 
 /* A prompt alone needs the word, too. */
@@ -250,12 +252,12 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
 {
     static const ferry_view names[] = {{"de", 2}}, prompts[] = {{"to German: ", 11}};
     static const int32_t role[] = {FERRY_LANGUAGE_TARGET}, none[] = {-1}, first[] = {0};
-    plan.text.languages = (ferry_model_languages){.names = names,
+    plan.text.languages = (ferry_model_languages){.names = KEPT_TEXTS(names),
                                                   .roles = role,
                                                   .source_ids = none,
                                                   .target_ids = none,
                                                   .count = 1,
-                                                  .prompts = prompts,
+                                                  .prompts = KEPT_TEXTS(prompts),
                                                   .prompt_sources = none,
                                                   .prompt_targets = first,
                                                   .prompt_count = 1,
@@ -263,7 +265,7 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
                                                   .default_target = 0};
     write_plan();
     const ferry_gguf_value *features = ferry_gguf_find(&file, "ferry.features");
-    assert_true(has_text(features->texts[features->count - 1], "languages"));
+    assert_true(has_text(ferry_texts_at(features->texts, features->count - 1), "languages"));
     check_texts("ferry.languages.prompts", "to German: ");
 }
 
@@ -281,5 +283,6 @@ TEST_WITH(test_language_pair, set_up, tear_down)
     check_one("ferry.languages.default_target", "integer", 1);
     check_word("ferry.languages.source_tag", "none");
     const ferry_gguf_value *features = ferry_gguf_find(&file, "ferry.features");
-    for (size_t i = 0; i < features->count; i++) assert_false(has_text(features->texts[i], "languages"));
+    for (size_t i = 0; i < features->count; i++)
+        assert_false(has_text(ferry_texts_at(features->texts, i), "languages"));
 }

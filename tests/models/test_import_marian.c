@@ -74,7 +74,7 @@ TEST(test_what_the_files_say)
     assert_int_equal(file->text.source_unk_id, 1);
     assert_int_equal(file->text.suffix_count, 1);
     assert_int_equal(file->text.source_model.size, expected->segmenter);
-    assert_true(has_text(file->text.target_pieces[2], expected->third_piece));
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 2), expected->third_piece));
     assert_false(file->text.opus_punctuation || file->text.leading_tag);
     assert_int_equal(file->text.languages.count, 0);
 }
@@ -123,7 +123,7 @@ static void check_pieces(const char *expected, const golden_model *model, const 
     const char *at = expected;
     const int32_t eos = model->file->generation.eos_ids[0];
     for (size_t i = 0; i < count && ids[i] != eos; i++) {
-        const ferry_view piece = model->file->text.target_pieces[ids[i]];
+        const ferry_view piece = ferry_texts_at(model->file->text.target_pieces, (size_t)ids[i]);
         if (strncmp(at, piece.data, piece.size) != 0)
             fail_msg("expected '%s', found '%.*s' at '%s'", expected, (int)piece.size, piece.data, at);
         at += piece.size;
@@ -178,7 +178,7 @@ static void check_source(const golden_model *model, const json_t *line)
     size_t count;
     const int32_t *ids = tokenized(model->model, text, NULL, NULL, &count);
     for (size_t i = 0; i + 1 < count; i++) {
-        const ferry_view piece = tables->source_pieces[ids[i]];
+        const ferry_view piece = ferry_texts_at(tables->source_pieces, (size_t)ids[i]);
         const size_t size = strcspn(at, " ");
         const bool same = piece.size == size && memcmp(at, piece.data, size) == 0;
         if (!same && ids[i] != tables->source_unk_id) fail_msg("'%s': expected piece '%.*s'", text, (int)size, at);

@@ -73,11 +73,12 @@ TEST(test_opus)
     check_ids(text->special_ids, text->special_count, eos, 1);
     check_ids(text->suffix_ids, text->suffix_count, eos, 1);
     assert_true(text->opus_punctuation && text->leading_tag);
-    assert_true(has_text(text->source_pieces[5], "yes") && has_text(text->source_pieces[6], "6"));
+    assert_true(has_text(ferry_texts_at(text->source_pieces, 5), "yes") &&
+                has_text(ferry_texts_at(text->source_pieces, 6), "6"));
     assert_int_equal(languages->count, 2);
     assert_int_equal(languages->source_tag, FERRY_TAG_NONE);
     assert_int_equal(languages->target_tag, FERRY_TAG_PREFIX);
-    assert_memory_equal(languages->names[0].data, "fra", 3);
+    assert_memory_equal(ferry_texts_at(languages->names, 0).data, "fra", 3);
     assert_int_equal(languages->target_ids[0], 2);
     assert_int_equal(languages->target_ids[1], 3);
     assert_int_equal(languages->default_target, -1);
@@ -204,8 +205,8 @@ TEST(test_two_vocabularies)
     const ferry_model_file *file = converted(folder);
     assert_int_equal(file->text.source_count, MARIAN_V);
     assert_int_equal(file->text.target_count, MARIAN_TARGET_V);
-    assert_true(has_text(file->text.source_pieces[2], "p2"));
-    assert_true(has_text(file->text.target_pieces[2], "only"));
+    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "p2"));
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 2), "only"));
     assert_int_equal(file->generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
     write_text(folder, "vocab.third.txt", "</s>\n");
     refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
@@ -230,7 +231,8 @@ static void check_pair(const char *name, const char *vocabulary_name, const char
     const ferry_model_languages *languages = &file->text.languages;
     assert_int_equal(languages->count, source != NULL ? 2 : 0);
     if (source != NULL) {
-        assert_true(has_text(languages->names[0], source) && has_text(languages->names[1], target));
+        assert_true(has_text(ferry_texts_at(languages->names, 0), source) &&
+                    has_text(ferry_texts_at(languages->names, 1), target));
         assert_int_equal(languages->default_source, 0);
         assert_int_equal(languages->default_target, 1);
     }
@@ -259,8 +261,8 @@ TEST(test_selection)
     write_text(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
     refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
     const ferry_model_file *file = converted(other);
-    assert_true(has_text(file->text.languages.names[0], "de deu"));
-    assert_true(has_text(file->text.source_pieces[2], "other"));
+    assert_true(has_text(ferry_texts_at(file->text.languages.names, 0), "de deu"));
+    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "other"));
     const ferry_shortlist *shortlist = &file->generation.shortlist;
     assert_int_equal(shortlist->offsets[2], 0);
     assert_int_equal(shortlist->offsets[3], 2);

@@ -129,7 +129,7 @@ TEST(test_prompts_of_t5)
     assert_int_equal(languages->roles[find_language(languages, "en eng")], FERRY_LANGUAGE_SOURCE);
     assert_int_equal(languages->roles[find_language(languages, "de deu")], FERRY_LANGUAGE_TARGET);
     assert_int_equal(languages->prompt_count, 1);
-    assert_true(has_text(languages->prompts[0], "translate English to German: "));
+    assert_true(has_text(ferry_texts_at(languages->prompts, 0), "translate English to German: "));
     assert_true(languages->default_source == 0 && languages->default_target == 1);
     for (int32_t id = 1100; id < 1110; id++) assert_true(is_special(&file->text, id));
     assert_false(is_special(&file->text, 1099) || is_special(&file->text, 1110));
@@ -167,7 +167,8 @@ TEST(test_tags_of_madlad)
     const int32_t german = find_language(languages, "de deu");
     find_language(languages, "zh_Hant zh zho cmn");
     assert_true(languages->roles[german] == (FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET));
-    assert_true(has_text(languages->prompts[german], "<2de> ") && languages->prompt_sources[german] == -1);
+    assert_true(has_text(ferry_texts_at(languages->prompts, (size_t)german), "<2de> ") &&
+                languages->prompt_sources[german] == -1);
     assert_true(languages->default_source == -1 && languages->default_target == -1);
     assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1101));
 

@@ -370,10 +370,10 @@ TEST(test_quantizing)
 
 static bool has_feature(const bench *b, const char *word)
 {
-    const ferry_view *words;
+    const ferry_texts *words;
     size_t count;
     CHECK(ferry_gguf_get_texts(&b->file, "ferry.features", &words, &count, &error));
-    while (count > 0 && !ferry_view_is(words[count - 1], word)) count--;
+    while (count > 0 && !ferry_view_is(ferry_texts_at(words, count - 1), word)) count--;
     return count > 0;
 }
 

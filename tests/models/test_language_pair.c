@@ -21,7 +21,8 @@ static char *languages_of(const ferry_model_file *file)
     const ferry_model_languages *languages = &file->text.languages;
     char *text = kept_memory(200);
     if (languages->count == 0) return text;
-    const ferry_view a = languages->names[languages->default_source], b = languages->names[languages->default_target];
+    const ferry_view a = ferry_texts_at(languages->names, (size_t)languages->default_source),
+                     b = ferry_texts_at(languages->names, (size_t)languages->default_target);
     snprintf(text, 200, "%.*s, %.*s", (int)a.size, a.data, (int)b.size, b.data);
     return text;
 }

@@ -145,7 +145,8 @@ static const ferry_view targets[] = {{"</s>", 4}, {"<unk>", 5}, {"x", 1}, {"y", 
 
 static ferry_status read_text(const char *text, ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
 {
-    return ferry_lexicon_read_text(text_view(text), "lex", sources, 4, targets, 5, 1, 1, arena, lexicon, error);
+    return ferry_lexicon_read_text(text_view(text), "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, 1, 1, arena,
+                                   lexicon, error);
 }
 
 TEST(test_text)
@@ -199,8 +200,8 @@ TEST(test_best)
         pieces[i] = (ferry_view){names[i], (size_t)snprintf(names[i], sizeof names[i], "p%d", i)};
         at += (size_t)snprintf(text + at, sizeof text - at, "p%d a %s\n", i, i == 50 ? "0.01" : i == 7 ? "0.9" : "0.5");
     }
-    CHECK(ferry_lexicon_read_text((ferry_view){text, at}, "lex", sources, 4, pieces, MANY, 1, 1, &arena, &lexicon,
-                                  &error));
+    CHECK(ferry_lexicon_read_text((ferry_view){text, at}, "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(pieces), MANY, 1, 1,
+                                  &arena, &lexicon, &error));
     assert_int_equal(lexicon.first, 100);
     assert_int_equal(lexicon.offsets[3] - lexicon.offsets[2], 100);
     for (int i = 0, k = 0; i < MANY; i++) {
@@ -278,8 +279,9 @@ TEST(test_real_files)
     ferry_spm *spm = open_vocabulary(shared_file("models/bergamot-en-de/vocab.ende.spm"), pieces);
     char *data = inflate_file(text_path, &size);
     CHECK(ferry_lexicon_read(mapped_bytes(path), path, count, count, &arena, &binary, &error));
-    CHECK(ferry_lexicon_read_text((ferry_view){data, size}, text_path, pieces, count, pieces, count,
-                                  ferry_spm_unknown(spm), ferry_spm_unknown(spm), &arena, &text, &error));
+    const ferry_texts *own = KEPT_TEXTS(pieces);
+    CHECK(ferry_lexicon_read_text((ferry_view){data, size}, text_path, own, count, own, count, ferry_spm_unknown(spm),
+                                  ferry_spm_unknown(spm), &arena, &text, &error));
     assert_int_equal(binary.first, 50);
     assert_int_equal(text.first, 100);
     compare_lists(&binary, &text);

@@ -8,7 +8,7 @@ char *small_family(const char *name)
 int32_t find_language(const ferry_model_languages *languages, const char *names)
 {
     for (int32_t i = 0; i < languages->count; i++)
-        if (has_text(languages->names[i], names)) return i;
+        if (has_text(ferry_texts_at(languages->names, (size_t)i), names)) return i;
     fail_msg("no language '%s'", names);
     return -1;
 }

@@ -59,6 +59,14 @@ void *kept_memory(size_t size)
 
 /* ---- paths ---- */
 
+const ferry_texts *kept_texts(const ferry_view *views, size_t count)
+{
+    const ferry_texts *texts;
+    ferry_arena *arena = kept_memory(sizeof *arena);
+    CHECK(ferry_texts_join(arena, views, count, &texts, &error));
+    return texts;
+}
+
 size_t own_memory(void)
 {
 #ifdef SANITIZED

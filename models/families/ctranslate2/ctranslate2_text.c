@@ -315,6 +315,12 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     return ferry_import_special(plan, &id, 1, error);
 }
 
+static ferry_status join_tokens(ferry_import_plan *plan, const ferry_ctranslate2_vocabulary *vocabulary,
+                                const ferry_texts **pieces, ferry_error *error)
+{
+    return ferry_texts_join(&plan->arena, vocabulary->tokens, (size_t)vocabulary->count, pieces, error);
+}
+
 ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
@@ -325,10 +331,12 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
     plan->vocabulary_files[0] = model->source.file;
     plan->vocabulary_files[1] = model->target.file;
     text->present = true;
-    text->source_pieces = model->source.tokens;
     text->source_count = model->source.count;
-    text->target_pieces = model->target.tokens;
     text->target_count = model->target.count;
+    FERRY_TRY(join_tokens(plan, &model->source, &text->source_pieces, error));
+    text->target_pieces = text->source_pieces;
+    if (model->source.tokens != model->target.tokens)
+        FERRY_TRY(join_tokens(plan, &model->target, &text->target_pieces, error));
     text->source_unk_id = find_token(&model->source, model->unk);
     text->leading_tag = has_marian_tags(&model->source);
     FERRY_TRY(set_ids(model, error));

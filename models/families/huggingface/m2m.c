@@ -36,7 +36,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     ferry_model_text *text = &plan->text;
     const int32_t V = plan->model.encoder.vocab_size;
     const char *codes = "m2m100";
-    const ferry_view *pieces;
+    const ferry_texts *pieces;
     ferry_json vocabulary;
     ferry_import_tags list = {NULL, NULL, 0};
     FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));

@@ -164,6 +164,7 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
 {
     const ferry_spm *spm = plan->segmenters[0];
     const int32_t count = ferry_spm_count(spm), V = plan->model.encoder.vocab_size;
+    const ferry_texts *joined;
     ferry_view *pieces;
     if (count < FIRST_PIECE || ferry_spm_unknown(spm) != 0 || count > V - SHIFT) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -178,7 +179,8 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
         const added_token *token = &added->tokens[i];
         if (!token->special && token->id >= count + SHIFT) pieces[token->id] = token->content;
     }
-    ferry_import_one_vocabulary(plan, pieces, UNKNOWN_ID);
+    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
+    ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);
     return FERRY_OK;
 }
 
@@ -220,7 +222,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
     for (int32_t i = 0; i < text->added_count; i++) {
         const int32_t id = text->added_ids[i];
-        const ferry_view piece = text->source_pieces[id];
+        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)id);
         if (!ferry_import_has_form(piece, form)) continue;
         FERRY_TRY(ferry_import_add_tag(plan, &languages, piece, id, error));
         FERRY_TRY(ferry_import_special(plan, &id, 1, error));

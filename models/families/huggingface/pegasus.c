@@ -34,6 +34,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     static const char model[] = "spiece.model";
     const int32_t V = plan->model.encoder.vocab_size;
+    const ferry_texts *joined;
     ferry_view *pieces;
     if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
     FERRY_TRY(read_offset(plan, error));
@@ -49,7 +50,8 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + OFFSET, V, error));
     FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
     for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + OFFSET] = ferry_spm_piece(spm, i);
-    ferry_import_one_vocabulary(plan, pieces, unknown + OFFSET);
+    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
+    ferry_import_one_vocabulary(plan, joined, unknown + OFFSET);
     FERRY_TRY(ferry_import_special_ids(plan, error));
     for (int32_t i = 0; i <= unknown + OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));
     return ferry_import_compare_tokenizer_json(plan, error);

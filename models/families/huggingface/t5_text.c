@@ -52,13 +52,12 @@ static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *li
         one_target = one_target && target == list->targets[0];
     }
     languages->roles = roles;
-    languages->prompts = list->prompts;
     languages->prompt_sources = list->sources;
     languages->prompt_targets = list->targets;
     languages->prompt_count = list->count;
     languages->default_source = one_source ? list->sources[0] : -1;
     languages->default_target = one_target ? list->targets[0] : -1;
-    return FERRY_OK;
+    return ferry_texts_join(&plan->arena, list->prompts, (size_t)list->count, &languages->prompts, error);
 }
 
 /* "translation_en_to_de": {"prefix": "translate English to German: "} */
@@ -98,11 +97,12 @@ static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error
     const ferry_model_text *text = &plan->text;
     size_t count = 0;
     prompt_list list;
-    for (int32_t i = 0; i < text->source_count; i++) count += is_madlad_tag(text->source_pieces[i]);
+    for (size_t i = 0; i < (size_t)text->source_count; i++)
+        count += is_madlad_tag(ferry_texts_at(text->source_pieces, i));
     if (count == 0) return FERRY_OK;
     FERRY_TRY(reserve_prompts(plan, count, &list, error));
     for (int32_t i = 0; i < text->source_count; i++) {
-        const ferry_view piece = text->source_pieces[i];
+        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)i);
         if (!is_madlad_tag(piece)) continue;
         char *prompt = ferry_arena_alloc(&plan->arena, piece.size + 1, 1);
         if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1);
@@ -134,7 +134,7 @@ static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer,
 
 static ferry_status read_segmenter(ferry_import_plan *plan, ferry_json tokenizer, bool mt5, ferry_error *error)
 {
-    const ferry_view *pieces;
+    const ferry_texts *pieces;
     int32_t unknown;
     if (ferry_import_uses_tokenizer_json(plan, "spiece.model")) return ferry_import_tokenizer_json(plan, error);
     FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));

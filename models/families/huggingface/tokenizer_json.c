@@ -103,7 +103,7 @@ ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error 
                           .next = json->word_count};
     if (added.ids == NULL || added.flags == NULL)
         return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
-    FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &added.words, error));
+    FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &added.words, error));
     const ferry_status status = read_all_added(json, &list, &added, error);
     ferry_vocabulary_destroy(&added.words);
     text->added_ids = added.ids;
@@ -189,7 +189,7 @@ static ferry_status check_normal_forms(const ferry_tokenizer_json *json, const f
 }
 
 /* Finds what is broken before anything is written. */
-static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *error)
+static ferry_status check_rules(const ferry_tokenizer_json *json, const ferry_texts *pieces, ferry_error *error)
 {
     const ferry_model_text *text = &json->plan->text;
     const ferry_text_rules_config config = {.steps = text->steps,
@@ -198,7 +198,7 @@ static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *e
                                             .added_ids = text->added_ids,
                                             .added_flags = text->added_flags,
                                             .added_count = (size_t)text->added_count,
-                                            .pieces = json->pieces,
+                                            .pieces = pieces,
                                             .piece_count = json->piece_count};
     ferry_text_rules *rules;
     ferry_error found;
@@ -212,13 +212,15 @@ static ferry_status check_rules(const ferry_tokenizer_json *json, ferry_error *e
 ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
                                        ferry_error *error)
 {
+    const ferry_texts *pieces;
     FERRY_TRY(ferry_tokenizer_json_begin(plan, file, json, error));
     FERRY_TRY(ferry_tokenizer_json_model(json, error));
     FERRY_TRY(ferry_tokenizer_json_steps(json, error));
     FERRY_TRY(ferry_tokenizer_json_decoder(json, error));
     FERRY_TRY(ferry_tokenizer_json_added(json, error));
     FERRY_TRY(read_template(json, error));
-    FERRY_TRY(check_rules(json, error));
-    ferry_import_one_vocabulary(plan, json->pieces, plan->text.source_unk_id);
+    FERRY_TRY(ferry_texts_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
+    FERRY_TRY(check_rules(json, pieces, error));
+    ferry_import_one_vocabulary(plan, pieces, plan->text.source_unk_id);
     return FERRY_OK;
 }

@@ -34,6 +34,7 @@ typedef struct ferry_tokenizer_json {
     ferry_view *pieces;  /* [piece_count] by id */
     int32_t piece_count; /* the model's rows */
     int32_t word_count;  /* ids 0 … word_count - 1 are of the vocabulary, and those behind them of added tokens */
+    const ferry_texts *words; /* [word_count] */
     ferry_view steps[FERRY_TOKENIZER_JSON_STEPS];
     size_t step_count;
 } ferry_tokenizer_json;

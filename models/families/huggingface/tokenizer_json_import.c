@@ -60,7 +60,7 @@ static int32_t count_differences(const ferry_import_plan *plan, const ferry_view
 {
     int32_t count = 0;
     for (int32_t id = plan->text.source_count - 1; id >= 0; id--) {
-        const ferry_view piece = plan->text.source_pieces[id];
+        const ferry_view piece = ferry_texts_at(plan->text.source_pieces, (size_t)id);
         if (piece.size == 0 || ferry_view_equal(piece, pieces[id])) continue;
         *first = id;
         count++;
@@ -86,7 +86,8 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
         note =
             ferry_name_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
                               json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
-                              ferry_printable_view(plan->text.source_pieces[first]).text, model);
+                              ferry_printable_view(ferry_texts_at(plan->text.source_pieces, (size_t)first)).text,
+                              model);
     plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
     return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
 }

@@ -18,6 +18,13 @@ static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_js
                       place->path.text, (int)json->piece_count, count);
 }
 
+/* All words are known. */
+static ferry_status join_words(ferry_tokenizer_json *json, size_t count, ferry_error *error)
+{
+    json->word_count = (int32_t)count;
+    return ferry_texts_join(&json->plan->arena, json->pieces, count, &json->words, error);
+}
+
 /* ---- Unigram ---- */
 
 /* ["piece", -3.5] */
@@ -54,8 +61,7 @@ static ferry_status read_unigram(ferry_tokenizer_json *json, const ferry_json_pl
         if (id < count) FERRY_TRY(read_pair(json, &pair, id, &scores[id], error));
     }
     text->scores = scores;
-    json->word_count = (int32_t)count;
-    return FERRY_OK;
+    return join_words(json, count, error);
 }
 
 /* ---- BPE ---- */
@@ -76,8 +82,7 @@ static ferry_status read_vocabulary(ferry_tokenizer_json *json, const ferry_json
             return ferry_json_place_fail(&place, FERRY_ERROR_FORMAT, "an id that no other piece has", error);
         json->pieces[id] = (ferry_view){piece, size};
     }
-    json->word_count = (int32_t)count;
-    return FERRY_OK;
+    return join_words(json, count, error);
 }
 
 /* Copies a piece of a pair to *end. */
@@ -138,8 +143,10 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_pla
         const ferry_json_place merge = ferry_json_place_at(list, i);
         if (!is_version(merge.value)) FERRY_TRY(read_merge(&merge, &end, &merges[kept++], error));
     }
-    json->plan->text.source_merges = json->plan->text.target_merges = merges;
-    json->plan->text.source_merge_count = json->plan->text.target_merge_count = kept;
+    ferry_model_text *text = &json->plan->text;
+    FERRY_TRY(ferry_texts_join(arena, merges, (size_t)kept, &text->source_merges, error));
+    text->target_merges = text->source_merges;
+    text->source_merge_count = text->target_merge_count = kept;
     return FERRY_OK;
 }
 
@@ -176,7 +183,7 @@ static ferry_status check_merges(const ferry_tokenizer_json *json, ferry_error *
     const ferry_model_text *text = &json->plan->text;
     ferry_vocabulary vocabulary;
     ferry_bpe *bpe;
-    FERRY_TRY(ferry_vocabulary_create(json->pieces, json->word_count, &vocabulary, error));
+    FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &vocabulary, error));
     const ferry_bpe_config config = {.kind = FERRY_BPE_TOKENIZERS,
                                      .merges = text->source_merges,
                                      .merge_count = (size_t)text->source_merge_count,

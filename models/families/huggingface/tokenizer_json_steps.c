@@ -169,12 +169,8 @@ ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json, ferry_error 
     ferry_model_text *text = &json->plan->text;
     FERRY_TRY(ferry_json_place_each(json, &normalizer, "normalizers", add_normalizer, error));
     FERRY_TRY(ferry_json_place_each(json, &words, "pretokenizers", add_pre_tokenizer, error));
-    ferry_view *steps = ferry_arena_alloc(&json->plan->arena, json->step_count + 1, sizeof *steps);
-    if (steps == NULL) return ferry_fail_memory(error, "steps of a tokenizer", json->step_count * sizeof *steps);
-    memcpy(steps, json->steps, json->step_count * sizeof *steps);
-    text->steps = steps;
     text->step_count = (int32_t)json->step_count;
-    return FERRY_OK;
+    return ferry_texts_join(&json->plan->arena, json->steps, json->step_count, &text->steps, error);
 }
 
 /* ---- the decoder ---- */

@@ -9,15 +9,20 @@
 
 /* One side's table, and its ids that mean something. */
 typedef struct side {
-    const ferry_view *pieces; /* [count] */
+    const ferry_texts *pieces; /* [count] */
     int32_t count;
     int32_t eos, unk;
 } side;
 
+static ferry_view piece_of(const side *words, int32_t id)
+{
+    return ferry_texts_at(words->pieces, (size_t)id);
+}
+
 static int32_t find_piece(const side *words, const char *piece)
 {
     for (int32_t i = 0; i < words->count; i++)
-        if (ferry_view_is(words->pieces[i], piece)) return i;
+        if (ferry_view_is(piece_of(words, i), piece)) return i;
     return -1;
 }
 
@@ -30,9 +35,8 @@ static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found,
     ferry_view *table = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *table);
     if (table == NULL) return ferry_fail_memory(error, "a vocabulary", (size_t)count * sizeof *table);
     for (int32_t i = 0; i < count; i++) table[i] = i < found_count ? found[i] : (ferry_view){NULL, 0};
-    words->pieces = table;
     words->count = count;
-    return FERRY_OK;
+    return ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error);
 }
 
 /* Old vocabularies call them "eos" and "UNK", or keep ids 0 and 1 free for them. */
@@ -41,8 +45,8 @@ static void find_special(side *words, bool is_mapping)
     words->eos = find_piece(words, "</s>");
     words->unk = find_piece(words, "<unk>");
     if (!is_mapping) return;
-    if (words->count > 0 && (words->pieces[0].size == 0 || ferry_view_is(words->pieces[0], "eos"))) words->eos = 0;
-    if (words->count > 1 && (words->pieces[1].size == 0 || ferry_view_is(words->pieces[1], "UNK"))) words->unk = 1;
+    if (words->count > 0 && (piece_of(words, 0).size == 0 || ferry_view_is(piece_of(words, 0), "eos"))) words->eos = 0;
+    if (words->count > 1 && (piece_of(words, 1).size == 0 || ferry_view_is(piece_of(words, 1), "UNK"))) words->unk = 1;
 }
 
 static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int32_t count, side *words,
@@ -153,7 +157,7 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
     int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)target->count, sizeof *ids), count = 0;
     if (ids == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)target->count * sizeof *ids);
     for (int32_t i = 0; i < target->count; i++) {
-        const ferry_view piece = target->pieces[i];
+        const ferry_view piece = piece_of(target, i);
         const bool unnamed = piece.size == 0 && i != target->eos && i != target->unk;
         if (unnamed || (i == target->unk && !unk) || (!bytes && is_control_byte(piece))) ids[count++] = i;
     }

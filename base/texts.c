@@ -1,0 +1,53 @@
+#include "texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* False where a list of `count` texts is too large for memory. */
+static bool list_bytes(size_t count, size_t *bytes)
+{
+    return ferry_add_size(count, 1, bytes) && ferry_mul_size(*bytes, sizeof(uint32_t), bytes) &&
+           ferry_add_size(*bytes, sizeof(ferry_texts), bytes);
+}
+
+static void begin(ferry_texts *texts, const char *bytes, uint32_t gap)
+{
+    texts->bytes = bytes;
+    texts->gap = gap;
+    texts->places[0] = 0;
+}
+
+ferry_texts *ferry_texts_create(const char *bytes, uint32_t gap, size_t count)
+{
+    size_t size;
+    ferry_texts *texts = list_bytes(count, &size) ? malloc(size) : NULL;
+    if (texts != NULL) begin(texts, bytes, gap);
+    return texts;
+}
+
+bool ferry_texts_set_end(ferry_texts *texts, size_t index, size_t end)
+{
+    if (end > UINT32_MAX) return false;
+    texts->places[index + 1] = (uint32_t)end;
+    return true;
+}
+
+ferry_status ferry_texts_join(ferry_arena *arena, const ferry_view *views, size_t count, const ferry_texts **texts,
+                              ferry_error *error)
+{
+    size_t size, end = 0;
+    *texts = NULL;
+    ferry_texts *joined = list_bytes(count, &size) ? ferry_arena_alloc(arena, 1, size) : NULL;
+    if (joined == NULL) return ferry_fail_memory(error, "a list of texts", count * sizeof(uint32_t));
+    begin(joined, NULL, 0);
+    for (size_t i = 0; i < count; i++)
+        if (!ferry_add_size(end, views[i].size, &end) || !ferry_texts_set_end(joined, i, end))
+            return ferry_fail(error, FERRY_ERROR_LIMIT, "a list of %zu texts: they have 2^32 bytes or more", count);
+    char *bytes = ferry_arena_alloc(arena, end + 1, 1);
+    if (bytes == NULL) return ferry_fail_memory(error, "a list of texts", end);
+    for (size_t i = 0; i < count; i++)
+        if (views[i].size > 0) memcpy(bytes + joined->places[i], views[i].data, views[i].size);
+    joined->bytes = bytes;
+    *texts = joined;
+    return FERRY_OK;
+}
