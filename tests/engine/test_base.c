@@ -1,8 +1,8 @@
 /* base/: what files and names are read and put together with, at the ends of its ranges. */
 #include "tests/support/tokenizer_support.h"
 
-#include "base/bytes.h"
 #include "base/system.h"
+#include "base/texts.h"
 
 TEST(test_view_contains)
 {
@@ -80,6 +80,59 @@ TEST(test_arrays_grow)
         assert_int_equal(array[9999], 9999);
     }
     free(array);
+}
+
+TEST(test_joined_texts)
+{
+    static const ferry_view views[] = {VIEW("one"), VIEW(""), {NULL, 0}, VIEW("t\0o"), VIEW("\u2581")};
+    ferry_arena arena = {0};
+    const ferry_texts *texts;
+    CHECK(ferry_texts_join(&arena, views, COUNT(views), &texts, &error));
+    for (size_t i = 0; i < COUNT(views); i++) assert_true(ferry_view_equal(ferry_texts_at(texts, i), views[i]));
+    CHECK(ferry_texts_join(&arena, NULL, 0, &texts, &error));
+    assert_non_null(texts);
+    ferry_arena_destroy(&arena);
+}
+
+/* As a model file has them, with their lengths before them. */
+TEST(test_texts_with_gaps)
+{
+    static const char bytes[] = "12345678one12345678"
+                                "12345678\0";
+    ferry_texts *texts = ferry_texts_create(bytes, 8, 3);
+    assert_non_null(texts);
+    assert_true(ferry_texts_set_end(texts, 0, 11) && ferry_texts_set_end(texts, 1, 19) &&
+                ferry_texts_set_end(texts, 2, 28));
+    assert_true(ferry_view_equal(ferry_texts_at(texts, 0), VIEW("one")));
+    assert_true(ferry_view_equal(ferry_texts_at(texts, 1), VIEW("")));
+    assert_true(ferry_view_equal(ferry_texts_at(texts, 2), VIEW("\0")));
+    free(texts);
+}
+
+/* Places have 32 bits. Sizes are added before any byte is read. */
+TEST(test_too_many_texts)
+{
+    ferry_texts *texts = ferry_texts_create("", 0, 1);
+    assert_true(ferry_texts_set_end(texts, 0, UINT32_MAX));
+    assert_int_equal(ferry_texts_at(texts, 0).size, UINT32_MAX);
+#if SIZE_MAX > UINT32_MAX
+    assert_false(ferry_texts_set_end(texts, 0, (size_t)UINT32_MAX + 1));
+    assert_int_equal(ferry_texts_at(texts, 0).size, UINT32_MAX);
+#endif
+    free(texts);
+    assert_null(ferry_texts_create("", 0, SIZE_MAX));
+    assert_null(ferry_texts_create("", 0, SIZE_MAX / 4));
+
+    /* The second sum is 0 where size_t has no room for it. */
+    const ferry_view views[][2] = {{{"", UINT32_MAX}, {"", 1}}, {{"", UINT32_MAX}, {"", SIZE_MAX - UINT32_MAX + 1}}};
+    ferry_arena arena = {0};
+    for (size_t i = 0; i < COUNT(views); i++) {
+        const ferry_texts *joined;
+        REFUSE_SAYING(ferry_texts_join(&arena, views[i], 2, &joined, &error), FERRY_ERROR_LIMIT,
+                      "a list of 2 texts: they have 2^32 bytes or more");
+        assert_null(joined);
+    }
+    ferry_arena_destroy(&arena);
 }
 
 TEST(test_large_memory)

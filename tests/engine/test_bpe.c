@@ -165,6 +165,13 @@ TEST(test_refused_merges)
     }
     made->config.merge_count = FERRY_BPE_MAX_MERGES + 1;
     REFUSE(create(made, &error), FERRY_ERROR_LIMIT, "codes: expected at most 4194304 merges, found 4194305");
+    ferry_texts *large = ferry_texts_create("", 0, 1);
+    assert_true(large != NULL && ferry_texts_set_end(large, 0, (size_t)1 << 31));
+    const ferry_bpe_config config = {
+        .kind = FERRY_BPE_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made->vocabulary};
+    REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made->bpe, &error), FERRY_ERROR_LIMIT,
+                  "codes: expected merges of less than 2^31 bytes together, found 2147483648");
+    free(large);
     set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
     made->config.byte_fallback = true;
     REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED,

@@ -3,6 +3,7 @@
 
 #include "models/plan/gguf_write.h"
 #include "tests/support/random.h"
+#include "tests/support/sanitized.h"
 
 static const float values[] = {1, 2, 3, 4, 5, 6};
 
@@ -238,6 +239,67 @@ TEST(test_end_without_padding)
     put(&file, 0, 1);
     refuse(&file, FERRY_ERROR_FORMAT, "expected the end at byte");
 }
+
+/* ---- arrays of many texts ---- */
+
+/* A file whose only key is an array of `count` texts, up to the first of them. */
+static made_file begin_texts(uint64_t count)
+{
+    made_file file = {.size = 0};
+    put_text(&file, "GGUF");
+    put(&file, FERRY_GGUF_VERSION, 4);
+    put(&file, 0, 8); /* tensors */
+    put(&file, 1, 8); /* keys */
+    put(&file, 7, 8);
+    put_text(&file, "a.texts");
+    put(&file, FERRY_GGUF_ARRAY, 4);
+    put(&file, FERRY_GGUF_TEXT, 4);
+    put(&file, count, 8);
+    return file;
+}
+
+/* Four bytes for each. */
+TEST(test_memory_of_texts)
+{
+    enum { TEXTS = 1 << 20, MOST = 5 << 20 };
+    ferry_gguf gguf;
+    made_file file = begin_texts(TEXTS);
+    for (size_t i = 0; i < TEXTS; i++) put(&file, 0, 8);
+    const ferry_view bytes = whole(&file);
+    const size_t before = own_memory();
+    CHECK(ferry_gguf_open(bytes, "texts.gguf", &gguf, &error));
+    assert_in_range(own_memory(), 0, before + MOST);
+    assert_int_equal(ferry_texts_at(gguf.values[0].texts, TEXTS - 1).size, 0);
+    ferry_gguf_close(&gguf);
+}
+
+#if SIZE_MAX > UINT32_MAX && !defined(SANITIZED) /* which may write to what is never used here */
+/* Two texts that have, with their lengths, exactly 2³² - 1 bytes, and one more. */
+TEST(test_texts_beyond_32_bits)
+{
+    const uint64_t sizes[] = {UINT32_MAX - 8 - 8, 1};
+    const made_file head = begin_texts(2);
+    const size_t first = head.size + 8, second = first + (size_t)sizes[0] + 8;
+    unsigned char *bytes = calloc(second + 1, 1);
+    ferry_gguf gguf;
+    if (bytes == NULL) skip();
+    memcpy(bytes, head.data, head.size);
+    memcpy(bytes + head.size, &sizes[0], 8);
+    CHECK(ferry_gguf_open((ferry_view){(const char *)bytes, second}, "large.gguf", &gguf, &error));
+    assert_ptr_equal(ferry_texts_at(gguf.values[0].texts, 0).data, bytes + first);
+    assert_int_equal(ferry_texts_at(gguf.values[0].texts, 0).size, sizes[0]);
+    assert_ptr_equal(ferry_texts_at(gguf.values[0].texts, 1).data, bytes + second);
+    assert_int_equal(ferry_texts_at(gguf.values[0].texts, 1).size, 0);
+    ferry_gguf_close(&gguf);
+    memcpy(bytes + second - 8, &sizes[1], 8);
+    REFUSE_SAYING(ferry_gguf_open((ferry_view){(const char *)bytes, second + 1}, "large.gguf", &gguf, &error),
+                  FERRY_ERROR_FORMAT,
+                  "large.gguf: key 'a.texts': expected texts of less than 2^32 bytes together, found 4294967296 in "
+                  "text 1 of 2");
+    assert_null(gguf.values);
+    free(bytes);
+}
+#endif
 
 /* ---- robustness ---- */
 
