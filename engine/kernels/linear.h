@@ -36,8 +36,7 @@ typedef struct ferry_matrix {
     float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
     bool coarse_inputs;         /* codes: inputs are coarse (kernels.h): y stands for about the same, faster */
     const float *bias;          /* [N], or NULL */
-    ferry_input_limits *limits; /* codes: of the whole matrix where this is columns or rows of it, and found
-                                   by the first products; NULL: they are not used */
+    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
 } ferry_matrix;
 
 /* Totals of products. */
