@@ -89,7 +89,7 @@ typedef struct ferry_top {
 typedef struct ferry_kernels {
     const char *isa;  /* its name (cpu.h) */
     bool fast_i8;     /* products of int8 are faster than those of floats, not only smaller */
-    bool fast_coarse; /* products of coarse inputs are faster than those of other int8 inputs */
+    bool fast_coarse; /* sums of 16 bits are faster: of coarse inputs, and of others within limits */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte

@@ -139,13 +139,13 @@ typedef struct rest {
 typedef struct rests {
     int32_t *together; /* 1, FOURS or EIGHTS */
     int32_t *counts;   /* [rows] the first one, once all rows are there: the most of any */
-    rest *lists;       /* [2·⌈K/4⌉ + 1][rows of the block] */
+    rest *lists;       /* [2·⌈K/4⌉][rows of the block] half of each group, and what is left of it */
     int32_t *offsets;  /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] of both pairs */
 } rests;
 
 INLINE size_t rests_room(int32_t K)
 {
-    return 2 * (((size_t)K + GROUP - 1) / GROUP) + 1;
+    return 2 * (((size_t)K + GROUP - 1) / GROUP);
 }
 
 INLINE size_t offsets_room(int32_t K)

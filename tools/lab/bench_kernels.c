@@ -24,7 +24,7 @@ typedef struct shape {
 
 typedef struct bench {
     double seconds; /* of one measurement */
-    float *weights; /* COLD_BYTES; any bytes will do as int8 codes */
+    float *weights; /* COLD_BYTES; later int8 codes */
     float *x;
     float *y;
     ferry_arena *arena;
