@@ -63,11 +63,12 @@ static void measure(ferry_input_limits *limits)
     for (size_t first = 0; first < parts; first += PARTS_READ) {
         const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
         uint16_t most[PARTS_READ][PAIRS] = {{0}};
-        for (size_t i = 0; i < panels * count; i++) {
-            const size_t part = i % count, at = (first + part) * (PART / GROUP), left = groups - at;
-            measure_part(limits->codes + (i / count * groups + at) * LINE, left < PART / GROUP ? left : PART / GROUP,
-                         most[part]);
-        }
+        for (size_t p = 0; p < panels; p++)
+            for (size_t part = 0; part < count; part++) {
+                const size_t at = (first + part) * (PART / GROUP), left = groups - at;
+                measure_part(limits->codes + (p * groups + at) * LINE, left < PART / GROUP ? left : PART / GROUP,
+                             most[part]);
+            }
         for (size_t i = 0; i < count * PAIRS; i++) {
             int32_t *value = &limits->values[2 * (first + i / PAIRS) + i % 2];
             const int32_t found = most[i / PAIRS][i % PAIRS];

@@ -2,11 +2,12 @@
 #ifndef FERRY_KERNELS_INPUTS_PAIRS_H
 #define FERRY_KERNELS_INPUTS_PAIRS_H
 
+#include "input_limits.h"
 #include "product_i8.h"
 
-/* Inputs that are split together: as many groups as a mask has bits. Those of a register; those of half of it. */
-enum { CHUNK = 256, BYTES = 32, HALF = BYTES / 2 };
-_Static_assert(BYTES == EIGHTS * GROUP && HALF == FOURS * GROUP, "registers hold what is added together");
+/* Inputs that are split together: as many groups as a mask has bits. Those of a register. */
+enum { CHUNK = 256, BYTES = 32 };
+_Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or halves, hold what is added together");
 _Static_assert(2 * EIGHTS * COARSE_MOST * 128 <= INT16_MAX, "sums of coarse inputs fit");
 
 /* Of a row. */
@@ -217,7 +218,7 @@ INLINE row_rests begin_rests(const ferry_rows_i8 *inputs, const float *x, int32_
     const int32_t together = *lists.together;
     return (row_rests){.together = together,
                        .limits = together == EIGHTS && inputs->limits != NULL
-                                     ? inputs->limits + offsets_room(inputs->K) * 2
+                                     ? inputs->limits + ferry_input_limits_fours(inputs->K)
                                      : inputs->limits,
                        .list = lists.lists + at,
                        .offsets = lists.offsets + at,

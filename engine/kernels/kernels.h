@@ -41,8 +41,7 @@ typedef struct ferry_rows_i8 {
     /* NULL, or coarse inputs: codes are c = round(x̂/8), clamped to -15 … 15, factors a/8, and these [rows] Σ (x̂ - 8c)².
      */
     int32_t *errors;
-    const int32_t
-        *limits; /* of the matrices (input_limits.h): sums of 16 bits are used where they are faster; or NULL */
+    const int32_t *limits; /* NULL, or of the matrices (input_limits.h), for sums of 16 bits */
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
