@@ -125,7 +125,7 @@ static ferry_status bind_code_scales(ferry_binder *binder, const char *name, fer
 static ferry_status add_limits(ferry_binder *binder, ferry_matrix *matrix, ferry_error *error)
 {
     const size_t size = ferry_input_limits_size(matrix->K);
-    if (!binder->kernels->fast_coarse) return FERRY_OK;
+    if (!binder->kernels->fast_limited) return FERRY_OK;
     matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
     if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
     ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);

@@ -74,12 +74,15 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, coarse)                                                \
+#define ferry_product_nibbles_none NULL
+#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, limited, nibbles_isa, most_rows)                       \
     {FERRY_CPU_##LEVEL,                                                                                                \
      {.isa = #name,                                                                                                    \
       .fast_i8 = fast,                                                                                                 \
-      .fast_coarse = coarse,                                                                                           \
-      ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa) FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
+      .fast_limited = limited,                                                                                         \
+      .nibbles_rows = most_rows,                                                                                       \
+      ENTRY(nibbles_isa, product_nibbles) ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa)              \
+          FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
 
 static const struct {
     ferry_cpu_level level;

@@ -83,24 +83,14 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
 
 /* Of the inputs of a row so far, lane by lane. */
 typedef struct row_lanes {
-    int_vec sums;   /* of codes */
-    int_vec nans;   /* not 0: there was a NaN */
-    int_vec errors; /* of coarse codes */
-    bool coarse;
+    int_vec sums;    /* of codes */
+    int_vec squares; /* of codes, for nibbles */
+    int_vec nans;    /* not 0: there was a NaN */
+    bool nibbles;
 #if defined(PAIRS)
     row_rests rests;
 #endif
 } row_lanes;
-
-/* Integers x̂ become coarse ones. */
-INLINE int_vec round_coarsely(int_vec integers, row_lanes *row)
-{
-    int_vec coarse = (integers + COARSE_STEP / 2) >> COARSE_SHIFT;
-    coarse += (coarse > COARSE_MOST) - (coarse < -COARSE_MOST); /* true is -1 */
-    const int_vec errors = integers - coarse * COARSE_STEP;
-    row->errors += errors * errors;
-    return coarse;
-}
 
 /* The nearest integers, ties to even. Adding 1.5·2^23 rounds, and leaves the integer in the low bits. */
 INLINE int_vec nearest(vec x)
@@ -120,7 +110,7 @@ INLINE void round_lanes(int_vec *integers, const float *x, float factor, row_lan
     {
         const vec values = load(x + v * WIDTH);
         integers[v] = nearest(clamp(values * factor));
-        if (row->coarse) integers[v] = round_coarsely(integers[v], row);
+        if (row->nibbles) row->squares += integers[v] * integers[v];
         row->nans |= values != values;
     }
 }
@@ -248,7 +238,7 @@ static int32_t quantize_row(const ferry_rows_i8 *inputs, const float *x, int32_t
     return quantize_chunks(codes, stride, x, K, factor, lanes);
 #else
 #if defined(AMX)
-    const bool pieces = inputs->rows >= MIN_AMX_ROWS;
+    const bool pieces = inputs->rows >= MIN_AMX_ROWS && !inputs->nibbles;
 #else
     const bool pieces = false;
 #endif
@@ -259,11 +249,16 @@ static int32_t quantize_row(const ferry_rows_i8 *inputs, const float *x, int32_t
 #endif
 }
 
+/* What is added to 16·Σ x̂·u, so that it becomes the bound Σ x̂·q̂ + |x̂|·|q - q̂|, rounded up. */
+static int32_t nibbles_sum(const ferry_rows_i8 *inputs, int32_t sum, int32_t squares)
+{
+    return (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)squares)) - NIBBLE_OFFSET * sum;
+}
+
 void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
     const block part = block_of_row(inputs->rows, row);
-    const float factor = inputs->factors[row];
-    row_lanes lanes = {.coarse = inputs->errors != NULL};
+    row_lanes lanes = {.nibbles = inputs->nibbles};
 #if defined(PAIRS)
     lanes.rests = begin_rests(inputs, x, row, part);
 #endif
@@ -271,11 +266,7 @@ void FERRY_KERNEL(quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t
 #if defined(PAIRS)
     sum = end_rests(inputs, row, part, &lanes.rests, sum);
 #endif
-    inputs->sums[row] = sum;
-    if (lanes.coarse) {
-        inputs->errors[row] = fold(lanes.errors, add_quads);
-        inputs->factors[row] = factor / COARSE_STEP;
-    }
+    inputs->sums[row] = inputs->nibbles ? nibbles_sum(inputs, sum, fold(lanes.squares, add_quads)) : sum;
     if (fold(lanes.nans, add_quads) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
     inputs->units[row] = 1.0f / inputs->factors[row];
 }

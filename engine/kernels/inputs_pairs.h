@@ -8,11 +8,12 @@
 /* Inputs that are split together: as many groups as a mask has bits. Those of a register. */
 enum { CHUNK = 256, BYTES = 32 };
 _Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or halves, hold what is added together");
-_Static_assert(2 * EIGHTS * COARSE_MOST * 128 <= INT16_MAX, "sums of coarse inputs fit");
+_Static_assert(2 * EIGHTS * NIBBLE_MOST * 127 <= INT16_MAX, "sums of nibbles fit");
 
 /* Of a row. */
 typedef struct row_rests {
     int32_t together;      /* 1, FOURS or EIGHTS groups */
+    bool split;            /* groups of which a pair needs it */
     const int32_t *limits; /* of as many; NULL: nothing exceeds them */
     rest *list;            /* `stride` apart, and so are the offsets */
     int32_t *offsets;
@@ -145,7 +146,7 @@ INLINE chunk_marks mark_chunk(int8_t *kept, const int8_t *all, uint32_t count, u
         const uint32_t at = k / GROUP, group = first + at;
         uint32_t wholes = 0xff;
         __m256i codes = load_all(all + k);
-        if (together == 1 || limited) codes = split_groups(codes, &wholes);
+        if (row->split) codes = split_groups(codes, &wholes);
         marks.split |= (uint64_t)(wholes ^ 0xff) << at;
         if (limited)
             marks.beyond |= (uint64_t)find_beyond(codes, row->limits + group / together * 2, together == EIGHTS) << at;
@@ -204,7 +205,6 @@ static bool are_small(const float *x, int32_t K, float factor)
 /* How many groups of all rows are added together, as the first row says. */
 static int32_t choose_together(const ferry_rows_i8 *inputs, const float *x)
 {
-    if (inputs->errors != NULL) return EIGHTS;
     if (inputs->limits == NULL) return 1;
     return are_small(x, inputs->K, inputs->factors[0]) ? EIGHTS : FOURS;
 }
@@ -217,9 +217,9 @@ INLINE row_rests begin_rests(const ferry_rows_i8 *inputs, const float *x, int32_
     if (row == 0) *lists.together = choose_together(inputs, x);
     const int32_t together = *lists.together;
     return (row_rests){.together = together,
-                       .limits = together == EIGHTS && inputs->limits != NULL
-                                     ? inputs->limits + ferry_input_limits_fours(inputs->K)
-                                     : inputs->limits,
+                       .split = !inputs->nibbles,
+                       .limits =
+                           together == EIGHTS ? inputs->limits + ferry_input_limits_fours(inputs->K) : inputs->limits,
                        .list = lists.lists + at,
                        .offsets = lists.offsets + at,
                        .stride = (size_t)part.rows,

@@ -41,6 +41,7 @@
     KERNEL(isa, add_exp)                                                                                               \
     KERNEL(isa, argmax)                                                                                                \
     KERNEL(isa, add_top)                                                                                               \
+    KERNEL(isa, panel_maxima)                                                                                          \
     KERNEL(isa, activate)                                                                                              \
     KERNEL(isa, ssru)                                                                                                  \
     KERNEL(isa, add)                                                                                                   \
@@ -64,7 +65,8 @@
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, coarse)                                \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, limited, nibbles_isa, rows)            \
+    FERRY_DECLARE_KERNEL(nibbles_isa, product_nibbles)                                                                 \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
     FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)
@@ -78,6 +80,7 @@ FERRY_ISAS(FERRY_DECLARE_KERNELS)
 #define TILES_UP_TO_3(TILE, panels) TILE(1, panels) TILE(2, panels) TILE(3, panels)
 #define TILES_UP_TO_4(TILE, panels) TILES_UP_TO_3(TILE, panels) TILE(4, panels)
 #define TILES_UP_TO_6(TILE, panels) TILES_UP_TO_4(TILE, panels) TILE(5, panels) TILE(6, panels)
+#define TILES_UP_TO_8(TILE, panels) TILES_UP_TO_6(TILE, panels) TILE(7, panels) TILE(8, panels)
 #define TILES_7_TO_10(TILE, panels) TILE(7, panels) TILE(8, panels) TILE(9, panels) TILE(10, panels)
 #define TILES_11_TO_14(TILE, panels) TILE(11, panels) TILE(12, panels) TILE(13, panels) TILE(14, panels)
 #define TILES_UP_TO_14(TILE, panels)                                                                                   \

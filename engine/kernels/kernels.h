@@ -34,13 +34,12 @@ typedef enum ferry_activation {
 /* Quantized inputs of products (linear.h). The memory is the caller's. */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
-    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    float *units;   /* [rows] 1/a */
-    int32_t *sums;  /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
-    int8_t *codes;  /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
-    /* NULL, or coarse inputs: codes are c = round(x̂/8), clamped to -15 … 15, factors a/8, and these [rows] Σ (x̂ - 8c)².
-     */
-    int32_t *errors;
+    float *factors;        /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *units;          /* [rows] 1/a */
+    int32_t *sums;         /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
+    int8_t *codes;         /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
+    bool nibbles;          /* for product_nibbles instead of product_i8 */
+    float nibbles_error;   /* of its matrix */
     const int32_t *limits; /* NULL, or of the matrices (input_limits.h), for sums of 16 bits */
 } ferry_rows_i8;
 
@@ -76,19 +75,18 @@ static inline float ferry_log_of_sum(const ferry_log_sum *total)
     return (float)((double)total->largest + log(total->sum));
 }
 
-/* The `limit` largest elements added so far, in descending order, ties by ascending index. With a margin above 0, those
- * that are farther than it below the largest may be missing. */
+/* The `limit` largest elements added so far, in descending order, ties by ascending index. */
 typedef struct ferry_top {
     float *values;    /* [limit] */
     int32_t *indices; /* [limit] */
     int32_t limit, count;
-    float margin;
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa;  /* its name (cpu.h) */
-    bool fast_i8;     /* products of int8 are faster than those of floats, not only smaller */
-    bool fast_coarse; /* sums of 16 bits are faster: of coarse inputs, and of others within limits */
+    const char *isa;      /* its name (cpu.h) */
+    bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
+    bool fast_limited;    /* those of inputs within limits are faster still */
+    int32_t nibbles_rows; /* up to so many rows product_nibbles is faster than product_i8 */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -100,13 +98,22 @@ typedef struct ferry_kernels {
     float (*largest)(const float *x, size_t n);
     /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
     size_t (*inputs_size)(int32_t rows, int32_t K);
-    /* Fills in the unit, the sum and the codes of one row, and the error of a coarse one, from x [K] and the row's
-     * factor a, which a NaN in x makes a NaN. Rows come in ascending order. */
+    /* Fills in the unit, the sum and the codes of one row, from x [K] and the row's factor a, which a NaN in x makes a
+     * NaN. Rows come in ascending order. */
     void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
                        const float *scales, float multiplier, const float *bias);
+
+    /* Bounds of the same that read half as much: y[i, n] is no less than what product_i8 gives, and more by no more
+     * than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16 u - 128 = 16·min(round(q/16), 7), and in
+     * exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what follows is the same, and monotonic.
+     * nibbles [⌈N/16⌉][K/8][16][4], K a multiple of 8: byte i of an output has u of input 8 g + i in its lower bits,
+     * and that of input 8 g + 4 + i in its upper ones. nibbles_error ≥ |q[n] - q̂[n]| for all n; scales and multiplier
+     * are above 0. For at most nibbles_rows rows; NULL if that is 0. */
+    void (*product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const uint8_t *nibbles, int32_t N,
+                            const float *scales, float multiplier, const float *bias);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
@@ -134,6 +141,8 @@ typedef struct ferry_kernels {
     /* Adds x[0..n), whose indices are first, first + 1, …, all above those added before. -INFINITY is an element like
      * any other. */
     void (*add_top)(ferry_top *top, const float *x, int32_t n, int32_t first);
+    /* y[⌈n/16⌉] = the largest of every 16 elements of x [n], of which none is a NaN. */
+    void (*panel_maxima)(float *y, const float *x, size_t n);
     void (*activate)(ferry_activation activation, float *x, size_t n);
     /* One row of an SSRU (graph/transformer.h): with g = sigmoid(f), c = g·c + (1 - g)·w and y = relu(c); y may be w or
      * f. */

@@ -88,7 +88,7 @@ static ferry_status prepare(ferry_context *context, const ferry_rows *rows, cons
     const ferry_matrix *matrix = matrices[0];
     ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
-    if (matrix->codes == NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
+    if (matrix->panels != NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
     const size_t size = context->kernels->inputs_size(rows->count, matrix->K), count = (size_t)rows->count;
     bool failed = false;
     quantized->rows = rows->count;
@@ -97,9 +97,9 @@ static ferry_status prepare(ferry_context *context, const ferry_rows *rows, cons
     quantized->units = ferry_arena_take(&context->arena, count, sizeof *quantized->units, &failed);
     quantized->sums = ferry_arena_take(&context->arena, count, sizeof *quantized->sums, &failed);
     quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
-    if (matrix->coarse_inputs)
-        quantized->errors = ferry_arena_take(&context->arena, count, sizeof *quantized->errors, &failed);
-    else if (rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->fast_coarse)
+    quantized->nibbles = matrix->nibbles != NULL;
+    quantized->nibbles_error = matrix->nibbles_error;
+    if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->fast_limited)
         quantized->limits = find_limits(context, matrices, matrix_count, rows->count, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
     quantize(context->kernels, quantized, rows, matrix);
@@ -114,6 +114,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
 
 static size_t weights_size(const ferry_matrix *matrix)
 {
+    if (matrix->nibbles != NULL) return ferry_nibbles_size(matrix->N, matrix->K);
     return matrix->codes != NULL ? ferry_codes_size(matrix->N, matrix->K)
                                  : ferry_panels_count(matrix->N, matrix->K) * sizeof *matrix->panels;
 }
@@ -136,7 +137,10 @@ static void multiply_columns(const products *p, int32_t m, int32_t first, int32_
     const ferry_matrix columns = ferry_matrix_columns(p->matrices[m], first, count);
     float *y = p->y[m] + first;
     const size_t ldy = (size_t)p->matrices[m]->N;
-    if (columns.codes != NULL)
+    if (columns.nibbles != NULL)
+        p->context->kernels->product_nibbles(y, ldy, &inputs->quantized, columns.nibbles, count, columns.scales,
+                                             columns.multiplier, columns.bias);
+    else if (columns.codes != NULL)
         p->context->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales,
                                         columns.multiplier, columns.bias);
     else
@@ -174,8 +178,8 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
     for (int32_t m = 0; m < p->count; m++) {
         const ferry_matrix *matrix = p->matrices[m];
         const int64_t work = (int64_t)p->inputs->rows * matrix->K * matrix->N;
-        *(matrix->codes != NULL ? &context->work.int8_products : &context->work.float_products) += work;
-        cost += matrix->codes != NULL ? work : 4 * work;
+        *(matrix->panels == NULL ? &context->work.int8_products : &context->work.float_products) += work;
+        cost += matrix->panels == NULL ? work : 4 * work;
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
@@ -206,8 +210,7 @@ ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *ro
 /* Whether inputs that are ready for one matrix are ready for the other. */
 static bool same_inputs(const ferry_matrix *a, const ferry_matrix *b)
 {
-    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier &&
-           a->coarse_inputs == b->coarse_inputs;
+    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier;
 }
 
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
@@ -228,19 +231,21 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 
 /* ---- rows of a matrix ---- */
 
-/* A panel of either kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: four codes,
- * or a float. */
+/* A panel of any kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: four codes,
+ * eight nibbles, or a float. */
 enum { LINE_BYTES = 64, CELL_BYTES = LINE_BYTES / FERRY_LANES };
 
 static size_t panel_bytes(const ferry_matrix *matrix)
 {
-    return LINE_BYTES * (size_t)(matrix->codes != NULL ? (matrix->K + 3) / 4 : matrix->K);
+    const int32_t together = matrix->nibbles != NULL ? 8 : matrix->codes != NULL ? 4 : 1;
+    return LINE_BYTES * (size_t)((matrix->K + together - 1) / together);
 }
 
 /* Where row n has its bytes in the first line of its panel. */
 static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
 {
-    const void *panels = matrix->codes != NULL ? (const void *)matrix->codes : (const void *)matrix->panels;
+    const void *codes = matrix->nibbles != NULL ? (const void *)matrix->nibbles : (const void *)matrix->codes;
+    const void *panels = codes != NULL ? codes : matrix->panels;
     return (const unsigned char *)panels + (size_t)(n / FERRY_LANES) * panel_bytes(matrix) +
            n % FERRY_LANES * CELL_BYTES;
 }
@@ -259,7 +264,9 @@ void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 /* The matrix with other weights of its kind. */
 static void set_panels(ferry_matrix *matrix, const void *panels)
 {
-    if (matrix->codes != NULL)
+    if (matrix->nibbles != NULL)
+        matrix->nibbles = panels;
+    else if (matrix->codes != NULL)
         matrix->codes = panels;
     else
         matrix->panels = panels;
@@ -320,6 +327,50 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
 size_t ferry_codes_size(int32_t N, int32_t K)
 {
     return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, 4);
+}
+
+size_t ferry_nibbles_size(int32_t N, int32_t K)
+{
+    return ferry_codes_size(N, K) / 2;
+}
+
+/* 16 u of a line, in unsigned bytes. */
+static void round_line(const int8_t *codes, uint8_t *rounded)
+{
+    for (size_t i = 0; i < LINE_BYTES; i++) {
+        const uint8_t q = (uint8_t)(codes[i] + 128), most = q < 247 ? q : 247;
+        rounded[i] = (uint8_t)(most + 8) & 0xf0;
+    }
+}
+
+/* Of a line: errors += (q - q̂)², at most 15²; marks |= q. */
+static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
+{
+    for (size_t i = 0; i < LINE_BYTES; i++) {
+        const int16_t error = (int8_t)(uint8_t)(codes[i] + 128 - rounded[i]);
+        errors[i] = (uint16_t)(errors[i] + error * error);
+        marks[i] |= (uint8_t)codes[i];
+    }
+}
+
+void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *of)
+{
+    enum { SUMMED = 128 }; /* lines, whose sums of errors fit in 16 bits */
+    uint8_t first[LINE_BYTES], second[LINE_BYTES], marks[LINE_BYTES] = {0};
+    memset(of, 0, sizeof *of);
+    for (int32_t k = 0; k < K;) {
+        uint16_t errors[LINE_BYTES] = {0};
+        const int32_t end = K - k < 8 * SUMMED ? K : k + 8 * SUMMED;
+        for (; k < end; k += 8, codes += 2 * LINE_BYTES, nibbles += LINE_BYTES) {
+            round_line(codes, first);
+            round_line(codes + LINE_BYTES, second);
+            measure_line(codes, first, errors, marks);
+            measure_line(codes + LINE_BYTES, second, errors, marks);
+            for (size_t i = 0; i < LINE_BYTES; i++) nibbles[i] = (uint8_t)(first[i] >> 4 | second[i]);
+        }
+        for (size_t i = 0; i < LINE_BYTES; i++) of->squares[i / CELL_BYTES] += errors[i];
+    }
+    for (size_t i = 0; i < LINE_BYTES; i++) of->any[i / CELL_BYTES] |= marks[i] != 0;
 }
 
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)

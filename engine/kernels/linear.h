@@ -25,16 +25,18 @@
 /* The most int8 products whose sum an int32 can hold. */
 enum { FERRY_CODES_MAX_K = 1 << 16 };
 
-/* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels` and `codes` is not NULL. */
+/* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels`, `codes` and `nibbles` is not
+ * NULL; what is said of codes holds for nibbles. */
 typedef struct ferry_matrix {
-    int32_t N;                  /* outputs */
-    int32_t K;                  /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    const float *panels;        /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;        /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
+    int32_t N;              /* outputs */
+    int32_t K;              /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    const float *panels;    /* W, [⌈N/16⌉][K][16] */
+    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
+    const uint8_t *nibbles; /* of such codes: products are bounds (kernels.h); 64-byte aligned */
+    float nibbles_error;
     const float *scales;        /* codes: [N], or NULL for one multiplier */
     float multiplier;           /* codes without scales */
     float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
-    bool coarse_inputs;         /* codes: inputs are coarse (kernels.h): y stands for about the same, faster */
     const float *bias;          /* [N], or NULL */
     ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
 } ferry_matrix;
@@ -108,6 +110,15 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
  * of FERRY_LANES. They compute the same bytes. */
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count);
 
+/* Of the rows of a panel: Σ (q - q̂)² (kernels.h), and whether there is a code that is not 0. */
+typedef struct ferry_nibbles_error {
+    int32_t squares[FERRY_LANES];
+    bool any[FERRY_LANES];
+} ferry_nibbles_error;
+/* Nibbles [K/8][16][4] of a panel of codes. */
+void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *error);
+/* Bytes of those of a matrix [N, K]. */
+size_t ferry_nibbles_size(int32_t N, int32_t K);
 /* Bytes of the codes of an int8 matrix [N, K]. */
 size_t ferry_codes_size(int32_t N, int32_t K);
 /* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; missing rows become zeros. */

@@ -13,8 +13,10 @@
 #define OFFSET 0
 #if defined(MATRIX_PRODUCTS)
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_7_TO_10(TILE, 1) TILE(11, 1) TILE(12, 1) TILE(1, 2)
+#define NIBBLES_TILES(TILE) TILE(1, 1) TILE(1, 2)
 #elif defined(DOT_PRODUCTS)
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
+#define NIBBLES_TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(1, 2) TILE(2, 2)
 #else
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
 #endif
@@ -39,13 +41,21 @@ INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
     }
 }
 
+INLINE int8x16_t load_weights(const int8_t *w, kind what)
+{
+    const uint8x16_t line = vld1q_u8((const uint8_t *)w);
+    if (what == CODES) return vreinterpretq_s8_u8(line);
+    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MOST))
+                                                     : vshrq_n_u8(line, NIBBLE_SHIFT));
+}
+
 /* acc[r, v] += the products of one group of inputs: a lane of row[r]. Panels are panel_size apart. */
-INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w,
+INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w, kind what,
                      size_t panel_size)
 {
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
-        const int8x16_t column = vld1q_s8(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP);
+        const int8x16_t column = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
         UNROLL for (int r = 0; r < rows; r++)
         {
             sum_vec *sum = &acc[r * panels * PARTS + v];
@@ -72,7 +82,7 @@ INLINE void accumulate_lanes(sum_vec *acc, int rows, int panels, int chains, con
         UNROLL for (int lane = 0; lane < LANES; lane++, w += PANEL_GROUP)
         {
             UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
-            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, panel_size);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, CODES, panel_size);
             next.at += next.step;
         }
     }
@@ -80,13 +90,36 @@ INLINE void accumulate_lanes(sum_vec *acc, int rows, int panels, int chains, con
         load_rows(row, rows, x);
         UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += PANEL_GROUP)
         {
-            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, panel_size);
+            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, CODES, panel_size);
         }
     }
-    UNROLL for (int c = 1; c < chains; c++)
-    {
-        UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
+    add_chains(acc, size, chains);
+}
+
+/* The same with nibbles, Σ x̂·u over all lines. */
+INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                               size_t lines, ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = lines * PANEL_GROUP;
+    int8x16_t row[TILE_ROWS];
+    size_t left = lines;
+    for (; left >= LANES / NIBBLE_GROUPS; left -= LANES / NIBBLE_GROUPS, x += rows * LANES * GROUP) {
+        load_rows(row, rows, x);
+        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += PANEL_GROUP)
+        {
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, FIRST_NIBBLES, panel_size);
+            add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, SECOND_NIBBLES, panel_size);
+            next.at += next.step;
+        }
     }
+    if (left > 0) {
+        load_rows(row, rows, x);
+        add_lane(acc, rows, panels, row, 0, w, FIRST_NIBBLES, panel_size);
+        add_lane(acc, rows, panels, row, 1, w, SECOND_NIBBLES, panel_size);
+    }
+    add_chains(acc, size, chains);
 }
 #endif
 

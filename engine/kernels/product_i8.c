@@ -29,6 +29,20 @@ typedef struct ahead {
     bool nearest;
 } ahead;
 
+/* What of a line of weights: codes, or nibbles of its first or second group. */
+typedef enum kind { CODES, FIRST_NIBBLES, SECOND_NIBBLES } kind;
+
+#if !defined(FERRY_NEON) || defined(DOT_PRODUCTS)
+/* The first of the chains [size] becomes the sum of all. */
+INLINE void add_chains(sum_vec *acc, int size, int chains)
+{
+    UNROLL for (int c = 1; c < chains; c++)
+    {
+        UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
+    }
+}
+#endif
+
 #if defined(FERRY_NEON)
 #include "product_arm.h" /* the sums of a tile */
 #else
@@ -49,9 +63,12 @@ INLINE inputs load_inputs(const int8_t *x)
     return _mm512_set1_epi32(four_bytes(x));
 }
 
-INLINE weights load_weights(const int8_t *w)
+INLINE weights load_weights(const int8_t *w, kind what)
 {
-    return _mm512_xor_si512(_mm512_load_si512(w), _mm512_set1_epi8(-128));
+    const __m512i line = _mm512_load_si512(w);
+    if (what == CODES) return _mm512_xor_si512(line, _mm512_set1_epi8(-128));
+    return _mm512_and_si512(what == FIRST_NIBBLES ? line : _mm512_srli_epi16(line, NIBBLE_SHIFT),
+                            _mm512_set1_epi8(NIBBLE_MOST));
 }
 #else
 typedef __m256i inputs;
@@ -62,14 +79,18 @@ INLINE inputs load_inputs(const int8_t *x)
     return _mm256_set1_epi32(four_bytes(x));
 }
 
-INLINE weights load_weights(const int8_t *w)
+INLINE weights load_weights(const int8_t *w, kind what)
 {
-    return _mm256_xor_si256(_mm256_load_si256((const __m256i *)w), _mm256_set1_epi8(-128));
+    const __m256i line = _mm256_load_si256((const __m256i *)(const void *)w);
+    if (what == CODES) return _mm256_xor_si256(line, _mm256_set1_epi8(-128));
+    return _mm256_and_si256(what == FIRST_NIBBLES ? line : _mm256_srli_epi16(line, NIBBLE_SHIFT),
+                            _mm256_set1_epi8(NIBBLE_MOST));
 }
 #endif
 
 #if defined(__AVX512VNNI__)
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define NIBBLES_TILES(TILE) TILES_UP_TO_8(TILE, 1) TILES_UP_TO_8(TILE, 2) TILES_UP_TO_6(TILE, 4)
 #define CHAINS(rows, panels)                                                                                           \
     ((rows) * (panels) > 9 ? 1 : (rows) * (panels) > 4 ? 2 : (rows) * (panels) > 2 ? 4 : 8 / ((rows) * (panels)))
 
@@ -79,6 +100,7 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 }
 #elif defined(__AVXVNNI__)
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1)
+#define NIBBLES_TILES TILES
 #define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
 
 INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
@@ -91,6 +113,7 @@ typedef int16_t pair_sums __attribute__((vector_size(4 * WIDTH), may_alias));
 
 #if WIDTH == 16
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1)
+#define NIBBLES_TILES TILES
 
 INLINE pair_sums multiply_pairs(weights w, inputs x)
 {
@@ -103,6 +126,7 @@ INLINE sum_vec add_pairs(pair_sums pairs)
 }
 #else
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define NIBBLES_TILES TILES
 
 INLINE pair_sums multiply_pairs(weights w, inputs x)
 {
@@ -143,8 +167,9 @@ INLINE inputs load_inputs(const int8_t *x)
     return split((halves)((int_vec){0} + four_bytes(x)));
 }
 
-INLINE weights load_weights(const int8_t *w)
+INLINE weights load_weights(const int8_t *w, kind what)
 {
+    (void)what; /* codes */
     return split(*(const halves *)w);
 }
 
@@ -158,12 +183,12 @@ INLINE sum_vec multiply_add(sum_vec acc, weights w, inputs x)
 /* ---- the sums of a tile ---- */
 
 /* acc[r, v] += the products of one group of inputs; panels are panel_size apart. */
-INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, size_t panel_size)
+INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, kind what, size_t panel_size)
 {
     weights columns[MAX_PANELS * PARTS];
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
-        columns[v] = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP);
+        columns[v] = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
     }
     UNROLL for (int r = 0; r < rows; r++)
     {
@@ -173,6 +198,18 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
             acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row);
         }
     }
+}
+
+INLINE void prefetch_lines(const ahead *next, int panels)
+{
+    /* Over more than two panels the hardware's own prefetching keeps up. */
+    if (panels <= 2) UNROLL for (int p = 0; p < panels; p++)
+        {
+            if (next->nearest)
+                __builtin_prefetch(next->at + p * PANEL_GROUP, 0, 3);
+            else
+                __builtin_prefetch(next->at + p * PANEL_GROUP, 0, 2);
+        }
 }
 
 /* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
@@ -185,29 +222,19 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
     for (; left >= together; left -= together) {
         UNROLL for (int c = 0; c < chains; c++)
         {
-            /* Over more than two panels the hardware's own prefetching keeps up. */
-            if (panels <= 2 && (left & next.skip) == 0) UNROLL for (int p = 0; p < panels; p++)
-                {
-                    if (next.nearest)
-                        __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 3);
-                    else
-                        __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
-                }
-            add_step(acc + c * size, rows, panels, x, w, panel_size);
+            if ((left & next.skip) == 0) prefetch_lines(&next, panels);
+            add_step(acc + c * size, rows, panels, x, w, CODES, panel_size);
             next.at += next.step;
             x += rows * GROUP;
             w += PANEL_GROUP;
         }
     }
     for (; left > 0; left--) {
-        add_step(acc, rows, panels, x, w, panel_size);
+        add_step(acc, rows, panels, x, w, CODES, panel_size);
         x += rows * GROUP;
         w += PANEL_GROUP;
     }
-    UNROLL for (int c = 1; c < chains; c++)
-    {
-        UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
-    }
+    add_chains(acc, size, chains);
 }
 #endif
 
@@ -225,7 +252,7 @@ INLINE void add_rests(sum_vec *acc, int rows, rests lists, const int8_t *w)
             const inputs row = load_inputs((const int8_t *)&at[r].inputs);
             UNROLL for (int v = 0; v < PARTS; v++)
             {
-                const weights columns = load_weights(w + at[r].at + v * WIDTH * GROUP);
+                const weights columns = load_weights(w + at[r].at + v * WIDTH * GROUP, CODES);
                 acc[r * PARTS + v] = multiply_add(acc[r * PARTS + v], columns, row);
             }
         }
@@ -243,10 +270,10 @@ INLINE void start_sums(pair_sums *sums, int rows, const int32_t *offsets)
 }
 
 /* get the products of one group, two instructions for 64 multiplications (32 on AVX2), */
-INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *w)
+INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, kind what)
 {
     weights columns[PARTS];
-    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP);
+    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, what);
     UNROLL for (int r = 0; r < rows; r++)
     {
         const inputs row = load_inputs(x + r * GROUP);
@@ -278,14 +305,70 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
             UNROLL for (size_t g = 0; g < together; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
         next.at += together * next.step;
         start_sums(sums, rows, offsets);
-        UNROLL for (size_t g = 0; g < together; g++, x += rows * GROUP, w += PANEL_GROUP) add_group(sums, rows, x, w);
+        UNROLL for (size_t g = 0; g < together; g++, x += rows * GROUP, w += PANEL_GROUP)
+            add_group(sums, rows, x, w, CODES);
         widen_sums(acc, rows, sums);
     }
     if (left == 0) return;
     start_sums(sums, rows, offsets);
-    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_group(sums, rows, x, w);
+    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_group(sums, rows, x, w, CODES);
     widen_sums(acc, rows, sums);
 }
+#endif
+
+#if defined(NIBBLES)
+/* ---- nibbles ---- */
+
+#if defined(PAIRS)
+/* Sums in 16 bits get the products of the two groups of a line. */
+INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w)
+{
+    add_group(sums, rows, x, w, FIRST_NIBBLES);
+    add_group(sums, rows, x + rows * GROUP, w, SECOND_NIBBLES);
+}
+
+/* acc [rows, PARTS] += Σ x̂·u over all lines, four of which are added in 16 bits. */
+INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                               size_t lines, ahead next)
+{
+    enum { TOGETHER = EIGHTS / NIBBLE_GROUPS };
+    const size_t step = (size_t)(NIBBLE_GROUPS * rows * GROUP);
+    pair_sums sums[TILE_ROWS * PARTS];
+    size_t left = lines;
+    (void)panels;
+    (void)chains;
+    for (; left >= TOGETHER; left -= TOGETHER) {
+        if (next.skip >= 3)
+            __builtin_prefetch(next.at, 0, 3);
+        else
+            UNROLL for (size_t i = 0; i < TOGETHER; i++) __builtin_prefetch(next.at + i * next.step, 0, 3);
+        next.at += TOGETHER * next.step;
+        UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (pair_sums){0};
+        UNROLL for (size_t i = 0; i < TOGETHER; i++, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w);
+        widen_sums(acc, rows, sums);
+    }
+    if (left == 0) return;
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (pair_sums){0};
+    for (; left > 0; left--, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w);
+    widen_sums(acc, rows, sums);
+}
+#elif !defined(FERRY_NEON)
+/* acc [rows, panels·PARTS] += Σ x̂·u over all lines, in `chains` chains side by side that are added at the end. */
+INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                               size_t lines, ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = lines * PANEL_GROUP;
+    const int last = chains > 1 ? size : 0; /* the chain of second groups */
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += PANEL_GROUP) {
+        if ((left & next.skip) == 0) prefetch_lines(&next, panels);
+        next.at += next.step;
+        add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
+        add_step(acc + last, rows, panels, x + rows * GROUP, w, SECOND_NIBBLES, panel_size);
+    }
+    add_chains(acc, size, chains > 1 ? 2 : 1);
+}
+#endif
 #endif
 
 /* Most tiles are complete, and have scales and a bias: the same as finish_tile, without a way through memory. */
@@ -311,11 +394,22 @@ INLINE void finish_in_registers(const product *job, int32_t row, int32_t panel, 
     }
 }
 
+INLINE void end_tile(const product *job, int32_t row, int32_t panel, const sum_vec *acc, int rows, int panels)
+{
+    sum_vec sums[MAX_SUMS];
+    if (ends_in_registers(job, panel, panels)) {
+        finish_in_registers(job, row, panel, acc, rows, panels);
+        return;
+    }
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
+    finish_tile(job, row, panel, sums, rows, panels);
+}
+
 /* `together`: the number of groups that are added in 16 bits; panels and chains are 1 if it is not. */
 INLINE void product_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
                          int chains, int together)
 {
-    sum_vec acc[MAX_SUMS], sums[MAX_SUMS];
+    sum_vec acc[MAX_SUMS];
     const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K);
     const int8_t *w = job->codes + (size_t)panel * job->panel_size;
     UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
@@ -329,13 +423,25 @@ INLINE void product_tile(const product *job, int32_t row, int32_t panel, const a
     if (together > 1) accumulate_together(acc, rows, (size_t)together, x, lists.offsets, w, job->groups, *next);
     add_rests(acc, rows, lists, w);
 #endif
-    if (ends_in_registers(job, panel, panels)) {
-        finish_in_registers(job, row, panel, acc, rows, panels);
-        return;
-    }
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
-    finish_tile(job, row, panel, sums, rows, panels);
+    end_tile(job, row, panel, acc, rows, panels);
 }
+
+#if defined(NIBBLES)
+INLINE void nibbles_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
+                         int chains)
+{
+    sum_vec acc[MAX_SUMS];
+    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K);
+    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
+    UNROLL for (int v = 0; v < chains * rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+    accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / PANEL_GROUP, *next);
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
+    {
+        acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)job->x->sums[row + v / (panels * PARTS)];
+    }
+    end_tile(job, row, panel, acc, rows, panels);
+}
+#endif
 
 typedef void tile_function(const product *job, int32_t row, int32_t panel, const ahead *next);
 
@@ -368,6 +474,18 @@ TILES(DEFINE_EIGHTS_TILE)
 #define EIGHTS_ENTRY(rows, panels) [rows][panels] = eights_tile_##rows,
 static tile_table fours_tiles = {TILES(FOURS_ENTRY)};
 static tile_table eights_tiles = {TILES(EIGHTS_ENTRY)};
+#endif
+
+#if defined(NIBBLES)
+#define DEFINE_NIBBLES_TILE(rows, panels)                                                                              \
+    static void nibbles_tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)      \
+    {                                                                                                                  \
+        nibbles_tile(job, row, panel, next, rows, panels, CHAINS(rows, panels));                                       \
+    }
+NIBBLES_TILES(DEFINE_NIBBLES_TILE)
+
+#define NIBBLES_ENTRY(rows, panels) [rows][panels] = nibbles_tile_##rows##x##panels,
+static tile_table nibbles_tiles = {NIBBLES_TILES(NIBBLES_ENTRY)};
 #endif
 
 /* The tiles for inputs. */
@@ -411,13 +529,28 @@ static void product_blocks(const product *job, const partition *parts, tile_tabl
     }
 }
 
+static void product_all(const product *job, tile_table *table)
+{
+    const partition parts = part_rows(job->x->rows);
+    const int32_t together = 1 + (int32_t)(NEAR_BYTES / (job->groups * GROUP * TILE_ROWS));
+    for (int32_t first = 0; first < parts.count; first += together)
+        product_blocks(job, &parts, table, first, parts.count - first < together ? parts.count : first + together);
+}
+
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
                               const float *scales, float multiplier, const float *bias)
 {
     const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
-    tile_table *const table = find_tiles(x);
-    const partition parts = part_rows(x->rows);
-    int32_t together = 1 + (int32_t)(NEAR_BYTES / (job.groups * GROUP * TILE_ROWS));
-    for (int32_t first = 0; first < parts.count; first += together)
-        product_blocks(&job, &parts, table, first, parts.count - first < together ? parts.count : first + together);
+    product_all(&job, find_tiles(x));
 }
+
+#if defined(NIBBLES)
+void FERRY_KERNEL(product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *x, const uint8_t *nibbles, int32_t N,
+                                   const float *scales, float multiplier, const float *bias)
+{
+    product job = new_product(y, ldy, x, (const int8_t *)nibbles, N, scales, multiplier, bias);
+    job.panel_size /= NIBBLE_GROUPS;
+    job.codes_size /= NIBBLE_GROUPS;
+    product_all(&job, &nibbles_tiles);
+}
+#endif

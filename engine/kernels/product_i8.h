@@ -23,6 +23,9 @@ typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* 
 #if defined(FERRY_NEON) && defined(__ARM_FEATURE_DOTPROD)
 #define DOT_PRODUCTS
 #endif
+#if (WIDTH > 4 && !defined(AMX)) || defined(DOT_PRODUCTS)
+#define NIBBLES
+#endif
 #if defined(DOT_PRODUCTS) && defined(__ARM_FEATURE_MATMUL_INT8)
 #define MATRIX_PRODUCTS
 #endif
@@ -67,11 +70,6 @@ INLINE int32_t four_bytes(const int8_t *x)
 #endif
 #define AMX_INPUTS 64  /* of a tile */
 #define MIN_AMX_ROWS 4 /* fewer leave too much of a tile empty */
-
-/* Coarse inputs (kernels.h). */
-#define COARSE_SHIFT 3
-#define COARSE_STEP (1 << COARSE_SHIFT)
-#define COARSE_MOST 15
 
 /* How rows are parted into blocks: steps of ROW_STEP rows in each block, and one more in the first `larger` ones. */
 typedef struct partition {
@@ -124,7 +122,7 @@ INLINE size_t blocks_size(int32_t rows, int32_t K)
  * Where the matrices' limits are known (input_limits.h), the sums of FOURS groups are added in 16 bits before they are
  * widened, those of EIGHTS where inputs are small. They may wrap on the way: what counts is Σ q·x̂, without the 128,
  * which fits. So they start at an offset, -128·Σ x̂ modulo 2^16. Of groups that would exceed a limit together, some
- * stand in the list as a whole. Coarse inputs (kernels.h) exceed none. */
+ * stand in the list as a whole. Inputs of nibbles (below) are neither split nor limited. */
 #define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
 #define EIGHTS 8
@@ -174,13 +172,19 @@ INLINE rests rests_of(const ferry_rows_i8 *x, int32_t first)
 
 /* ---- product ---- */
 
+/* Nibbles u stand for q̂ = 16 u - NIBBLE_OFFSET (kernels.h). */
+#define NIBBLE_SHIFT 4
+#define NIBBLE_OFFSET 128
+#define NIBBLE_MOST 15
+#define NIBBLE_GROUPS 2 /* of a line */
+
 typedef struct product {
     float *y; /* [rows, N] */
     size_t ldy, N;
     const ferry_rows_i8 *x;
     const int8_t *codes;
     size_t groups;       /* ⌈K/4⌉ */
-    size_t panel_size;   /* bytes from panel to panel */
+    size_t panel_size;   /* bytes from panel to panel: a line for each group, or for two groups of nibbles */
     size_t codes_size;   /* bytes of all panels */
     const float *scales; /* [N], or NULL for the multiplier */
     float multiplier;

@@ -486,34 +486,50 @@ static void insert(ferry_top *top, float value, int32_t index)
     top->indices[at] = index;
 }
 
-/* What an element of x[0..n) has to be above: of a list that is full, the last one; with a margin, what is farther
- * below the largest. */
-static float least_wanted(const ferry_top *top, const float *x, size_t n)
-{
-    const float last = top->count == top->limit ? top->values[top->limit - 1] : -INFINITY;
-    if (!(top->margin > 0)) return last;
-    float most = largest(x, n);
-    if (top->count > 0 && top->values[0] > most) most = top->values[0];
-    const float near = most - top->margin;
-    return most < INFINITY && near > last ? near : last;
-}
-
 void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t first)
 {
     int32_t i = 0;
     if (top->limit < 1) return;
-    for (; !(top->margin > 0) && top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
-    float least = least_wanted(top, x, (size_t)n);
+    for (; top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
+    float least = top->values[top->limit - 1];
     for (; i < n; i += FERRY_LANES) {
         lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
         bits larger = {0};
         EACH_PART larger |= (bits)(candidates.part[p] > least);
         if (!any(larger)) continue;
-        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++) {
-            if (!(x[l] > least)) continue;
-            insert(top, x[l], first + l);
-            if (top->count == top->limit && top->values[top->limit - 1] > least) least = top->values[top->limit - 1];
+        for (int32_t l = i; l < n && l < i + FERRY_LANES; l++)
+            if (x[l] > least) {
+                insert(top, x[l], first + l);
+                least = top->values[top->limit - 1];
+            }
+    }
+}
+
+/* The larger ones of neighbors: those of a, then those of b. */
+INLINE quad larger_neighbors(quad a, quad b)
+{
+#if defined(__SSE2__)
+    return _mm_max_ps(_mm_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)), _mm_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+#elif defined(FERRY_NEON)
+    return vpmaxq_f32(a, b);
+#else
+    return LARGER_QUAD(((quad){a[0], a[2], b[0], b[2]}), ((quad){a[1], a[3], b[1], b[3]}));
+#endif
+}
+
+void FERRY_KERNEL(panel_maxima)(float *y, const float *x, size_t n)
+{
+    enum { TOGETHER = 4, STEP = TOGETHER * FERRY_LANES };
+    for (size_t i = 0; i < n; i += STEP, y += TOGETHER) {
+        quad four[TOGETHER];
+        UNROLL for (int p = 0; p < TOGETHER; p++)
+        {
+            const size_t at = i + (size_t)p * FERRY_LANES;
+            four[p] = largest_four(lanes_load(at < n ? x + at : x, at < n ? n - at : 0, -INFINITY));
         }
+        const quad all = larger_neighbors(larger_neighbors(four[0], four[1]), larger_neighbors(four[2], four[3]));
+        const size_t left = (n - i + FERRY_LANES - 1) / FERRY_LANES;
+        memcpy(y, &all, (left < TOGETHER ? left : TOGETHER) * sizeof *y);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "output_columns.h"
 
+#include <math.h>
+
 #include "shortlist.h"
 
 /* Logits that exist at the same time where searches take them in parts, and columns: they stay in the cache near the
@@ -17,7 +19,8 @@ typedef struct group {
     bool screened;              /* their logits are computed coarsely first */
     const ferry_matrix *matrix; /* what they are computed with */
     ferry_inputs inputs;
-    double *bounds; /* [rows] of screened ones (screen.h) */
+    double *bounds; /* of screened ones: [rows] (screen.h) */
+    float *maxima;  /* and [rows, ⌈N/16⌉] */
 } group;
 
 /* ---- sentences ---- */
@@ -56,14 +59,21 @@ static bool can_join(const ferry_output_columns *columns, const group *g, int32_
            can_be_screened(columns, other) == g->screened && (parts || g->rows + other->rows <= WHOLE_ROWS);
 }
 
+/* The most rows for which coarse products are faster. */
+static int32_t most_screened(const ferry_output_columns *columns)
+{
+    return columns->screen->coarse.nibbles != NULL ? columns->state->context.kernels->nibbles_rows : INT32_MAX;
+}
+
 /* The group that begins with sentence `first`, whose first row is `row`. */
 static group find_group(const ferry_output_columns *columns, int32_t first, int32_t row)
 {
     const ferry_output_sentence *sentence = &columns->sentences[first];
     group g = {.first = first, .last = first + 1, .row = row, .rows = sentence->rows};
     g.screened = can_be_screened(columns, sentence);
-    g.matrix = g.screened ? &columns->screen->coarse : &sentence->matrix;
     while (g.last < columns->count && can_join(columns, &g, g.last)) g.rows += columns->sentences[g.last++].rows;
+    if (g.screened && g.rows > most_screened(columns)) g.screened = false;
+    g.matrix = g.screened ? &columns->screen->coarse : &sentence->matrix;
     return g;
 }
 
@@ -92,25 +102,36 @@ static void step(ferry_output_columns *columns, ferry_output_sentence *sentence,
     columns->rows += sentence->rows;
 }
 
+static void mask(void *user, const ferry_logits *part)
+{
+    ferry_search_mask(user, part);
+}
+
+static size_t count_panels(const group *g)
+{
+    return ((size_t)g->matrix->N + FERRY_LANES - 1) / FERRY_LANES;
+}
+
 /* The step of screened sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
- * all of them where the coarse ones do not tell which. */
+ * all of them where no bound is known. */
 static ferry_status step_screened(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
-                                  const ferry_top *top, ferry_error *error)
+                                  ferry_error *error)
 {
     ferry_output_sentence *sentence = &columns->sentences[i];
+    const size_t at = (size_t)(row - g->row);
     const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
+    const ferry_screen_rules rules = {mask, sentence->search};
     ferry_profile *profile = &columns->state->profile;
     int32_t column;
     float logit;
-    bool told;
-    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, g->bounds[row - g->row], top, &told,
-                                   &column, &logit, error));
-    ferry_profile_leave(profile, around);
-    if (!told) {
+    if (!(g->bounds[at] < INFINITY)) {
         group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
         return run_group(columns, &exact, error);
     }
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
+    FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, g->bounds[at],
+                                   g->maxima + at * count_panels(g), &rules, &column, &logit, error));
+    ferry_profile_leave(profile, around);
     const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
     step(columns, sentence, &only, row);
     return FERRY_OK;
@@ -128,9 +149,9 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
         const int32_t rows = sentence->rows;
         logits.ids = sentence->words;
         if (g->screened) {
-            const ferry_top *top =
-                ferry_search_screen(sentence->search, kernels, &logits, ferry_screen_margin(g->bounds[row - g->row]));
-            if (last) FERRY_TRY(step_screened(columns, g, i, row, top, error));
+            float *maxima = g->maxima + (size_t)(row - g->row) * count_panels(g);
+            kernels->panel_maxima(maxima + part->first / FERRY_LANES, logits.values, (size_t)part->count);
+            if (last) FERRY_TRY(step_screened(columns, g, i, row, error));
         } else if (last) {
             step(columns, sentence, &logits, row);
         } else {
@@ -144,11 +165,13 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
 
 /* ---- the layer ---- */
 
-static ferry_status find_bounds(ferry_output_columns *columns, group *g, const float *x, ferry_error *error)
+static ferry_status begin_screens(ferry_output_columns *columns, group *g, const float *x, ferry_error *error)
 {
-    const size_t rows = (size_t)g->rows, K = (size_t)g->matrix->K;
-    g->bounds = ferry_arena_alloc(&columns->state->context.arena, rows, sizeof *g->bounds);
-    if (g->bounds == NULL) return ferry_fail_memory(error, "bounds", rows * sizeof *g->bounds);
+    const size_t rows = (size_t)g->rows, K = (size_t)g->matrix->K, panels = count_panels(g);
+    bool failed = false;
+    g->bounds = ferry_arena_take(&columns->state->context.arena, rows, sizeof *g->bounds, &failed);
+    g->maxima = ferry_arena_take(&columns->state->context.arena, rows * panels, sizeof *g->maxima, &failed);
+    if (failed) return ferry_fail_memory(error, "bounds of logits", rows * panels * sizeof *g->maxima);
     for (size_t row = 0; row < rows; row++)
         g->bounds[row] = ferry_screen_bound(columns->screen, x + row * K, &g->inputs.quantized, (int32_t)row);
     return FERRY_OK;
@@ -169,7 +192,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
     int32_t *order = width == N ? ferry_arena_take(&context->arena, (size_t)N, sizeof *order, &failed) : NULL;
     if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
     FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
-    if (g->screened) FERRY_TRY(find_bounds(columns, g, rows.x, error));
+    if (g->screened) FERRY_TRY(begin_screens(columns, g, rows.x, error));
     for (int32_t first = 0; first < N; first += width) {
         const int32_t count = N - first < width ? N - first : width;
         const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);
@@ -202,7 +225,7 @@ ferry_status ferry_output_screen(ferry_state *state, const ferry_options *option
     const ferry_matrix *matrix = &state->model->output;
     const bool shared = shortlist == NULL || !options->shortlist;
     const ferry_kernels *kernels = state->context.kernels;
-    const bool faster = matrix->codes != NULL ? kernels->fast_coarse : kernels->fast_i8;
+    const bool faster = matrix->codes != NULL ? kernels->nibbles_rows > 0 && matrix->K % 8 == 0 : kernels->fast_i8;
     *screen = (ferry_screen){0};
     if (tokens < SCREEN_TOKENS || !shared || !faster || matrix->K > FERRY_CODES_MAX_K ||
         !ferry_search_needs_largest_only(options))

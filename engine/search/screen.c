@@ -1,5 +1,6 @@
 #include "screen.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,21 +49,92 @@ static size_t count_panels(const ferry_matrix *matrix)
     return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
 
-/* Panel p of W into codes [⌈K/4⌉][16][4] and scales [16]; between some of them, it can be stopped. */
-static ferry_status quantize_panel(ferry_screen *screen, const ferry_context *context, size_t p, int8_t *codes,
-                                   float *scales, ferry_error *error)
+/* A panel of Ŵ: [⌈K/4⌉][16][4] codes and 16 scales, or nibbles. */
+typedef struct coarse_panel {
+    void *weights;
+    float *scales;
+} coarse_panel;
+
+static size_t coarse_size(const ferry_matrix *exact, int32_t N)
+{
+    return exact->codes != NULL ? ferry_nibbles_size(N, exact->K) : ferry_codes_size(N, exact->K);
+}
+
+static const void *coarse_weights(const ferry_matrix *coarse)
+{
+    return coarse->nibbles != NULL ? (const void *)coarse->nibbles : (const void *)coarse->codes;
+}
+
+/* Ŵ: W with other weights and scales. */
+static void set_coarse(ferry_screen *screen, const void *weights, const float *scales)
+{
+    const bool codes = screen->exact->codes != NULL;
+    ferry_matrix *coarse = &screen->coarse;
+    *coarse = *screen->exact;
+    coarse->panels = NULL;
+    coarse->codes = codes ? NULL : weights;
+    coarse->nibbles = codes ? weights : NULL;
+    coarse->nibbles_error = nextafterf((float)screen->error, INFINITY);
+    if (!codes || coarse->scales != NULL) coarse->scales = scales;
+}
+
+/* A row of zeros has exact products, whatever its scale: with a scale of 0 its bound is one, too. */
+static void coarsen_codes(ferry_screen *screen, size_t p, coarse_panel to)
+{
+    const ferry_matrix *exact = screen->exact;
+    const size_t first = p * FERRY_LANES;
+    ferry_nibbles_error error;
+    ferry_nibbles_from_panel(exact->codes + p * ferry_codes_size(FERRY_LANES, exact->K), exact->K, to.weights, &error);
+    for (size_t l = 0; l < FERRY_LANES && first + l < (size_t)exact->N; l++) {
+        const float scale = exact->scales == NULL ? 1 / exact->multiplier : error.any[l] ? exact->scales[first + l] : 0;
+        to.scales[l] = scale;
+        screen->norm = larger(screen->norm, 127 * sqrt((double)exact->K) * (double)scale);
+        screen->error = larger(screen->error, sqrt((double)error.squares[l]));
+    }
+}
+
+static void coarsen_floats(ferry_screen *screen, size_t p, coarse_panel to)
 {
     const size_t K = (size_t)screen->exact->K;
     const float *panel = screen->exact->panels + p * K * FERRY_LANES;
     double norms[FERRY_LANES];
-    if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
-    ferry_codes_from_panel(panel, screen->exact->K, codes, scales);
+    ferry_codes_from_panel(panel, screen->exact->K, to.weights, to.scales);
     measure_panel(panel, K, norms);
     for (size_t l = 0; l < FERRY_LANES; l++) {
         screen->norm = larger(screen->norm, norms[l]);
-        screen->scale = larger(screen->scale, (double)scales[l]);
+        screen->error = larger(screen->error, sqrt((double)K) * (double)to.scales[l] / 2);
     }
+}
+
+/* Panel p of Ŵ; between some of them, it can be stopped. */
+static ferry_status coarsen(ferry_screen *screen, const ferry_context *context, size_t p, coarse_panel to,
+                            ferry_error *error)
+{
+    if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
+    if (screen->exact->codes != NULL)
+        coarsen_codes(screen, p, to);
+    else
+        coarsen_floats(screen, p, to);
     return FERRY_OK;
+}
+
+/* Memory of its own. */
+static ferry_status take(ferry_screen *screen, const ferry_context *context, size_t bytes, ferry_error *error)
+{
+    if (!ferry_account_take(context->arena.account, bytes))
+        return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    screen->account = context->arena.account;
+    screen->bytes = bytes;
+    screen->memory = ferry_aligned_alloc(64, bytes);
+    return screen->memory != NULL ? FERRY_OK : ferry_fail_memory(error, "a coarse output matrix", bytes);
+}
+
+static void give(ferry_screen *screen)
+{
+    ferry_aligned_free(screen->memory);
+    ferry_account_give(screen->account, screen->bytes);
+    screen->memory = NULL;
+    screen->bytes = 0;
 }
 
 /* Whether `stored` is what would be made of W; measures W on the way. */
@@ -70,85 +142,60 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
                             ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
-    const size_t bytes = ferry_codes_size(FERRY_LANES, exact->K);
+    const size_t bytes = coarse_size(exact, FERRY_LANES);
+    const unsigned char *weights = coarse_weights(stored);
+    float panel_scales[FERRY_LANES], *scales = screen->memory;
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    int8_t *codes = ferry_arena_alloc(&context->arena, bytes, 1);
-    if (codes == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
+    void *panel = ferry_arena_alloc(&context->arena, bytes, 1);
+    if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
     ferry_status status = FERRY_OK;
     *same = true;
     for (size_t p = 0, n = 0; *same && p < count_panels(exact); p++, n += FERRY_LANES) {
         const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
-        float scales[FERRY_LANES];
-        status = quantize_panel(screen, context, p, codes, scales, error);
+        const coarse_panel to = {panel, scales != NULL ? scales + n : panel_scales};
+        status = coarsen(screen, context, p, to, error);
         if (status != FERRY_OK) break;
-        *same = memcmp(codes, stored->codes + p * bytes, bytes) == 0 &&
-                memcmp(scales, stored->scales + n, rows * sizeof *scales) == 0;
+        *same = memcmp(panel, weights + p * bytes, bytes) == 0 &&
+                (exact->codes != NULL || memcmp(panel_scales, stored->scales + n, rows * sizeof *panel_scales) == 0);
     }
     ferry_arena_end(&context->arena, mark);
     return status;
+}
+
+static size_t scales_size(const ferry_matrix *exact)
+{
+    return count_panels(exact) * FERRY_LANES * sizeof(float);
 }
 
 /* In memory. */
 static ferry_status make(ferry_screen *screen, const ferry_context *context, ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
-    const size_t panels = count_panels(exact), panel_bytes = ferry_codes_size(FERRY_LANES, exact->K);
-    const size_t bytes = panels * (panel_bytes + FERRY_LANES * sizeof(float));
-    if (!ferry_account_take(context->arena.account, bytes))
-        return ferry_fail_memory(error, "a coarse output matrix", bytes);
-    int8_t *codes = ferry_aligned_alloc(64, bytes);
-    screen->account = context->arena.account;
-    screen->bytes = bytes;
-    screen->coarse.codes = codes;
-    if (codes == NULL) return ferry_fail_memory(error, "a coarse output matrix", bytes);
-    float *scales = (float *)(void *)(codes + panels * panel_bytes);
-    screen->coarse.scales = scales;
-    for (size_t p = 0; p < panels; p++)
-        FERRY_TRY(quantize_panel(screen, context, p, codes + p * panel_bytes, scales + p * FERRY_LANES, error));
+    const size_t bytes = coarse_size(exact, exact->N), panel_bytes = coarse_size(exact, FERRY_LANES);
+    FERRY_TRY(take(screen, context, bytes + scales_size(exact), error));
+    unsigned char *weights = screen->memory;
+    float *scales = (float *)(void *)(weights + bytes);
+    for (size_t p = 0; p < count_panels(exact); p++)
+        FERRY_TRY(
+            coarsen(screen, context, p, (coarse_panel){weights + p * panel_bytes, scales + p * FERRY_LANES}, error));
+    set_coarse(screen, weights, scales);
     return FERRY_OK;
 }
 
-/* The file's, if it is right: then it needs no memory. */
+/* The file's, if it is right: then it needs no memory, but for the scales of codes. */
 static ferry_status find_coarse(ferry_screen *screen, ferry_context *context, const ferry_matrix *stored,
                                 ferry_error *error)
 {
-    const ferry_matrix *exact = screen->exact;
     bool same = false;
-    screen->coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .bias = exact->bias};
-    if (stored->codes != NULL) FERRY_TRY(compare(screen, context, stored, &same, error));
-    if (!same) return make(screen, context, error);
-    screen->coarse.codes = stored->codes;
-    screen->coarse.scales = stored->scales;
-    return FERRY_OK;
-}
-
-/* The squares of 16 rows' codes, a panel, added up. */
-static void measure_codes_panel(const int8_t *codes, size_t groups, int64_t *squares)
-{
-    enum { CELLS = 4 * FERRY_LANES }; /* of a group */
-    int32_t sums[CELLS] = {0};        /* at most FERRY_CODES_MAX_K/4·128², which is 2^28 */
-    for (size_t g = 0; g < groups; g++)
-        for (size_t c = 0; c < CELLS; c++) sums[c] += codes[g * CELLS + c] * codes[g * CELLS + c];
-    memset(squares, 0, FERRY_LANES * sizeof *squares);
-    for (size_t c = 0; c < CELLS; c++) squares[c / 4] += sums[c];
-}
-
-/* The largest |W_n| of int8 codes; between some panels, it can be stopped. */
-static ferry_status measure_codes(ferry_screen *screen, const ferry_context *context, ferry_error *error)
-{
-    const ferry_matrix *exact = screen->exact;
-    const size_t N = (size_t)exact->N, bytes = ferry_codes_size(FERRY_LANES, exact->K);
-    int64_t squares[FERRY_LANES];
-    screen->coarse = *exact;
-    screen->coarse.coarse_inputs = true;
-    for (size_t n = 0; n < N; n++) {
-        if (n % (TOGETHER * FERRY_LANES) == 0) FERRY_TRY(ferry_context_check(context, error));
-        if (n % FERRY_LANES == 0)
-            measure_codes_panel(exact->codes + n / FERRY_LANES * bytes, bytes / (4 * FERRY_LANES), squares);
-        const double unit = exact->scales != NULL ? fabs((double)exact->scales[n]) : 1 / (double)exact->multiplier;
-        screen->norm = larger(screen->norm, sqrt((double)squares[n % FERRY_LANES]) * unit);
+    if (coarse_weights(stored) == NULL) return make(screen, context, error);
+    if (screen->exact->codes != NULL) FERRY_TRY(take(screen, context, scales_size(screen->exact), error));
+    FERRY_TRY(compare(screen, context, stored, &same, error));
+    if (same) {
+        set_coarse(screen, coarse_weights(stored), screen->memory != NULL ? screen->memory : stored->scales);
+        return FERRY_OK;
     }
-    return FERRY_OK;
+    give(screen);
+    return make(screen, context, error);
 }
 
 static double largest_bias(const ferry_matrix *matrix)
@@ -163,16 +210,14 @@ ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_matrix *
 {
     *screen = (ferry_screen){.exact = exact};
     if (exact->bias != NULL) screen->bias = largest_bias(exact);
-    const ferry_status status =
-        exact->codes != NULL ? measure_codes(screen, context, error) : find_coarse(screen, context, stored, error);
+    const ferry_status status = find_coarse(screen, context, stored, error);
     if (status != FERRY_OK) ferry_screen_destroy(screen);
     return status;
 }
 
 void ferry_screen_destroy(ferry_screen *screen)
 {
-    if (screen->bytes > 0) ferry_aligned_free((void *)(uintptr_t)screen->coarse.codes);
-    ferry_account_give(screen->account, screen->bytes);
+    give(screen);
     memset(screen, 0, sizeof *screen);
 }
 
@@ -181,31 +226,16 @@ void ferry_screen_destroy(ferry_screen *screen)
 double ferry_screen_bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
 {
     const double unit = 0x1p-24, K = screen->exact->K, factor = (double)inputs->factors[row];
-    const double slack = 1 + 1e-4;         /* x·a is rounded before it becomes an integer, and so were the norms */
-    const double underflow = 0x1p-119;     /* K·127² times half of the least float, and more */
-    if (!(factor < 1e20)) return INFINITY; /* the coarse product's factors would be too small to be exact */
-    double quantized, rounded;
-    if (inputs->errors != NULL) {
-        const double size = norm(x, screen->exact->K) + sqrt(K) / (16 * factor); /* the factor is a/8 */
-        quantized = sqrt((double)inputs->errors[row]) / (8 * factor) * screen->norm;
-        if (!(factor > 1e-30)) return INFINITY; /* nor may they overflow */
-        /* Each product errs by five roundings; the coarse one may be larger by an eighth. */
-        rounded = 12 * unit * (size * screen->norm + screen->bias);
-    } else {
-        const double delta = sqrt(K) / (2 * factor), size = norm(x, screen->exact->K) + delta;
-        quantized = size * sqrt(K) * screen->scale / 2 + delta * screen->norm;
-        /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability
-         * of Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
-        rounded = 2 * (K + 8) * unit * (size * screen->norm + screen->bias);
-    }
-    return slack * (quantized + rounded) + underflow;
-}
-
-float ferry_screen_margin(double bound)
-{
-    /* Both may be wrong by the bound, in opposite directions. A quarter more is above all roundings: the bound itself
-     * is above 12·2^-24 of any logit. */
-    return (float)(2.5 * bound);
+    const double slack = 1 + 1e-4;     /* x·a is rounded before it becomes an integer, and so were the norms */
+    const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
+    const double delta = sqrt(K) / (2 * factor), size = norm(x, screen->exact->K) + delta;
+    const double most = size * screen->norm + screen->bias;
+    /* The factors would be too small or too large, or logits too large. */
+    if (!(factor < 1e20 && factor > 1e-30 && most < 1e30)) return INFINITY;
+    if (screen->exact->codes != NULL) return 0;
+    /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
+     * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
+    return slack * (size * screen->error + delta * screen->norm + 2 * (K + 8) * unit * most) + underflow;
 }
 
 /* The panel that begins with column n, and its weights into the cache near the core. */
@@ -220,35 +250,40 @@ static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
     return panel;
 }
 
+/* The largest of a panel's exact logits, which the rules admit, if it is above the largest so far. */
+static void choose(const ferry_logits *panel, int32_t *column, float *logit)
+{
+    for (int32_t l = 0; l < panel->count; l++) {
+        const int32_t n = panel->first + l;
+        if (!(panel->values[l] > *logit || (panel->values[l] == *logit && n < *column))) continue;
+        *logit = panel->values[l];
+        *column = n;
+    }
+}
+
 ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x, double bound,
-                                  const ferry_top *top, bool *told, int32_t *column, float *logit, ferry_error *error)
+                                  float *maxima, const ferry_screen_rules *rules, int32_t *column, float *logit,
+                                  ferry_error *error)
 {
     const ferry_matrix *exact = screen->exact;
+    const int32_t panels = (int32_t)count_panels(exact);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     ferry_inputs ready;
-    float panel[FERRY_LANES];
-    int32_t computed = -1; /* the panel's first column */
-    bool near = true;      /* the next coarse logit may belong to the largest exact one */
     *column = -1;
     *logit = -INFINITY;
     FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &ready, error));
-    for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
-        const int32_t n = top->indices[i], lane = n % FERRY_LANES;
-        near = !((double)top->values[i] + bound < (double)*logit);
-        if (!near) break;
-        if (computed != n - lane) {
-            const ferry_matrix columns = fetch_panel(exact, n - lane);
-            FERRY_TRY(ferry_inputs_multiply(context, panel, &ready, &columns, error));
-            computed = n - lane;
-        }
-        if (panel[lane] > *logit || (panel[lane] == *logit && n < *column)) {
-            *logit = panel[lane];
-            *column = n;
-        }
+    for (;;) {
+        float values[FERRY_LANES];
+        const int32_t p = context->kernels->argmax(maxima, panels);
+        assert(p >= 0); /* there is no NaN */
+        if (!(maxima[p] > -INFINITY) || (double)maxima[p] + bound < (double)*logit) break;
+        const ferry_matrix columns = fetch_panel(exact, p * FERRY_LANES);
+        const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
+        FERRY_TRY(ferry_inputs_multiply(context, values, &ready, &columns, error));
+        rules->mask(rules->user, &panel);
+        choose(&panel, column, logit);
+        maxima[p] = -INFINITY;
     }
     ferry_arena_end(&context->arena, mark);
-    /* Columns past the end of the list, if there are any, may come as near as its last. */
-    const bool all = top->count < top->limit || !(top->values[top->count - 1] > -INFINITY);
-    *told = bound < INFINITY && (!near || all);
     return FERRY_OK;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "screen.h"
 
 /* How many candidates this step considers. */
 static int32_t candidate_limit(const ferry_search *search)
@@ -158,11 +157,10 @@ static int64_t finished_room(const ferry_options *options)
     return options->coverage_penalty != 0 ? ferry_search_awaited(options) - 1 + width : width;
 }
 
-/* Candidates for each place, so that all places can be filled again; of greedy search, for a screen. */
+/* Candidates for each place, so that all places can be filled again. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
-    if (rules->options.beam == 1) return rules->options.nbest > 1 ? 1 : FERRY_SCREENED;
-    if (rules->options.policy == FERRY_POLICY_MARIAN) return 1;
+    if (rules->options.beam == 1 || rules->options.policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
@@ -175,7 +173,6 @@ static void forget(ferry_search *search)
         seen->log_sum = FERRY_LOG_SUM_ZERO;
         seen->top.limit = candidate_limit(search);
         seen->top.count = 0;
-        seen->top.margin = 0;
         seen->best = (ferry_best){.value = -INFINITY, .id = -1};
     }
 }
@@ -308,16 +305,10 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
             see_row(search, kernels, part, row);
 }
 
-const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
-                                     float margin)
+void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 {
-    ferry_top *top = &search->seen[0].top;
     assert(search->live == 1 && ferry_search_takes_screens(search));
-    if (ferry_search_forced_id(search) >= 0) return top;
     mask(search, part, part->values, 0);
-    top->margin = margin;
-    kernels->add_top(top, part->values, part->count, part->first);
-    return top;
 }
 
 /* ---- a step ---- */

@@ -111,12 +111,9 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 bool ferry_search_needs_largest_only(const ferry_options *options);
 bool ferry_search_takes_screens(const ferry_search *search);
 
-/* Shows such a search a part of coarse logits (screen.h), as ferry_search_see does of exact ones, and gives the best
- * FERRY_SCREENED of those that it saw since the last step, that its rules admit, and that are within `margin` of the
- * largest. The step then gets the one column that holds the largest logit; if there is none, any column with -INFINITY.
- */
-const ferry_top *ferry_search_screen(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
-                                     float margin);
+/* -INFINITY for those exact logits of a part that its rules do not admit. The step then gets the one column that holds
+ * the largest; if there is none, any column with -INFINITY. */
+void ferry_search_mask(ferry_search *search, const ferry_logits *part);
 
 /* logits: one row for each living row, in order; the last columns, or all. The values are overwritten.
  * Returns how many rows go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,

@@ -40,7 +40,7 @@ typedef struct ferry_best {
 /* What has been seen, since the last step, of the logits that follow a row. */
 typedef struct ferry_seen {
     ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
-    ferry_top top;         /* beam search, alternatives, coarse logits: the best columns, after the rules */
+    ferry_top top;         /* beam search, alternatives: the best columns, after the rules */
     ferry_best best;       /* greedy search */
 } ferry_seen;
 

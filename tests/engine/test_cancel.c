@@ -156,7 +156,7 @@ TEST(test_stopping_at_any_time)
 TEST(test_each_computation_ends)
 {
     static float x[8 * 64], y[8 * VOCAB];
-    _Alignas(64) static const int8_t codes[4 * FERRY_LANES];
+    _Alignas(64) static const int8_t codes[8 * FERRY_LANES];
     static const int32_t ids[] = {1, 2, 3}, offsets[] = {0, 3};
     ferry_model *model = open_model(false, FERRY_F32);
     const ferry_matrix *output = &model->file.transformer.output;
@@ -176,8 +176,11 @@ TEST(test_each_computation_ends)
     assert_null(screen.exact);
     REFUSE(ferry_screen_create(output, &stored, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.exact);
-    const ferry_matrix int8 = {.N = FERRY_LANES, .K = 4, .codes = codes, .multiplier = 1};
+    const ferry_matrix int8 = {.N = FERRY_LANES, .K = 8, .codes = codes, .multiplier = 1};
+    const ferry_matrix nibbles = {.nibbles = (const uint8_t *)codes};
     REFUSE(ferry_screen_create(&int8, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(screen.exact);
+    REFUSE(ferry_screen_create(&int8, &nibbles, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.exact);
     ferry_state_destroy(&s);
     ferry_model_close(model);

@@ -171,7 +171,10 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
-        if (alone)
+        if (alone && b->inputs.nibbles)
+            b->context.kernels->product_nibbles(b->bench->y, (size_t)s.N, &b->inputs, (const uint8_t *)matrix.codes,
+                                                s.N, NULL, 1.0f, NULL);
+        else if (alone)
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
         else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
                  FERRY_OK)
@@ -192,7 +195,7 @@ static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
 static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
-    const bool limited = b->shape.rows >= FERRY_LIMITED_ROWS_TOGETHER && b->inputs.errors == NULL;
+    const bool limited = b->shape.rows >= FERRY_LIMITED_ROWS_TOGETHER && !b->inputs.nibbles;
     b->inputs.limits = limited ? ferry_input_limits_find(b->limits, 1) : NULL;
     for (int32_t i = 0; i < b->shape.rows; i++) {
         b->inputs.factors[i] = 127.0f / MOST_NORMAL;
@@ -223,9 +226,8 @@ static void compare_i8(const bench *b, shape s, bool cold)
     run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
     run.inputs.codes = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
     run.limits = malloc(ferry_input_limits_size(s.K));
-    int32_t *errors = aligned_alloc(64, ferry_round_up(rows * sizeof *errors, 64));
     if (run.inputs.factors == NULL || run.inputs.units == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL ||
-        run.limits == NULL || errors == NULL)
+        run.limits == NULL)
         exit(1);
     ferry_input_limits_init(run.limits, (const int8_t *)b->weights, s.N, s.K);
     ferry_input_limits_find(run.limits, FERRY_LIMITED_ROWS);
@@ -243,12 +245,14 @@ static void compare_i8(const bench *b, shape s, bool cold)
         const double alone = median(seconds);
         if (i == 0) best = alone;
         printf(" %8.1f %8.1f", work / whole, work / alone);
-        if (kernels[i]->fast_coarse) {
-            run.inputs.errors = errors;
+        if (s.rows <= kernels[i]->nibbles_rows) {
+            run.inputs.nibbles = true;
             quantize_all(&run);
             repeat_i8(&run, true, seconds);
             printf(" %8.1f", work / median(seconds));
-            run.inputs.errors = NULL;
+            run.inputs.nibbles = false;
+        } else if (kernels[i]->nibbles_rows > 0) {
+            printf(" %8s", "");
         }
         ferry_arena_destroy(&run.context.arena);
     }
@@ -261,7 +265,6 @@ static void compare_i8(const bench *b, shape s, bool cold)
     free(run.inputs.sums);
     free(run.inputs.codes);
     free(run.limits);
-    free(errors);
 }
 
 static void print_table_i8(const bench *b)
@@ -271,12 +274,12 @@ static void print_table_i8(const bench *b)
     const char *best = ferry_kernels_available()[0]->isa;
     int8_t *codes = (int8_t *)b->weights;
     for (size_t i = 0; i < COLD_BYTES; i++) codes[i] = (int8_t)(random_normal() * (127 / MOST_NORMAL));
-    printf("\nint8 GOP/s with quantizing, alone, and alone with coarse inputs; peak, share, GB/s of codes and share of "
+    printf("\nint8 GOP/s with quantizing, alone, and alone with nibbles; peak, share, GB/s of codes and share of "
            "reading: %s, alone\n"
            "             rows ×     K ×     N",
            best);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++)
-        printf(" %*s", (*k)->fast_coarse ? 26 : 17, (*k)->isa);
+        printf(" %*s", (*k)->nibbles_rows > 0 ? 26 : 17, (*k)->isa);
     printf("     peak   share     GB/s   share\n");
     for (int cold = 0; cold < 2; cold++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
