@@ -176,13 +176,19 @@ ferry_status ferry_bind_coarse(ferry_binder *binder, const ferry_matrix *exact, 
 {
     static const char weight[] = FERRY_OUTPUT_COARSE ".weight";
     const int64_t rows[] = {exact->N};
+    const int64_t nibbles[] = {(exact->N + FERRY_LANES - 1) / FERRY_LANES, exact->K / 8, FERRY_LANES * CODES_GROUP};
     const ferry_tensor *tensor;
     const void *scales = NULL;
-    if (exact->codes != NULL || ferry_gguf_tensor(binder->gguf, weight) == NULL) return FERRY_OK;
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (exact->codes != NULL && exact->K % 8 != 0)) return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
                           weight, ferry_type_name(tensor->type));
+    }
+    if (exact->codes != NULL) {
+        FERRY_TRY(check_shape(binder, weight, tensor, 3, nibbles, error));
+        *coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .nibbles = tensor->data};
+        return FERRY_OK;
     }
     FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
     FERRY_TRY(ferry_bind_find(binder, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, rows, &scales, error));

@@ -24,8 +24,8 @@ ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n
 /* "<name>.weight" [N, K] of any type, with the scales of the type, without bias. Errors: FORMAT, UNSUPPORTED. */
 ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
                                ferry_error *error);
-/* The coarse matrix of the output matrix `exact`, if the file has one and `exact` is of floats. Its numbers are not
- * checked. Errors: FORMAT. */
+/* The coarse matrix of the output matrix `exact`, if the file has one. Its numbers are not checked. Errors:
+ * FORMAT. */
 ferry_status ferry_bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_matrix *coarse,
                                ferry_error *error);
 /* The row's matrix or norm of a layer or stack, `owner`; `prefix` comes before the row's name. */

@@ -46,7 +46,10 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     const char *output = !model->tied_output       ? "output.weight"
                          : !model->tied_embeddings ? "dec.token_embd.weight"
                                                    : "token_embd.weight";
-    return strcmp(tensor->name, output) == 0 && ferry_import_matrix_type(tensor, options) != FERRY_I8;
+    if (strcmp(tensor->name, output) != 0) return false;
+    for (size_t i = 0; i < plan->tensor_count; i++)
+        if (strcmp(plan->tensors[i].name, "shortlist.ids") == 0) return false;
+    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % 8 == 0;
 }
 
 /* The type and, in `shape`, the dimensions that the model file gets. */
@@ -66,13 +69,21 @@ static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, 
     return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
 }
 
-static void declare_coarse(const ferry_import_tensor *tensor, ferry_gguf_writer *writer)
+/* Of a matrix of this type: codes and their scales, or nibbles. */
+static void declare_coarse(const ferry_import_tensor *tensor, ferry_type type, ferry_gguf_writer *writer)
 {
     const int64_t N = tensor->N;
     int64_t shape[3];
     const int32_t dims = stored_shape(tensor, FERRY_I8, shape);
+    if (type == FERRY_I8) shape[1] = tensor->K / 8;
     ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
-    ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
+    if (type != FERRY_I8) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
+}
+
+static size_t coarse_size(const ferry_import_tensor *tensor, ferry_type type)
+{
+    if (type == FERRY_I8) return ferry_nibbles_size(tensor->N, tensor->K);
+    return ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof(float);
 }
 
 /* What belongs to the codes: a multiplier or a scale for each row, and perhaps a multiplier of inputs. */
@@ -99,7 +110,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         }
         ferry_gguf_declare(writer, tensor->name, type, dims, shape);
         if (type == FERRY_I8) declare_scales(tensor, writer);
-        if (ferry_import_has_coarse(plan, tensor, options)) declare_coarse(tensor, writer);
+        if (ferry_import_has_coarse(plan, tensor, options)) declare_coarse(tensor, type, writer);
     }
     return FERRY_OK;
 }
@@ -306,6 +317,16 @@ static ferry_status write_scales(converter *state, const ferry_import_tensor *te
     return ferry_gguf_writer_append(state->writer, &tensor->input_multiplier, sizeof tensor->input_multiplier, error);
 }
 
+/* The panel of codes that begins with row n. */
+static ferry_status pack_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
+                               ferry_error *error)
+{
+    FERRY_TRY(is_codes(tensor) ? copy_panel(state, tensor, n, rows, error)
+                               : quantize_panel(state, tensor, n, rows, sum, error));
+    ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
+    return FERRY_OK;
+}
+
 /* Rows n … n + rows - 1: a panel of a matrix. */
 static ferry_status write_block(converter *state, const ferry_import_tensor *tensor, ferry_type type, int32_t n,
                                 int32_t rows, loss *sum, ferry_error *error)
@@ -314,9 +335,7 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     if (tensor->form == FERRY_IMPORT_INTEGERS)
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
     if (type == FERRY_I8) {
-        FERRY_TRY(is_codes(tensor) ? copy_panel(state, tensor, n, rows, error)
-                                   : quantize_panel(state, tensor, n, rows, sum, error));
-        ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
+        FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
         return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
     }
     FERRY_TRY(read_rows(state, tensor, n, rows, error));
@@ -328,27 +347,48 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* A matrix of floats once more, as coarse codes (linear.h) of what the file holds. */
+/* A panel of floats as coarse codes (linear.h) of what the file holds. */
+static ferry_status write_coarse_codes(converter *state, const ferry_import_tensor *tensor, ferry_type type, int32_t n,
+                                       int32_t rows, ferry_error *error)
+{
+    const size_t count = FERRY_LANES * (size_t)tensor->K;
+    float scales[FERRY_LANES];
+    FERRY_TRY(read_rows(state, tensor, n, rows, error));
+    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
+    if (type == FERRY_F16) {
+        FERRY_TRY(to_halves(state, tensor, count, error));
+        for (size_t i = 0; i < count; i++) state->panel[i] = ferry_f16_to_f32(state->halves[i]);
+    }
+    ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
+    memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
+    return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
+}
+
+/* A panel of codes as nibbles. */
+static ferry_status write_nibbles(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
+                                  ferry_error *error)
+{
+    loss unused = {0, 0, 0};
+    ferry_nibbles_error lost;
+    uint8_t *nibbles = (uint8_t *)state->codes;
+    FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
+    ferry_nibbles_from_panel(state->code_panel, tensor->K, nibbles, &lost);
+    return append(state, nibbles, ferry_nibbles_size(FERRY_LANES, tensor->K), error);
+}
+
+/* The output matrix once more, coarsely. */
 static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
                                  ferry_error *error)
 {
-    const size_t K = (size_t)tensor->K, count = FERRY_LANES * K, N = (size_t)tensor->N;
-    float scales[FERRY_LANES];
     state->released = 0;
-    for (size_t n = 0; n < N; n += FERRY_LANES) {
-        const size_t rows = N - n < FERRY_LANES ? N - n : FERRY_LANES;
-        FERRY_TRY(read_rows(state, tensor, (int32_t)n, (int32_t)rows, error));
-        ferry_panels_pack(state->panel, state->rows, (int32_t)rows, tensor->K);
-        if (type == FERRY_F16) {
-            FERRY_TRY(to_halves(state, tensor, count, error));
-            for (size_t i = 0; i < count; i++) state->panel[i] = ferry_f16_to_f32(state->halves[i]);
-        }
-        ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
-        memcpy(state->scales + n, scales, rows * sizeof *scales);
-        FERRY_TRY(append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error));
-        release_read(state, tensor, (int64_t)(n + rows));
+    for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
+        const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
+        FERRY_TRY(type == FERRY_I8 ? write_nibbles(state, tensor, n, rows, error)
+                                   : write_coarse_codes(state, tensor, type, n, rows, error));
+        release_read(state, tensor, at + rows);
     }
-    return append(state, state->scales, N * sizeof *state->scales, error);
+    if (type == FERRY_I8) return FERRY_OK;
+    return append(state, state->scales, (size_t)tensor->N * sizeof *state->scales, error);
 }
 
 /* A matrix or table is in memory 16 rows at a time. */
@@ -388,8 +428,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
         uint64_t bytes = ferry_type_size(type);
         for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
-        if (ferry_import_has_coarse(state->plan, tensor, state->options))
-            state->total += ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof *state->scales;
+        if (ferry_import_has_coarse(state->plan, tensor, state->options)) state->total += coarse_size(tensor, type);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;

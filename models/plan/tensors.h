@@ -8,7 +8,8 @@
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
-/* Whether it is the output matrix, in floats: the model file has a coarse one, too. */
+/* Whether the model file has a coarse matrix beside this one: it is the output matrix, and there is no shortlist to be
+ * searched instead. */
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
                              const ferry_import_options *options);
 /* Every tensor, with those that belong to int8 matrices and the coarse output matrix, into the table. Errors:

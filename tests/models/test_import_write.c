@@ -97,7 +97,7 @@ static const ferry_import_options f32 = {.type = FERRY_F32}, f16 = {.type = FERR
 
 /* ---- where numbers are ---- */
 
-enum { ROWS = 50, COLUMNS = 21 };
+enum { ROWS = 50, COLUMNS = 21, WIDTH = 48 /* that nibbles can have */ };
 
 static void store(unsigned char *out, float value, ferry_type type)
 {
@@ -399,13 +399,29 @@ static void check_coarse(const bench *b, const char *name, int32_t N, int32_t K)
     }
 }
 
-/* What the file holds of a source, f32 and f16, is what the coarse matrix is made of; int8 has none. */
-static void check_output(const char *name, bool tied_output, bool tied_embeddings)
+/* Of codes: their nibbles. */
+static void check_nibbles(const bench *b, const char *name, int32_t N, int32_t K)
+{
+    static uint8_t nibbles[FERRY_LANES * ROWS];
+    const ferry_tensor *coarse = written(b, "output_coarse.weight", FERRY_I8), *exact = written(b, name, FERRY_I8);
+    const size_t bytes = ferry_nibbles_size(FERRY_LANES, K);
+    assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
+    assert_true(coarse->shape[1] == K / 8 && coarse->shape[2] == 64);
+    assert_null(ferry_gguf_tensor(&b->file, "output_coarse.scale"));
+    for (int32_t n = 0; n < N; n += FERRY_LANES) {
+        ferry_nibbles_error error;
+        ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_codes_size(n, K), K, nibbles, &error);
+        assert_memory_equal((const uint8_t *)coarse->data + ferry_nibbles_size(n, K), nibbles, bytes);
+    }
+}
+
+/* What the file holds of a source, f32, f16 or int8, is what the coarse matrix is made of. */
+static void check_output(const char *name, bool tied_output, bool tied_embeddings, int32_t K)
 {
     static float numbers[ROWS * COLUMNS];
     bench b;
     for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = number(i) * 0.777f; /* f16 rounds them */
-    const ferry_weights_entry entry = entry_of("m", FERRY_F32, ROWS, COLUMNS, numbers);
+    const ferry_weights_entry entry = entry_of("m", FERRY_F32, K, COLUMNS, numbers);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     set_up(&b);
     b.plan.model.tied_output = tied_output;
@@ -418,21 +434,41 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
     write_plan(&b, &f32);
     assert_int_equal(b.file.tensor_count, 4);
     assert_true(has_feature(&b, "output-coarse"));
-    check_coarse(&b, name, COLUMNS, ROWS);
+    check_coarse(&b, name, COLUMNS, K);
     write_plan(&b, &f16);
-    check_coarse(&b, name, COLUMNS, ROWS);
+    check_coarse(&b, name, COLUMNS, K);
     write_plan(&b, &i8);
-    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
-    assert_false(has_feature(&b, "output-coarse"));
+    assert_true(has_feature(&b, "output-coarse") == (K == WIDTH));
+    if (K == WIDTH) check_nibbles(&b, name, COLUMNS, K);
     tear_down(&b);
 }
 
 TEST(test_output_matrices_have_a_coarse_one)
 {
-    check_output("output.weight", false, false);
-    check_output("output.weight", false, true);
-    check_output("dec.token_embd.weight", true, false);
-    check_output("token_embd.weight", true, true);
+    for (int32_t K = WIDTH; K <= ROWS; K += ROWS - WIDTH) {
+        check_output("output.weight", false, false, K);
+        check_output("output.weight", false, true, K);
+        check_output("dec.token_embd.weight", true, false, K);
+        check_output("token_embd.weight", true, true, K);
+    }
+}
+
+/* Greedy search takes the words of a shortlist. */
+TEST(test_models_with_a_shortlist_have_none)
+{
+    static float numbers[ROWS * COLUMNS];
+    static int32_t ids[COLUMNS];
+    bench b;
+    const ferry_weights_entry entry = entry_of("m", FERRY_F32, ROWS, COLUMNS, numbers);
+    const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    const ferry_import_tensor list = {.form = FERRY_IMPORT_INTEGERS, .N = COLUMNS, .K = 1, .integers = ids};
+    set_up(&b);
+    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "output.weight"));
+    CHECK(ferry_import_add_tensor(&b.plan, &list, &error, "shortlist.ids"));
+    write_plan(&b, &f32);
+    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
+    assert_false(has_feature(&b, "output-coarse"));
+    tear_down(&b);
 }
 
 TEST(test_codes_have_a_coarse_matrix_where_they_are_widened)

@@ -98,7 +98,31 @@ static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, fe
     }
 }
 
-/* Of the output matrix [N, K], a tensor that has been added; of int8 of zeros. */
+/* Of an output matrix of codes [N, K], as many as the rows of both coarse kinds have. */
+static void add_nibbles(builder *b, const built_tensor *output, int32_t N, int32_t K)
+{
+    const small_coarse kind = b->model.coarse;
+    const int64_t panels = (N + 15) / 16, float_shape[] = {panels, K, 16}, scale_shape[] = {N};
+    const int64_t shape[] = {panels + (kind == SMALL_COARSE_ROWS), K / 8 + (kind == SMALL_COARSE_COLUMNS), 64};
+    const size_t panel = ferry_nibbles_size(16, K / 8 * 8), size = (size_t)panels * panel;
+    uint8_t *nibbles = kept_memory(size);
+    uint32_t random = 3;
+    for (int64_t p = 0; p < panels && K % 8 == 0; p++) {
+        ferry_nibbles_error error;
+        const int8_t *codes = (const int8_t *)output->data + (size_t)p * ferry_codes_size(16, K);
+        ferry_nibbles_from_panel(codes, K, nibbles + (size_t)p * panel, &error);
+    }
+    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) nibbles[i] = (uint8_t)(next_random(&random) >> 8);
+    if (kind == SMALL_COARSE_LAST_CODE) nibbles[size - 64 + 4 * (size_t)((N - 1) % 16)] ^= 0x10;
+    if (kind == SMALL_COARSE_TYPE)
+        add(b, "output_coarse", "weight", FERRY_F32, 3, float_shape);
+    else if (kind != SMALL_COARSE_SCALES_ALONE)
+        memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), nibbles, size);
+    if (kind == SMALL_COARSE_SCALES || kind == SMALL_COARSE_SCALES_ALONE)
+        add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape);
+}
+
+/* Of the output matrix [N, K], a tensor that has been added. */
 static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
 {
     const small_coarse kind = b->model.coarse;
@@ -106,6 +130,10 @@ static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
     uint32_t random = 3;
     for (size_t i = 0; i < b->count; i++)
         if (strcmp(b->tensors[i].name, name) == 0) output = b->tensors[i];
+    if (output.type == FERRY_I8) {
+        add_nibbles(b, &output, N, K);
+        return;
+    }
     const size_t panels = ((size_t)N + 15) / 16, count = panels * (size_t)K * 16, size = ferry_codes_size(N, K);
     const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};
     const int64_t shape[] = {(int64_t)panels + (kind == SMALL_COARSE_ROWS),
