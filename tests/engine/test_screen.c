@@ -260,7 +260,9 @@ static void check_misleading(world *w, const ferry_matrix *matrix, float weight_
     for (int32_t n = 0; n < w->N; n++) w->bias[n] = n == BEST ? 0 : -1e9f;
     pack(w);
     const answer best = know_in_plain(w, matrix);
-    w->bias[SECOND] = best.logit - weight_unit * input_unit * below;
+    const float unit = weight_unit * input_unit;
+    for (int32_t n = 0; n < w->N; n++)
+        if (n != BEST) w->bias[n] = best.logit - unit * (n == SECOND ? below : 100);
     assert_int_equal(know_in_plain(w, matrix).column, BEST);
     assert_true(check(w, matrix));
 }
