@@ -250,40 +250,63 @@ static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
     return panel;
 }
 
-/* The largest of a panel's exact logits, which the rules admit, if it is above the largest so far. */
-static void choose(const ferry_logits *panel, int32_t *column, float *logit)
+/* The largest logit so far. */
+typedef struct best {
+    ferry_context *context;
+    const ferry_matrix *exact;
+    const ferry_screen_rules *rules;
+    ferry_inputs inputs;
+    int32_t column;
+    float logit;
+} best;
+
+/* Computes a panel's logits exactly. */
+static ferry_status choose(best *b, int32_t p, ferry_error *error)
 {
-    for (int32_t l = 0; l < panel->count; l++) {
-        const int32_t n = panel->first + l;
-        if (!(panel->values[l] > *logit || (panel->values[l] == *logit && n < *column))) continue;
-        *logit = panel->values[l];
-        *column = n;
+    float values[FERRY_LANES];
+    const ferry_matrix columns = fetch_panel(b->exact, p * FERRY_LANES);
+    const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
+    FERRY_TRY(ferry_inputs_multiply(b->context, values, &b->inputs, &columns, error));
+    b->rules->mask(b->rules->user, &panel);
+    for (int32_t l = 0; l < panel.count; l++) {
+        const int32_t n = panel.first + l;
+        if (!(values[l] > b->logit || (values[l] == b->logit && n < b->column))) continue;
+        b->logit = values[l];
+        b->column = n;
     }
+    return FERRY_OK;
 }
 
+/* The first panel from p on whose exact logits can reach the best one; `panels` if there is none. */
+static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t panels, double bound)
+{
+    const float least = nextafterf((float)((double)b->logit - bound), -INFINITY);
+    for (; p + FERRY_LANES <= panels; p += FERRY_LANES) {
+        int32_t any = 0;
+        for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > least;
+        if (any != 0) break;
+    }
+    while (p < panels && !(maxima[p] > least)) p++;
+    return p;
+}
+
+/* Begins with the panel that seems to have the largest, after which few others can. */
 ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x, double bound,
                                   float *maxima, const ferry_screen_rules *rules, int32_t *column, float *logit,
                                   ferry_error *error)
 {
-    const ferry_matrix *exact = screen->exact;
-    const int32_t panels = (int32_t)count_panels(exact);
+    const int32_t panels = (int32_t)count_panels(screen->exact), first = context->kernels->argmax(maxima, panels);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    ferry_inputs ready;
-    *column = -1;
-    *logit = -INFINITY;
-    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &ready, error));
-    for (;;) {
-        float values[FERRY_LANES];
-        const int32_t p = context->kernels->argmax(maxima, panels);
-        assert(p >= 0); /* there is no NaN */
-        if (!(maxima[p] > -INFINITY) || (double)maxima[p] + bound < (double)*logit) break;
-        const ferry_matrix columns = fetch_panel(exact, p * FERRY_LANES);
-        const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
-        FERRY_TRY(ferry_inputs_multiply(context, values, &ready, &columns, error));
-        rules->mask(rules->user, &panel);
-        choose(&panel, column, logit);
-        maxima[p] = -INFINITY;
-    }
+    best b = {.context = context, .exact = screen->exact, .rules = rules, .column = -1, .logit = -INFINITY};
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, screen->exact, &b.inputs, error));
+    assert(first >= 0); /* there is no NaN */
+    FERRY_TRY(choose(&b, first, error));
+    maxima[first] = -INFINITY;
+    for (int32_t p = next_panel(&b, maxima, 0, panels, bound); p < panels;
+         p = next_panel(&b, maxima, p + 1, panels, bound))
+        FERRY_TRY(choose(&b, p, error));
     ferry_arena_end(&context->arena, mark);
+    *column = b.column;
+    *logit = b.logit;
     return FERRY_OK;
 }
