@@ -307,6 +307,28 @@ RANDOM_TEST(test_coarse_inputs)
     }
 }
 
+/* The best column's weights are 0.45 steps above their codes, the second's as much below: their coarse logits are
+ * farther apart than one bound, in the wrong order. */
+RANDOM_TEST(test_coarse_weights_in_both_directions)
+{
+    for (size_t u = 0; u < UNITS; u++) {
+        world *w = new_misleading_world();
+        const float unit = units[u].weight * units[u].input;
+        for (int32_t k = 0; k < w->K; k++) {
+            w->x[k] = (k % 2 == 0 ? 1.0f : -1.0f) * units[u].input;
+            const float sign = k % 2 == 0 ? units[u].weight : -units[u].weight;
+            w->weight[BEST * w->K + k] = k == 0 ? sign : 2.45f / 127 * sign;
+            w->weight[SECOND * w->K + k] = k == 0 ? sign : 2.55f / 127 * sign;
+        }
+        for (int32_t n = 0; n < w->N; n++) w->bias[n] = -100 * unit;
+        w->bias[BEST] = 0.11f / 127 * (float)w->K * unit;
+        w->bias[SECOND] = 0;
+        assert_true(check(w, &w->floats));
+        assert_int_equal(know_in_plain(w, &w->floats).column, BEST);
+        release_memory();
+    }
+}
+
 /* The best column's codes are 7 and -8, for which nibbles say 0, with inputs of their signs: the errors are nearly
  * parallel to the inputs. A small column has a bound of its own. */
 RANDOM_TEST(test_nibbles)
