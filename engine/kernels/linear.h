@@ -28,12 +28,12 @@ enum { FERRY_CODES_MAX_K = 1 << 16 };
 /* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels`, `codes` and `nibbles` is not
  * NULL; what is said of codes holds for nibbles. */
 typedef struct ferry_matrix {
-    int32_t N;              /* outputs */
-    int32_t K;              /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    const float *panels;    /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
-    const uint8_t *nibbles; /* of such codes: products are bounds (kernels.h); 64-byte aligned */
-    float nibbles_error;
+    int32_t N;                  /* outputs */
+    int32_t K;                  /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    const float *panels;        /* W, [⌈N/16⌉][K][16] */
+    const int8_t *codes;        /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
+    const uint8_t *nibbles;     /* of such codes: products are bounds (kernels.h); 64-byte aligned */
+    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
     const float *scales;        /* codes: [N], or NULL for one multiplier */
     float multiplier;           /* codes without scales */
     float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
@@ -109,6 +109,12 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
 /* Outputs first … first + count - 1 of the matrix as a matrix of their own, in the same memory; `first` is a multiple
  * of FERRY_LANES. They compute the same bytes. */
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count);
+
+/* Panels of 16 outputs, of any kind. */
+static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
+{
+    return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
+}
 
 /* Of the rows of a panel: Σ (q - q̂)² (kernels.h), and whether there is a code that is not 0. */
 typedef struct ferry_nibbles_error {

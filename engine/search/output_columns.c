@@ -107,11 +107,6 @@ static void mask(void *user, const ferry_logits *part)
     ferry_search_mask(user, part);
 }
 
-static size_t count_panels(const group *g)
-{
-    return ((size_t)g->matrix->N + FERRY_LANES - 1) / FERRY_LANES;
-}
-
 /* The step of screened sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
  * all of them where no bound is known. */
 static ferry_status step_screened(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
@@ -130,7 +125,7 @@ static ferry_status step_screened(ferry_output_columns *columns, const group *g,
     }
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
     FERRY_TRY(ferry_screen_resolve(columns->screen, &columns->state->context, x, g->bounds[at],
-                                   g->maxima + at * count_panels(g), &rules, &column, &logit, error));
+                                   g->maxima + at * ferry_matrix_panels(g->matrix), &rules, &column, &logit, error));
     ferry_profile_leave(profile, around);
     const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
     step(columns, sentence, &only, row);
@@ -149,7 +144,7 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
         const int32_t rows = sentence->rows;
         logits.ids = sentence->words;
         if (g->screened) {
-            float *maxima = g->maxima + (size_t)(row - g->row) * count_panels(g);
+            float *maxima = g->maxima + (size_t)(row - g->row) * ferry_matrix_panels(g->matrix);
             kernels->panel_maxima(maxima + part->first / FERRY_LANES, logits.values, (size_t)part->count);
             if (last) FERRY_TRY(step_screened(columns, g, i, row, error));
         } else if (last) {
@@ -167,7 +162,7 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
 
 static ferry_status begin_screens(ferry_output_columns *columns, group *g, const float *x, ferry_error *error)
 {
-    const size_t rows = (size_t)g->rows, K = (size_t)g->matrix->K, panels = count_panels(g);
+    const size_t rows = (size_t)g->rows, K = (size_t)g->matrix->K, panels = ferry_matrix_panels(g->matrix);
     bool failed = false;
     g->bounds = ferry_arena_take(&columns->state->context.arena, rows, sizeof *g->bounds, &failed);
     g->maxima = ferry_arena_take(&columns->state->context.arena, rows * panels, sizeof *g->maxima, &failed);

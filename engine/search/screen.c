@@ -44,11 +44,6 @@ static void measure_panel(const float *panel, size_t K, double *norms)
     for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]) + sqrt((double)K) * LOST_SQUARE;
 }
 
-static size_t count_panels(const ferry_matrix *matrix)
-{
-    return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
-}
-
 /* A panel of Ŵ: [⌈K/4⌉][16][4] codes and 16 scales, or nibbles. */
 typedef struct coarse_panel {
     void *weights;
@@ -150,7 +145,7 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
     if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
     ferry_status status = FERRY_OK;
     *same = true;
-    for (size_t p = 0, n = 0; *same && p < count_panels(exact); p++, n += FERRY_LANES) {
+    for (size_t p = 0, n = 0; *same && p < ferry_matrix_panels(exact); p++, n += FERRY_LANES) {
         const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
         const coarse_panel to = {panel, scales != NULL ? scales + n : panel_scales};
         status = coarsen(screen, context, p, to, error);
@@ -164,7 +159,7 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
 
 static size_t scales_size(const ferry_matrix *exact)
 {
-    return count_panels(exact) * FERRY_LANES * sizeof(float);
+    return ferry_matrix_panels(exact) * FERRY_LANES * sizeof(float);
 }
 
 /* In memory. */
@@ -175,7 +170,7 @@ static ferry_status make(ferry_screen *screen, const ferry_context *context, fer
     FERRY_TRY(take(screen, context, bytes + scales_size(exact), error));
     unsigned char *weights = screen->memory;
     float *scales = (float *)(void *)(weights + bytes);
-    for (size_t p = 0; p < count_panels(exact); p++)
+    for (size_t p = 0; p < ferry_matrix_panels(exact); p++)
         FERRY_TRY(
             coarsen(screen, context, p, (coarse_panel){weights + p * panel_bytes, scales + p * FERRY_LANES}, error));
     set_coarse(screen, weights, scales);
@@ -295,7 +290,8 @@ ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *con
                                   float *maxima, const ferry_screen_rules *rules, int32_t *column, float *logit,
                                   ferry_error *error)
 {
-    const int32_t panels = (int32_t)count_panels(screen->exact), first = context->kernels->argmax(maxima, panels);
+    const int32_t panels = (int32_t)ferry_matrix_panels(screen->exact),
+                  first = context->kernels->argmax(maxima, panels);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     best b = {.context = context, .exact = screen->exact, .rules = rules, .column = -1, .logit = -INFINITY};
     FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, screen->exact, &b.inputs, error));
