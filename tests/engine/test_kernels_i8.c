@@ -609,6 +609,9 @@ TEST(tables_for_int8_are_found)
 #if defined(FERRY_KNOWN_FEATURES)
     assert_int_equal(vnni != NULL, avx512 != NULL && __builtin_cpu_supports("avx512vnni"));
 #endif
+#if defined(FERRY_EMULATED_TILES)
+    assert_int_equal(amx != NULL, vnni != NULL);
+#endif
     const ferry_kernels *neon = ferry_kernels_find("neon"), *dotprod = ferry_kernels_find("neon_dotprod");
     const ferry_kernels *i8mm = ferry_kernels_find("neon_i8mm");
     if (dotprod != NULL) {
