@@ -189,7 +189,7 @@ TEST(nibbles_bound_products)
         memset(w.q + K, 0, (size_t)K);
         memset(w.q + (size_t)(N - 1) * (size_t)K, 127, (size_t)K);
         pack_quantized(&w);
-        for (int32_t rows = 1; rows <= (K > 1000 ? 3 : 31); rows++) {
+        for (int32_t rows = 1; rows <= (K > 1000 ? 5 : 49); rows++) {
             float *x = new_floats((size_t)rows * (size_t)K, -127.49f, 127.49f);
             for (int32_t i = 0; i < rows * K; i++) x[i] = nearbyintf(x[i]);
             for (int32_t i = 0; i < K; i++) x[i] = rows % 2 == 0 ? 127.0f : -127.0f; /* the largest sums */
