@@ -9,14 +9,12 @@
 enum { TILES = 8, ROWS = 16, BYTES = 64 };
 
 typedef struct tile {
-    int rows, bytes; /* of a row */
+    int rows;  /* 0: not configured */
+    int bytes; /* of a row */
     int8_t data[ROWS][BYTES];
 } tile;
 
-static _Thread_local struct {
-    bool configured;
-    tile tiles[TILES];
-} state;
+static _Thread_local tile tiles[TILES];
 
 static void demand(bool holds, const char *what)
 {
@@ -27,10 +25,9 @@ static void demand(bool holds, const char *what)
 
 static tile *find(int index)
 {
-    demand(state.configured, "an instruction without a configuration");
     demand(index >= 0 && index < TILES, "there are 8 tiles");
-    demand(state.tiles[index].rows > 0, "a tile that is not configured");
-    return &state.tiles[index];
+    demand(tiles[index].rows > 0, "a tile that is not configured");
+    return &tiles[index];
 }
 
 void emulated_tile_loadconfig(const void *config)
@@ -38,20 +35,18 @@ void emulated_tile_loadconfig(const void *config)
     const uint8_t *bytes = config;
     demand(bytes[0] == 1 && bytes[1] == 0, "palette 1, and no start row");
     for (int i = 2; i < 16; i++) demand(bytes[i] == 0, "reserved bytes are 0");
-    memset(&state, 0, sizeof state);
-    state.configured = true;
+    memset(tiles, 0, sizeof tiles);
     for (int i = 0; i < ROWS; i++) {
         const int columns = bytes[16 + 2 * i] | bytes[17 + 2 * i] << 8, rows = bytes[48 + i];
-        demand(i < TILES ? columns <= BYTES && rows <= ROWS && (columns == 0) == (rows == 0) : columns + rows == 0,
-               "8 tiles of up to 16 rows of 64 bytes");
-        if (i < TILES) state.tiles[i].bytes = columns;
-        if (i < TILES) state.tiles[i].rows = rows;
+        demand(columns <= BYTES && rows <= ROWS && (columns == 0) == (rows == 0), "up to 16 rows of 64 bytes");
+        demand(i < TILES || rows == 0, "there are 8 tiles");
+        if (i < TILES) tiles[i] = (tile){.rows = rows, .bytes = columns};
     }
 }
 
 void emulated_tile_release(void)
 {
-    memset(&state, 0, sizeof state);
+    memset(tiles, 0, sizeof tiles);
 }
 
 void emulated_tile_zero(int index)
@@ -78,8 +73,7 @@ void emulated_tile_dpbssd(int sums, int a, int b)
     tile *c = find(sums);
     const tile *x = find(a), *w = find(b);
     demand(sums != a && sums != b && a != b, "three different tiles");
-    demand(c->rows == x->rows && c->bytes == w->bytes && x->bytes == 4 * w->rows && x->bytes % 4 == 0,
-           "shapes that fit each other");
+    demand(c->rows == x->rows && c->bytes == w->bytes && x->bytes == 4 * w->rows, "shapes that fit each other");
     for (int m = 0; m < c->rows; m++) {
         int32_t sums_of_places[BYTES] = {0}, row[BYTES / 4];
         for (int k = 0; k < w->rows; k++) {
