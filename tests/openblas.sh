@@ -1,6 +1,6 @@
 #!/bin/bash
 # The table of kernels whose products are OpenBLAS's: on this machine with both of Debian's builds, and cross-built for
-# ppc64el, where it is the default, under QEMU (tools/setup.sh ci fetches that OpenBLAS). tests/openblas.sh [BUILD_DIRECTORY]
+# ppc64el, where it is the default, under QEMU (tools/setup.sh full fetches that OpenBLAS). tests/openblas.sh [BUILD_DIRECTORY]
 # With ccache, objects of another build without warnings as errors are used again if both folders lie beside each other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,11 +37,12 @@ check_build()
     for core in Prescott Haswell SkylakeX; do
         grep -qw avx2 /proc/cpuinfo || [ "$core" = Prescott ] || continue
         grep -qw avx512vl /proc/cpuinfo || [ "$core" != SkylakeX ] || continue
-        OPENBLAS_CORETYPE=$core "$build/tests/test_openblas" > "$folder/log" 2>&1 ||
+        OPENBLAS_CORETYPE=$core "$build/tests/suite_kernels" test_openblas > "$folder/log" 2>&1 ||
             { cat "$folder/log"; fail "$kind build, as $core: test_openblas failed"; }
     done
     for test in "$@"; do
-        "$build/tests/$test" > "$folder/log" 2>&1 || { cat "$folder/log"; fail "$kind build: $test failed"; }
+        # shellcheck disable=SC2086 # a program, and one of its files
+        "$build/tests/"$test > "$folder/log" 2>&1 || { cat "$folder/log"; fail "$kind build: $test failed"; }
     done
     for run in 'greedy 1' 'beam4 4'; do
         read -r outputs beam <<< "$run"
@@ -56,18 +57,18 @@ check_build()
 # ---- this machine ----
 
 cmake -S . -B "$build" -G Ninja -DFERRY_TESTS=ON -DFERRY_OPENBLAS=ON > /dev/null
-cmake --build "$build" --target ferry test_int8 test_kernels test_openblas test_positions test_shared_products \
-    test_small_stack test_translate libferry libferry_static libferry_inspect ferry_pages
+cmake --build "$build" --target ferry suite_kernels suite_graph test_small_stack test_translate libferry libferry_static \
+    libferry_inspect ferry_pages
 ferry=$build/ferry
 checks=()
 # Which OpenBLAS is used is decided when a program starts.
 for kind in serial pthread; do
     library=$(find /usr/lib -path "*/openblas-$kind/libopenblas.so.0")
-    [ -n "$library" ] || fail "libopenblas0-$kind is not installed: run tools/setup.sh ci"
+    [ -n "$library" ] || fail "libopenblas0-$kind is not installed: run tools/setup.sh full"
     more=()
     [ $kind = pthread ] || more=(test_small_stack)
-    LD_LIBRARY_PATH=${library%/*} check_build $kind test_int8 test_kernels test_positions test_shared_products \
-        test_translate "${more[@]}" &
+    LD_LIBRARY_PATH=${library%/*} check_build $kind 'suite_graph test_int8' 'suite_kernels test_kernels' \
+        'suite_graph test_positions' 'suite_kernels test_shared_products' test_translate "${more[@]}" &
     checks+=($!)
 done
 for check in "${checks[@]}"; do wait "$check"; done
@@ -94,7 +95,7 @@ done
 
 triple=powerpc64le-linux-gnu
 root=$PWD/third_party/ppc64el/usr
-[ -d "$root" ] || fail "no packages of ppc64el: run tools/setup.sh ci"
+[ -d "$root" ] || fail "no packages of ppc64el: run tools/setup.sh full"
 options=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=ppc64le -DCMAKE_C_COMPILER="$triple-gcc"
     -DOPENBLAS_LIBRARY="$root/lib/$triple/openblas-serial/libopenblas.a"
     -DOPENBLAS_INCLUDE="$root/include/$triple/openblas-serial")
@@ -104,8 +105,8 @@ for cpu in power8 power9 power10; do
     echo "-- $cpu"
     for test in 'test_openblas' 'test_kernels tables_are_in_order tables_are_found_by_name' test_rows; do
         [ "$test" != test_rows ] || [ $cpu = power9 ] || continue
-        # shellcheck disable=SC2086 # a program and names of its tests
-        qemu-ppc64le -cpu $cpu "$build/kernels/"$test || fail "$test failed as $cpu"
+        # shellcheck disable=SC2086 # a file and names of its tests
+        qemu-ppc64le -cpu $cpu "$build/kernels/suite_kernels" $test || fail "$test failed as $cpu"
     done
 done
 # All but OpenBLAS's products are the same bytes as on this machine.

@@ -11,6 +11,7 @@ default: the folder that CMake finds), then, if nothing failed, with it. --folde
 """
 import argparse
 import collections
+import json
 import os
 import re
 import shutil
@@ -124,12 +125,12 @@ class Copy:
         self.run("cmake", f"-DFERRY_SHARED_DATA={data}", self.build)
 
     def targets(self, pattern):
-        """What has to be built for these tests: programs have the tests' names, all others need more than one."""
-        listed = self.run("ctest", "--test-dir", self.build, "-N", "-R", f"^({pattern})$")
-        names = re.findall(r"Test +#\d+: (\S+)", listed)
-        programs = [name for name in names if name.startswith("test_") or name.endswith("_replay")]
-        others = ["ferry", "translate_document"] if len(programs) < len(names) else []
-        return programs + others
+        """The programs that these tests run."""
+        listed = json.loads(self.run("ctest", "--test-dir", self.build, "--show-only=json-v1", "-R", f"^({pattern})$"))
+        commands = [test["command"] for test in listed["tests"]]
+        names = {os.path.relpath(word, self.build) for command in commands for word in command
+                 if word.startswith(self.build)}
+        return sorted(os.path.basename(name) for name in names if os.path.dirname(name) in ("", "tests"))
 
     def test(self, pattern, without, targets):
         """Builds and runs these tests; the name of the first that fails, or None."""

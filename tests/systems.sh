@@ -73,25 +73,35 @@ check_exports()
         fail "$1: < is declared, not exported; > is exported, not declared"
 }
 
-# What is run elsewhere: reading and writing of files, text, kernels, threads, translations and importers.
-tests=(test_base test_cancel test_files test_gguf test_halves test_heads test_import_bergamot test_import_ctranslate2
-    test_import_huggingface test_import_marian test_inputs_i8 test_kernels test_kernels_i8 test_languages test_many_threads
-    test_memory test_opening test_pool test_rows test_search test_sentencepiece test_sentences test_text test_tokenizer
-    test_torch test_translate test_yaml test_zip)
+# What is run elsewhere: reading and writing of files, text, kernels, threads, translations and importers; by program.
+declare -A tests=(
+    [suite_base]='test_base test_files test_halves test_pool'
+    [suite_tokenizer]='test_sentencepiece test_sentences test_tokenizer'
+    [suite_kernels]='test_heads test_inputs_i8 test_kernels test_kernels_i8 test_rows'
+    [suite_search]='test_search'
+    [suite_file]='test_gguf'
+    [suite_api]='test_cancel test_languages test_many_threads test_opening test_text'
+    [suite_containers]='test_torch test_yaml test_zip'
+    [suite_families]='test_import_bergamot test_import_ctranslate2 test_import_huggingface test_import_marian'
+    [test_memory]=test_memory
+    [test_translate]=test_translate
+)
 
 # run_tests SYSTEM COMMAND…: the tests, each by COMMAND
 run_tests()
 {
-    local system=$1 suffix=
+    local system=$1 suffix='' program test
     shift
     [ "$system" != windows ] || suffix=.exe
     export TMPDIR="$build/$system/scratch" FERRY_SHARED_DATA=
     mkdir -p "$TMPDIR"
     # Data that is not in the tree is missing here.
-    # shellcheck disable=SC2016 # sh expands them: $0 is the test's name
-    printf '%s\n' "${tests[@]}" | CI='' xargs -P 2 -I '{}' sh -c \
-        '"$@" > "$0.log" 2>&1 || { cat "$0.log"; echo "$0 failed"; exit 1; }' \
-        "$build/$system/{}" "$@" "$build/$system/all/tests/{}$suffix" || fail "$system: tests failed"
+    # shellcheck disable=SC2016 # sh expands them: $0 is the log, the last argument the test's name
+    for program in "${!tests[@]}"; do
+        for test in ${tests[$program]}; do echo "$build/$system/all/tests/$program$suffix $test"; done
+    done | CI='' xargs -P 2 -L 1 sh -c \
+        'for test; do :; done; "$@" > "$0.$test.log" 2>&1 || { cat "$0.$test.log"; echo "$test failed"; exit 1; }' \
+        "$build/$system/tests" "$@" || fail "$system: tests failed"
     echo "$system: the tests passed"
 }
 
@@ -103,7 +113,7 @@ build_windows()
     local dll=$build/windows/all/libferry.dll foreign
     make_needs windows
     configure windows -DFERRY_TESTS=ON -DFERRY_WERROR=ON
-    make windows libferry ferry example_translate "${tests[@]}"
+    make windows libferry ferry example_translate "${!tests[@]}"
     x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
         /^$/ { names = 0 }' | check_exports windows
     foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
@@ -138,7 +148,7 @@ build_musl()
     wrap x86_64-linux-musl
     make_needs musl
     configure musl -DFERRY_TESTS=ON -DCMAKE_EXE_LINKER_FLAGS=-static
-    make musl ferry "${tests[@]}"
+    make musl ferry "${!tests[@]}"
 }
 
 run_musl()

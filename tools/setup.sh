@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | ci
-# For ci also the sources of the other libraries, which tests/systems.sh compiles for other systems, and what
-# tests/openblas.sh needs of another processor.
+# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | gate | full
+# gate and full are for .ci/run and .ci/full. For full also the sources of the other libraries, which tests/systems.sh
+# compiles for other systems, and what tests/openblas.sh needs of another processor.
 # The lists are complete: only git and a shell are assumed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,17 +10,16 @@ cd "$(dirname "$0")/.."
 build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libmd4c-dev libutf8proc-dev libxxhash-dev libyaml-dev
 zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 test="$build libopenblas-serial-dev libcmocka-dev"
+# cmark-gfm, gettext: they read what tests of documents write. fish, groff-base, mandoc, zsh: completions and manual pages.
+gate="$test clang clang-format libclang-rt-14-dev shellcheck cmark-gfm gettext fish groff-base mandoc zsh"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
-# cmark-gfm, gettext: they read what tests of documents write.
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
-ci="$test ccache python3-venv clang clang-format libclang-rt-14-dev shellcheck make
+full="$gate ccache python3-venv make llvm
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libopenblas0-pthread g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
-g++-mingw-w64-x86-64-posix wine64 llvm
+g++-mingw-w64-x86-64-posix wine64
 libprotobuf-dev libsentencepiece-dev
-cmark-gfm gettext
 bindgen cargo libclang1-14 rustc
-fish groff-base mandoc zsh
 debhelper dpkg-dev git lintian mmdebstrap
 parallel default-jre-headless
 libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool xvfb"
@@ -37,9 +36,10 @@ sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b
 case "${1:-}" in
 build) packages=$build ;;
 test) packages=$test ;;
-ci) packages=$ci ;;
+gate) packages=$gate ;;
+full) packages=$full ;;
 *)
-    echo "usage: tools/setup.sh build | test | ci" >&2
+    echo "usage: tools/setup.sh build | test | gate | full" >&2
     exit 2
     ;;
 esac
@@ -166,7 +166,7 @@ fetch_debian_sources()
 mkdir -p third_party
 if command -v dpkg-query >/dev/null; then
     install_packages "$packages"
-    if [ "$1" = ci ]; then
+    if [ "$1" = full ]; then
         fetch_debian_sources
         fetch_foreign_packages
     fi

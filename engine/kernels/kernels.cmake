@@ -69,7 +69,7 @@ foreach(isa IN LISTS isas isas_i8 isas_product)
     endif()
     add_library(ferry_kernels_${isa} OBJECT ${sources})
     target_compile_definitions(ferry_kernels_${isa} PRIVATE FERRY_ISA_NAME=${isa})
-    target_compile_options(ferry_kernels_${isa} PRIVATE ${flags_${isa}} -O3 ${frame_limit})
+    target_compile_options(ferry_kernels_${isa} PRIVATE ${flags_${isa}} $<$<NOT:$<BOOL:${FERRY_SANITIZE}>>:-O3> ${frame_limit})
     if(FERRY_SANITIZE MATCHES address AND CMAKE_C_COMPILER_ID STREQUAL GNU)
         # gcc's frames for this check lack the alignment of 64-byte vectors.
         target_compile_options(ferry_kernels_${isa} PRIVATE --param=asan-use-after-return=0)

@@ -1,4 +1,4 @@
-/* Tests that register themselves: TEST(name) { … } at file scope. test_main.c runs a program's tests in their order. */
+/* Tests that register themselves: TEST(name) { … } at file scope. test_main.c runs those of a program. */
 #ifndef FERRY_SUPPORT_TEST_H
 #define FERRY_SUPPORT_TEST_H
 
@@ -9,13 +9,14 @@
 
 #include <cmocka.h>
 
-void add_test(int line, const char *name, CMUnitTestFunction test, CMFixtureFunction setup, CMFixtureFunction teardown);
+void add_test(const char *file, int line, const char *name, CMUnitTestFunction test, CMFixtureFunction setup,
+              CMFixtureFunction teardown);
 
 #define TEST_WITH(name, setup, teardown)                                                                               \
     static void name(void **state);                                                                                    \
     __attribute__((constructor)) static void add_##name(void)                                                          \
     {                                                                                                                  \
-        add_test(__LINE__, #name, name, setup, teardown);                                                              \
+        add_test(__FILE__, __LINE__, #name, name, setup, teardown);                                                    \
     }                                                                                                                  \
     static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
