@@ -1,61 +1,6 @@
-/* Positional encodings whose functions are trained, against their papers' formulas, and weights that they refuse. */
+/* FIRE's function, wherever its units turn on or off, and weights that encodings refuse. */
 #include "tests/support/fake_position.h"
 #include "tests/support/random.h"
-
-/* ---- kerple ---- */
-
-/* p·ln(1 + a·d) for p = 0.5, a = 2: ln 3/2, ln 5/2, ln 7/2, ln 9/2; for p = 2, a = 1: 2·ln 2, 2·ln 3, 2·ln 4, 2·ln 5.
- */
-TEST(test_a_worked_logarithm)
-{
-    static const float p[] = {0.5f, 2}, a[] = {2, 1};
-    static const double expected[2][5] = {{0, 0.549306, 0.804719, 0.972955, 1.098612},
-                                          {0, 1.386294, 2.197225, 2.772589, 3.218876}};
-    const fake_weights weights[] = {{"kerple_p", p}, {"kerple_a", a}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
-    float scores[5];
-    for (int32_t head = 0; head < 2; head++)
-        for (int32_t at = 0; at < 5; at++) {
-            bias_by_key(&position, head, at, 5, scores);
-            for (int32_t j = 0; j < 5; j++) assert_true(fabs((double)scores[j] + expected[head][abs(at - j)]) < 1e-6);
-        }
-    ferry_position_unbind(&position);
-}
-
-/* Far apart, with a tile's queries at any place among the groups of 16 distances, in both stacks. */
-TEST(test_logarithms_of_all_distances)
-{
-    enum { KEYS = 200, FIRST = 37, QUERIES = 64 };
-    static float scores[QUERIES * KEYS];
-    static const float p[] = {0.25f, 1.5f}, a[] = {3, 0.01f};
-    const fake_weights weights[] = {{"kerple_p", p}, {"kerple_a", a}, {0}};
-    for (int causal = 0; causal < 2; causal++) {
-        const ferry_position_stack stack = {
-            .layers = 3, .d_model = 2, .heads = 2, .head_width = 1, .causal = causal == 1};
-        ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
-        ferry_position_state rows = {0};
-        extend_encoding(&position, &rows, KEYS);
-        const ferry_position_tile tile = {.layer = 2,
-                                          .head = 1,
-                                          .first = FIRST,
-                                          .queries = QUERIES,
-                                          .keys = KEYS,
-                                          .scores = scores,
-                                          .ld_scores = KEYS,
-                                          .state = &rows};
-        memset(scores, 0, sizeof scores);
-        position.scheme->score(&position, &tile);
-        for (int32_t i = 0; i < QUERIES; i++)
-            for (int32_t j = 0; j < KEYS; j++) {
-                const int32_t at = FIRST + i;
-                const double expected = causal && j > at ? 0 : 1.5 * log(1 + (double)a[1] * abs(at - j));
-                assert_true(fabs((double)scores[i * KEYS + j] + expected) < 1e-6);
-            }
-        ferry_position_state_destroy(&rows);
-        ferry_position_unbind(&position);
-    }
-}
 
 /* ---- fire ---- */
 

@@ -39,13 +39,13 @@ static bool fake_present(void *user, const char *key)
 ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
                          const int64_t *shape, const float **data, ferry_error *error)
 {
-    (void)layer, (void)dims, (void)shape, (void)error;
     const fake_file *file = user;
     const fake_weights *weights = file->weights;
-    *data = file->tensor;
+    const size_t count = (size_t)shape[0] * (dims > 1 ? (size_t)shape[1] : 1);
+    *data = file->make != NULL ? file->make(file->user, declared, layer, count) : file->tensor;
     for (; weights != NULL && weights->name != NULL; weights++)
         if (strcmp(weights->name, declared->name) == 0) *data = weights->data;
-    return FERRY_OK;
+    return *data != NULL ? FERRY_OK : ferry_fail(error, FERRY_ERROR_FORMAT, "no tensor '%s'", declared->name);
 }
 
 ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,

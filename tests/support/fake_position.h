@@ -17,11 +17,14 @@ typedef struct fake_weights {
     const float *data;
 } fake_weights;
 
-/* A source of parameters, and of one tensor or, for every layer, of those in a list. */
+/* A source of parameters, and of one tensor or, for every layer, of those in a list, or of what `make` returns for a
+ * tensor of `count` numbers: NULL refuses it. */
 typedef struct fake_file {
     const fake_parameter *parameters;
     const float *tensor;
     const fake_weights *weights;
+    const float *(*make)(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count);
+    void *user;
 } fake_file;
 
 /* ferry_position_source's `tensor`, for a fake_file. */
