@@ -181,6 +181,101 @@ TEST(test_odd_widths_have_no_pairs)
     }
 }
 
+static const float *make_zeros(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
+{
+    (void)user, (void)declared, (void)layer;
+    return kept_memory(count * sizeof(float));
+}
+
+/* What reports say of encodings, of 2 layers of 3 heads of width 4: their parameters, whether they have weights, and
+ * what they cost (position.h says in which units), computed by hand. */
+TEST(test_reports)
+{
+    static const struct {
+        const char *scheme;
+        fake_parameter parameters[4];
+        bool causal, weights;
+        const char *text;
+        ferry_position_cost cost; /* bytes of the model, of a position; operations of a token, of a key */
+    } rows[] = {
+        {"none", {{0}}, false, false, "", {0, 0, 0, 0}},
+        {"learned", {{.key = "max_positions", .number = 7}}, false, true, "max_positions 7", {7 * 6 * 4, 0, 6, 0}},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}},
+         false,
+         false,
+         "layout split, exponent_divisor half, first 0",
+         {0, 6 * 4, 6, 0}},
+        {"shaw",
+         {{.key = "clip", .number = 2}},
+         false,
+         true,
+         "clip 2",
+         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 5 * 4, 6 * 2}},
+        {"shaw",
+         {{.key = "clip", .number = 2}},
+         true,
+         true,
+         "clip 2",
+         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 3 * 4, 6 * 2}},
+        {"t5",
+         {{.key = "num_buckets", .number = 16}, {.key = "max_distance", .number = 20}},
+         false,
+         true,
+         "num_buckets 16, max_distance 20, tables stack",
+         {3 * 41 * 4, 0, 0, 6}},
+        {"t5",
+         {{.key = "num_buckets", .number = 16},
+          {.key = "max_distance", .number = 20},
+          {.key = "tables", .text = "layer"}},
+         true,
+         true,
+         "num_buckets 16, max_distance 20, tables layer",
+         {2 * 3 * 21 * 4, 0, 0, 6}},
+        {"transformer_xl", {{0}}, false, true, "", {2 * 12 * (6 + 2) * 4, 2 * (2 * 12 + 6) * 4, 24, 48}},
+        {"transformer_xl", {{0}}, true, true, "", {2 * 12 * (6 + 2) * 4, (2 * 12 + 6) * 4, 24, 48}},
+        {"deberta",
+         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "released"}},
+         false,
+         true,
+         "clip 2, p2c released",
+         {6 * 4 * (16 + 4) * 4, 0, 6 * 4 * 4, 6 * (4 + 1)}},
+        {"deberta",
+         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "paper"}},
+         true,
+         true,
+         "clip 2, p2c paper",
+         {6 * 4 * (16 + 4) * 4, 0, 6 * 2 * 4, 6 * (4 + 1)}},
+        {"rope",
+         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 1e4}, {.key = "dims", .number = 2}},
+         true,
+         false,
+         "theta 10000, layout half, dims 2",
+         {0, 2 * 4, 2 * 2 * 6 * 2, 0}},
+        {"alibi", {{.key = "slopes", .text = "formula"}}, true, false, "slopes formula", {3 * 4, 0, 0, 6}},
+        {"alibi", {{.key = "slopes", .text = "given"}}, true, true, "slopes given", {3 * 4, 0, 0, 6}},
+        {"kerple", {{0}}, true, true, "", {2 * 6 * 4, 6 * 4, 0, 6}},
+        {"fire", {{.key = "width", .number = 3}}, true, true, "width 3", {6 * 4 * 12 + 2 * 8, 2 * 2 * 4, 0, 2 * 6}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const ferry_position_stack stack = {
+            .layers = 2, .d_model = 6, .heads = 3, .head_width = 4, .causal = rows[r].causal};
+        const fake_file file = {.parameters = rows[r].parameters, .make = make_zeros};
+        ferry_position position;
+        ferry_position_cost cost = {0};
+        CHECK(try_bind_encoding_file(rows[r].scheme, &stack, file, &position, &error));
+        assert_string_equal(ferry_position_parameters(&position).text, rows[r].text);
+        assert_int_equal(ferry_position_has_weights(&position), rows[r].weights);
+        assert_int_equal(position.limit, strcmp(rows[r].scheme, "learned") == 0 ? 7 : 0);
+        if (position.scheme->cost != NULL) position.scheme->cost(&position, &cost);
+        assert_int_equal(cost.model_bytes, rows[r].cost.model_bytes);
+        assert_int_equal(cost.position_bytes, rows[r].cost.position_bytes);
+        assert_int_equal(cost.token_operations, rows[r].cost.token_operations);
+        assert_int_equal(cost.key_operations, rows[r].cost.key_operations);
+        ferry_position_unbind(&position);
+    }
+}
+
 /* ---- what is added to embeddings ---- */
 
 /* Vaswani et al. 2017, section 3.5, with the variants of sinusoidal.c. */

@@ -96,6 +96,23 @@ TEST(test_segments_are_the_function)
 
 /* ---- damaged weights ---- */
 
+/* A number of the last layer's tensor of this name; all others are 1. */
+typedef struct damaged_number {
+    const char *tensor;
+    float value;
+    bool last; /* not the first */
+} damaged_number;
+
+static const float *make_damaged(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
+{
+    const damaged_number *damaged = user;
+    float *numbers = kept_memory(count * sizeof *numbers);
+    for (size_t i = 0; i < count; i++) numbers[i] = 1;
+    if (layer == 1 && strcmp(declared->name, damaged->tensor) == 0)
+        numbers[damaged->last ? count - 1 : 0] = damaged->value;
+    return numbers;
+}
+
 /* Weights that are no numbers, or have the wrong sign, are named. */
 TEST(test_bad_weights_are_refused)
 {
@@ -104,31 +121,27 @@ TEST(test_bad_weights_are_refused)
         float bad;
         const char *message;
     } rows[] = {
-        {"kerple", "kerple_p", -0.5f, "tensor 'kerple_p' of layer 0: expected finite numbers from 0 on, found -0.5"},
-        {"kerple", "kerple_a", NAN, "tensor 'kerple_a' of layer 0: expected finite numbers from 0 on, found"},
+        {"kerple", "kerple_p", -0.5f, "tensor 'kerple_p' of layer 1: expected finite numbers from 0 on, found -0.5"},
+        {"kerple", "kerple_a", NAN, "tensor 'kerple_a' of layer 1: expected finite numbers from 0 on, found"},
         {"kerple", "kerple_a", INFINITY, "found inf"},
-        {"fire", "fire_c", NAN, "tensor 'fire_c' of layer 0: expected finite numbers, found"},
-        {"fire", "fire_threshold", INFINITY, "tensor 'fire_threshold' of layer 0: expected finite numbers, found inf"},
+        {"fire", "fire_c", NAN, "tensor 'fire_c' of layer 1: expected finite numbers, found"},
+        {"fire", "fire_threshold", INFINITY, "tensor 'fire_threshold' of layer 1: expected finite numbers, found inf"},
         {"fire", "fire_w1", NAN, "tensor 'fire_w1'"},
         {"fire", "fire_b1", -INFINITY, "tensor 'fire_b1'"},
         {"fire", "fire_w2", INFINITY, "tensor 'fire_w2'"},
         {"fire", "fire_b2", NAN, "tensor 'fire_b2'"},
     };
-    static const float good[] = {1, 1, 1, 1};
     const fake_parameter width[] = {{.key = "width", .number = 2}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        const bool one = strcmp(rows[r].tensor, "fire_c") == 0 || strcmp(rows[r].tensor, "fire_threshold") == 0;
-        const float bad[] = {one ? rows[r].bad : 1, rows[r].bad, 1, 1};
-        const fake_weights weights[] = {{rows[r].tensor, bad}, {0}};
-        ferry_position position;
-        const fake_file file = {.parameters = width, .tensor = good, .weights = weights};
-        REFUSE(try_bind_encoding_file(rows[r].scheme, &stack, file, &position, &error), FERRY_ERROR_FORMAT,
-               rows[r].message);
+    const ferry_position_stack stack = {.layers = 2, .d_model = 2, .heads = 2, .head_width = 1};
+    ferry_position position;
+    for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
+        damaged_number damaged = {rows[r / 2].tensor, rows[r / 2].bad, r % 2 == 1};
+        const fake_file file = {.parameters = width, .make = make_damaged, .user = &damaged};
+        REFUSE(try_bind_encoding_file(rows[r / 2].scheme, &stack, file, &position, &error), FERRY_ERROR_FORMAT,
+               rows[r / 2].message);
     }
     static const float huge[] = {1e30f, 1e30f, 1e30f, 1e30f};
     const fake_file file = {.parameters = width, .tensor = huge};
-    ferry_position position;
     REFUSE(try_bind_encoding_file("fire", &stack, file, &position, &error), FERRY_ERROR_FORMAT,
            "fire_w2 of layer 0: the values of head 0 are beyond float32");
 }

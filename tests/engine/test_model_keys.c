@@ -1,5 +1,6 @@
 /* The keys and tensors of what published models need: bound as they are written, with their defaults, and refused by
  * name when they do not fit. */
+#include "base/half.h"
 #include "tests/support/model_damage.h"
 
 #include "engine/api/model.h"
@@ -550,6 +551,69 @@ TEST(test_keys_of_tokenizers)
             if (ferry_key_applies(ferry_schema_find(FERRY_KEYS_TOKENIZER, rows[r].key), &values) != expected)
                 fail_msg("%s, kind %d, variant %d", rows[r].key, i % 8, i / 8);
         }
+}
+
+static bool has_target_model, has_target_merges;
+
+static void put_models(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "model", 5);
+    if (has_target_model) ferry_gguf_put_array(writer, "ferry.tokenizer.target.model", FERRY_GGUF_U8, "", 0);
+}
+
+static void put_merges(ferry_gguf_writer *writer)
+{
+    const ferry_view merges[] = {text_view("a b"), text_view("c d")};
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, 2);
+    if (has_target_merges) ferry_gguf_put_texts(writer, "ferry.tokenizer.target.merges", merges, 0);
+}
+
+/* The target's model or merges are the source's where the file has none, and not known where it says so. */
+TEST(test_models_and_merges_of_both_sides)
+{
+    for (int i = 0; i < 2; i++) {
+        ferry_model_file file;
+        has_target_model = has_target_merges = i == 1;
+        sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_models});
+        open_sample(&model, &file);
+        assert_int_equal(file.text.target_model.size, i == 1 ? 0 : 5);
+        assert_true((file.text.target_model.data == file.text.source_model.data) == (i == 0));
+        ferry_model_file_close(&file);
+        model = make_small_sample(&(small_model){.tokenizer = "bpe", .keys = put_merges});
+        open_sample(&model, &file);
+        assert_int_equal(file.text.source_merge_count, 2);
+        assert_int_equal(file.text.target_merge_count, i == 1 ? 0 : 2);
+        ferry_model_file_close(&file);
+    }
+}
+
+static void put_empty_model(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "", 0);
+}
+
+TEST(test_empty_model)
+{
+    sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_empty_model});
+    refuse(&model, FORMAT, "key 'ferry.tokenizer.source.model' is empty");
+}
+
+/* Of any size: the large one is widened in two parts. */
+TEST(test_halves_are_widened)
+{
+    ferry_model_file file;
+    const ferry_kernels *kernels = ferry_kernels_find(NULL);
+    sample model = make_small_sample(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000});
+    open_sample(&model, &file);
+    ferry_model_file_widen(&file, kernels);
+    assert_true(file.matrix_count > 10 && file.type == FERRY_F16);
+    for (size_t i = 0; i < file.matrix_count; i++) {
+        const ferry_stored_matrix *stored = &file.matrices[i];
+        const uint16_t *halves = stored->tensor->data;
+        for (size_t n = 0; n < stored->tensor->bytes / 2; n++)
+            assert_true(stored->matrix->panels[n] == ferry_f16_to_f32(halves[n]));
+    }
+    ferry_model_file_close(&file);
 }
 
 /* The largest sizes that are allowed together, and those beyond: with other heads than its tensors have, the file is
