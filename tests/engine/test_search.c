@@ -35,109 +35,6 @@ TEST(test_example)
     EXPECT_FIRST(&rules, &example, FOUND(-0.55, 1, 1), FOUND(-0.7, 1, 0));
 }
 
-TEST(test_nbest)
-{
-    ferry_search_rules rules = plain_rules(2, 7);
-    rules.options.nbest = 1;
-    EXPECT_ALL(&rules, &example, FOUND(-1.4 / 3, 1, 1, 0));
-}
-
-/* eos (-0.9) is better than 1 1 eos (-0.5 - 0.5 - 0.05 = -1.05) as a sum and worse as an average. */
-TEST(test_length_penalty)
-{
-    static const float table[] = {-0.9f, -0.5f, -3, -4, -0.5f, -3, -0.05f, -4, -5, -0.05f, -4, -5};
-    scripted network = table_of(table, 3);
-    ferry_search_rules rules = plain_rules(2, 3);
-    rules.options.length_penalty = 1;
-    EXPECT_FIRST(&rules, &network, FOUND(-1.05 / 3, 1, 1, 0), FOUND(-0.9, 0));
-    rules.options.length_penalty = 0;
-    EXPECT_FIRST(&rules, &network, FOUND(-0.9, 0), FOUND(-1.05, 1, 1, 0));
-    rules.options.length_penalty = -1;
-    EXPECT_FIRST(&rules, &network, FOUND(-0.9, 0), FOUND(-1.05 * 3, 1, 1, 0));
-    rules.options.length_penalty = 0.5f;
-    EXPECT_FIRST(&rules, &network, FOUND(-1.05 / sqrt(3), 1, 1, 0), FOUND(-0.9, 0));
-}
-
-TEST(test_equal_scores)
-{
-    static const float table[] = {-9, -1, -1, -1, -1, -2, -2, -2};
-    scripted network = table_of(table, 4);
-    ferry_search_rules rules = plain_rules(3, 2);
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 1, 0), FOUND(-1, 2, 0), FOUND(-1, 3, 0)).steps, 2);
-}
-
-/* Tokens 0 and 3 end. After the first token the four best candidates do; of three for each beam two rows go on. */
-TEST(test_several_eos)
-{
-    static const int32_t eos[] = {0, 3};
-    static const float table[] = {-1, -3, -3.1f, -1.5f, -5, -0.25f, -0.7f, -2, -0.5f, -5, -3, -0.5f, -9, -9, -1};
-    scripted network = table_of(table, 5);
-    ferry_search_rules rules = plain_rules(2, 3);
-    rules.eos_ids = eos;
-    rules.eos_count = 2;
-    rules.options.early_stopping = FERRY_EARLY_STOPPING_NEVER;
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 0), FOUND(-4.2 / 3, 1, 1, 1)).steps, 3);
-    rules.options.early_stopping = FERRY_EARLY_STOPPING_TRUE;
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 0), FOUND(-1.5, 3)).steps, 1);
-    rules.options.min_length = 1; /* neither may end */
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-3.25 / 2, 1, 0), FOUND(-3.35 / 2, 2, 0)).steps, 2);
-}
-
-/* An eos of rank k or lower is neither finished nor continued: 3 (-1.5), third best after 0 and 1. */
-TEST(test_low_ranked_eos_is_lost)
-{
-    static const int32_t eos[] = {0, 3};
-    static const float table[] = {-1, -1.2f, -2, -1.5f, -0.5f, -3, -4, -9};
-    scripted network = table_of(table, 4);
-    ferry_search_rules rules = plain_rules(2, 2);
-    rules.eos_ids = eos;
-    rules.eos_count = 2;
-    rules.options.length_penalty = 0;
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-1, 0), FOUND(-1.7, 1, 0)).steps, 2);
-}
-
-TEST(test_max_length_1)
-{
-    static const float table[] = {-2, -1, -3, -0.5f};
-    scripted network = table_of(table, 4);
-    ferry_search_rules rules = plain_rules(2, 1);
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-0.5, 3), FOUND(-1, 1)).steps, 1);
-    rules = plain_rules(1, 1);
-    assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-0.5, 3)).steps, 1);
-}
-
-/* Two tokens and five beams: the hypotheses that exist, and none twice. */
-TEST(test_tiny_vocabulary)
-{
-    static const float table[] = {-1, -0.5f, -1, -0.5f, -1, -0.5f};
-    scripted network = table_of(table, 2);
-    ferry_search_rules rules = plain_rules(5, 1);
-    EXPECT_ALL(&rules, &network, FOUND(-0.5, 1), FOUND(-1, 0));
-    rules.options.max_length = 3;
-    rules.options.length_penalty = 0;
-    EXPECT_ALL(&rules, &network, FOUND(-1, 0), FOUND(-1.5, 1, 0), FOUND(-1.5, 1, 1, 1), FOUND(-2, 1, 1, 0));
-}
-
-/* Where nothing may follow, rows end as they are. */
-TEST(test_everything_masked)
-{
-    static const float table[] = {-1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2, -1, -0.5f, -2};
-    scripted network = table_of(table, 3);
-    for (int32_t beam = 1; beam <= 2; beam++) {
-        ferry_search_rules rules = plain_rules(beam, 4);
-        rules.options.no_repeat_ngram = 1;
-        rules.options.min_length = 4;
-        assert_int_equal(EXPECT_FIRST(&rules, &network, FOUND(-2.5 / 2, 1, 2)).steps, 3);
-        static const int32_t all[] = {0, 1, 2};
-        rules.options.suppressed_ids = all;
-        rules.options.suppressed_count = 3;
-        outcome result = run_scripted(&rules, &network);
-        assert_int_equal(result.count, 1);
-        assert_int_equal(result.length[0], 0);
-        assert_float_equal(result.score[0], 0, 0);
-    }
-}
-
 /* ---- rules ---- */
 
 TEST(test_logits_places)
@@ -211,65 +108,6 @@ TEST(test_mask)
     assert_int_equal(masked(&minimum, ids, 4), 0);
 }
 
-TEST(test_forced)
-{
-    static const float table[] = {-1, -2, -3, -9, -4, -0.5f, -1, -9, -2, -1, -1.5f, -9};
-    scripted network = table_of(table, 4);
-    for (int32_t beam = 1; beam <= 2; beam++) {
-        ferry_search_rules rules = plain_rules(beam, 3);
-        rules.options.forced_first_id = 3;
-        rules.options.forced_last_id = 0;
-        rules.options.min_length = 3; /* a forced token overrides the masks */
-        expect_first(&rules, &network, (const finding[]){FOUND(-0.5 / 3, 3, 1, 0), FOUND(-1.0 / 3, 3, 2, 0)}, beam);
-        rules.options.max_length = 1; /* the last rule wins */
-        EXPECT_ALL(&rules, &network, FOUND(0, 0));
-        rules.options.forced_last_id = -1;
-        EXPECT_FIRST(&rules, &network, FOUND(0, 3));
-    }
-}
-
-/* A token without a column can be forced. */
-TEST(test_forced_outside_shortlist)
-{
-    static const float table[] = {-1, -2, -3, -9, -0.5f, -1, -1.5f, -9};
-    scripted network = table_of(table, 4);
-    network.columns = 1 << 0 | 1 << 2;
-    ferry_search_rules rules = plain_rules(2, 2);
-    rules.options.forced_first_id = 3;
-    EXPECT_FIRST(&rules, &network, FOUND(-0.25, 3, 0), FOUND(-0.75, 3, 2));
-}
-
-TEST(test_min_length)
-{
-    static const float table[] = {-0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3, -0.1f, -2, -3};
-    scripted network = table_of(table, 3);
-    for (int32_t beam = 1; beam <= 2; beam++) {
-        ferry_search_rules rules = plain_rules(beam, 4);
-        rules.options.min_length = 2;
-        rules.options.length_penalty = 0;
-        EXPECT_FIRST(&rules, &network, FOUND(-4.1, 1, 1, 0));
-    }
-}
-
-/* Log-probabilities keep the share of suppressed tokens unless they are renormalized. Probabilities ½, ¼, ⅛, ⅛. */
-TEST(test_suppressed_share)
-{
-    static const float table[] = {3, 2, 1, 1};
-    static float logits[4];
-    for (int i = 0; i < 4; i++) logits[i] = table[i] * logf(2) + 5;
-    static const int32_t suppressed[] = {0};
-    scripted network = table_of(logits, 4);
-    network.kernels = &normalizing;
-    for (int32_t beam = 1; beam <= 2; beam++) {
-        ferry_search_rules rules = plain_rules(beam, 1);
-        rules.options.suppressed_ids = suppressed;
-        rules.options.suppressed_count = 1;
-        expect_first(&rules, &network, (const finding[]){FOUND(log(0.25), 1), FOUND(log(0.125), 2)}, beam);
-        rules.options.renormalize = true;
-        expect_first(&rules, &network, (const finding[]){FOUND(log(0.5), 1), FOUND(log(0.25), 2)}, beam);
-    }
-}
-
 /* Start token 3 has been seen. Greedy search halves its positive logit; beam search doubles its log-probability,
  * which is negative whatever the logit. Probabilities: ¼, ⅛, ⅛, ½. */
 TEST(test_repetition_penalty)
@@ -302,19 +140,6 @@ TEST(test_repetition_penalty)
     rules.options.renormalize = true; /* ¼ + ⅛ + ⅛ + 1/16 = 9/16 */
     EXPECT_ALL(&rules, &network, FOUND(log(4.0 / 9), 0), FOUND(log(2.0 / 9), 1), FOUND(log(2.0 / 9), 2),
                FOUND(log(1.0 / 9), 3));
-}
-
-TEST(test_greedy)
-{
-    static const float table[] = {-2, -1, -1, -2, -1, -0.25f, -0.5f, -1, -1, -9, -9, -9};
-    scripted network = table_of(table, 4);
-    ferry_search_rules rules = plain_rules(1, 3);
-    /* lowest id among equals; eos ends */
-    outcome result = EXPECT_FIRST(&rules, &network, FOUND(-2.25 / 3, 1, 1, 0));
-    assert_int_equal(result.count, 1);
-    assert_int_equal(result.steps, 3);
-    rules.options.max_length = 2;
-    EXPECT_FIRST(&rules, &network, FOUND(-1.25 / 2, 1, 1));
 }
 
 TEST(test_begin_errors)
