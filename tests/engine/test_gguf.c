@@ -521,23 +521,6 @@ TEST(test_every_truncation_is_refused)
     }
 }
 
-TEST(test_random_damage)
-{
-    ferry_error error;
-    made_file file = sample();
-    unsigned char *copy = kept_memory(file.size);
-    uint32_t random = 1;
-    for (int round = 0; round < 20000; round++) {
-        memcpy(copy, file.data, file.size);
-        for (int i = 0; i < 1 + round % 3; i++) {
-            const uint32_t place = next_random(&random);
-            copy[place % file.size] = (unsigned char)(random >> 3);
-        }
-        error.message[0] = '\0';
-        if (parse_copy(copy, file.size, &error) != FERRY_OK) assert_non_null(strstr(error.message, "broken.gguf: "));
-    }
-}
-
 /* ---- the writer's own failures ---- */
 
 TEST(test_unfinished_file_disappears)

@@ -116,37 +116,6 @@ TEST(test_each_stack_has_its_own_eps)
     ferry_model_close(model);
 }
 
-static void compute_weights(const ferry_model *model, ferry_inspect_attention_kind kind, int32_t T, float *weights)
-{
-    int32_t *targets = kept_memory((size_t)T * sizeof *targets);
-    for (int32_t t = 0; t < T; t++) targets[t] = t * 5 % V;
-    CHECK(ferry_inspect_attention(model, kind, 1, 2, source, 6, targets, T, weights, &error));
-}
-
-/* Of more queries than are computed together: each row has its place, which the mask shows. */
-TEST(test_weights_of_many_tokens)
-{
-    enum { T = 150, FEW = 64 };
-    static float self[T][T], cross[T][6], few[FEW][6];
-    const small_model small = {0};
-    ferry_model *model = open_small_model(&small, NULL);
-    compute_weights(model, FERRY_INSPECT_DECODER_SELF, T, self[0]);
-    compute_weights(model, FERRY_INSPECT_CROSS, T, cross[0]);
-    compute_weights(model, FERRY_INSPECT_CROSS, FEW, few[0]);
-    assert_memory_equal(cross, few, sizeof few);
-    for (int32_t t = 0; t < T; t++) {
-        float sum = 0, others = 0;
-        for (int32_t j = 0; j < T; j++) {
-            assert_int_equal(self[t][j] > 0, j <= t);
-            sum += self[t][j];
-        }
-        for (int32_t s = 0; s < 6; s++) others += cross[t][s];
-        assert_float_equal(sum, 1, 1e-5);
-        assert_float_equal(others, 1, 1e-5);
-    }
-    ferry_model_close(model);
-}
-
 /* ---- the SSRU ---- */
 
 /* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1, in one call and in two. */

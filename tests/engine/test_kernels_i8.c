@@ -55,23 +55,6 @@ RANDOM_TEST(products_are_right)
     check_shape((shape){600, 40, 2048}, true, true, 0); /* more inputs than are kept near the core at once */
 }
 
-RANDOM_TEST(a_row_depends_on_itself_alone)
-{
-    enum { N = 83, K = 70 };
-    quantized w = new_quantized(N, K, false, true, 0);
-    float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
-    float *all = new_floats(MAX_ROWS * N, 0, 0), *y = new_floats(MAX_ROWS * N, 0, 0);
-    EACH_ISA(k)
-    {
-        run(*k, all, x, MAX_ROWS, &w.matrix);
-        for (int32_t rows = 1; rows <= MAX_ROWS; rows++) {
-            int32_t from = rows * 5 % (MAX_ROWS - rows + 1);
-            run(*k, y, x + from * K, rows, &w.matrix);
-            assert_memory_equal(y, all + from * N, (size_t)rows * N * sizeof *y);
-        }
-    }
-}
-
 /* ---- integers ---- */
 
 /* The largest sums there are: all inputs and codes at an end of their range. */

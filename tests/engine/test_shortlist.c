@@ -247,58 +247,6 @@ TEST_WITH(test_softmax_over_the_list, NULL, end)
     }
 }
 
-/* The output matrix in int8, inputs quantized from their values. */
-static int8_t *quantize_output(ferry_transformer *model, float *scales)
-{
-    enum { MAX_WIDTH = 64 };
-    const ferry_matrix from = model->output;
-    const size_t panel = ferry_codes_size(FERRY_LANES, from.K);
-    int8_t *codes = ferry_aligned_alloc(64, ferry_codes_size(from.N, from.K));
-    assert_non_null(codes);
-    assert_true(from.K <= MAX_WIDTH);
-    for (int32_t first = 0; first < from.N; first += FERRY_LANES) {
-        int8_t rows[FERRY_LANES * MAX_WIDTH];
-        const int32_t count = from.N - first < FERRY_LANES ? from.N - first : FERRY_LANES;
-        for (int32_t r = 0; r < count; r++) {
-            float values[MAX_WIDTH];
-            ferry_matrix_row(&from, first + r, values);
-            ferry_codes_quantize(values, from.K, rows + r * from.K, &scales[first + r]);
-        }
-        ferry_codes_pack(codes + (size_t)(first / FERRY_LANES) * panel, rows, count, from.K);
-    }
-    model->output = (ferry_matrix){.N = from.N, .K = from.K, .codes = codes, .scales = scales, .bias = from.bias};
-    return codes;
-}
-
-static void check_batch_is_alone(const ferry_transformer *model, const ferry_generation *generation,
-                                 const ferry_kernels *kernels)
-{
-    job *together = make_job(generation, BEAM), *alone = new_job(generation, SENTENCES);
-    memcpy(alone, together, sizeof *alone);
-    ferry_generator generator;
-    ferry_generator_init(&generator, model, kernels);
-    generate(&generator, together, 0, SENTENCES, 5);
-    for (int32_t s = 0; s < SENTENCES; s++) generate(&generator, alone, s, s + 1, 1);
-    assert_memory_equal(together->sentences, alone->sentences, sizeof alone->sentences);
-    assert_int_equal(alone->sentences[SENTENCES - 1].count, BEAM);
-    ferry_generator_destroy(&generator);
-}
-
-/* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */
-TEST_WITH(test_batch_is_alone, NULL, end)
-{
-    static float scales[VOCAB];
-    begin(BEAM, true);
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    int8_t *codes = quantize_output(&world.model, scales);
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    world.model.sentence_inputs = true;
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    world.generation.shortlist = (ferry_shortlist){0};
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    ferry_aligned_free(codes);
-}
-
 /* The same work again asks the system for nothing. */
 TEST_WITH(test_no_allocation_after_warm_up, NULL, end)
 {
