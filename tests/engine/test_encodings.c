@@ -364,31 +364,6 @@ static ferry_position bind_rope(const char *layout, int32_t K, double theta, int
     return bind_encoding("rope", &stack, parameters, NULL);
 }
 
-TEST(test_rotations_of_worked_vectors)
-{
-    static const char *const layouts[] = {"half", "interleaved"};
-    /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01: of a head of 4, and of 4 dims of a head of 6 or 8,
-     * whose rest stays. */
-    static const float expected[2][4] = {{-1.984111f, 1.959901f, 2.462378f, 4.019800f},
-                                         {-1.142640f, 1.922076f, 2.959851f, 4.029800f}};
-    for (int i = 0; i < 6; i++) {
-        const int K = 4 + i / 2 * 2, layout = i % 2;
-        ferry_position position = bind_rope(layouts[layout], K, 10000, K > 4 ? 4 : 0);
-        ferry_position_state rows = {0};
-        extend_encoding(&position, &rows, 2);
-        float x[4 * 8], still[4 * 8]; /* positions 0 and 1, two heads */
-        for (int n = 0; n < 4 * K; n++) x[n] = still[n] = (float)(n % K + 1);
-        position.scheme->rotate(&position, &rows, x, 0, 2);
-        assert_memory_equal(x, still, 2 * (size_t)K * sizeof *x);
-        for (int head = 2 * K; head < 4 * K; head += K) {
-            assert_true(largest_difference(x + head, expected[layout], 4) < 2e-6);
-            assert_memory_equal(x + head + 4, still + head + 4, (size_t)(K - 4) * sizeof *x);
-        }
-        ferry_position_state_destroy(&rows);
-        ferry_position_unbind(&position);
-    }
-}
-
 /* Su et al. 2021, equation 34: element `d` of a head [K] at position `at`. */
 static double rotated(const float *x, int32_t d, int32_t at, double theta, int32_t dims, bool half)
 {
@@ -516,7 +491,6 @@ static double paper_slope(int32_t heads, int32_t h)
 TEST(test_slopes_of_heads)
 {
     static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
-    static const fake_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
     float scores[101];
     for (int32_t H = 1; H <= 20; H++) {
         const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
@@ -528,13 +502,6 @@ TEST(test_slopes_of_heads)
         }
         ferry_position_unbind(&position);
     }
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    const float slopes[] = {0.5f, 3};
-    ferry_position position = bind_encoding("alibi", &stack, given, slopes);
-    bias_by_key(&position, 1, 2, 4, scores);
-    const float expected[] = {-6, -3, 0, -3};
-    assert_memory_equal(scores, expected, sizeof expected);
-    ferry_position_unbind(&position);
 }
 
 /* ---- every encoding of distances, against its formula ---- */

@@ -21,28 +21,6 @@ static ferry_position bind_fire(const ferry_position_stack *stack, int32_t width
     return bind_encoding_weights("fire", stack, width, weights);
 }
 
-/* c = 1 and L = 3, so that the divisor is ln 4 up to position 3 and ln 8 at 7: the ratios of distances 1, 3 and 7 are
- * 0.5 and 1 before L, 1/3, 2/3 and 1 at 7. f(x) = 1 + 2·max(0, x - 0.5) + 6·max(0, 0.5 - x). The encoder divides by the
- * larger position. */
-TEST(test_a_worked_interpolation)
-{
-    static const float w1[] = {1, -1}, b1[] = {-0.5f, 0.5f}, w2[] = {2, 6}, b2[] = {1};
-    static const struct {
-        int32_t i, j;
-        double bias;
-    } rows[] = {{0, 0, 4},       {1, 0, 1},       {3, 2, 1}, {3, 0, 2}, {7, 7, 4}, {7, 6, 2},
-                {7, 4, 4.0 / 3}, {4, 7, 4.0 / 3}, {7, 0, 2}, {0, 7, 2}, {6, 7, 2}, {0, 1, 1}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 1, .heads = 1, .head_width = 1};
-    ferry_position position = bind_fire(&stack, 2, &(fire_weights){1, 3, w1, b1, w2, b2});
-    float scores[8];
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        bias_by_key(&position, 0, rows[r].i, 8, scores);
-        if (!(fabs((double)scores[rows[r].j] - rows[r].bias) < 1e-5))
-            fail_msg("%d, %d: expected %g, found %g", rows[r].i, rows[r].j, rows[r].bias, (double)scores[rows[r].j]);
-    }
-    ferry_position_unbind(&position);
-}
-
 /* The authors' code, in double precision. */
 static double interpolate(const fire_weights *w, int32_t width, int32_t head, int32_t i, int32_t j)
 {

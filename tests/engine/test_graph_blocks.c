@@ -118,46 +118,6 @@ TEST(test_each_stack_has_its_own_eps)
 
 /* ---- the SSRU ---- */
 
-/* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1, in one call and in two. */
-TEST(test_worked_example_of_an_ssru)
-{
-    static _Alignas(64) const float two[16] = {2}, one[16] = {1};
-    static const float weight = 1, bias = 0;
-    ferry_layer layer = {.ssru = {.input = {.N = 1, .K = 1, .panels = two}, .forget = {.N = 1, .K = 1, .panels = one}},
-                         .self_norm = {&weight, &bias}};
-    const ferry_transformer model = {
-        .d_model = 1,
-        .ssru = true,
-        .encoder = {.layer_count = 1, .heads = 1, .head_width = 1},
-        .decoder = {
-            .layer_count = 1, .heads = 1, .head_width = 1, .ffn_width = 1, .norm_eps = 1e-6f, .layers = &layer}};
-    for (int32_t rows = 1; rows <= 2; rows++) {
-        ferry_state s;
-        ferry_sequence sequence;
-        ferry_state_init(&s, &model, ferry_kernels_find(NULL));
-        ferry_cache *cache = ferry_state_hypothesis_cache(&s);
-        CHECK(ferry_sequence_begin(&s.context.arena, 2, &sequence, &error));
-        for (int32_t first = 0; first < 2; first += rows) {
-            float x[2];
-            const ferry_attention_span span = {.row = 0, .rows = rows, .first = first};
-            ferry_pass pass = {.state = &s,
-                               .stack = &model.decoder,
-                               .rows = rows,
-                               .self = {cache, &sequence, &span, 1},
-                               .position_state = &s.decoder_positions,
-                               .x = x};
-            for (int32_t i = 0; i < rows; i++) x[i] = first + i == 0 ? 1.0f : -1.0f;
-            CHECK(ferry_pass_begin(&pass, &error));
-            CHECK(ferry_sequence_extend(cache, &sequence, first + rows, &error));
-            CHECK(ferry_layer_ssru(&pass, 0, &error));
-            for (int32_t i = 0; i < rows; i++)
-                assert_true(fabsf(pass.y[i] - (first + i == 0 ? 0.537883f : 0.0f)) <= 6e-7f);
-        }
-        assert_true(fabsf(*ferry_cache_state(cache, &sequence, 0) + 1.317458f) <= 6e-7f);
-        ferry_state_destroy(&s);
-    }
-}
-
 enum { BEAM = 5, STEPS = 40 };
 
 /* A sentence of a model, its hypotheses and what they were given. */

@@ -1,4 +1,4 @@
-/* Models with int8 matrices give the same bytes on every ISA, in every batch and on any number of threads. */
+/* Models with int8 matrices give the same bytes on every ISA. */
 #include "tests/support/support.h"
 
 #include <unistd.h>
@@ -131,25 +131,6 @@ static void check_isas(const family *f, const char *path)
     ferry_model_close(plain);
 }
 
-static void check_batches(const family *f, const char *path)
-{
-    batch b;
-    ferry_model *model;
-    uint32_t random = 9;
-    CHECK(ferry_inspect_open(path, NULL, &model, &error));
-    for (int32_t beam = 1; beam <= 4; beam += 3) {
-        make_batch(model, (uint32_t)beam, &b);
-        ferry_result *alone = search(model, f, &b, beam, 1, 1);
-        for (int32_t threads = 1; threads <= 4; threads++) {
-            ferry_result *result = search(model, f, &b, beam, threads, 1 + random_below(&random, SENTENCES));
-            assert_true(check_same(result, alone) > SENTENCES);
-            ferry_result_destroy(result);
-        }
-        ferry_result_destroy(alone);
-    }
-    ferry_model_close(model);
-}
-
 static void check_families(void (*check)(const family *f, const char *path))
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -162,9 +143,4 @@ static void check_families(void (*check)(const family *f, const char *path))
 TEST(test_every_isa_gives_the_same_bytes)
 {
     check_families(check_isas);
-}
-
-TEST(test_batches_and_threads_give_the_same_bytes)
-{
-    check_families(check_batches);
 }

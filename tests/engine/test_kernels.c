@@ -1,11 +1,9 @@
-/* Float products of every ISA that runs here, against plain double-precision arithmetic, against OpenBLAS, and against
- * the other ISAs; the panels they read; and which ISAs there are. */
+/* Float products of every ISA that runs here, against plain double-precision arithmetic and one chain of additions; the
+ * panels they read; and which ISAs there are. */
 #include "engine/kernels/cpu.h"
 #include "tests/support/kernel_support.h"
 
 #if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */
-#include <cblas.h>
-
 #include "tools/lab/bench_openblas.h"
 #endif
 
@@ -129,25 +127,6 @@ RANDOM_TEST(product_is_one_chain_and_a_bias)
 #endif
 
 #if !defined(FERRY_WITHOUT_OPENBLAS)
-RANDOM_TEST(product_matches_openblas)
-{
-    static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
-    for (int32_t s = 0; s < COUNT(shapes); s++) {
-        product_case c = new_product(shapes[s][0], shapes[s][1], shapes[s][2], 4, 0);
-        size_t count = (size_t)c.rows * (size_t)c.N;
-        float *expected = new_memory(count * sizeof *expected);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.rows, c.N, c.K, 1.0f, c.x, (blasint)c.ldx, c.weight, c.K,
-                    0.0f, expected, c.N);
-        for (size_t i = 0; i < count; i++) expected[i] += c.bias[i % (size_t)c.N];
-        double tolerance = 1e-6 * (double)c.K;
-        EACH_ISA(k)
-        {
-            (*k)->product(c.y, c.ldy, c.x, c.ldx, c.rows, c.panels, c.K, c.N, c.bias);
-            for (size_t i = 0; i < count; i++) assert_close((double)c.y[i], (double)expected[i], tolerance);
-        }
-        release_memory();
-    }
-}
 
 #endif
 

@@ -339,21 +339,6 @@ RANDOM_TEST(odd_rows)
     }
 }
 
-/* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
-TEST(marians_example)
-{
-    int8_t *codes = new_memory(ferry_codes_size(1, 2));
-    ferry_matrix matrix = {.N = 1, .K = 2, .codes = codes, .multiplier = 127.0f, .input_multiplier = 100.0f};
-    ferry_codes_pack(codes, (const int8_t[]){64, -127}, 1, 2);
-    EACH_ISA(k)
-    {
-        float y;
-        run(*k, &y, (const float[]){0.3f, 2.0f}, 1, &matrix);
-        assert_true(y == -14209.0f / 12700.0f);
-        assert_true(fabsf(y + 1.118819f) < 1e-6f);
-    }
-}
-
 /* ---- several matrices, rows of matrices ---- */
 
 RANDOM_TEST(many_are_like_one_by_one)

@@ -108,40 +108,6 @@ TEST(test_mask)
     assert_int_equal(masked(&minimum, ids, 4), 0);
 }
 
-/* Start token 3 has been seen. Greedy search halves its positive logit; beam search doubles its log-probability,
- * which is negative whatever the logit. Probabilities: ¼, ⅛, ⅛, ½. */
-TEST(test_repetition_penalty)
-{
-    static float logits[4];
-    static const float shift = 1.5f;
-    for (int i = 0; i < 4; i++) logits[i] = (float[]){2, 1, 1, 3}[i] * logf(2) + shift;
-    scripted network = table_of(logits, 4);
-    network.kernels = &normalizing;
-
-    ferry_search_rules rules = plain_rules(1, 1);
-    rules.start_id = 3;
-    rules.options.repetition_penalty = 2;
-    /* 3 ln 2 + 1.5 → 1.79 < 2 ln 2 + 1.5 = 2.89 */
-    EXPECT_FIRST(&rules, &network, FOUND(log(0.25), 0));
-    rules.options.repetition_penalty = 1.2f; /* 2.98 > 2.89: chosen, and scored as the network saw it */
-    EXPECT_FIRST(&rules, &network, FOUND(log(0.5), 3));
-    rules.options.renormalize = true;
-    double changed = (3 * log(2) + 1.5) / 1.2;
-    EXPECT_FIRST(&rules, &network, FOUND(changed - log(exp(changed) + 8 * exp(1.5)), 3));
-
-    rules = plain_rules(4, 1);
-    rules.start_id = 3;
-    rules.options.repetition_penalty = 1.5f;
-    /* ln ½ · 1.5 = -1.04 > ln ¼ */
-    EXPECT_FIRST(&rules, &network, FOUND(1.5 * log(0.5), 3), FOUND(log(0.25), 0));
-    rules.options.repetition_penalty = 4; /* ln ½ · 4 = -2.77 */
-    EXPECT_FIRST(&rules, &network, FOUND(log(0.25), 0), FOUND(log(0.125), 1), FOUND(log(0.125), 2),
-                 FOUND(4 * log(0.5), 3));
-    rules.options.renormalize = true; /* ¼ + ⅛ + ⅛ + 1/16 = 9/16 */
-    EXPECT_ALL(&rules, &network, FOUND(log(4.0 / 9), 0), FOUND(log(2.0 / 9), 1), FOUND(log(2.0 / 9), 2),
-               FOUND(log(1.0 / 9), 3));
-}
-
 TEST(test_begin_errors)
 {
     ferry_arena arena = {0};

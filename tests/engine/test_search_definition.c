@@ -307,7 +307,7 @@ static ferry_search_rules random_rules(ferry_policy policy, const scripted *netw
     for (int i = 0; i < 2; i++) suppressed[i] = random_below(vocab);
     rules.eos_ids = eos;
     if (policy != FERRY_POLICY_CTRANSLATE2) rules.eos_count = 1 + random_below(2);
-    rules.start_id = policy == FERRY_POLICY_MARIAN ? -1 : random_below(vocab);
+    rules.start_id = policy == FERRY_POLICY_MARIAN ? -1 : random_below(vocab + 1) - 1;
     decoding->policy = policy;
     decoding->nbest = 1 + random_below(decoding->beam);
     decoding->length_penalty = penalties[random_below(8)];
