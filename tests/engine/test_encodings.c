@@ -1,4 +1,5 @@
 /* What all positional encodings declare, and what each computes, against the formula of its paper. */
+#include "base/memory.h"
 #include "engine/graph/cache.h"
 #include "tests/support/fake_position.h"
 #include "tests/support/random.h"
@@ -70,6 +71,12 @@ TEST(test_bad_parameters_are_refused)
                          FERRY_ERROR_FORMAT);
         if (strstr(error.message, rows[i].message) != error.message) fail_msg("found '%s'", error.message);
     }
+}
+
+static const float *make_zeros(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
+{
+    (void)user, (void)declared, (void)layer;
+    return kept_memory(count * sizeof(float));
 }
 
 static const float *make_nothing(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
@@ -168,23 +175,106 @@ TEST(test_bounds_of_parameters)
         }
 }
 
-TEST(test_odd_widths_have_no_pairs)
+/* Of pairs of columns, and of a divisor of 0, which would make every angle infinite. */
+TEST(test_widths_that_have_no_pairs)
 {
-    static const char *const schemes[] = {"sinusoidal", "transformer_xl"};
-    const fake_parameter parameters[] = {
-        {.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 7, .heads = 1, .head_width = 2};
-    for (int i = 0; i < 2; i++) {
+    static const struct {
+        const char *scheme, *divisor;
+        int32_t d_model;
+        const char *message;
+    } rows[] = {{"sinusoidal", "half", 7, "sinusoidal positions: d_model 7 does not split into pairs"},
+                {"transformer_xl", "half", 7, "transformer_xl positions: d_model 7 does not split into pairs"},
+                {"sinusoidal", "half_minus_one", 2, "sinusoidal positions: d_model 2 does not split into pairs"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
+                                             {.key = "exponent_divisor", .text = rows[i].divisor},
+                                             {.key = "first"},
+                                             {0}};
+        const ferry_position_stack stack = {.layers = 1, .d_model = rows[i].d_model, .heads = 1, .head_width = 2};
         ferry_position position;
-        REFUSE(try_bind_encoding(schemes[i], &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
-               "d_model 7 does not split into pairs");
+        REFUSE_SAYING(try_bind_encoding(rows[i].scheme, &stack, parameters, NULL, &position, &error),
+                      FERRY_ERROR_FORMAT, rows[i].message);
     }
 }
 
-static const float *make_zeros(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
+static ferry_position bind_rope(const char *layout, int32_t K, double theta, int32_t dims)
 {
-    (void)user, (void)declared, (void)layer;
-    return kept_memory(count * sizeof(float));
+    const fake_parameter parameters[] = {{.key = "layout", .text = layout},
+                                         {.key = "theta", .number = theta},
+                                         {.key = dims > 0 ? "dims" : "ignored", .number = dims},
+                                         {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
+    return bind_encoding("rope", &stack, parameters, NULL);
+}
+
+/* ---- memory ---- */
+
+/* A few numbers become a table of distances for each of 4096 heads: of at most 2^22, or 64 for each of the file's. */
+TEST(test_large_tables_are_refused)
+{
+    static const struct {
+        const char *scheme;
+        double clip, buckets; /* t5's max_distance; for t5 alone */
+        bool refused;
+    } rows[] = {
+        {"t5", 1023, 4, false},    {"t5", 1024, 4, true},  {"t5", 17 * 64 - 1, 17, false},
+        {"t5", 17 * 64, 17, true}, {"t5", 16384, 4, true}, {"deberta", 65536, 0, true},
+    };
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 16, .causal = true};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool t5 = rows[i].buckets > 0;
+        const fake_parameter parameters[] = {{.key = t5 ? "max_distance" : "clip", .number = rows[i].clip},
+                                             {.key = "num_buckets", .number = rows[i].buckets},
+                                             {.key = "p2c", .text = "paper"},
+                                             {0}};
+        const fake_file file = {.parameters = parameters, .make = make_zeros};
+        ferry_position position;
+        ferry_error error = {0};
+        const ferry_status status = try_bind_encoding_file(rows[i].scheme, &stack, file, &position, &error);
+        if (rows[i].refused)
+            check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, "positions: expected tables of at most 64 numbers");
+        else
+            assert_int_equal(status, FERRY_OK);
+        ferry_position_unbind(&position);
+    }
+}
+
+/* Rows are counted where they are held, kept when no more can be had, and given back; then the state begins anew. */
+TEST(test_memory_of_rows)
+{
+    enum { WIDTH = 16 };
+    ferry_position position = bind_rope("half", WIDTH, 10000, 0);
+    ferry_memory memory = {.limit = 40 * WIDTH * sizeof(float)};
+    ferry_account account = {.memory = &memory};
+    ferry_position_state rows = {.account = &account};
+    const ferry_kernels *kernels = ferry_kernels_find(NULL);
+    for (int round = 0; round < 2; round++) {
+        extend_encoding(&position, &rows, 16);
+        assert_true(memory.held == rows.bytes && rows.count == 16);
+        REFUSE(ferry_position_extend(&position, &rows, kernels, 33, &error), FERRY_ERROR_MEMORY, "rows by position");
+        REFUSE(ferry_position_extend(&position, &rows, kernels, INT32_MAX, &error), FERRY_ERROR_LIMIT,
+               "2147483647 positions of 16 numbers are more than memory can hold");
+        assert_true(memory.held == rows.bytes && rows.count == 16 && rows.rows[0] == 1);
+        extend_encoding(&position, &rows, 17); /* there is room for these */
+        assert_int_equal(rows.count, 32);
+        ferry_position_state_destroy(&rows);
+        assert_int_equal(memory.held, 0);
+    }
+    ferry_position_unbind(&position);
+}
+
+TEST(test_unknown_schemes)
+{
+    static const char *const names[] = {"", "rop", "ropes", "Rope", "rope "};
+    static const char sixty_five[] = "0123456789012345678901234567890123456789012345678901234567890123-";
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
+    ferry_position position;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        REFUSE_SAYING(try_bind_encoding(names[i], &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
+                      ferry_name_format("positional encoding '%s' is not supported by this build", names[i]).text);
+    REFUSE_SAYING(try_bind_encoding(sixty_five, &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
+                  "positional encoding '0123456789012345678901234567890123456789012345678901234567890123' is not "
+                  "supported by this build");
 }
 
 /* What reports say of encodings, of 2 layers of 3 heads of width 4: their parameters, whether they have weights, and
@@ -339,30 +429,7 @@ TEST(test_learned_rows)
     ferry_position_unbind(&position);
 }
 
-/* A divisor of 0 would make every angle infinite. */
-TEST(test_sinusoids_need_a_divisor)
-{
-    const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
-                                         {.key = "exponent_divisor", .text = "half_minus_one"},
-                                         {.key = "first"},
-                                         {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
-    ferry_position position;
-    REFUSE(try_bind_encoding("sinusoidal", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
-           "d_model 2 does not split into pairs");
-}
-
 /* ---- rope ---- */
-
-static ferry_position bind_rope(const char *layout, int32_t K, double theta, int32_t dims)
-{
-    const fake_parameter parameters[] = {{.key = "layout", .text = layout},
-                                         {.key = "theta", .number = theta},
-                                         {.key = dims > 0 ? "dims" : "ignored", .number = dims},
-                                         {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
-    return bind_encoding("rope", &stack, parameters, NULL);
-}
 
 /* Su et al. 2021, equation 34: element `d` of a head [K] at position `at`. */
 static double rotated(const float *x, int32_t d, int32_t at, double theta, int32_t dims, bool half)
@@ -452,27 +519,6 @@ TEST(test_buckets_of_other_sizes)
                     assert_int_equal((int)scores[j], bucket_by_powers(abs(AT - j), n, m) + (j > AT ? n : 0));
                 ferry_position_unbind(&position);
             }
-}
-
-/* A table of buckets becomes one of distances for each head, which a small one must not make large. */
-TEST(test_large_tables_are_refused)
-{
-    static float table[32 * 4096];
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 2};
-    for (int buckets = 8; buckets <= 32; buckets *= 4) {
-        const fake_parameter parameters[] = {{.key = "num_buckets", .number = buckets},
-                                             {.key = "max_distance", .number = 1000},
-                                             {0}};
-        ferry_position position;
-        if (buckets == 32) {
-            CHECK(try_bind_encoding("t5", &stack, parameters, table, &position, &error));
-            ferry_position_unbind(&position);
-        } else {
-            REFUSE(try_bind_encoding("t5", &stack, parameters, table, &position, &error), FERRY_ERROR_UNSUPPORTED,
-                   "t5 positions: expected tables of at most 64 numbers for each of the 32768 in their tensors, "
-                   "found 8196096");
-        }
-    }
 }
 
 /* ---- alibi ---- */

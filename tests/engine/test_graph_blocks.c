@@ -7,7 +7,6 @@
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
-#include "engine/graph/layer.h"
 #include "engine/api/model.h"
 
 enum { D = 24, V = 21 };

@@ -126,10 +126,6 @@ RANDOM_TEST(product_is_one_chain_and_a_bias)
 }
 #endif
 
-#if !defined(FERRY_WITHOUT_OPENBLAS)
-
-#endif
-
 /* ---- tables and panels ---- */
 
 RANDOM_TEST(tables_are_found_by_name)
