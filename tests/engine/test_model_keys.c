@@ -4,6 +4,7 @@
 #include "tests/support/model_damage.h"
 
 #include "engine/api/model.h"
+#include "engine/file/bind_tensors.h"
 #include "engine/file/schema.h"
 
 static void open_sample(const sample *model, ferry_model_file *file)
@@ -79,6 +80,10 @@ TEST(test_defaults)
     assert_null(file.generation.shortlist.offsets);
     assert_true(!file.text.present && file.text.languages.count == 0);
     assert_null(file.origin.hashes);
+    /* Of each layer 24 × 21 four times, 19 × 24 twice, two norms; the decoder has four more and a norm. Embeddings,
+     * bias. */
+    assert_int_equal(file.parameters, 2 * (4 * 504 + 2 * 456 + 2 * 48) + 2 * (8 * 504 + 2 * 456 + 3 * 48) + 504 + 21);
+    assert_int_equal(file.type, FERRY_F32);
     ferry_model_file_close(&file);
 }
 
@@ -156,6 +161,13 @@ static void put_slopes(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, "ferry.decoder.position.slopes", "formula");
 }
 
+static void put_rope(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_f32(writer, "ferry.decoder.position.theta", 100);
+    ferry_gguf_put_string(writer, "ferry.decoder.position.layout", "half");
+    ferry_gguf_put_u32(writer, "ferry.decoder.position.dims", 6);
+}
+
 /* Refused as they are written. */
 TEST(test_models_that_contradict_themselves)
 {
@@ -165,6 +177,8 @@ TEST(test_models_that_contradict_themselves)
     } rows[] = {
         {{.ssru = true, .position = "alibi", .keys = put_slopes},
          "ferry.decoder.position.type: 'alibi' needs self-attention, not an SSRU"},
+        {{.ssru = true, .position = "rope", .keys = put_rope},
+         "ferry.decoder.position.type: 'rope' needs self-attention, not an SSRU"},
         {{.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65537},
          "tensor 'enc.blk.0.ffn_down.weight': expected at most 65536 inputs of i8, found 65537"},
         {{.type = FERRY_I8, .scales = SMALL_BOTH}, "'token_embd.scale' and 'token_embd.multiplier', found both"},
@@ -262,11 +276,14 @@ TEST(test_shortlist)
     ferry_model_file_close(&file);
     static const refusal rows[] = {
         {"shortlist.offsets[0]", "1", FORMAT, OFFSETS},
+        {"shortlist.offsets[1]", "4", FORMAT, OFFSETS},
         {"shortlist.offsets[3]", "2", FORMAT, OFFSETS},
+        {"shortlist.offsets[8]", "8", FORMAT, OFFSETS},
         {"shortlist.offsets[3]", "-1", FORMAT, OFFSETS},
         {"shortlist.offsets[9]", "6", FORMAT, OFFSETS},
         {"shortlist.offsets[9]", "8", FORMAT, OFFSETS},
-        {"shortlist.ids[2]", "21", FORMAT, "list of 1: expected ascending ids below 21, found 21"},
+        {"shortlist.ids[0]", "21", FORMAT, "list of 0: expected ascending ids below 21, found 21"},
+        {"shortlist.ids[6]", "21", FORMAT, "list of 8: expected ascending ids below 21, found 21"},
         {"shortlist.ids[6]", "-1", FORMAT, "list of 8: expected ascending ids below 21, found -1"},
         {"shortlist.ids[2]", "5", FORMAT, "list of 1: expected ascending ids below 21, found 5"},
         {"ferry.shortlist.first", "22", FORMAT, "'ferry.shortlist.first': expected 0 to 21, found 22"},
@@ -307,6 +324,7 @@ TEST(test_pieces_and_languages)
         {"ferry.languages.roles", NULL, FORMAT, "'ferry.languages.roles' is missing"},
         {"ferry.languages.default_source", NULL, FORMAT, "'ferry.languages.default_source' is missing"},
         {"ferry.languages.prompt_targets", NULL, FORMAT, "'ferry.languages.prompt_targets' is missing"},
+        {"ferry.languages.prompts", NULL, FORMAT, "'ferry.languages.prompt_sources': expected 0 numbers, found 1"},
         /* then an id of the source, where 20 does not exist */
         {"ferry.languages.target_tag", "prefix", FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20"},
         {"ferry.languages.source_tag", "first", FORMAT, "key 'ferry.languages.source_tag': only a target's tag"},
@@ -656,4 +674,81 @@ TEST(test_words_of_features)
         if (ferry_schema_knows_feature(text_view(unknown[i]))) fail_msg("'%s' is known", unknown[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!ferry_schema_knows_feature(text_view(known[i]))) fail_msg("'%s' is not known", known[i]);
+}
+
+/* What is said of the values that a key may have. */
+TEST(test_ranges_in_words)
+{
+    static const struct {
+        ferry_key_group group;
+        const char *key, *range;
+    } rows[] = {{FERRY_KEYS_DECODING, "beam", "a number from 1 to 64"},
+                {FERRY_KEYS_DECODING, "repetition_penalty", "a number from 0.001 to 1000"},
+                {FERRY_KEYS_DECODING, "top_p", "a number above 0, up to 1"},
+                {FERRY_KEYS_ENCODER, "norm_eps", "a positive number"}};
+    ferry_transformer transformer = {0};
+    ferry_generation generation = {0};
+    const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_key *key = ferry_schema_find(rows[i].group, rows[i].key);
+        assert_string_equal(ferry_key_range(key, ferry_key_most_in_file(key, &values)).text, rows[i].range);
+    }
+    assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "beams"));
+    assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "d_model"));
+}
+
+/* A file names what was recorded, and nothing else. */
+TEST(test_what_was_recorded)
+{
+    const ferry_key *license = ferry_schema_find(FERRY_KEYS_ORIGIN, "licence");
+    const ferry_key *length = ferry_schema_find(FERRY_KEYS_ORIGIN, "trained_length");
+    for (int recorded = 0; recorded < 2; recorded++) {
+        ferry_model_origin origin = {.license = {"M", (size_t)recorded}, .trained_length = recorded};
+        const ferry_schema_values values = {.origin = &origin};
+        assert_int_equal(ferry_key_applies(license, &values), recorded);
+        assert_int_equal(ferry_key_applies(length, &values), recorded);
+        assert_true(ferry_key_applies(ferry_schema_find(FERRY_KEYS_ORIGIN, "name"), &values));
+    }
+}
+
+/* Where data begin at a multiple of 64 all the same, which the word of the features makes so. */
+TEST(test_alignment)
+{
+    static const refusal rows[] = {
+        {"general.alignment", "32", FORMAT, "general.alignment: expected a multiple of 64, found 32"}};
+    REFUSE_EACH(make_small_sample(&(small_model){
+                    .d_model = 16, .heads = 1, .head_width = 16, .ffn_width = 16, .vocab = 16, .feature = "moses"}),
+                rows);
+}
+
+/* As many dimensions as there have to be, and each of its size. */
+TEST(test_shapes)
+{
+    static const int64_t shapes[][3] = {{3, 1, 1}, {1, 3, 1}, {3, 1, 1}, {4, 1, 1}, {3, 2, 1}};
+    static const int32_t dims[] = {1, 2, 2, 1, 2};
+    for (int i = 0; i < 5; i++) {
+        const char *path = new_scratch_file("shape.gguf");
+        const float zeros[6] = {0}, *data;
+        ferry_gguf_writer *writer;
+        ferry_gguf gguf;
+        ferry_model_file file = {0};
+        bool used[1];
+        ferry_binder binder = {.file = &file, .gguf = &gguf, .used = used};
+        const size_t count = (size_t)(shapes[i][0] * shapes[i][1]);
+        CHECK(ferry_gguf_writer_create(path, &writer, &error));
+        ferry_gguf_declare(writer, "t", FERRY_F32, dims[i], shapes[i]);
+        CHECK(ferry_gguf_writer_start(writer, &error));
+        CHECK(ferry_gguf_writer_append(writer, zeros, count * sizeof *zeros, &error));
+        CHECK(ferry_gguf_writer_finish(writer, &error));
+        ferry_gguf_writer_destroy(writer);
+        CHECK(ferry_gguf_open(mapped_bytes(path), "shape.gguf", &gguf, &error));
+        if (i == 0) {
+            CHECK(ferry_bind_vector(&binder, "t", 3, &data, &error));
+            assert_true(used[0] && file.parameters == 3);
+        } else {
+            REFUSE(ferry_bind_vector(&binder, "t", 3, &data, &error), FORMAT,
+                   "tensor 't': expected shape [3], found [");
+        }
+        ferry_gguf_close(&gguf);
+    }
 }
