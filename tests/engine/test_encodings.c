@@ -422,10 +422,15 @@ TEST(test_learned_rows)
             for (int32_t n = 0; n < ROWS * WIDTH; n++)
                 assert_true(x[n] == (n < count * WIDTH ? table[first * WIDTH + n] : 0));
         }
-    REFUSE_SAYING(ferry_position_extend(&position, &rows, ferry_kernels_find(NULL), ROWS + 1, &error),
-                  FERRY_ERROR_LIMIT,
-                  "a sentence of 8 tokens: the model's learned positions end at 7; split the text into shorter "
-                  "sentences");
+    for (int causal = 0; causal < 2; causal++) {
+        position.stack.causal = causal;
+        REFUSE_SAYING(ferry_position_extend(&position, &rows, ferry_kernels_find(NULL), ROWS + 1, &error),
+                      FERRY_ERROR_LIMIT,
+                      ferry_name_format("a %s of 8 tokens: the model's learned positions end at 7; split the text into "
+                                        "shorter sentences",
+                                        causal ? "translation" : "sentence")
+                          .text);
+    }
     ferry_position_unbind(&position);
 }
 
@@ -461,22 +466,6 @@ TEST(test_rotations_of_all_widths)
                 ferry_position_state_destroy(&rows);
                 ferry_position_unbind(&position);
             }
-}
-
-/* Rows are extended, not rebuilt, and are the same either way. */
-TEST(test_rows_grow)
-{
-    ferry_position position = bind_rope("half", 8, 10000, 0);
-    ferry_position_state grown = {0}, whole = {0};
-    for (int32_t count = 1; count <= 700; count++) extend_encoding(&position, &grown, count);
-    extend_encoding(&position, &whole, 700);
-    assert_memory_equal(grown.rows, whole.rows, 700 * 8 * sizeof *grown.rows);
-    const float *before = grown.rows;
-    extend_encoding(&position, &grown, grown.count);
-    assert_ptr_equal(grown.rows, before);
-    ferry_position_state_destroy(&grown);
-    ferry_position_state_destroy(&whole);
-    ferry_position_unbind(&position);
 }
 
 /* ---- t5 ---- */

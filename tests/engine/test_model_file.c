@@ -17,13 +17,10 @@ TEST(test_choices)
 {
     static const refusal rows[] = {
         {"ferry.encoder.activation", "swosh", UNSUPPORTED, "key 'ferry.encoder.activation': 'swosh' is not supported"},
-        {"ferry.decoder.norm", "batchnorm", UNSUPPORTED, "key 'ferry.decoder.norm': 'batchnorm'"},
         {"ferry.decoder.norm_position", "both", UNSUPPORTED, "'both' is not supported"},
-        {"ferry.decoder.final_norm", "1", FORMAT, "tensor 'dec.output_norm.weight' is missing"},
         {"ferry.encoder.norm_eps", "0", FORMAT, "key 'ferry.encoder.norm_eps': expected a positive number"},
         {"ferry.encoder.norm_eps", "inf", FORMAT, "expected a finite number"},
         {"ferry.embedding_scale", "nan", FORMAT, "expected a finite number"},
-        {"ferry.decoder.block", "ssru_ssru", UNSUPPORTED, "key 'ferry.decoder.block': 'ssru_ssru'"},
         {"ferry.encoder.position.type", "nope", UNSUPPORTED,
          "ferry.encoder.position: positional encoding 'nope' is not supported"},
         {"ferry.decoding.early_stopping", "maybe", UNSUPPORTED, "'maybe' is not supported"},

@@ -1,41 +1,6 @@
-/* engine/search, Hugging Face's policy: every rule on numbers computed by hand. */
+/* engine/search: the rules on logits, on numbers computed by hand. */
 #include "engine/search/logits.h"
 #include "tests/support/scripted.h"
-
-/* ---- beam search by hand ---- */
-
-/* Log-probabilities of (eos, 1, 2, 3); ids 0 = eos. */
-static void example_row(const scripted *network, const int32_t *prefix, int32_t n, float *row)
-{
-    (void)network;
-    static const float start[] = {-3.5f, -0.2f, -1.9f, -9}, after_1[] = {-1.2f, -0.9f, -1.3f, -9},
-                       after_2[] = {-0.1f, -3, -3.5f, -9}, after_11[] = {-0.3f, -2, -2.5f, -9},
-                       after_12[] = {-0.4f, -2, -2.2f, -9}, other[] = {-0.5f, -1.5f, -2, -9};
-    const float *source = other;
-    if (n == 0) source = start;
-    if (n == 1) source = prefix[0] == 1 ? after_1 : prefix[0] == 2 ? after_2 : other;
-    if (n == 2 && prefix[0] == 1) source = prefix[1] == 1 ? after_11 : prefix[1] == 2 ? after_12 : other;
-    memcpy(row, source, sizeof start);
-}
-static const scripted example = {.row = example_row, .vocab = 4, .kernels = &as_given};
-
-TEST(test_example)
-{
-    static const ferry_early_stopping variants[] = {FERRY_EARLY_STOPPING_FALSE, FERRY_EARLY_STOPPING_TRUE,
-                                                    FERRY_EARLY_STOPPING_NEVER};
-    static const int32_t steps[] = {3, 3, 4};
-    for (int i = 0; i < 3; i++) {
-        ferry_search_rules rules = plain_rules(2, 7);
-        rules.options.early_stopping = variants[i];
-        outcome result = EXPECT_FIRST(&rules, &example, FOUND(-1.4 / 3, 1, 1, 0), FOUND(-1.9 / 3, 1, 2, 0));
-        assert_int_equal(result.steps, steps[i]);
-        assert_int_equal(result.count, 2);
-    }
-    ferry_search_rules rules = plain_rules(2, 2);
-    EXPECT_FIRST(&rules, &example, FOUND(-0.55, 1, 1), FOUND(-0.7, 1, 0));
-}
-
-/* ---- rules ---- */
 
 TEST(test_logits_places)
 {

@@ -147,41 +147,6 @@ static int end(void **state)
     return 0;
 }
 
-static bool occurs(const int32_t *ids, int32_t count, int32_t id)
-{
-    for (int32_t i = 0; i < count; i++)
-        if (ids[i] == id) return true;
-    return false;
-}
-
-/* All words of restricted sentences are in their lists; other sentences use others, too. */
-TEST_WITH(test_no_other_words, NULL, end)
-{
-    begin(BEAM, false);
-    job *j = world.job;
-    generate(&world.generator, j, 0, SENTENCES, 4);
-    int32_t elsewhere = 0, different = 0;
-    for (int32_t s = 0; s < SENTENCES; s++) {
-        const job_sentence *sentence = &j->sentences[s];
-        int32_t words[MAX_WORDS];
-        const int32_t count =
-            naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, 0, words);
-        assert_in_range(count, 1, VOCAB - 1);
-        assert_int_equal(sentence->count, BEAM);
-        for (int32_t h = 0; h < BEAM; h++) {
-            for (int32_t i = 0; i < sentence->found[h].length; i++) {
-                const int32_t id = sentence->found[h].ids[i];
-                const bool listed = occurs(words, count, id);
-                if (sentence->options.shortlist) assert_true(listed);
-                if (!sentence->options.shortlist) elsewhere += !listed;
-                different += id >= count; /* a column taken for an id would not be found */
-            }
-        }
-    }
-    assert_true(elsewhere > 0);
-    assert_true(different > 0);
-}
-
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
 TEST_WITH(test_softmax_over_the_list, NULL, end)
 {
