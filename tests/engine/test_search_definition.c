@@ -25,10 +25,23 @@ static bool forbidden(const ferry_search_rules *rules, const path *p, const int3
            (occurs(rules->eos_ids, rules->eos_count, id) && p->n < decoding->min_length);
 }
 
+/* How many tokens are given: a forced first one, and a prefix after it. */
+static int32_t count_given(const ferry_search_rules *rules)
+{
+    return rules->prefix_count + (rules->options.forced_first_id >= 0);
+}
+
+/* Whether the token after n others is one of the prefix. */
+static bool is_prefix(const ferry_search_rules *rules, int32_t n)
+{
+    return n < count_given(rules) && n >= count_given(rules) - rules->prefix_count;
+}
+
 static int32_t forced_after(const ferry_search_rules *rules, const path *p)
 {
     const ferry_options *decoding = &rules->options;
     if (p->n == decoding->max_length - 1 && decoding->forced_last_id >= 0) return decoding->forced_last_id;
+    if (is_prefix(rules, p->n)) return rules->prefix[p->n + rules->prefix_count - count_given(rules)];
     return p->n == 0 ? decoding->forced_first_id : -1;
 }
 
@@ -70,6 +83,16 @@ static path continued(const path *p, int32_t id, float log_probability)
     return next;
 }
 
+/* What a given token adds: with Marian, one of the prefix counts as if it had been chosen, if it has a column. */
+static float given_score(const ferry_search_rules *rules, const scripted *network, const path *p, int32_t id)
+{
+    float row[MAX_VOCAB];
+    network_row(network, p, row);
+    if (rules->options.policy != FERRY_POLICY_MARIAN || !is_prefix(rules, p->n) || row[id] == -INFINITY) return 0;
+    log_softmax(row, network->vocab);
+    return row[id];
+}
+
 /* The best `limit` continuations of all paths, best first. */
 static int32_t best_continuations(const ferry_search_rules *rules, const scripted *network, const path *paths,
                                   int32_t count, int32_t limit, path *best)
@@ -80,7 +103,7 @@ static int32_t best_continuations(const ferry_search_rules *rules, const scripte
         const int32_t forced = forced_after(rules, &paths[p]);
         float row[MAX_VOCAB];
         row_of(rules, network, &paths[p], row);
-        if (forced >= 0) all[found++] = continued(&paths[p], forced, 0);
+        if (forced >= 0) all[found++] = continued(&paths[p], forced, given_score(rules, network, &paths[p], forced));
         for (int32_t v = 0; forced < 0 && v < network->vocab; v++)
             if (row[v] > -INFINITY) all[found++] = continued(&paths[p], v, row[v]);
     }
@@ -95,14 +118,19 @@ static int32_t best_continuations(const ferry_search_rules *rules, const scripte
     return kept;
 }
 
+/* Whether the last token ends the sentence: none of a prefix does, with CTranslate2 no given one. */
 static bool ends_with_eos(const ferry_search_rules *rules, const path *p)
 {
+    if (is_prefix(rules, p->n - 1)) return false;
+    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && p->n <= count_given(rules)) return false;
     return occurs(rules->eos_ids, rules->eos_count, p->ids[p->n - 1]);
 }
 
+/* Hugging Face does not count what comes with a prefix. */
 static float score_of(const ferry_search_rules *rules, float sum, int32_t n)
 {
     const ferry_options *decoding = &rules->options;
+    if (decoding->policy == FERRY_POLICY_HUGGINGFACE && rules->prefix_count > 0) n -= count_given(rules);
     return n > 0 ? (sum - decoding->word_penalty * (float)n) / (float)pow(n, decoding->length_penalty) : 0;
 }
 
@@ -195,7 +223,7 @@ static int32_t marian(const ferry_search_rules *rules, const scripted *network, 
                 finished[count++] = best[i];
             else
                 live[live_count++] = best[i];
-        k = live_count;
+        if (rules->prefix_count == 0 || result->steps > count_given(rules) || live_count == 0) k = live_count;
     }
     return count;
 }
@@ -211,21 +239,25 @@ static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *netw
     bool best_ended = false;
     for (int32_t t = 0; live_count > 0; t++) {
         const int32_t found = best_continuations(rules, network, live, live_count, 2 * k, best);
-        const bool last = t == rules->options.max_length - 1, prefix = t == 0 && decoding->forced_first_id >= 0;
+        const bool last = t == rules->options.max_length - 1;
+        const bool after_prefix = k > 1 && rules->prefix_count > 0 && t == count_given(rules);
         int32_t reserve = k;
         if (found == 0 && count == 0)
             for (int32_t i = 0; i < live_count; i++) finished[count++] = live[i];
         live_count = 0;
         for (int32_t i = 0; i < k && i < found; i++) {
-            const bool eos = !prefix && ends_with_eos(rules, &best[i]);
+            const bool eos = ends_with_eos(rules, &best[i]);
+            if (after_prefix && i > 0 && eos) continue; /* it keeps its place, and is lost */
             if (!last && !eos) {
                 live[live_count++] = best[i];
                 continue;
             }
             finished[count++] = best[i];
             if (i == 0) best_ended = true;
-            while (reserve < found && ends_with_eos(rules, &best[reserve])) reserve++;
-            if (!last && reserve < found) live[live_count++] = best[reserve++];
+            while (!after_prefix && reserve < found && ends_with_eos(rules, &best[reserve])) reserve++;
+            if (last || reserve >= found) continue;
+            if (!ends_with_eos(rules, &best[reserve])) live[live_count++] = best[reserve];
+            reserve++;
         }
         result->steps++;
         if (last) break;
@@ -296,15 +328,19 @@ static void check_parts(const ferry_search_rules *rules, scripted network, const
 
 static const float penalties[] = {-1, -0.5f, 0, 0, 0.6f, 1, 1, 2}, repetition[] = {1, 1, 1, 1.3f, 0.8f};
 
-/* What every policy has. eos and suppressed: [2], of the caller. */
-static ferry_search_rules random_rules(ferry_policy policy, const scripted *network, int32_t *eos, int32_t *suppressed)
+/* What every policy has. eos, suppressed and prefix: [2], of the caller. */
+static ferry_search_rules random_rules(ferry_policy policy, const scripted *network, int32_t *eos, int32_t *suppressed,
+                                       int32_t *prefix)
 {
     const int32_t vocab = network->vocab;
     ferry_search_rules rules = plain_rules(1 + random_below(5), 1 + random_below(8));
     ferry_options *decoding = &rules.options;
     eos[0] = random_below(vocab);
     eos[1] = (eos[0] + 1 + random_below(vocab - 1)) % vocab;
-    for (int i = 0; i < 2; i++) suppressed[i] = random_below(vocab);
+    for (int i = 0; i < 2; i++) {
+        suppressed[i] = random_below(vocab);
+        prefix[i] = random_below(vocab);
+    }
     rules.eos_ids = eos;
     if (policy != FERRY_POLICY_CTRANSLATE2) rules.eos_count = 1 + random_below(2);
     rules.start_id = policy == FERRY_POLICY_MARIAN ? -1 : random_below(vocab + 1) - 1;
@@ -319,6 +355,10 @@ static ferry_search_rules random_rules(ferry_policy policy, const scripted *netw
     if (random_below(3) == 0) decoding->no_repeat_ngram = random_below(4);
     if (random_below(2) == 0) decoding->min_length = random_below(4);
     if (random_below(4) == 0) decoding->forced_first_id = random_below(vocab);
+    rules.prefix = prefix;
+    rules.prefix_count = random_below(2) * random_below(3);
+    const bool ended = occurs(eos, rules.eos_count, decoding->forced_first_id); /* before a prefix */
+    if (ended || count_given(&rules) >= decoding->max_length) rules.prefix_count = 0;
     return rules;
 }
 
@@ -354,8 +394,8 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
         scripted network = {.row = random_row, .vocab = 2 + random_below(11), .kernels = &normalizing};
         network.seed = mix(seed + (uint64_t)i);
         if (random_below(4) == 0) network.columns = 3u | (uint32_t)random_below(1 << network.vocab);
-        int32_t eos[2], suppressed[2];
-        ferry_search_rules rules = random_rules(policy, &network, eos, suppressed);
+        int32_t eos[2], suppressed[2], prefix[2];
+        ferry_search_rules rules = random_rules(policy, &network, eos, suppressed, prefix);
         if (policy == FERRY_POLICY_HUGGINGFACE) add_huggingface(&network, &rules.options, eos);
         if (policy == FERRY_POLICY_CTRANSLATE2) add_ctranslate2(&network, &rules.options, attention);
         if (policy == FERRY_POLICY_MARIAN) {
