@@ -541,13 +541,13 @@ TEST(test_slopes_of_heads)
 
 /* ---- every encoding of distances, against its formula ---- */
 
-enum { LAYERS = 2, HEADS = 3, WIDEST = 18, D = 6, MOST = 50, MOST_NUMBERS = 1 << 15 };
+enum { LAYERS = 2, HEADS = 3, WIDEST = 18, D = 6, USUAL = 50, MOST = 288, TILE = 64, MOST_NUMBERS = 1 << 15 };
 
 /* A bound encoding, its weights, and queries (scaled already) and keys at positions 0 … MOST - 1. */
 typedef struct setup {
     ferry_position_stack stack;
     const char *scheme;
-    int32_t clip; /* its limit of distances */
+    int32_t clip; /* its limit of distances, or FIRE's width */
     bool choice;  /* its other form */
     const float *weights[FERRY_POSITION_MAX_TENSORS][1 + LAYERS];
     float q[MOST * HEADS * WIDEST], k[MOST * HEADS * WIDEST]; /* [MOST, H·K] */
@@ -565,6 +565,21 @@ static float noise(uint32_t *random)
     return (float)next_random(random) / (float)(1 << 23) - 1;
 }
 
+/* FIRE's units turn on or off anywhere: some never, at 0 exactly, several at one point, beyond 0 … 1. */
+static void bend_units(const setup *s, const char *tensor, int32_t layer, float *to, size_t count)
+{
+    static const float cs[] = {0.1f, -2, 30, 0, 1e-30f, 1e30f}, thresholds[] = {40, -9.5f, 0, 1e30f, 500};
+    const bool w1 = strcmp(tensor, "fire_w1") == 0, b1 = strcmp(tensor, "fire_b1") == 0;
+    const int32_t variant = s->clip + s->stack.head_width + layer;
+    if (strcmp(tensor, "fire_c") == 0) *to = cs[variant % 6];
+    if (strcmp(tensor, "fire_threshold") == 0) *to = thresholds[variant % 5];
+    for (size_t n = 0; n < count && (w1 || b1); n++) {
+        if (w1) to[n] = n % 5 == 4 ? 0 : 2 * to[n];
+        if (b1 && n % 7 == 3) to[n] = 0;
+        if (n % 6 == 5) to[n] = -2 * to[n - 5];
+    }
+}
+
 static const float *make_weights(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
 {
     setup *s = user;
@@ -577,6 +592,7 @@ static const float *make_weights(void *user, const ferry_position_tensor *declar
         to[i] = noise(&random);
         if (declared->numbers == FERRY_POSITION_NOT_NEGATIVE) to[i] = fabsf(to[i]);
     }
+    bend_units(s, declared->name, layer, to, count);
     return s->weights[tensor][1 + layer] = to;
 }
 
@@ -655,14 +671,14 @@ static double fire_term(const setup *s, int32_t layer, int32_t head, const float
                         int32_t j)
 {
     (void)q, (void)k;
-    enum { WIDTH = 3 };
+    const int32_t width = s->clip;
     const float *weights[6];
     for (int w = 0; w < 6; w++) weights[w] = s->weights[w][1 + layer];
     const double c = fabs((double)*weights[0]), most = fmax(fabs((double)*weights[1]), i > j ? i : j);
     const double x = log(c * abs(i - j) + 1) / (log(c * most + 1) + 1e-6);
     double sum = (double)weights[5][head];
-    for (int32_t n = 0; n < WIDTH; n++)
-        sum += (double)weights[4][head * WIDTH + n] * fmax(0, (double)weights[2][n] * x + (double)weights[3][n]);
+    for (int32_t n = 0; n < width; n++)
+        sum += (double)weights[4][head * width + n] * fmax(0, (double)weights[2][n] * x + (double)weights[3][n]);
     return sum;
 }
 
@@ -676,10 +692,10 @@ static double alibi_term(const setup *s, int32_t layer, int32_t head, const floa
 /* Shaw's values: the last term of its equation 3. */
 static void check_context(const setup *s, ferry_position_tile *tile)
 {
-    static float weights[MOST * 64], context[MOST * HEADS * WIDEST];
+    static float weights[TILE * MOST], context[TILE * HEADS * WIDEST];
     const int32_t K = s->stack.head_width, width = HEADS * K;
     uint32_t random = (uint32_t)tile->keys;
-    for (int32_t n = 0; n < MOST * HEADS * WIDEST; n++) context[n] = 1;
+    for (int32_t n = 0; n < TILE * HEADS * WIDEST; n++) context[n] = 1;
     for (int32_t i = 0; i < tile->queries; i++)
         for (int32_t j = 0; j < tile->keys; j++)
             weights[(size_t)i * tile->ld_scores + (size_t)j] =
@@ -705,7 +721,7 @@ static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t firs
                        const double *expected)
 {
     static _Alignas(64) float scratch[1 << 15];
-    static float scores[MOST * 64];
+    static float scores[TILE * MOST];
     const size_t width = (size_t)(HEADS * s->stack.head_width), ld = ferry_round_up((size_t)keys, 16);
     const size_t room = ferry_position_scratch(&s->position, queries, keys);
     ferry_position_tile tile = {.layer = layer,
@@ -722,7 +738,7 @@ static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t firs
                                 .state = &s->state,
                                 .kernels = ferry_kernels_find(NULL)};
     tile.past.count = keys;
-    for (int32_t n = 0; n < MOST * 64; n++) scores[n] = 1;
+    for (size_t n = 0; n < (size_t)queries * ld; n++) scores[n] = 1;
     scratch[room] = 77;
     s->position.scheme->score(&s->position, &tile);
     assert_true(scratch[room] == 77);
@@ -737,23 +753,25 @@ static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t firs
     if (s->position.scheme->context != NULL) check_context(s, &tile);
 }
 
-/* Tiles of all lengths, that begin where a panel or a block does or beside it: whole sentences, and steps. */
+/* Tiles of all lengths up to the usual one, or of the longest ones, that begin where a panel or a block does or beside
+ * it: sentences, and steps. */
 static void check_head(setup *s, term *formula, const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer,
-                       int32_t head)
+                       int32_t head, int32_t most)
 {
-    static const int32_t firsts[] = {0, 1, 15, 16, 17, 31, 32, 33, MOST};
+    static const int32_t firsts[] = {0, 1, 15, 16, 17, 31, 32, 33, TILE, MOST - TILE, MOST};
     static double expected[MOST * MOST];
     const int32_t K = s->stack.head_width;
-    for (int32_t i = 0; i < MOST; i++)
-        for (int32_t j = 0; j < MOST; j++)
+    for (int32_t i = 0; i < most; i++)
+        for (int32_t j = 0; j < most; j++)
             expected[i * MOST + j] =
                 formula(s, layer, head, s->q + (i * HEADS + head) * K, s->k + (j * HEADS + head) * K, i, j);
     s->keys = ferry_cache_keys(&cache->layout, sequence, 0, head, 1, MOST);
-    for (int32_t keys = 1; keys <= MOST; keys++) {
+    for (int32_t keys = most == MOST ? MOST - 17 : 1; keys <= most; keys++) {
         extend_encoding(&s->position, &s->state, keys);
         for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
             const int32_t first = firsts[f] < keys ? firsts[f] : keys - 1;
-            check_tile(s, layer, head, first, keys - first, keys, expected);
+            if (keys - first <= TILE || !s->stack.causal)
+                check_tile(s, layer, head, first, keys - first < TILE ? keys - first : TILE, keys, expected);
             if (!s->stack.causal) check_tile(s, layer, head, first, 1, keys, expected);
         }
     }
@@ -777,8 +795,10 @@ static void check_setup(setup *s, term *formula, const fake_parameter *parameter
     CHECK(ferry_sequence_begin(&arena, MOST, &sequence, &error));
     CHECK(ferry_sequence_extend(&cache, &sequence, MOST, &error));
     ferry_sequence_write(&cache, &sequence, 0, 0, MOST, s->k, s->k);
-    check_head(s, formula, &cache, &sequence, 0, HEADS - 1);
-    check_head(s, formula, &cache, &sequence, LAYERS - 1, 1);
+    check_head(s, formula, &cache, &sequence, 0, HEADS - 1, USUAL);
+    check_head(s, formula, &cache, &sequence, LAYERS - 1, 1, USUAL);
+    if (s->stack.head_width == 4 && (s->clip == 1 || s->clip == 40))
+        check_head(s, formula, &cache, &sequence, 1, 0, MOST);
     ferry_sequence_release(&cache, &sequence);
     ferry_cache_destroy(&cache);
     ferry_arena_destroy(&arena);
@@ -791,7 +811,7 @@ TEST(test_scores_are_those_of_the_formulas)
     static const struct {
         const char *scheme;
         term *formula;
-        const char *clip; /* the parameter that limits distances, if there is one */
+        const char *clip; /* the parameter that is `clip`, if there is one */
         fake_parameter other;
         bool choice;
     } rows[] = {
@@ -803,7 +823,7 @@ TEST(test_scores_are_those_of_the_formulas)
         {"t5", t5_term, "max_distance", {.key = "tables", .text = "layer"}, true},
         {"alibi", alibi_term, NULL, {.key = "slopes", .text = "given"}, false},
         {"kerple", kerple_term, NULL, {0}, false},
-        {"fire", fire_term, NULL, {.key = "width", .number = 3}, false},
+        {"fire", fire_term, "width", {0}, false},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int32_t i = 0; i < 5 * 8 * 2; i++) {

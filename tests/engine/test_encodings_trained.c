@@ -1,78 +1,5 @@
-/* FIRE's function, wherever its units turn on or off, and weights that encodings refuse. */
+/* Weights that encodings refuse, and extreme ones that they do not. */
 #include "tests/support/fake_position.h"
-#include "tests/support/random.h"
-
-/* ---- fire ---- */
-
-typedef struct fire_weights {
-    float c, threshold;
-    const float *w1, *b1, *w2, *b2;
-} fire_weights;
-
-static ferry_position bind_fire(const ferry_position_stack *stack, int32_t width, const fire_weights *w)
-{
-    const fake_weights weights[] = {{"fire_c", &w->c},
-                                    {"fire_threshold", &w->threshold},
-                                    {"fire_w1", w->w1},
-                                    {"fire_b1", w->b1},
-                                    {"fire_w2", w->w2},
-                                    {"fire_b2", w->b2},
-                                    {0}};
-    return bind_encoding_weights("fire", stack, width, weights);
-}
-
-/* The authors' code, in double precision. */
-static double interpolate(const fire_weights *w, int32_t width, int32_t head, int32_t i, int32_t j)
-{
-    const double c = (double)w->c, most = fmax(fabs((double)w->threshold), i > j ? i : j);
-    const double x = log(fabs(c * abs(i - j)) + 1) / (log(fabs(c * most) + 1) + 1e-6);
-    double sum = (double)w->b2[head];
-    for (int32_t n = 0; n < width; n++)
-        sum += (double)w->w2[head * width + n] * fmax(0, (double)w->w1[n] * x + (double)w->b1[n]);
-    return sum;
-}
-
-/* From -1 to 1. */
-static float noise(uint32_t *random)
-{
-    return (float)next_random(random) / (float)(1 << 23) - 1;
-}
-
-/* The segments are the function, whatever turns on or off where: units that are always on or off, at 0 exactly, several
- * at one point, and bends beyond 0 … 1. */
-TEST(test_segments_are_the_function)
-{
-    enum { MOST = 40, HEADS = 3, KEYS = 150 };
-    static const float cs[] = {0.1f, -2, 30, 0, 1e-30f, 1e30f}, thresholds[] = {40, -9.5f, 0, 1e30f, 500};
-    static const int32_t widths[] = {1, 2, 7, MOST};
-    float w1[MOST], b1[MOST], w2[HEADS * MOST], b2[HEADS], scores[KEYS];
-    uint32_t random = 7;
-    for (int round = 0; round < 60; round++) {
-        const int32_t width = widths[round % 4];
-        for (int32_t n = 0; n < width; n++) {
-            w1[n] = n % 5 == 4 ? 0 : 2 * noise(&random);
-            b1[n] = n % 7 == 3 ? 0 : noise(&random);
-            if (n % 6 == 5) w1[n] = -2 * w1[n - 5], b1[n] = -2 * b1[n - 5];
-        }
-        for (int32_t n = 0; n < HEADS * width; n++) w2[n] = noise(&random);
-        for (int32_t n = 0; n < HEADS; n++) b2[n] = noise(&random);
-        const fire_weights weights = {cs[round % 6], thresholds[round % 5], w1, b1, w2, b2};
-        const ferry_position_stack stack = {
-            .layers = 1, .d_model = HEADS, .heads = HEADS, .head_width = 1, .causal = round % 2 == 1};
-        ferry_position position = bind_fire(&stack, width, &weights);
-        for (int32_t at = 0; at < KEYS; at += 7) {
-            const int32_t head = at % HEADS, keys = stack.causal ? at + 1 : KEYS;
-            bias_by_key(&position, head, at, keys, scores);
-            for (int32_t j = 0; j < keys; j++)
-                if (!(fabs((double)scores[j] - interpolate(&weights, width, head, at, j)) < 1e-5))
-                    fail_msg("round %d, query %d, key %d: expected %g, found %g", round, at, j,
-                             interpolate(&weights, width, head, at, j), (double)scores[j]);
-        }
-        ferry_position_unbind(&position);
-    }
-}
-
-/* ---- damaged weights ---- */
 
 /* A number of the last layer's tensor of this name; all others are 1. */
 typedef struct damaged_number {
@@ -118,10 +45,37 @@ TEST(test_bad_weights_are_refused)
         REFUSE(try_bind_encoding_file(rows[r / 2].scheme, &stack, file, &position, &error), FERRY_ERROR_FORMAT,
                rows[r / 2].message);
     }
-    static const float huge[] = {1e30f, 1e30f, 1e30f, 1e30f};
-    const fake_file file = {.parameters = width, .tensor = huge};
-    REFUSE(try_bind_encoding_file("fire", &stack, file, &position, &error), FERRY_ERROR_FORMAT,
-           "fire_w2 of layer 0: the values of head 0 are beyond float32");
+}
+
+/* FIRE's slopes and intercepts are up to half of the largest float; units of width 1 are on. */
+TEST(test_values_beyond_float32)
+{
+    static const struct {
+        float w1, b1, w2, b2;
+        bool accepted;
+    } rows[] = {{1e30f, 0, 1e30f, 0, false},  {0, 1e30f, 1e30f, 0, false}, {0, 0, 0, 1.71e38f, false},
+                {0, 0, 0, -1.71e38f, false},  {0, 0, 0, 1.7e38f, true},    {1e19f, 0, 1.7e19f, 0, true},
+                {1e19f, 0, 1.8e19f, 0, false}};
+    static const float one = 1;
+    const fake_parameter width[] = {{.key = "width", .number = 1}, {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 1, .heads = 1, .head_width = 1};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const fake_weights weights[] = {{"fire_w1", &rows[r].w1},
+                                        {"fire_b1", &rows[r].b1},
+                                        {"fire_w2", &rows[r].w2},
+                                        {"fire_b2", &rows[r].b2},
+                                        {0}};
+        const fake_file file = {.parameters = width, .tensor = &one, .weights = weights};
+        ferry_position position;
+        ferry_error error = {0};
+        const ferry_status status = try_bind_encoding_file("fire", &stack, file, &position, &error);
+        if (rows[r].accepted)
+            assert_int_equal(status, FERRY_OK);
+        else
+            check_refusal(status, &error, FERRY_ERROR_FORMAT,
+                          "fire_w2 of layer 0: the values of head 0 are beyond float32");
+        ferry_position_unbind(&position);
+    }
 }
 
 /* The largest numbers and the smallest give finite biases, and the query's own key has none. */
@@ -133,7 +87,8 @@ TEST(test_extreme_logarithms_are_finite)
     for (int p = 0; p < 4; p++)
         for (int a = 0; a < 4; a++) {
             const fake_weights weights[] = {{"kerple_p", &numbers[p]}, {"kerple_a", &numbers[a]}, {0}};
-            ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
+            ferry_position position;
+            CHECK(try_bind_encoding_file("kerple", &stack, (fake_file){.weights = weights}, &position, &error));
             bias_by_key(&position, 0, 50, 100, scores);
             for (int j = 0; j < 100; j++) assert_true(isfinite(scores[j]) && scores[j] <= 0);
             assert_true(scores[50] == 0);

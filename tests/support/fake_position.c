@@ -92,13 +92,3 @@ void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32
     position->scheme->score(position, &tile);
     ferry_position_state_destroy(&state);
 }
-
-ferry_position bind_encoding_weights(const char *name, const ferry_position_stack *stack, int32_t width,
-                                     const fake_weights *weights)
-{
-    const fake_parameter parameters[] = {{.key = "width", .number = width}, {0}};
-    ferry_position position;
-    CHECK(try_bind_encoding_file(name, stack, (fake_file){.parameters = parameters, .weights = weights}, &position,
-                                 &error));
-    return position;
-}
