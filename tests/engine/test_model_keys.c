@@ -327,7 +327,6 @@ TEST(test_pieces_and_languages)
         {"ferry.languages.prompts", NULL, FORMAT, "'ferry.languages.prompt_sources': expected 0 numbers, found 1"},
         /* then an id of the source, where 20 does not exist */
         {"ferry.languages.target_tag", "prefix", FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20"},
-        {"ferry.languages.source_tag", "first", FORMAT, "key 'ferry.languages.source_tag': only a target's tag"},
         {"ferry.languages.target_tag", "last", UNSUPPORTED, "key 'ferry.languages.target_tag': 'last'"},
         {"ferry.languages.roles", "2", FORMAT,
          "key 'ferry.languages.default_source': language 0 does not have this role"},
@@ -335,6 +334,40 @@ TEST(test_pieces_and_languages)
          "key 'ferry.languages.default_target': language 0 does not have this role"},
     };
     REFUSE_EACH(model, rows);
+}
+
+static const char *source_tag;
+
+static void put_tags(ferry_gguf_writer *writer)
+{
+    static const ferry_view names[] = {{"en", 2}, {"de", 2}};
+    static const int32_t roles[] = {1, 2}, ids[] = {4, 5};
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", ids, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", ids, 2);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", source_tag);
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "prefix");
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
+}
+
+/* Only a target's tag is the first target token, whatever that one's place is; there may be no prompts. */
+TEST(test_places_of_tags)
+{
+    static const char *const places[] = {"none", "prefix", "suffix", "first"};
+    for (int i = 0; i < 4; i++) {
+        ferry_model_file file;
+        source_tag = places[i];
+        sample model = make_small_sample(&(small_model){.tokenizer = "pieces", .keys = put_tags});
+        if (i == FERRY_TAG_FIRST) {
+            refuse(&model, FORMAT, "key 'ferry.languages.source_tag': only a target's tag");
+            continue;
+        }
+        open_sample(&model, &file);
+        assert_true((int)file.text.languages.source_tag == i && file.text.languages.prompt_count == 0);
+        ferry_model_file_close(&file);
+    }
 }
 
 /* ---- origin ---- */
@@ -357,7 +390,7 @@ static void put_origin(ferry_gguf_writer *writer)
 
 TEST(test_hashes)
 {
-    static const char *const wrong[] = {HASH "0", &HASH[1], "g" HASH, ""};
+    static const char *const wrong[] = {HASH "0", HASH "g", &HASH[1], "g" HASH, ""};
     static const refusal first[] = {
         {"ferry.origin.hashes", &HASH[1], FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits"}};
     ferry_model_file file;
@@ -370,7 +403,7 @@ TEST(test_hashes)
     ferry_model_file_close(&file);
     REFUSE_EACH(model, first);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        last_hash = i == 2 ? ferry_name_format("%.63sg", HASH).text : wrong[i];
+        last_hash = wrong[i];
         model = make_small_sample(&small);
         refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits");
     }
