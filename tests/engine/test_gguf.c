@@ -494,25 +494,3 @@ TEST(test_every_truncation_is_refused)
         assert_non_null(strstr(error.message, "broken.gguf: "));
     }
 }
-
-/* ---- the writer's own failures ---- */
-
-TEST(test_unfinished_file_disappears)
-{
-    ferry_gguf_writer *writer;
-    const char *path = scratch_file("unfinished.gguf");
-    CHECK(ferry_gguf_writer_create(path, &writer, &error));
-    check_no_file(path);
-    CHECK(ferry_gguf_writer_start(writer, &error));
-    assert_int_equal(unfinished_files(path), 1);
-    ferry_gguf_writer_destroy(writer);
-    check_no_file(path);
-}
-
-TEST(test_no_such_folder)
-{
-    ferry_gguf_writer *writer;
-    REFUSE(ferry_gguf_writer_create(scratch_file("missing/out.gguf"), &writer, &error), FERRY_ERROR_IO,
-           "out.gguf: cannot create: No such file");
-    assert_null(writer);
-}
