@@ -4,7 +4,6 @@
 #include "tests/support/files.h"
 
 #include "models/plan/gguf_write.h"
-#include "tests/support/random.h"
 #include "tests/support/sanitized.h"
 
 static const float values[] = {1, 2, 3, 4, 5, 6};

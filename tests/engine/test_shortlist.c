@@ -1,5 +1,4 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
-#include "base/system.h"
 #include "engine/api/model.h"
 #include "engine/search/shortlist.h"
 #include "tests/support/files.h"
