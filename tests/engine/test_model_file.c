@@ -7,7 +7,6 @@ TEST(test_kind)
         {"general.architecture", "llama", UNSUPPORTED, "general.architecture: expected 'ferry', found 'llama'"},
         {"ferry.format", "2", UNSUPPORTED, "ferry.format: expected 1, found 2"},
         {"ferry.format", "0", FORMAT, "key 'ferry.format': expected 1 to 2147483647, found 0"},
-        {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
         {"ferry.features", NULL, FORMAT, "key 'ferry.features' is missing"},
     };
     REFUSE_EACH(make_sample("positions/none-post"), rows);
