@@ -357,8 +357,7 @@ static ferry_search_rules random_rules(ferry_policy policy, const scripted *netw
     if (random_below(4) == 0) decoding->forced_first_id = random_below(vocab);
     rules.prefix = prefix;
     rules.prefix_count = random_below(2) * random_below(3);
-    const bool ended = occurs(eos, rules.eos_count, decoding->forced_first_id); /* before a prefix */
-    if (ended || count_given(&rules) >= decoding->max_length) rules.prefix_count = 0;
+    if (count_given(&rules) >= decoding->max_length) rules.prefix_count = 0;
     return rules;
 }
 
