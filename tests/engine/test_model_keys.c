@@ -551,11 +551,15 @@ TEST(test_keys_of_tokenizers)
         {"source.moses", SUBWORDS, false},       {"source.merges", BPE | SUBWORDS, false},
         {"target.merges", BPE | SUBWORDS, true}, {"target.pieces", 0xFF, true},
     };
-    const ferry_view pieces[] = {{"a", 1}, {"b", 1}, {"c", 1}},
-                     others[][3] = {{{"d", 1}, {"b", 1}, {"c", 1}}, {{"a", 1}, {"b", 1}, {"d", 1}}};
+    const ferry_view pieces[] = {{"a", 1}, {"b", 1}, {"c", 1}}, others[][3] = {{{"d", 1}, {"b", 1}, {"c", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"d", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"c", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"c", 1}}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        for (int i = 0; i < 3 * 8; i++) { /* the same, another first piece, another last piece */
-            ferry_model_text text = {.kind = (ferry_tokenizer_kind)(i % 8), .source_count = 3, .target_count = 3};
+        for (int i = 0; i < 5 * 8; i++) { /* the same, another first piece, another last one, one more on either side */
+            ferry_model_text text = {.kind = (ferry_tokenizer_kind)(i % 8),
+                                     .source_count = i / 8 == 4 ? 2 : 3,
+                                     .target_count = i / 8 == 3 ? 2 : 3};
             const ferry_schema_values values = {.text = &text};
             const bool differ = i >= 8;
             text.source_pieces = KEPT_TEXTS(pieces);
