@@ -59,7 +59,7 @@ static bool ends(const ferry_search *search, int32_t id)
 
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
-    if (n == 0) return 0;
+    if (n <= 0) return 0; /* less where a forced end comes before a prefix */
     return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
 }
 

@@ -82,7 +82,7 @@ typedef struct ferry_search ferry_search;
 /* Target tokens that a sentence of source_ids may have by the model's or the user's wish: max_length, or where it is 0
  * ⌈length_factor × source_ids⌉ + length_extra, from 1 to INT32_MAX. (Positions may end earlier.) */
 int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
-/* The score of n tokens whose log-probabilities add up to `sum`. */
+/* The score of n tokens whose log-probabilities add up to `sum`; 0 of none. */
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 
 /* Tokens of a hypothesis with a prefix that its score does not count. */

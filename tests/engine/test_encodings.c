@@ -1,5 +1,8 @@
-/* What the literature says of each positional encoding without weights, and what all declare. */
+/* What all positional encodings declare, and what each computes, against the formula of its paper. */
+#include "base/memory.h"
+#include "engine/graph/cache.h"
 #include "tests/support/fake_position.h"
+#include "tests/support/random.h"
 
 /* ---- declarations ---- */
 
@@ -46,31 +49,19 @@ TEST(test_bad_parameters_are_refused)
         {"sinusoidal",
          {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .number = 1}},
          "position.exponent_divisor: expected 'half' or 'half_minus_one'"},
-        {"sinusoidal",
-         {{.key = "layout", .text = "split"},
-          {.key = "exponent_divisor", .text = "half"},
-          {.key = "first", .number = 65537}},
-         "position.first: expected a number from 0 to 65536"},
-        {"learned",
-         {{.key = "max_positions"}},
-         "position.max_positions: expected a number of positions from 1 to 2147"},
-        {"shaw", {{.key = "clip", .number = 65537}}, "position.clip: expected a distance from 1 to 65536"},
         {"t5", {{.key = "num_buckets", .text = "8"}}, "position.num_buckets: expected a number from 4 to 65536"},
-        {"t5",
-         {{.key = "num_buckets", .number = 10}, {.key = "max_distance", .number = 2}},
-         "position.max_distance: expected a number from 3 to 16384"},
         {"t5",
          {{.key = "num_buckets", .number = 8}, {.key = "max_distance", .number = 20}, {.key = "tables", .text = "row"}},
          "position.tables: expected 'stack' or 'layer'"},
+        {"t5",
+         {{.key = "num_buckets", .number = 8}, {.key = "max_distance", .number = 20}, {.key = "tables", .number = 1}},
+         "position.tables: expected 'stack' or 'layer'"},
         {"deberta", {{.key = "clip", .number = 1}}, "position.p2c: expected 'paper' or 'released'"},
-        {"rope", {{.key = "theta", .number = 1}}, "position.theta: expected a real number above 1, up to 1e12"},
         {"rope",
          {{.key = "theta", .number = 2}, {.key = "layout", .text = "half"}, {.key = "dims", .text = "4"}},
          "position.dims: expected an even number from 2 to the head width, 4"},
         {"alibi", {{0}}, "position.slopes: expected 'formula' or 'given'"},
         {"fire", {{0}}, "position.width: expected a width from 1 to 65536"},
-        {"fire", {{.key = "width", .number = 0}}, "position.width: expected a width from 1 to 65536"},
-        {"fire", {{.key = "width", .number = 65537}}, "position.width: expected a width from 1 to 65536"},
     };
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -82,232 +73,402 @@ TEST(test_bad_parameters_are_refused)
     }
 }
 
-/* ---- sinusoidal ---- */
-
-static void check_sinusoids(const char *layout, const char *divisor)
+static const float *make_zeros(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
 {
-    enum { D = 16, COUNT = 400 };
-    const fake_parameter parameters[] = {
-        {.key = "layout", .text = layout}, {.key = "exponent_divisor", .text = divisor}, {.key = "first"}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
-    ferry_position position = bind_encoding("sinusoidal", &stack, parameters, NULL);
-    ferry_position_state state = {0};
-    extend_encoding(&position, &state, COUNT);
-    const bool interleaved = strcmp(layout, "interleaved") == 0;
-    for (int k = 0; k < D / 2; k++) {
-        const int sine = interleaved ? 2 * k : k, cosine = interleaved ? sine + 1 : sine + D / 2;
-        const double frequency = pow(10000, -(double)k / (strcmp(divisor, "half") == 0 ? D / 2 : D / 2 - 1));
-        for (int shift = 1; shift < 200; shift += 33) {
-            const double c = cos(shift * frequency), s = sin(shift * frequency);
-            for (int p = 0; p < 200; p++) {
-                const float *from = state.rows + p * D, *to = state.rows + (p + shift) * D;
-                assert_true(fabsf(from[sine]) <= 1 && fabsf(from[cosine]) <= 1);
-                assert_true(fabs((double)to[sine] - (double)from[sine] * c - (double)from[cosine] * s) < 1e-6);
-                assert_true(fabs((double)to[cosine] - (double)from[cosine] * c + (double)from[sine] * s) < 1e-6);
-            }
-        }
-    }
-    for (int p = 0; p < COUNT; p++)
-        for (int q = 0; q < p; q++)
-            assert_memory_not_equal(state.rows + p * D, state.rows + q * D, D * sizeof *state.rows);
-    ferry_position_state_destroy(&state);
-    ferry_position_unbind(&position);
+    (void)user, (void)declared, (void)layer;
+    return kept_memory(count * sizeof(float));
 }
 
-/* Vaswani et al. 2017, section 3.5: for every pair of columns, PE[p + shift] is PE[p] rotated by shift's angle. */
-TEST(test_a_shift_rotates_sinusoids)
+static const float *make_nothing(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
 {
-    check_sinusoids("interleaved", "half");
-    check_sinusoids("split", "half");
-    check_sinusoids("split", "half_minus_one");
+    (void)user, (void)declared, (void)layer, (void)count;
+    return NULL;
 }
 
-/* A first position of 2 (fairseq) begins with the row that another model has for its third token. */
-TEST(test_first_of_sinusoids)
+/* Whether the last of these parameters is refused with this message. What else is wrong does not count. */
+static bool is_refused(const char *scheme, const ferry_position_stack *stack, const fake_parameter *parameters,
+                       const char *message)
 {
-    enum { D = 16, ROWS = 20 };
-    const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 2, .head_width = 8};
-    ferry_position_state states[2] = {{0}, {0}};
-    for (int i = 0; i < 2; i++) {
-        const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
-                                             {.key = "exponent_divisor", .text = "half"},
-                                             {.key = "first", .number = 2 * i},
-                                             {0}};
-        ferry_position position = bind_encoding("sinusoidal", &stack, parameters, NULL);
-        extend_encoding(&position, &states[i], ROWS + 2);
-        ferry_position_unbind(&position);
-    }
-    for (int k = 0; k < D; k++) assert_true(states[0].rows[k] == (k < D / 2 ? 0.0f : 1.0f));
-    assert_memory_equal(states[1].rows, states[0].rows + 2 * D, (size_t)ROWS * D * sizeof(float));
-    for (int i = 0; i < 2; i++) ferry_position_state_destroy(&states[i]);
-}
-
-/* A divisor of 0 would make every angle infinite. */
-TEST(test_sinusoids_need_a_divisor)
-{
-    const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
-                                         {.key = "exponent_divisor", .text = "half_minus_one"},
-                                         {.key = "first"},
-                                         {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
     ferry_position position;
-    REFUSE(try_bind_encoding("sinusoidal", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
-           "d_model 2 does not split into pairs");
+    ferry_error error = {0};
+    const fake_file file = {.parameters = parameters, .make = make_nothing};
+    if (try_bind_encoding_file(scheme, stack, file, &position, &error) == FERRY_OK) ferry_position_unbind(&position);
+    return strstr(error.message, message) == error.message;
 }
 
-/* ---- rope ---- */
+/* Its least and largest number are accepted, the next ones are not. */
+TEST(test_bounds_of_parameters)
+{
+    static const struct {
+        const char *scheme;
+        fake_parameter parameters[4];
+        double least, most, step;
+        const char *message;
+    } rows[] = {
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}},
+         0,
+         65536,
+         1,
+         "position.first: expected a number from 0 to 65536"},
+        {"learned",
+         {{.key = "max_positions"}},
+         1,
+         2147483647,
+         1,
+         "position.max_positions: expected a number of positions from 1 to 2147483647"},
+        {"shaw", {{.key = "clip"}}, 1, 65536, 1, "position.clip: expected a distance from 1 to 65536"},
+        {"t5", {{.key = "num_buckets"}}, 4, 65536, 1, "position.num_buckets: expected a number from 4 to 65536"},
+        {"t5",
+         {{.key = "num_buckets", .number = 10}, {.key = "max_distance"}},
+         3,
+         16384,
+         1,
+         "position.max_distance: expected a number from 3 to 16384"},
+        {"t5",
+         {{.key = "num_buckets", .number = 11}, {.key = "max_distance"}},
+         3,
+         16384,
+         1,
+         "position.max_distance: expected a number from 3 to 16384"},
+        {"deberta",
+         {{.key = "p2c", .text = "paper"}, {.key = "clip"}},
+         1,
+         65536,
+         1,
+         "position.clip: expected a distance from 1 to 65536"},
+        {"rope",
+         {{.key = "layout", .text = "half"}, {.key = "theta"}},
+         1.0001,
+         1e12,
+         0.0001,
+         "position.theta: expected a real number above 1, up to 1e12"},
+        {"rope",
+         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 2}, {.key = "dims"}},
+         2,
+         8,
+         2,
+         "position.dims: expected an even number from 2 to the head width, 8"},
+        {"rope",
+         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 2}, {.key = "dims"}},
+         4,
+         6,
+         1,
+         "position.dims: expected an even number from 2 to the head width, 8"},
+        {"fire", {{.key = "width"}}, 1, 65536, 1, "position.width: expected a width from 1 to 65536"},
+    };
+    const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 8};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+        for (int i = 0; i < 4; i++) {
+            const double values[] = {rows[r].least, rows[r].most, rows[r].least - rows[r].step,
+                                     rows[r].most + rows[r].step};
+            fake_parameter parameters[4];
+            memcpy(parameters, rows[r].parameters, sizeof parameters);
+            for (int n = 2; n >= 0; n--)
+                if (parameters[n].key != NULL) {
+                    parameters[n].number = values[i];
+                    break;
+                }
+            if (is_refused(rows[r].scheme, &stack, parameters, rows[r].message) != (i >= 2))
+                fail_msg("%s of %s: %.10g is %s", rows[r].message, rows[r].scheme, values[i],
+                         i < 2 ? "refused" : "accepted");
+        }
+}
 
-static ferry_position bind_rope(const char *layout, int32_t K, int32_t dims)
+/* Of pairs of columns, and of a divisor of 0, which would make every angle infinite. */
+TEST(test_widths_that_have_no_pairs)
+{
+    static const struct {
+        const char *scheme, *divisor;
+        int32_t d_model;
+        const char *message;
+    } rows[] = {{"sinusoidal", "half", 7, "sinusoidal positions: d_model 7 does not split into pairs"},
+                {"transformer_xl", "half", 7, "transformer_xl positions: d_model 7 does not split into pairs"},
+                {"sinusoidal", "half_minus_one", 2, "sinusoidal positions: d_model 2 does not split into pairs"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
+                                             {.key = "exponent_divisor", .text = rows[i].divisor},
+                                             {.key = "first"},
+                                             {0}};
+        const ferry_position_stack stack = {.layers = 1, .d_model = rows[i].d_model, .heads = 1, .head_width = 2};
+        ferry_position position;
+        REFUSE_SAYING(try_bind_encoding(rows[i].scheme, &stack, parameters, NULL, &position, &error),
+                      FERRY_ERROR_FORMAT, rows[i].message);
+    }
+}
+
+static ferry_position bind_rope(const char *layout, int32_t K, double theta, int32_t dims)
 {
     const fake_parameter parameters[] = {{.key = "layout", .text = layout},
-                                         {.key = "theta", .number = 10000},
+                                         {.key = "theta", .number = theta},
                                          {.key = dims > 0 ? "dims" : "ignored", .number = dims},
                                          {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
     return bind_encoding("rope", &stack, parameters, NULL);
 }
 
-TEST(test_rotations_of_worked_vectors)
-{
-    static const char *const layouts[] = {"half", "interleaved"};
-    /* (1, 3) and (2, 4), or (1, 2) and (3, 4), by 1 and by 0.01: of a head of 4, and of 4 dims of a head of 6 or 8,
-     * whose rest stays. */
-    static const float expected[2][4] = {{-1.984111f, 1.959901f, 2.462378f, 4.019800f},
-                                         {-1.142640f, 1.922076f, 2.959851f, 4.029800f}};
-    for (int i = 0; i < 6; i++) {
-        const int K = 4 + i / 2 * 2, layout = i % 2;
-        ferry_position position = bind_rope(layouts[layout], K, K > 4 ? 4 : 0);
-        ferry_position_state rows = {0};
-        extend_encoding(&position, &rows, 2);
-        float x[4 * 8], still[4 * 8]; /* positions 0 and 1, two heads */
-        for (int n = 0; n < 4 * K; n++) x[n] = still[n] = (float)(n % K + 1);
-        position.scheme->rotate(&position, &rows, x, 0, 2);
-        assert_memory_equal(x, still, 2 * (size_t)K * sizeof *x);
-        for (int head = 2 * K; head < 4 * K; head += K) {
-            assert_true(largest_difference(x + head, expected[layout], 4) < 2e-6);
-            assert_memory_equal(x + head + 4, still + head + 4, (size_t)(K - 4) * sizeof *x);
-        }
-        ferry_position_state_destroy(&rows);
-        ferry_position_unbind(&position);
-    }
-}
+/* ---- memory ---- */
 
-static double product_at(const ferry_position *position, const ferry_position_state *rows, int32_t i, int32_t j)
+/* A few numbers become a table of distances for each of 4096 heads: of at most 2^22, or 64 for each of the file's. */
+TEST(test_large_tables_are_refused)
 {
-    enum { K = 8 };
-    float q[2 * K], k[2 * K];
-    double sum = 0;
-    for (int n = 0; n < 2 * K; n++) {
-        q[n] = sinf((float)n + 1);
-        k[n] = cosf(3 * (float)n);
-    }
-    position->scheme->rotate(position, rows, q, i, 1);
-    position->scheme->rotate(position, rows, k, j, 1);
-    for (int n = 0; n < K; n++) sum += (double)q[n] * (double)k[n];
-    return sum;
-}
-
-TEST(test_rotated_products_depend_on_distance_alone)
-{
-    static const char *const layouts[] = {"half", "interleaved"};
-    static const int32_t dims[] = {0, 4};
-    for (int row = 0; row < 4; row++) {
-        ferry_position position = bind_rope(layouts[row / 2], 8, dims[row % 2]);
-        ferry_position_state rows = {0};
-        extend_encoding(&position, &rows, 1000);
-        for (int32_t distance = 0; distance < 300; distance += 7) {
-            const double right = product_at(&position, &rows, 0, distance);
-            const double left = product_at(&position, &rows, distance, 0);
-            for (int32_t at = 1; at < 700; at += 31) {
-                assert_true(fabs(product_at(&position, &rows, at, at + distance) - right) < 2e-6);
-                assert_true(fabs(product_at(&position, &rows, at + distance, at) - left) < 2e-6);
-            }
-        }
-        assert_true(fabs(product_at(&position, &rows, 5, 0) - product_at(&position, &rows, 4, 0)) > 1e-3);
-        ferry_position_state_destroy(&rows);
-        ferry_position_unbind(&position);
-    }
-}
-
-TEST(test_partial_rotation_leaves_the_rest)
-{
-    ferry_position position = bind_rope("half", 8, 4), broken;
-    ferry_position_state rows = {0};
-    float x[16], before[16];
-    extend_encoding(&position, &rows, 10);
-    for (int n = 0; n < 16; n++) x[n] = before[n] = (float)n + 1;
-    position.scheme->rotate(&position, &rows, x, 9, 1);
-    for (int head = 0; head < 16; head += 8) {
-        for (int n = 0; n < 4; n++) assert_true(x[head + n] != before[head + n]);
-        assert_memory_equal(x + head + 4, before + head + 4, 4 * sizeof *x);
-    }
-    ferry_position_state_destroy(&rows);
-    ferry_position_unbind(&position);
-
-    static const double wrong[] = {0, 3, 10};
-    for (int i = 0; i < 3; i++) {
-        const fake_parameter parameters[] = {{.key = "layout", .text = "half"},
-                                             {.key = "theta", .number = 10000},
-                                             {.key = "dims", .number = wrong[i]},
+    static const struct {
+        const char *scheme;
+        double clip, buckets; /* t5's max_distance; for t5 alone */
+        bool refused;
+    } rows[] = {
+        {"t5", 1023, 4, false},    {"t5", 1024, 4, true},  {"t5", 17 * 64 - 1, 17, false},
+        {"t5", 17 * 64, 17, true}, {"t5", 16384, 4, true}, {"deberta", 65536, 0, true},
+    };
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 16, .causal = true};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool t5 = rows[i].buckets > 0;
+        const fake_parameter parameters[] = {{.key = t5 ? "max_distance" : "clip", .number = rows[i].clip},
+                                             {.key = "num_buckets", .number = rows[i].buckets},
+                                             {.key = "p2c", .text = "paper"},
                                              {0}};
-        const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 1, .head_width = 8};
-        REFUSE(try_bind_encoding("rope", &stack, parameters, NULL, &broken, &error), FERRY_ERROR_FORMAT,
-               "position.dims");
+        const fake_file file = {.parameters = parameters, .make = make_zeros};
+        ferry_position position;
+        ferry_error error = {0};
+        const ferry_status status = try_bind_encoding_file(rows[i].scheme, &stack, file, &position, &error);
+        if (rows[i].refused)
+            check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, "positions: expected tables of at most 64 numbers");
+        else
+            assert_int_equal(status, FERRY_OK);
+        ferry_position_unbind(&position);
     }
 }
 
-/* Rows are extended, not rebuilt, and are the same either way. */
-TEST(test_rows_grow)
+/* Rows are counted where they are held, kept when no more can be had, and given back; then the state begins anew. */
+TEST(test_memory_of_rows)
 {
-    ferry_position position = bind_rope("half", 8, 0);
-    ferry_position_state grown = {0}, whole = {0};
-    for (int32_t count = 1; count <= 700; count++) extend_encoding(&position, &grown, count);
-    extend_encoding(&position, &whole, 700);
-    assert_memory_equal(grown.rows, whole.rows, 700 * 8 * sizeof *grown.rows);
-    const float *before = grown.rows;
-    extend_encoding(&position, &grown, grown.count);
-    assert_ptr_equal(grown.rows, before);
-    ferry_position_state_destroy(&grown);
-    ferry_position_state_destroy(&whole);
+    enum { WIDTH = 16 };
+    ferry_position position = bind_rope("half", WIDTH, 10000, 0);
+    ferry_memory memory = {.limit = 40 * WIDTH * sizeof(float)};
+    ferry_account account = {.memory = &memory};
+    ferry_position_state rows = {.account = &account};
+    const ferry_kernels *kernels = ferry_kernels_find(NULL);
+    for (int round = 0; round < 2; round++) {
+        extend_encoding(&position, &rows, 16);
+        assert_true(memory.held == rows.bytes && rows.count == 16);
+        REFUSE(ferry_position_extend(&position, &rows, kernels, 33, &error), FERRY_ERROR_MEMORY, "rows by position");
+        REFUSE(ferry_position_extend(&position, &rows, kernels, INT32_MAX, &error), FERRY_ERROR_LIMIT,
+               "2147483647 positions of 16 numbers are more than memory can hold");
+        assert_true(memory.held == rows.bytes && rows.count == 16 && rows.rows[0] == 1);
+        extend_encoding(&position, &rows, 17); /* there is room for these */
+        assert_int_equal(rows.count, 32);
+        ferry_position_state_destroy(&rows);
+        assert_int_equal(memory.held, 0);
+    }
     ferry_position_unbind(&position);
+}
+
+TEST(test_unknown_schemes)
+{
+    static const char *const names[] = {"", "rop", "ropes", "Rope", "rope "};
+    static const char sixty_five[] = "0123456789012345678901234567890123456789012345678901234567890123-";
+    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2};
+    ferry_position position;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        REFUSE_SAYING(try_bind_encoding(names[i], &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
+                      ferry_name_format("positional encoding '%s' is not supported by this build", names[i]).text);
+    REFUSE_SAYING(try_bind_encoding(sixty_five, &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
+                  "positional encoding '0123456789012345678901234567890123456789012345678901234567890123' is not "
+                  "supported by this build");
+}
+
+/* What reports say of encodings, of 2 layers of 3 heads of width 4: their parameters, whether they have weights, and
+ * what they cost (position.h says in which units), computed by hand. */
+TEST(test_reports)
+{
+    static const struct {
+        const char *scheme;
+        fake_parameter parameters[4];
+        bool causal, weights;
+        const char *text;
+        ferry_position_cost cost; /* bytes of the model, of a position; operations of a token, of a key */
+    } rows[] = {
+        {"none", {{0}}, false, false, "", {0, 0, 0, 0}},
+        {"learned", {{.key = "max_positions", .number = 7}}, false, true, "max_positions 7", {7 * 6 * 4, 0, 6, 0}},
+        {"sinusoidal",
+         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}},
+         false,
+         false,
+         "layout split, exponent_divisor half, first 0",
+         {0, 6 * 4, 6, 0}},
+        {"shaw",
+         {{.key = "clip", .number = 2}},
+         false,
+         true,
+         "clip 2",
+         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 5 * 4, 6 * 2}},
+        {"shaw",
+         {{.key = "clip", .number = 2}},
+         true,
+         true,
+         "clip 2",
+         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 3 * 4, 6 * 2}},
+        {"t5",
+         {{.key = "num_buckets", .number = 16}, {.key = "max_distance", .number = 20}},
+         false,
+         true,
+         "num_buckets 16, max_distance 20, tables stack",
+         {3 * 41 * 4, 0, 0, 6}},
+        {"t5",
+         {{.key = "num_buckets", .number = 16},
+          {.key = "max_distance", .number = 20},
+          {.key = "tables", .text = "layer"}},
+         true,
+         true,
+         "num_buckets 16, max_distance 20, tables layer",
+         {2 * 3 * 21 * 4, 0, 0, 6}},
+        {"transformer_xl", {{0}}, false, true, "", {2 * 12 * (6 + 2) * 4, 2 * (2 * 12 + 6) * 4, 24, 48}},
+        {"transformer_xl", {{0}}, true, true, "", {2 * 12 * (6 + 2) * 4, (2 * 12 + 6) * 4, 24, 48}},
+        {"deberta",
+         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "released"}},
+         false,
+         true,
+         "clip 2, p2c released",
+         {6 * 4 * (16 + 4) * 4, 0, 6 * 4 * 4, 6 * (4 + 1)}},
+        {"deberta",
+         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "paper"}},
+         true,
+         true,
+         "clip 2, p2c paper",
+         {6 * 4 * (16 + 4) * 4, 0, 6 * 2 * 4, 6 * (4 + 1)}},
+        {"rope",
+         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 1e4}, {.key = "dims", .number = 2}},
+         true,
+         false,
+         "theta 10000, layout half, dims 2",
+         {0, 2 * 4, 2 * 2 * 6 * 2, 0}},
+        {"alibi", {{.key = "slopes", .text = "formula"}}, true, false, "slopes formula", {3 * 4, 0, 0, 6}},
+        {"alibi", {{.key = "slopes", .text = "given"}}, true, true, "slopes given", {3 * 4, 0, 0, 6}},
+        {"kerple", {{0}}, true, true, "", {2 * 6 * 4, 6 * 4, 0, 6}},
+        {"fire", {{.key = "width", .number = 3}}, true, true, "width 3", {6 * 4 * 12 + 2 * 8, 2 * 2 * 4, 0, 2 * 6}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const ferry_position_stack stack = {
+            .layers = 2, .d_model = 6, .heads = 3, .head_width = 4, .causal = rows[r].causal};
+        const fake_file file = {.parameters = rows[r].parameters, .make = make_zeros};
+        ferry_position position;
+        ferry_position_cost cost = {0};
+        CHECK(try_bind_encoding_file(rows[r].scheme, &stack, file, &position, &error));
+        assert_string_equal(ferry_position_parameters(&position).text, rows[r].text);
+        assert_int_equal(ferry_position_has_weights(&position), rows[r].weights);
+        assert_int_equal(position.limit, strcmp(rows[r].scheme, "learned") == 0 ? 7 : 0);
+        if (position.scheme->cost != NULL) position.scheme->cost(&position, &cost);
+        assert_int_equal(cost.model_bytes, rows[r].cost.model_bytes);
+        assert_int_equal(cost.position_bytes, rows[r].cost.position_bytes);
+        assert_int_equal(cost.token_operations, rows[r].cost.token_operations);
+        assert_int_equal(cost.key_operations, rows[r].cost.key_operations);
+        ferry_position_unbind(&position);
+    }
+}
+
+/* ---- what is added to embeddings ---- */
+
+/* Vaswani et al. 2017, section 3.5, with the variants of sinusoidal.c. */
+static double sinusoid(int32_t D, bool split, bool minus_one, int32_t at, int32_t column)
+{
+    const int32_t half = D / 2, k = split ? column % half : column / 2;
+    const double angle = at / pow(10000, (double)k / (half - minus_one));
+    return (split ? column < half : column % 2 == 0) ? sin(angle) : cos(angle);
+}
+
+TEST(test_sinusoids)
+{
+    enum { ROWS = 37, FROM = 3, MOST_D = 34 };
+    static const int32_t widths[] = {2, 4, 6, 16, 18, MOST_D}, firsts[] = {0, 2, 65536};
+    for (int i = 0; i < 6 * 3 * 4; i++) {
+        const int32_t D = widths[i / 12], first = firsts[i / 4 % 3];
+        const bool split = i % 2 == 1, minus_one = i / 2 % 2 == 1;
+        const fake_parameter parameters[] = {{.key = "layout", .text = split ? "split" : "interleaved"},
+                                             {.key = "exponent_divisor", .text = minus_one ? "half_minus_one" : "half"},
+                                             {.key = "first", .number = first},
+                                             {0}};
+        const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 1, .head_width = 2};
+        if (D == 2 && minus_one) continue;
+        ferry_position position = bind_encoding("sinusoidal", &stack, parameters, NULL);
+        ferry_position_state rows = {0};
+        float x[ROWS * MOST_D];
+        for (int32_t n = 0; n < ROWS * MOST_D; n++) x[n] = 1;
+        extend_encoding(&position, &rows, FROM + ROWS);
+        position.scheme->embed(&position, &rows, ferry_kernels_find(NULL), x, FROM, ROWS);
+        for (int32_t n = 0; n < ROWS * D; n++) {
+            const double expected = sinusoid(D, split, minus_one, first + FROM + n / D, n % D);
+            assert_true(fabs((double)x[n] - 1 - expected) < 1e-6);
+        }
+        ferry_position_state_destroy(&rows);
+        ferry_position_unbind(&position);
+    }
+}
+
+/* Up to the table's last row. */
+TEST(test_learned_rows)
+{
+    enum { ROWS = 7, WIDTH = 3 };
+    float table[ROWS * WIDTH], x[ROWS * WIDTH];
+    const fake_parameter parameters[] = {{.key = "max_positions", .number = ROWS}, {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = WIDTH, .heads = 1, .head_width = WIDTH};
+    for (int32_t n = 0; n < ROWS * WIDTH; n++) table[n] = (float)n;
+    ferry_position position = bind_encoding("learned", &stack, parameters, table);
+    ferry_position_state rows = {0};
+    extend_encoding(&position, &rows, ROWS);
+    for (int32_t first = 0; first < ROWS; first++)
+        for (int32_t count = 1; count <= ROWS - first; count++) {
+            memset(x, 0, sizeof x);
+            position.scheme->embed(&position, &rows, ferry_kernels_find(NULL), x, first, count);
+            for (int32_t n = 0; n < ROWS * WIDTH; n++)
+                assert_true(x[n] == (n < count * WIDTH ? table[first * WIDTH + n] : 0));
+        }
+    for (int causal = 0; causal < 2; causal++) {
+        position.stack.causal = causal;
+        REFUSE_SAYING(ferry_position_extend(&position, &rows, ferry_kernels_find(NULL), ROWS + 1, &error),
+                      FERRY_ERROR_LIMIT,
+                      ferry_name_format("a %s of 8 tokens: the model's learned positions end at 7; split the text into "
+                                        "shorter sentences",
+                                        causal ? "translation" : "sentence")
+                          .text);
+    }
+    ferry_position_unbind(&position);
+}
+
+/* ---- rope ---- */
+
+/* Su et al. 2021, equation 34: element `d` of a head [K] at position `at`. */
+static double rotated(const float *x, int32_t d, int32_t at, double theta, int32_t dims, bool half)
+{
+    if (d >= dims) return (double)x[d];
+    const int32_t pair = half ? d % (dims / 2) : d / 2, other = half ? (d + dims / 2) % dims : d ^ 1;
+    const double angle = at * pow(theta, -2.0 * pair / dims);
+    return (double)x[d] * cos(angle) + (d < other ? -1 : 1) * (double)x[other] * sin(angle);
+}
+
+TEST(test_rotations_of_all_widths)
+{
+    enum { ROWS = 20, FROM = 14, WIDEST = 19 };
+    static const double thetas[] = {10000, 3};
+    for (int32_t K = 2; K <= WIDEST; K++)
+        for (int32_t dims = 2; dims <= K; dims += 2)
+            for (int i = 0; i < 4; i++) {
+                ferry_position position = bind_rope(i % 2 == 0 ? "half" : "interleaved", K, thetas[i / 2], dims);
+                ferry_position_state rows = {0};
+                float x[ROWS * 2 * WIDEST], before[ROWS * 2 * WIDEST];
+                for (int32_t n = 0; n < ROWS * 2 * K; n++) x[n] = before[n] = sinf((float)(n + 1));
+                extend_encoding(&position, &rows, FROM + ROWS);
+                position.scheme->rotate(&position, &rows, x, FROM, ROWS);
+                for (int32_t n = 0; n < ROWS * 2 * K; n++) {
+                    const double expected =
+                        rotated(before + n / K * K, n % K, FROM + n / (2 * K), thetas[i / 2], dims, i % 2 == 0);
+                    assert_true(fabs((double)x[n] - expected) < 1e-6);
+                }
+                ferry_position_state_destroy(&rows);
+                ferry_position_unbind(&position);
+            }
 }
 
 /* ---- t5 ---- */
-
-/* The bucket of a distance by the first distance of each: those of 32 buckets and max_distance 128. */
-static int32_t bucket_by_table(int32_t distance, bool causal)
-{
-    static const int32_t encoder[] = {8, 12, 16, 23, 32, 46, 64, 91};
-    static const int32_t decoder[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
-    const int32_t *first = causal ? decoder : encoder;
-    const int32_t exact = causal ? 16 : 8, base = !causal && distance > 0 ? 16 : 0, far = abs(distance);
-    if (far < exact) return base + far;
-    int32_t bucket = 0;
-    while (bucket + 1 < exact && far >= first[bucket + 1]) bucket++;
-    return base + exact + bucket;
-}
-
-TEST(test_buckets_of_distances)
-{
-    enum { H = 3, AT = 200 };
-    static const fake_parameter parameters[] = {{.key = "num_buckets", .number = 32},
-                                                {.key = "max_distance", .number = 128},
-                                                {0}};
-    float table[32 * H], scores[2 * AT + 1];
-    for (int bucket = 0; bucket < 32; bucket++)
-        for (int h = 0; h < H; h++) table[bucket * H + h] = (float)(bucket + 100 * h);
-    for (int causal = 0; causal < 2; causal++) {
-        const ferry_position_stack stack = {.layers = 1, .d_model = 6, .heads = H, .head_width = 2, .causal = causal};
-        ferry_position position = bind_encoding("t5", &stack, parameters, table);
-        for (int h = 0; h < H; h++) {
-            const int32_t keys = causal ? AT + 1 : 2 * AT + 1;
-            bias_by_key(&position, h, AT, keys, scores);
-            for (int32_t j = 0; j < keys; j++)
-                assert_int_equal((int)scores[j], bucket_by_table(j - AT, causal) + 100 * h);
-        }
-        ferry_position_unbind(&position);
-    }
-}
 
 /* The formula without logarithms: with e exact distances and N = n - e buckets after them, distance d < m is in bucket
  * e + t for the largest t with m^t·e^(N - t) ≤ d^N. */
@@ -349,46 +510,6 @@ TEST(test_buckets_of_other_sizes)
             }
 }
 
-TEST(test_bad_buckets_are_refused)
-{
-    static const struct {
-        double buckets, distance;
-        const char *message;
-    } rows[] = {{3, 128, "position.num_buckets"},
-                {32, 16, "position.max_distance"},
-                {32, 1e6, "expected a number from"}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = true};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const fake_parameter parameters[] = {{.key = "num_buckets", .number = rows[i].buckets},
-                                             {.key = "max_distance", .number = rows[i].distance},
-                                             {0}};
-        ferry_position position;
-        REFUSE(try_bind_encoding("t5", &stack, parameters, NULL, &position, &error), FERRY_ERROR_FORMAT,
-               rows[i].message);
-    }
-}
-
-/* A table of buckets becomes one of distances for each head, which a small one must not make large. */
-TEST(test_large_tables_are_refused)
-{
-    static float table[32 * 4096];
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 2};
-    for (int buckets = 8; buckets <= 32; buckets *= 4) {
-        const fake_parameter parameters[] = {{.key = "num_buckets", .number = buckets},
-                                             {.key = "max_distance", .number = 1000},
-                                             {0}};
-        ferry_position position;
-        if (buckets == 32) {
-            CHECK(try_bind_encoding("t5", &stack, parameters, table, &position, &error));
-            ferry_position_unbind(&position);
-        } else {
-            REFUSE(try_bind_encoding("t5", &stack, parameters, table, &position, &error), FERRY_ERROR_UNSUPPORTED,
-                   "t5 positions: expected tables of at most 64 numbers for each of the 32768 in their tensors, "
-                   "found 8196096");
-        }
-    }
-}
-
 /* ---- alibi ---- */
 
 /* The function that the paper's authors published: a geometric sequence, or two of them woven. */
@@ -405,7 +526,6 @@ static double paper_slope(int32_t heads, int32_t h)
 TEST(test_slopes_of_heads)
 {
     static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
-    static const fake_parameter given[] = {{.key = "slopes", .text = "given"}, {0}};
     float scores[101];
     for (int32_t H = 1; H <= 20; H++) {
         const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
@@ -417,11 +537,310 @@ TEST(test_slopes_of_heads)
         }
         ferry_position_unbind(&position);
     }
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    const float slopes[] = {0.5f, 3};
-    ferry_position position = bind_encoding("alibi", &stack, given, slopes);
-    bias_by_key(&position, 1, 2, 4, scores);
-    const float expected[] = {-6, -3, 0, -3};
-    assert_memory_equal(scores, expected, sizeof expected);
-    ferry_position_unbind(&position);
+}
+
+/* ---- every encoding of distances, against its formula ---- */
+
+enum { LAYERS = 2, HEADS = 3, WIDEST = 18, D = 6, USUAL = 50, MOST = 288, TILE = 64, MOST_NUMBERS = 1 << 15 };
+
+/* A bound encoding, its weights, and queries (scaled already) and keys at positions 0 … MOST - 1. */
+typedef struct setup {
+    ferry_position_stack stack;
+    const char *scheme;
+    int32_t clip; /* its limit of distances, or FIRE's width */
+    bool choice;  /* its other form */
+    const float *weights[FERRY_POSITION_MAX_TENSORS][1 + LAYERS];
+    float q[MOST * HEADS * WIDEST], k[MOST * HEADS * WIDEST]; /* [MOST, H·K] */
+    ferry_position position;
+    ferry_position_state state;
+    ferry_past keys; /* of the head that is looked at */
+} setup;
+
+static float numbers[MOST_NUMBERS]; /* of all tensors of a setup */
+static size_t used;
+
+/* From -1 to 1. */
+static float noise(uint32_t *random)
+{
+    return (float)next_random(random) / (float)(1 << 23) - 1;
+}
+
+/* FIRE's units turn on or off anywhere: some never, at 0 exactly, several at one point, beyond 0 … 1. */
+static void bend_units(const setup *s, const char *tensor, int32_t layer, float *to, size_t count)
+{
+    static const float cs[] = {0.1f, -2, 30, 0, 1e-30f, 1e30f}, thresholds[] = {40, -9.5f, 0, 1e30f, 500};
+    const bool w1 = strcmp(tensor, "fire_w1") == 0, b1 = strcmp(tensor, "fire_b1") == 0;
+    const int32_t variant = s->clip + s->stack.head_width + layer;
+    if (strcmp(tensor, "fire_c") == 0) *to = cs[variant % 6];
+    if (strcmp(tensor, "fire_threshold") == 0) *to = thresholds[variant % 5];
+    for (size_t n = 0; n < count && (w1 || b1); n++) {
+        if (w1) to[n] = n % 5 == 4 ? 0 : 2 * to[n];
+        if (b1 && n % 7 == 3) to[n] = 0;
+        if (n % 6 == 5) to[n] = -2 * to[n - 5];
+    }
+}
+
+static const float *make_weights(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
+{
+    setup *s = user;
+    const ptrdiff_t tensor = declared - ferry_position_find(ferry_text_view(s->scheme))->tensors;
+    uint32_t random = (uint32_t)(10 * layer + 100 * tensor);
+    float *to = numbers + used;
+    used += count;
+    assert_true(used <= MOST_NUMBERS);
+    for (size_t i = 0; i < count; i++) {
+        to[i] = noise(&random);
+        if (declared->numbers == FERRY_POSITION_NOT_NEGATIVE) to[i] = fabsf(to[i]);
+    }
+    bend_units(s, declared->name, layer, to, count);
+    return s->weights[tensor][1 + layer] = to;
+}
+
+static int32_t clamp(int32_t value, int32_t least, int32_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static double product(const float *a, const float *b, int32_t n)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
+/* What the formula adds for a query at i and a key at j. */
+typedef double term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i, int32_t j);
+
+static double shaw_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i,
+                        int32_t j)
+{
+    (void)head, (void)k;
+    const int32_t K = s->stack.head_width, row = clamp(j - i, -s->clip, s->clip) + s->clip;
+    return product(q, s->weights[0][1 + layer] + row * K, K);
+}
+
+static double deberta_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i,
+                           int32_t j)
+{
+    const int32_t K = s->stack.head_width, last = 2 * s->clip - 1;
+    const int32_t there = clamp(i - j + s->clip, 0, last), back = clamp(j - i + s->clip, 0, last);
+    const float *P = s->weights[0][0], *row = P + there * D, *key_row = P + (s->choice ? there : back) * D;
+    double sum = 0;
+    for (int32_t d = head * K; d < (head + 1) * K; d++) {
+        const double pos_k = product(s->weights[3][1 + layer] + d * D, row, D);
+        const double pos_q =
+            product(s->weights[1][1 + layer] + d * D, key_row, D) + (double)s->weights[2][1 + layer][d];
+        sum += (double)*q++ * pos_k + (double)*k++ * pos_q / sqrt(3.0 * K);
+    }
+    return sum;
+}
+
+static double transformer_xl_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k,
+                                  int32_t i, int32_t j)
+{
+    const int32_t K = s->stack.head_width;
+    double sum = 0;
+    for (int32_t d = head * K; d < (head + 1) * K; d++) {
+        double projected = 0;
+        for (int32_t n = 0; n < D; n++) {
+            const double angle = (i - j) * pow(10000, -(double)(n % (D / 2)) / (D / 2));
+            projected += (double)s->weights[0][1 + layer][d * D + n] * (n < D / 2 ? sin(angle) : cos(angle));
+        }
+        sum += (double)s->weights[1][1 + layer][d] / sqrt(K) * (double)*k++;
+        sum += ((double)*q++ + (double)s->weights[2][1 + layer][d] / sqrt(K)) * projected;
+    }
+    return sum;
+}
+
+/* Of 8 buckets for each direction. */
+static double t5_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i, int32_t j)
+{
+    (void)q, (void)k;
+    const float *table = s->choice ? s->weights[1][1 + layer] : s->weights[0][0];
+    return (double)table[(bucket_by_powers(abs(i - j), 8, s->clip) + (j > i ? 8 : 0)) * HEADS + head];
+}
+
+static double kerple_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i,
+                          int32_t j)
+{
+    (void)q, (void)k;
+    return -(double)s->weights[0][1 + layer][head] * log(1 + (double)s->weights[1][1 + layer][head] * abs(i - j));
+}
+
+static double fire_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i,
+                        int32_t j)
+{
+    (void)q, (void)k;
+    const int32_t width = s->clip;
+    const float *weights[6];
+    for (int w = 0; w < 6; w++) weights[w] = s->weights[w][1 + layer];
+    const double c = fabs((double)*weights[0]), most = fmax(fabs((double)*weights[1]), i > j ? i : j);
+    const double x = log(c * abs(i - j) + 1) / (log(c * most + 1) + 1e-6);
+    double sum = (double)weights[5][head];
+    for (int32_t n = 0; n < width; n++)
+        sum += (double)weights[4][head * width + n] * fmax(0, (double)weights[2][n] * x + (double)weights[3][n]);
+    return sum;
+}
+
+static double alibi_term(const setup *s, int32_t layer, int32_t head, const float *q, const float *k, int32_t i,
+                         int32_t j)
+{
+    (void)layer, (void)q, (void)k;
+    return -(double)s->weights[0][0][head] * abs(i - j);
+}
+
+/* Shaw's values: the last term of its equation 3. */
+static void check_context(const setup *s, ferry_position_tile *tile)
+{
+    static float weights[TILE * MOST], context[TILE * HEADS * WIDEST];
+    const int32_t K = s->stack.head_width, width = HEADS * K;
+    uint32_t random = (uint32_t)tile->keys;
+    for (int32_t n = 0; n < TILE * HEADS * WIDEST; n++) context[n] = 1;
+    for (int32_t i = 0; i < tile->queries; i++)
+        for (int32_t j = 0; j < tile->keys; j++)
+            weights[(size_t)i * tile->ld_scores + (size_t)j] =
+                s->stack.causal && j > tile->first + i ? 0 : noise(&random);
+    tile->scores = weights;
+    tile->context = context + tile->head * K;
+    tile->ld_context = (size_t)width;
+    s->position.scheme->context(&s->position, tile);
+    for (int32_t n = 0; n < tile->queries * K; n++) {
+        const int32_t i = n / K, d = n % K;
+        double expected = 1;
+        for (int32_t j = 0; j < tile->keys; j++)
+            expected +=
+                (double)weights[(size_t)i * tile->ld_scores + (size_t)j] *
+                (double)
+                    s->weights[1][1 + tile->layer][(clamp(j - tile->first - i, -s->clip, s->clip) + s->clip) * K + d];
+        if (!(fabs((double)context[i * width + tile->head * K + d] - expected) < 1e-4))
+            fail_msg("clip %d, width %d, %d keys, query %d: a value differs", s->clip, K, tile->keys, tile->first + i);
+    }
+}
+
+static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t first, int32_t queries, int32_t keys,
+                       const double *expected)
+{
+    static _Alignas(64) float scratch[1 << 15];
+    static float scores[TILE * MOST];
+    const size_t width = (size_t)(HEADS * s->stack.head_width), ld = ferry_round_up((size_t)keys, 16);
+    const size_t room = ferry_position_scratch(&s->position, queries, keys);
+    ferry_position_tile tile = {.layer = layer,
+                                .head = head,
+                                .first = first,
+                                .queries = queries,
+                                .keys = keys,
+                                .q = s->q + (size_t)first * width + head * s->stack.head_width,
+                                .ldq = width,
+                                .past = s->keys,
+                                .scores = scores,
+                                .ld_scores = ld,
+                                .scratch = scratch,
+                                .state = &s->state,
+                                .kernels = ferry_kernels_find(NULL)};
+    tile.past.count = keys;
+    for (size_t n = 0; n < (size_t)queries * ld; n++) scores[n] = 1;
+    scratch[room] = 77;
+    s->position.scheme->score(&s->position, &tile);
+    assert_true(scratch[room] == 77);
+    for (int32_t i = 0; i < queries; i++)
+        for (int32_t j = 0; j < (s->stack.causal ? first + i + 1 : keys); j++) {
+            const double found = (double)scores[(size_t)i * ld + (size_t)j] - 1,
+                         wanted = expected[(first + i) * MOST + j];
+            if (!(fabs(found - wanted) < 1e-4))
+                fail_msg("%s, clip %d, width %d, causal %d, %d keys, query %d, key %d: expected %g, found %g",
+                         s->scheme, s->clip, s->stack.head_width, s->stack.causal, keys, first + i, j, wanted, found);
+        }
+    if (s->position.scheme->context != NULL) check_context(s, &tile);
+}
+
+/* Tiles of all lengths up to the usual one, or of the longest ones, that begin where a panel or a block does or beside
+ * it: sentences, and steps. */
+static void check_head(setup *s, term *formula, const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer,
+                       int32_t head, int32_t most)
+{
+    static const int32_t firsts[] = {0, 1, 15, 16, 17, 31, 32, 33, TILE, MOST - TILE, MOST};
+    static double expected[MOST * MOST];
+    const int32_t K = s->stack.head_width;
+    for (int32_t i = 0; i < most; i++)
+        for (int32_t j = 0; j < most; j++)
+            expected[i * MOST + j] =
+                formula(s, layer, head, s->q + (i * HEADS + head) * K, s->k + (j * HEADS + head) * K, i, j);
+    s->keys = ferry_cache_keys(&cache->layout, sequence, 0, head, 1, MOST);
+    for (int32_t keys = most == MOST ? MOST - 17 : 1; keys <= most; keys++) {
+        extend_encoding(&s->position, &s->state, keys);
+        for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
+            const int32_t first = firsts[f] < keys ? firsts[f] : keys - 1;
+            if (keys - first <= TILE || !s->stack.causal)
+                check_tile(s, layer, head, first, keys - first < TILE ? keys - first : TILE, keys, expected);
+            if (!s->stack.causal) check_tile(s, layer, head, first, 1, keys, expected);
+        }
+    }
+    ferry_position_state_destroy(&s->state);
+}
+
+static void check_setup(setup *s, term *formula, const fake_parameter *parameters)
+{
+    ferry_cache cache;
+    ferry_arena arena = {0};
+    ferry_sequence sequence;
+    uint32_t random = 5;
+    const fake_file file = {.parameters = parameters, .make = make_weights, .user = s};
+    used = 0;
+    CHECK(try_bind_encoding_file(s->scheme, &s->stack, file, &s->position, &error));
+    for (int32_t n = 0; n < MOST * HEADS * WIDEST; n++) {
+        s->q[n] = noise(&random);
+        s->k[n] = noise(&random);
+    }
+    ferry_cache_init(&cache, 1, HEADS, s->stack.head_width);
+    CHECK(ferry_sequence_begin(&arena, MOST, &sequence, &error));
+    CHECK(ferry_sequence_extend(&cache, &sequence, MOST, &error));
+    ferry_sequence_write(&cache, &sequence, 0, 0, MOST, s->k, s->k);
+    check_head(s, formula, &cache, &sequence, 0, HEADS - 1, USUAL);
+    check_head(s, formula, &cache, &sequence, LAYERS - 1, 1, USUAL);
+    if (s->stack.head_width == 4 && (s->clip == 1 || s->clip == 40))
+        check_head(s, formula, &cache, &sequence, 1, 0, MOST);
+    ferry_sequence_release(&cache, &sequence);
+    ferry_cache_destroy(&cache);
+    ferry_arena_destroy(&arena);
+    ferry_position_unbind(&s->position);
+}
+
+TEST(test_scores_are_those_of_the_formulas)
+{
+    static const int32_t widths[] = {1, 4, 7, 16, WIDEST}, clips[] = {1, 2, 5, 7, 8, 16, 17, 40};
+    static const struct {
+        const char *scheme;
+        term *formula;
+        const char *clip; /* the parameter that is `clip`, if there is one */
+        fake_parameter other;
+        bool choice;
+    } rows[] = {
+        {"shaw", shaw_term, "clip", {0}, false},
+        {"deberta", deberta_term, "clip", {.key = "p2c", .text = "paper"}, false},
+        {"deberta", deberta_term, "clip", {.key = "p2c", .text = "released"}, true},
+        {"transformer_xl", transformer_xl_term, NULL, {0}, false},
+        {"t5", t5_term, "max_distance", {.key = "tables", .text = "stack"}, false},
+        {"t5", t5_term, "max_distance", {.key = "tables", .text = "layer"}, true},
+        {"alibi", alibi_term, NULL, {.key = "slopes", .text = "given"}, false},
+        {"kerple", kerple_term, NULL, {0}, false},
+        {"fire", fire_term, "width", {0}, false},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int32_t i = 0; i < 5 * 8 * 2; i++) {
+            static setup s;
+            const int32_t clip = clips[i / 2 % 8];
+            memset(&s, 0, sizeof s);
+            s.scheme = rows[r].scheme;
+            s.stack = (ferry_position_stack){
+                .layers = LAYERS, .d_model = D, .heads = HEADS, .head_width = widths[i / 16], .causal = i % 2 == 1};
+            s.clip = clip;
+            s.choice = rows[r].choice;
+            if (rows[r].clip == NULL ? clip > 1 : rows[r].formula == t5_term && clip < 5) continue;
+            const fake_parameter parameters[] = {{.key = rows[r].clip != NULL ? rows[r].clip : "unused",
+                                                  .number = clip},
+                                                 {.key = "num_buckets", .number = s.stack.causal ? 8 : 16},
+                                                 rows[r].other,
+                                                 {0}};
+            check_setup(&s, rows[r].formula, parameters);
+        }
 }

@@ -1,155 +1,22 @@
-/* Positional encodings whose functions are trained, against their papers' formulas, and weights that they refuse. */
+/* Weights that encodings refuse, and extreme ones that they do not. */
 #include "tests/support/fake_position.h"
-#include "tests/support/random.h"
 
-/* ---- kerple ---- */
+/* A number of the last layer's tensor of this name; all others are 1. */
+typedef struct damaged_number {
+    const char *tensor;
+    float value;
+    bool last; /* not the first */
+} damaged_number;
 
-/* p·ln(1 + a·d) for p = 0.5, a = 2: ln 3/2, ln 5/2, ln 7/2, ln 9/2; for p = 2, a = 1: 2·ln 2, 2·ln 3, 2·ln 4, 2·ln 5.
- */
-TEST(test_a_worked_logarithm)
+static const float *make_damaged(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
 {
-    static const float p[] = {0.5f, 2}, a[] = {2, 1};
-    static const double expected[2][5] = {{0, 0.549306, 0.804719, 0.972955, 1.098612},
-                                          {0, 1.386294, 2.197225, 2.772589, 3.218876}};
-    const fake_weights weights[] = {{"kerple_p", p}, {"kerple_a", a}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
-    float scores[5];
-    for (int32_t head = 0; head < 2; head++)
-        for (int32_t at = 0; at < 5; at++) {
-            bias_by_key(&position, head, at, 5, scores);
-            for (int32_t j = 0; j < 5; j++) assert_true(fabs((double)scores[j] + expected[head][abs(at - j)]) < 1e-6);
-        }
-    ferry_position_unbind(&position);
+    const damaged_number *damaged = user;
+    float *numbers = kept_memory(count * sizeof *numbers);
+    for (size_t i = 0; i < count; i++) numbers[i] = 1;
+    if (layer == 1 && strcmp(declared->name, damaged->tensor) == 0)
+        numbers[damaged->last ? count - 1 : 0] = damaged->value;
+    return numbers;
 }
-
-/* Far apart, with a tile's queries at any place among the groups of 16 distances, in both stacks. */
-TEST(test_logarithms_of_all_distances)
-{
-    enum { KEYS = 200, FIRST = 37, QUERIES = 64 };
-    static float scores[QUERIES * KEYS];
-    static const float p[] = {0.25f, 1.5f}, a[] = {3, 0.01f};
-    const fake_weights weights[] = {{"kerple_p", p}, {"kerple_a", a}, {0}};
-    for (int causal = 0; causal < 2; causal++) {
-        const ferry_position_stack stack = {
-            .layers = 3, .d_model = 2, .heads = 2, .head_width = 1, .causal = causal == 1};
-        ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
-        ferry_position_state rows = {0};
-        extend_encoding(&position, &rows, KEYS);
-        const ferry_position_tile tile = {.layer = 2,
-                                          .head = 1,
-                                          .first = FIRST,
-                                          .queries = QUERIES,
-                                          .keys = KEYS,
-                                          .scores = scores,
-                                          .ld_scores = KEYS,
-                                          .state = &rows};
-        memset(scores, 0, sizeof scores);
-        position.scheme->score(&position, &tile);
-        for (int32_t i = 0; i < QUERIES; i++)
-            for (int32_t j = 0; j < KEYS; j++) {
-                const int32_t at = FIRST + i;
-                const double expected = causal && j > at ? 0 : 1.5 * log(1 + (double)a[1] * abs(at - j));
-                assert_true(fabs((double)scores[i * KEYS + j] + expected) < 1e-6);
-            }
-        ferry_position_state_destroy(&rows);
-        ferry_position_unbind(&position);
-    }
-}
-
-/* ---- fire ---- */
-
-typedef struct fire_weights {
-    float c, threshold;
-    const float *w1, *b1, *w2, *b2;
-} fire_weights;
-
-static ferry_position bind_fire(const ferry_position_stack *stack, int32_t width, const fire_weights *w)
-{
-    const fake_weights weights[] = {{"fire_c", &w->c},
-                                    {"fire_threshold", &w->threshold},
-                                    {"fire_w1", w->w1},
-                                    {"fire_b1", w->b1},
-                                    {"fire_w2", w->w2},
-                                    {"fire_b2", w->b2},
-                                    {0}};
-    return bind_encoding_weights("fire", stack, width, weights);
-}
-
-/* c = 1 and L = 3, so that the divisor is ln 4 up to position 3 and ln 8 at 7: the ratios of distances 1, 3 and 7 are
- * 0.5 and 1 before L, 1/3, 2/3 and 1 at 7. f(x) = 1 + 2·max(0, x - 0.5) + 6·max(0, 0.5 - x). The encoder divides by the
- * larger position. */
-TEST(test_a_worked_interpolation)
-{
-    static const float w1[] = {1, -1}, b1[] = {-0.5f, 0.5f}, w2[] = {2, 6}, b2[] = {1};
-    static const struct {
-        int32_t i, j;
-        double bias;
-    } rows[] = {{0, 0, 4},       {1, 0, 1},       {3, 2, 1}, {3, 0, 2}, {7, 7, 4}, {7, 6, 2},
-                {7, 4, 4.0 / 3}, {4, 7, 4.0 / 3}, {7, 0, 2}, {0, 7, 2}, {6, 7, 2}, {0, 1, 1}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 1, .heads = 1, .head_width = 1};
-    ferry_position position = bind_fire(&stack, 2, &(fire_weights){1, 3, w1, b1, w2, b2});
-    float scores[8];
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        bias_by_key(&position, 0, rows[r].i, 8, scores);
-        if (!(fabs((double)scores[rows[r].j] - rows[r].bias) < 1e-5))
-            fail_msg("%d, %d: expected %g, found %g", rows[r].i, rows[r].j, rows[r].bias, (double)scores[rows[r].j]);
-    }
-    ferry_position_unbind(&position);
-}
-
-/* The authors' code, in double precision. */
-static double interpolate(const fire_weights *w, int32_t width, int32_t head, int32_t i, int32_t j)
-{
-    const double c = (double)w->c, most = fmax(fabs((double)w->threshold), i > j ? i : j);
-    const double x = log(fabs(c * abs(i - j)) + 1) / (log(fabs(c * most) + 1) + 1e-6);
-    double sum = (double)w->b2[head];
-    for (int32_t n = 0; n < width; n++)
-        sum += (double)w->w2[head * width + n] * fmax(0, (double)w->w1[n] * x + (double)w->b1[n]);
-    return sum;
-}
-
-/* From -1 to 1. */
-static float noise(uint32_t *random)
-{
-    return (float)next_random(random) / (float)(1 << 23) - 1;
-}
-
-/* The segments are the function, whatever turns on or off where: units that are always on or off, at 0 exactly, several
- * at one point, and bends beyond 0 … 1. */
-TEST(test_segments_are_the_function)
-{
-    enum { MOST = 40, HEADS = 3, KEYS = 150 };
-    static const float cs[] = {0.1f, -2, 30, 0, 1e-30f, 1e30f}, thresholds[] = {40, -9.5f, 0, 1e30f, 500};
-    static const int32_t widths[] = {1, 2, 7, MOST};
-    float w1[MOST], b1[MOST], w2[HEADS * MOST], b2[HEADS], scores[KEYS];
-    uint32_t random = 7;
-    for (int round = 0; round < 60; round++) {
-        const int32_t width = widths[round % 4];
-        for (int32_t n = 0; n < width; n++) {
-            w1[n] = n % 5 == 4 ? 0 : 2 * noise(&random);
-            b1[n] = n % 7 == 3 ? 0 : noise(&random);
-            if (n % 6 == 5) w1[n] = -2 * w1[n - 5], b1[n] = -2 * b1[n - 5];
-        }
-        for (int32_t n = 0; n < HEADS * width; n++) w2[n] = noise(&random);
-        for (int32_t n = 0; n < HEADS; n++) b2[n] = noise(&random);
-        const fire_weights weights = {cs[round % 6], thresholds[round % 5], w1, b1, w2, b2};
-        const ferry_position_stack stack = {
-            .layers = 1, .d_model = HEADS, .heads = HEADS, .head_width = 1, .causal = round % 2 == 1};
-        ferry_position position = bind_fire(&stack, width, &weights);
-        for (int32_t at = 0; at < KEYS; at += 7) {
-            const int32_t head = at % HEADS, keys = stack.causal ? at + 1 : KEYS;
-            bias_by_key(&position, head, at, keys, scores);
-            for (int32_t j = 0; j < keys; j++)
-                if (!(fabs((double)scores[j] - interpolate(&weights, width, head, at, j)) < 1e-5))
-                    fail_msg("round %d, query %d, key %d: expected %g, found %g", round, at, j,
-                             interpolate(&weights, width, head, at, j), (double)scores[j]);
-        }
-        ferry_position_unbind(&position);
-    }
-}
-
-/* ---- damaged weights ---- */
 
 /* Weights that are no numbers, or have the wrong sign, are named. */
 TEST(test_bad_weights_are_refused)
@@ -159,33 +26,56 @@ TEST(test_bad_weights_are_refused)
         float bad;
         const char *message;
     } rows[] = {
-        {"kerple", "kerple_p", -0.5f, "tensor 'kerple_p' of layer 0: expected finite numbers from 0 on, found -0.5"},
-        {"kerple", "kerple_a", NAN, "tensor 'kerple_a' of layer 0: expected finite numbers from 0 on, found"},
+        {"kerple", "kerple_p", -0.5f, "tensor 'kerple_p' of layer 1: expected finite numbers from 0 on, found -0.5"},
+        {"kerple", "kerple_a", NAN, "tensor 'kerple_a' of layer 1: expected finite numbers from 0 on, found"},
         {"kerple", "kerple_a", INFINITY, "found inf"},
-        {"fire", "fire_c", NAN, "tensor 'fire_c' of layer 0: expected finite numbers, found"},
-        {"fire", "fire_threshold", INFINITY, "tensor 'fire_threshold' of layer 0: expected finite numbers, found inf"},
+        {"fire", "fire_c", NAN, "tensor 'fire_c' of layer 1: expected finite numbers, found"},
+        {"fire", "fire_threshold", INFINITY, "tensor 'fire_threshold' of layer 1: expected finite numbers, found inf"},
         {"fire", "fire_w1", NAN, "tensor 'fire_w1'"},
         {"fire", "fire_b1", -INFINITY, "tensor 'fire_b1'"},
         {"fire", "fire_w2", INFINITY, "tensor 'fire_w2'"},
         {"fire", "fire_b2", NAN, "tensor 'fire_b2'"},
     };
-    static const float good[] = {1, 1, 1, 1};
     const fake_parameter width[] = {{.key = "width", .number = 2}, {0}};
-    const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 2, .head_width = 1};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        const bool one = strcmp(rows[r].tensor, "fire_c") == 0 || strcmp(rows[r].tensor, "fire_threshold") == 0;
-        const float bad[] = {one ? rows[r].bad : 1, rows[r].bad, 1, 1};
-        const fake_weights weights[] = {{rows[r].tensor, bad}, {0}};
-        ferry_position position;
-        const fake_file file = {.parameters = width, .tensor = good, .weights = weights};
-        REFUSE(try_bind_encoding_file(rows[r].scheme, &stack, file, &position, &error), FERRY_ERROR_FORMAT,
-               rows[r].message);
-    }
-    static const float huge[] = {1e30f, 1e30f, 1e30f, 1e30f};
-    const fake_file file = {.parameters = width, .tensor = huge};
+    const ferry_position_stack stack = {.layers = 2, .d_model = 2, .heads = 2, .head_width = 1};
     ferry_position position;
-    REFUSE(try_bind_encoding_file("fire", &stack, file, &position, &error), FERRY_ERROR_FORMAT,
-           "fire_w2 of layer 0: the values of head 0 are beyond float32");
+    for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
+        damaged_number damaged = {rows[r / 2].tensor, rows[r / 2].bad, r % 2 == 1};
+        const fake_file file = {.parameters = width, .make = make_damaged, .user = &damaged};
+        REFUSE(try_bind_encoding_file(rows[r / 2].scheme, &stack, file, &position, &error), FERRY_ERROR_FORMAT,
+               rows[r / 2].message);
+    }
+}
+
+/* FIRE's slopes and intercepts are up to half of the largest float; units of width 1 are on. */
+TEST(test_values_beyond_float32)
+{
+    static const struct {
+        float w1, b1, w2, b2;
+        bool accepted;
+    } rows[] = {{1e30f, 0, 1e30f, 0, false},  {0, 1e30f, 1e30f, 0, false}, {0, 0, 0, 1.71e38f, false},
+                {0, 0, 0, -1.71e38f, false},  {0, 0, 0, 1.7e38f, true},    {1e19f, 0, 1.7e19f, 0, true},
+                {1e19f, 0, 1.8e19f, 0, false}};
+    static const float one = 1;
+    const fake_parameter width[] = {{.key = "width", .number = 1}, {0}};
+    const ferry_position_stack stack = {.layers = 1, .d_model = 1, .heads = 1, .head_width = 1};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const fake_weights weights[] = {{"fire_w1", &rows[r].w1},
+                                        {"fire_b1", &rows[r].b1},
+                                        {"fire_w2", &rows[r].w2},
+                                        {"fire_b2", &rows[r].b2},
+                                        {0}};
+        const fake_file file = {.parameters = width, .tensor = &one, .weights = weights};
+        ferry_position position;
+        ferry_error error = {0};
+        const ferry_status status = try_bind_encoding_file("fire", &stack, file, &position, &error);
+        if (rows[r].accepted)
+            assert_int_equal(status, FERRY_OK);
+        else
+            check_refusal(status, &error, FERRY_ERROR_FORMAT,
+                          "fire_w2 of layer 0: the values of head 0 are beyond float32");
+        ferry_position_unbind(&position);
+    }
 }
 
 /* The largest numbers and the smallest give finite biases, and the query's own key has none. */
@@ -197,7 +87,8 @@ TEST(test_extreme_logarithms_are_finite)
     for (int p = 0; p < 4; p++)
         for (int a = 0; a < 4; a++) {
             const fake_weights weights[] = {{"kerple_p", &numbers[p]}, {"kerple_a", &numbers[a]}, {0}};
-            ferry_position position = bind_encoding_weights("kerple", &stack, 0, weights);
+            ferry_position position;
+            CHECK(try_bind_encoding_file("kerple", &stack, (fake_file){.weights = weights}, &position, &error));
             bias_by_key(&position, 0, 50, 100, scores);
             for (int j = 0; j < 100; j++) assert_true(isfinite(scores[j]) && scores[j] <= 0);
             assert_true(scores[50] == 0);

@@ -19,26 +19,6 @@ static double step_by_step(const ferry_forecast_end *ends, int32_t count, double
     return most;
 }
 
-TEST(test_forecasts_by_hand)
-{
-    ferry_forecast_end room[3];
-    ferry_forecast forecast = {.ends = room, .growth = 1};
-    /* Alone: 8 of the source, and one for each of 10 steps. */
-    assert_true(ferry_forecast_with(&forecast, (ferry_forecast_end){10, 8}) == 18);
-    ferry_forecast_add(&forecast, (ferry_forecast_end){10, 8});
-    /* Both end together: twice as much. One that ends after 2 steps: 8 + 2 + 8 + 2 then, 18 in the end. */
-    assert_true(ferry_forecast_with(&forecast, (ferry_forecast_end){10, 8}) == 36);
-    assert_true(ferry_forecast_with(&forecast, (ferry_forecast_end){2, 8}) == 20);
-    /* One that outlives it: 8 + 10 + 4 + 10, and 4 + 20 in the end. */
-    assert_true(ferry_forecast_with(&forecast, (ferry_forecast_end){20, 4}) == 32);
-    forecast.growth = 0;
-    assert_true(ferry_forecast_with(&forecast, (ferry_forecast_end){20, 4}) == 12);
-    ferry_forecast_add(&forecast, (ferry_forecast_end){3, 1});
-    assert_int_equal(room[0].steps, 3);
-    assert_int_equal(room[1].steps, 10);
-    assert_int_equal(forecast.count, 2);
-}
-
 TEST(test_forecasts_are_those_of_every_step)
 {
     uint32_t random = 5;

@@ -7,7 +7,6 @@
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
-#include "engine/graph/layer.h"
 #include "engine/api/model.h"
 
 enum { D = 24, V = 21 };
@@ -116,78 +115,7 @@ TEST(test_each_stack_has_its_own_eps)
     ferry_model_close(model);
 }
 
-static void compute_weights(const ferry_model *model, ferry_inspect_attention_kind kind, int32_t T, float *weights)
-{
-    int32_t *targets = kept_memory((size_t)T * sizeof *targets);
-    for (int32_t t = 0; t < T; t++) targets[t] = t * 5 % V;
-    CHECK(ferry_inspect_attention(model, kind, 1, 2, source, 6, targets, T, weights, &error));
-}
-
-/* Of more queries than are computed together: each row has its place, which the mask shows. */
-TEST(test_weights_of_many_tokens)
-{
-    enum { T = 150, FEW = 64 };
-    static float self[T][T], cross[T][6], few[FEW][6];
-    const small_model small = {0};
-    ferry_model *model = open_small_model(&small, NULL);
-    compute_weights(model, FERRY_INSPECT_DECODER_SELF, T, self[0]);
-    compute_weights(model, FERRY_INSPECT_CROSS, T, cross[0]);
-    compute_weights(model, FERRY_INSPECT_CROSS, FEW, few[0]);
-    assert_memory_equal(cross, few, sizeof few);
-    for (int32_t t = 0; t < T; t++) {
-        float sum = 0, others = 0;
-        for (int32_t j = 0; j < T; j++) {
-            assert_int_equal(self[t][j] > 0, j <= t);
-            sum += self[t][j];
-        }
-        for (int32_t s = 0; s < 6; s++) others += cross[t][s];
-        assert_float_equal(sum, 1, 1e-5);
-        assert_float_equal(others, 1, 1e-5);
-    }
-    ferry_model_close(model);
-}
-
 /* ---- the SSRU ---- */
-
-/* The specification's example: W = 2, W_f = 1, b_f = 0, inputs 1, then -1, in one call and in two. */
-TEST(test_worked_example_of_an_ssru)
-{
-    static _Alignas(64) const float two[16] = {2}, one[16] = {1};
-    static const float weight = 1, bias = 0;
-    ferry_layer layer = {.ssru = {.input = {.N = 1, .K = 1, .panels = two}, .forget = {.N = 1, .K = 1, .panels = one}},
-                         .self_norm = {&weight, &bias}};
-    const ferry_transformer model = {
-        .d_model = 1,
-        .ssru = true,
-        .encoder = {.layer_count = 1, .heads = 1, .head_width = 1},
-        .decoder = {
-            .layer_count = 1, .heads = 1, .head_width = 1, .ffn_width = 1, .norm_eps = 1e-6f, .layers = &layer}};
-    for (int32_t rows = 1; rows <= 2; rows++) {
-        ferry_state s;
-        ferry_sequence sequence;
-        ferry_state_init(&s, &model, ferry_kernels_find(NULL));
-        ferry_cache *cache = ferry_state_hypothesis_cache(&s);
-        CHECK(ferry_sequence_begin(&s.context.arena, 2, &sequence, &error));
-        for (int32_t first = 0; first < 2; first += rows) {
-            float x[2];
-            const ferry_attention_span span = {.row = 0, .rows = rows, .first = first};
-            ferry_pass pass = {.state = &s,
-                               .stack = &model.decoder,
-                               .rows = rows,
-                               .self = {cache, &sequence, &span, 1},
-                               .position_state = &s.decoder_positions,
-                               .x = x};
-            for (int32_t i = 0; i < rows; i++) x[i] = first + i == 0 ? 1.0f : -1.0f;
-            CHECK(ferry_pass_begin(&pass, &error));
-            CHECK(ferry_sequence_extend(cache, &sequence, first + rows, &error));
-            CHECK(ferry_layer_ssru(&pass, 0, &error));
-            for (int32_t i = 0; i < rows; i++)
-                assert_true(fabsf(pass.y[i] - (first + i == 0 ? 0.537883f : 0.0f)) <= 6e-7f);
-        }
-        assert_true(fabsf(*ferry_cache_state(cache, &sequence, 0) + 1.317458f) <= 6e-7f);
-        ferry_state_destroy(&s);
-    }
-}
 
 enum { BEAM = 5, STEPS = 40 };
 

@@ -52,33 +52,6 @@ TEST(states_are_those_of_plain_arithmetic)
     check_states(&(small_model){.output_scale = 0.5f}, "output scale");
 }
 
-/* Against the recorded output of another implementation, and byte for byte against ferry_inspect_encode. */
-TEST(the_last_state_is_the_output_of_the_encoder)
-{
-    static const char *const names[] = {"sinusoidal-post", "sinusoidal-pre", "shaw-pre", "mixed-post"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t count, S, width, one;
-        const char *directory = data_file("positions/%s", names[i]);
-        ferry_model *model = convert_and_open(directory, NULL);
-        const int32_t layers = ferry_inspect_get_sizes(model).encoder_layers;
-        ferry_safetensors golden;
-        CHECK(ferry_safetensors_open(in_directory(directory, "golden.safetensors"), &golden, &error));
-        const int32_t *ids = golden_i32(&golden, "source_ids", &count, &S);
-        const int32_t offsets[] = {0, golden_i32(&golden, "source_lengths", &one, &count)[0]};
-        const float *encoded = golden_f32(&golden, "encoder_output", &count, &width);
-        const size_t floats = (size_t)(offsets[1] * width);
-        float *states = kept_memory((size_t)(layers + 1) * floats * sizeof *states);
-        float *output = kept_memory(floats * sizeof *output), *last = states + (size_t)layers * floats;
-        CHECK(ferry_inspect_hidden(model, FERRY_INSPECT_ENCODER, ids, offsets, 1, NULL, NULL, states, &error));
-        CHECK(ferry_inspect_encode(model, ids, offsets, 1, output, &error));
-        assert_memory_equal(last, output, floats * sizeof *output);
-        assert_true(largest_difference(last, encoded, floats) <= 2e-4);
-        assert_true(largest_difference(last - floats, encoded, floats) > 1e-2);
-        ferry_safetensors_close(&golden);
-        ferry_model_close(model);
-    }
-}
-
 TEST(what_cannot_be_computed_is_named)
 {
     static const ferry_inspect_shape shape = {
@@ -137,24 +110,42 @@ TEST(all_heads_are_the_heads_one_by_one)
     }
     REFUSE(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, 0, -2, source, S, inputs, T, all, &error),
            FERRY_ERROR_ARGUMENT, "head: expected 0 to 2, found -2");
+    REFUSE(ferry_inspect_attention(model, FERRY_INSPECT_CROSS, LAYERS, 0, source, S, inputs, T, all, &error),
+           FERRY_ERROR_ARGUMENT, "layer: expected 0 to 1, found 2");
     ferry_model_close(model);
 }
 
-/* More inputs than attention computes together. */
-TEST(what_is_masked_has_no_weight)
+/* Of more inputs than attention computes together: each row has its place, which the mask shows, and adds up to 1. */
+TEST(weights_are_distributions)
 {
-    enum { T = 70, HEADS = 3 };
-    static float weights[LAYERS * HEADS * T * T];
-    int32_t long_inputs[T];
+    enum { S = 6, T = 150, FEW = 64, HEADS = 3, ALL = LAYERS * HEADS };
+    static float self[ALL][T][T], cross[ALL][T][S], few[ALL][FEW][S];
+    int32_t ids[T];
     ferry_model *model = open_small_model(&(small_model){0}, NULL);
-    for (int32_t i = 0; i < T; i++) long_inputs[i] = i % 20;
-    memset(weights, 0xFF, sizeof weights); /* NaN */
-    CHECK(ferry_inspect_attention(model, FERRY_INSPECT_DECODER_SELF, FERRY_INSPECT_ALL, FERRY_INSPECT_ALL, source, 6,
-                                  long_inputs, T, weights, &error));
-    for (int32_t row = 0; row < LAYERS * HEADS * T; row++)
-        for (int32_t j = 0; j < T; j++) {
-            const float weight = weights[row * T + j];
-            assert_true(j > row % T ? weight == 0.0f : weight > 0.0f);
+    for (int32_t t = 0; t < T; t++) ids[t] = t * 5 % 20;
+    memset(self, 0xFF, sizeof self); /* NaN */
+    const struct {
+        ferry_inspect_attention_kind kind;
+        int32_t inputs;
+        float *weights;
+    } calls[] = {{FERRY_INSPECT_DECODER_SELF, T, self[0][0]},
+                 {FERRY_INSPECT_CROSS, T, cross[0][0]},
+                 {FERRY_INSPECT_CROSS, FEW, few[0][0]}};
+    for (int i = 0; i < 3; i++)
+        CHECK(ferry_inspect_attention(model, calls[i].kind, FERRY_INSPECT_ALL, FERRY_INSPECT_ALL, source, S, ids,
+                                      calls[i].inputs, calls[i].weights, &error));
+    for (int32_t head = 0; head < ALL; head++) {
+        assert_memory_equal(cross[head], few[head], sizeof few[head]);
+        for (int32_t t = 0; t < T; t++) {
+            double sum = 0, others = 0;
+            for (int32_t j = 0; j < T; j++) {
+                const float weight = self[head][t][j];
+                assert_true(j > t ? weight == 0.0f : weight > 0.0f);
+                sum += (double)weight;
+            }
+            for (int32_t s = 0; s < S; s++) others += (double)cross[head][t][s];
+            assert_true(fabs(sum - 1) < 1e-5 && fabs(others - 1) < 1e-5);
         }
+    }
     ferry_model_close(model);
 }

@@ -60,29 +60,6 @@ TEST(test_scores_by_distance)
     ferry_model_close(rope);
 }
 
-/* In the order of the declaration, numbers as they are, choices by name. */
-TEST(test_schemes_are_described)
-{
-    ferry_model *rope = make("rope"), *mixed = convert_data("positions/mixed-post", NULL), *shaw = make("shaw");
-    const ferry_inspect_scheme encoder = ferry_inspect_get_scheme(rope, FERRY_INSPECT_ENCODER);
-    const ferry_inspect_scheme decoder = ferry_inspect_get_scheme(mixed, FERRY_INSPECT_DECODER);
-    const ferry_inspect_scheme values = ferry_inspect_get_scheme(shaw, FERRY_INSPECT_DECODER);
-    assert_string_equal(encoder.name, "rope");
-    assert_string_equal(encoder.parameters, "theta 10000, layout half, dims 16");
-    assert_false(encoder.has_weights || encoder.has_values || encoder.limit);
-    assert_string_equal(decoder.name, "alibi");
-    assert_string_equal(decoder.parameters, "slopes formula");
-    assert_false(decoder.has_weights);
-    assert_string_equal(values.parameters, "clip 16");
-    assert_true(values.has_weights && values.has_values);
-    const ferry_text name = ferry_inspect_name(mixed);
-    assert_true(name.size == 10 && memcmp(name.data, "mixed-post", 10) == 0);
-    assert_int_equal(ferry_inspect_get_sizes(rope).encoder_head_width, K);
-    ferry_model_close(rope);
-    ferry_model_close(mixed);
-    ferry_model_close(shaw);
-}
-
 TEST(test_mistakes_are_named)
 {
     float *values = kept_memory(100000 * sizeof *values);
@@ -124,40 +101,51 @@ TEST(test_pieces)
     ferry_model_close(model);
 }
 
-TEST(test_names)
+/* What an encoding does makes its kind; untrained models have the usual parameters of the papers. */
+TEST(test_usual_schemes)
 {
-    for (size_t i = 0; ferry_inspect_encoding(i) != NULL; i++) {
-        ferry_model *model = make(ferry_inspect_encoding(i));
-        assert_string_equal(ferry_inspect_get_scheme(model, FERRY_INSPECT_ENCODER).name, ferry_inspect_encoding(i));
-        assert_string_equal(ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER).name, ferry_inspect_encoding(i));
+    static const struct {
+        const char *name, *title, *paper, *parameters;
+        ferry_inspect_scheme_kind kind;
+        bool for_long_texts, has_weights, has_values;
+    } rows[] = {
+        {"none", "none", "", "", FERRY_INSPECT_NO_POSITIONS, false, false, false},
+        {"learned", "learned", "Gehring et al. 2017", "max_positions 1024", FERRY_INSPECT_ABSOLUTE, false, true, false},
+        {"sinusoidal", "sinusoidal", "Vaswani et al. 2017", "layout interleaved, exponent_divisor half, first 0",
+         FERRY_INSPECT_ABSOLUTE, false, false, false},
+        {"shaw", "Shaw", "Shaw et al. 2018", "clip 16", FERRY_INSPECT_RELATIVE, false, true, true},
+        {"t5", "T5", "Raffel et al. 2020", "num_buckets 32, max_distance 128, tables stack", FERRY_INSPECT_RELATIVE,
+         false, true, false},
+        {"transformer_xl", "Transformer-XL", "Dai et al. 2019", "", FERRY_INSPECT_RELATIVE, false, true, false},
+        {"deberta", "DeBERTa", "He et al. 2021", "clip 512, p2c paper", FERRY_INSPECT_RELATIVE, false, true, false},
+        {"rope", "RoPE", "Su et al. 2021", "theta 10000, layout half, dims 16", FERRY_INSPECT_RELATIVE, true, false,
+         false},
+        {"alibi", "ALiBi", "Press et al. 2022", "slopes formula", FERRY_INSPECT_RELATIVE, true, false, false},
+        {"kerple", "KERPLE", "Chi et al. 2022", "", FERRY_INSPECT_RELATIVE, true, true, false},
+        {"fire", "FIRE", "Li et al. 2023", "width 32", FERRY_INSPECT_RELATIVE, true, true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_model *model = make(rows[i].name);
+        for (int stack = 0; stack < 2; stack++) {
+            const ferry_inspect_scheme scheme = ferry_inspect_get_scheme(model, (ferry_inspect_stack)stack);
+            assert_string_equal(scheme.name, rows[i].name);
+            assert_string_equal(scheme.title, rows[i].title);
+            assert_string_equal(scheme.paper, rows[i].paper);
+            assert_string_equal(scheme.parameters, rows[i].parameters);
+            assert_int_equal(scheme.kind, rows[i].kind);
+            assert_int_equal(scheme.for_long_texts, rows[i].for_long_texts);
+            assert_int_equal(scheme.has_weights, rows[i].has_weights);
+            assert_int_equal(scheme.has_values, rows[i].has_values);
+            assert_int_equal(scheme.limit, strcmp(rows[i].name, "learned") == 0 ? 1024 : 0);
+        }
         ferry_model_close(model);
     }
     ferry_model *mixed = convert_data("positions/mixed-pre", NULL);
-    assert_string_not_equal(ferry_inspect_get_scheme(mixed, FERRY_INSPECT_ENCODER).name,
-                            ferry_inspect_get_scheme(mixed, FERRY_INSPECT_DECODER).name);
+    assert_string_equal(ferry_inspect_get_scheme(mixed, FERRY_INSPECT_ENCODER).name, "rope");
+    assert_string_equal(ferry_inspect_get_scheme(mixed, FERRY_INSPECT_DECODER).name, "alibi");
+    const ferry_text name = ferry_inspect_name(mixed);
+    assert_true(name.size == 9 && memcmp(name.data, "mixed-pre", 9) == 0);
     ferry_model_close(mixed);
-}
-
-/* What an encoding does makes its kind. */
-TEST(test_kinds)
-{
-    for (size_t i = 0; ferry_inspect_encoding(i) != NULL; i++) {
-        ferry_model *model = make(ferry_inspect_encoding(i));
-        const ferry_inspect_scheme scheme = ferry_inspect_get_scheme(model, FERRY_INSPECT_DECODER);
-        const bool none = strcmp(scheme.name, "none") == 0,
-                   added = strcmp(scheme.name, "learned") == 0 || strcmp(scheme.name, "sinusoidal") == 0;
-        assert_int_equal(scheme.kind, none    ? FERRY_INSPECT_NO_POSITIONS
-                                      : added ? FERRY_INSPECT_ABSOLUTE
-                                              : FERRY_INSPECT_RELATIVE);
-        assert_true(strlen(scheme.title) > 1 && (strlen(scheme.paper) > 4) == !none);
-        if (strcmp(scheme.name, "rope") == 0) {
-            assert_string_equal(scheme.title, "RoPE");
-            assert_string_equal(scheme.paper, "Su et al. 2021");
-        }
-        if (strcmp(scheme.name, "alibi") == 0) assert_int_equal(scheme.for_long_texts, 1);
-        if (none || added || strcmp(scheme.name, "shaw") == 0) assert_int_equal(scheme.for_long_texts, 0);
-        ferry_model_close(model);
-    }
 }
 
 /* The most tokens of a translation: what the options say, unless the decoder's positions end before. */

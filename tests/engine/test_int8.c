@@ -1,4 +1,4 @@
-/* Models with int8 matrices give the same bytes on every ISA, in every batch and on any number of threads. */
+/* Models with int8 matrices give the same bytes on every ISA. */
 #include "tests/support/support.h"
 
 #include <unistd.h>
@@ -66,8 +66,7 @@ static float *find_logits(const ferry_model *model, const batch *b, ferry_inspec
     return logits;
 }
 
-static ferry_result *search(const ferry_model *model, const family *f, const batch *b, int32_t beam, int32_t threads,
-                            int32_t size)
+static ferry_result *search(const ferry_model *model, const family *f, const batch *b, int32_t beam)
 {
     ferry_options options;
     ferry_options_default(model, &options, sizeof options);
@@ -76,8 +75,6 @@ static ferry_result *search(const ferry_model *model, const family *f, const bat
     options.beam = options.nbest = beam;
     options.max_length = LIMIT;
     options.scores = beam > 1; /* greedy search without scores may compute few logits only (screen.h) */
-    options.threads = threads;
-    options.batch = size;
     return generated(model, &options, b->ids, b->offsets, SENTENCES);
 }
 
@@ -107,7 +104,7 @@ static void check_isas(const family *f, const char *path)
     CHECK(ferry_inspect_open(path, "plain", &plain, &error));
     make_batch(plain, 5, &b);
     float *expected = find_logits(plain, &b, FERRY_INSPECT_ONE_PASS, &count);
-    ferry_result *found = search(plain, f, &b, 4, 1, SENTENCES), *greedy = search(plain, f, &b, 1, 1, SENTENCES);
+    ferry_result *found = search(plain, f, &b, 4), *greedy = search(plain, f, &b, 1);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
         CHECK(ferry_inspect_open(path, (*k)->isa, &model, &error));
         assert_string_equal(ferry_inspect_isa(model), (*k)->isa);
@@ -117,11 +114,11 @@ static void check_isas(const family *f, const char *path)
             assert_int_equal(same, count);
             assert_memory_equal(logits, expected, count * sizeof *logits);
         }
-        ferry_result *result = search(model, f, &b, 4, 1, SENTENCES);
+        ferry_result *result = search(model, f, &b, 4);
         print_message("%s on %s: %zu logits and %zu ids are plain C's\n", f->name, (*k)->isa, count,
                       check_same(result, found));
         ferry_result_destroy(result);
-        result = search(model, f, &b, 1, 1, SENTENCES);
+        result = search(model, f, &b, 1);
         check_same(result, greedy);
         ferry_result_destroy(result);
         ferry_model_close(model);
@@ -131,40 +128,11 @@ static void check_isas(const family *f, const char *path)
     ferry_model_close(plain);
 }
 
-static void check_batches(const family *f, const char *path)
-{
-    batch b;
-    ferry_model *model;
-    uint32_t random = 9;
-    CHECK(ferry_inspect_open(path, NULL, &model, &error));
-    for (int32_t beam = 1; beam <= 4; beam += 3) {
-        make_batch(model, (uint32_t)beam, &b);
-        ferry_result *alone = search(model, f, &b, beam, 1, 1);
-        for (int32_t threads = 1; threads <= 4; threads++) {
-            ferry_result *result = search(model, f, &b, beam, threads, 1 + random_below(&random, SENTENCES));
-            assert_true(check_same(result, alone) > SENTENCES);
-            ferry_result_destroy(result);
-        }
-        ferry_result_destroy(alone);
-    }
-    ferry_model_close(model);
-}
-
-static void check_families(void (*check)(const family *f, const char *path))
+TEST(test_every_isa_gives_the_same_bytes)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const char *path = convert(&families[i]);
-        check(&families[i], path);
+        check_isas(&families[i], path);
         unlink(path);
     }
-}
-
-TEST(test_every_isa_gives_the_same_bytes)
-{
-    check_families(check_isas);
-}
-
-TEST(test_batches_and_threads_give_the_same_bytes)
-{
-    check_families(check_batches);
 }

@@ -1,11 +1,9 @@
-/* Float products of every ISA that runs here, against plain double-precision arithmetic, against OpenBLAS, and against
- * the other ISAs; the panels they read; and which ISAs there are. */
+/* Float products of every ISA that runs here, against plain double-precision arithmetic and one chain of additions; the
+ * panels they read; and which ISAs there are. */
 #include "engine/kernels/cpu.h"
 #include "tests/support/kernel_support.h"
 
 #if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */
-#include <cblas.h>
-
 #include "tools/lab/bench_openblas.h"
 #endif
 
@@ -101,7 +99,8 @@ RANDOM_TEST(product_matches_double_precision)
  * the end, however long the chain is. */
 RANDOM_TEST(product_is_one_chain_and_a_bias)
 {
-    static const int32_t lengths[] = {1, 511, 512, 513, 1024, 1300}, rows[] = {1, 3, 16};
+    static const int32_t lengths[] = {1, 2, 3, 17, 511, 512, 513, 1024, 1300};
+    static const int32_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 29, 40, 65, 130};
     for (int32_t i = 0; i < COUNT(lengths) * COUNT(rows); i++) {
         product_case c = new_product(rows[i % COUNT(rows)], lengths[i / COUNT(rows)], 37, 1, 0);
         const size_t N = (size_t)c.N, count = (size_t)c.rows * N;
@@ -126,71 +125,6 @@ RANDOM_TEST(product_is_one_chain_and_a_bias)
     }
 }
 #endif
-
-#if !defined(FERRY_WITHOUT_OPENBLAS)
-RANDOM_TEST(product_matches_openblas)
-{
-    static const int32_t shapes[][3] = {{1, 512, 512}, {13, 100, 77}, {30, 2048, 96}, {64, 256, 256}, {3, 17, 5}};
-    for (int32_t s = 0; s < COUNT(shapes); s++) {
-        product_case c = new_product(shapes[s][0], shapes[s][1], shapes[s][2], 4, 0);
-        size_t count = (size_t)c.rows * (size_t)c.N;
-        float *expected = new_memory(count * sizeof *expected);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.rows, c.N, c.K, 1.0f, c.x, (blasint)c.ldx, c.weight, c.K,
-                    0.0f, expected, c.N);
-        for (size_t i = 0; i < count; i++) expected[i] += c.bias[i % (size_t)c.N];
-        double tolerance = 1e-6 * (double)c.K;
-        EACH_ISA(k)
-        {
-            (*k)->product(c.y, c.ldy, c.x, c.ldx, c.rows, c.panels, c.K, c.N, c.bias);
-            for (size_t i = 0; i < count; i++) assert_close((double)c.y[i], (double)expected[i], tolerance);
-        }
-        release_memory();
-    }
-}
-
-#endif
-
-/* For every number of rows and every place among them, with the same bytes as alone. */
-RANDOM_TEST(product_row_depends_on_itself_alone)
-{
-    static const int32_t shapes[][2] = {{64, 100}, {700, 70}, {512, 16}, {33, 7}};
-    for (int32_t s = 0; s < COUNT(shapes); s++) {
-        product_case c = new_product(130, shapes[s][0], shapes[s][1], 1, 0);
-        size_t N = (size_t)c.N;
-        float *alone = new_memory((size_t)c.rows * N * sizeof *alone);
-        EACH_ISA(k)
-        {
-            if (!has_exact_rows(*k)) continue;
-            for (size_t i = 0; i < (size_t)c.rows; i++)
-                (*k)->product(alone + i * N, N, c.x + i * c.ldx, c.ldx, 1, c.panels, c.K, c.N, c.bias);
-            for (int32_t rows = 1; rows <= c.rows; rows += rows < 40 ? 1 : 30) {
-                size_t first = (size_t)(rows % 3 < c.rows - rows ? rows % 3 : 0);
-                (*k)->product(c.y, N, c.x + first * c.ldx, c.ldx, rows, c.panels, c.K, c.N, c.bias);
-                assert_same_bytes(c.y, alone + first * N, (size_t)rows * N);
-            }
-        }
-        release_memory();
-    }
-}
-
-/* Equal bytes where a multiplication and its addition round once. */
-RANDOM_TEST(fused_isas_agree)
-{
-    const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx512 = ferry_kernels_find("avx512");
-    if (avx2 == NULL || avx512 == NULL) {
-        print_message("fused_isas_agree: not run, this machine lacks AVX2 or AVX-512\n");
-        skip();
-    }
-    for (int32_t rows = 1; rows < 70; rows += 4) {
-        product_case c = new_product(rows, 10 * rows + 1, 40 + rows, 0, 0);
-        size_t count = (size_t)rows * (size_t)c.N;
-        float *other = new_memory(count * sizeof *other);
-        avx2->product(c.y, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
-        avx512->product(other, c.ldy, c.x, c.ldx, rows, c.panels, c.K, c.N, c.bias);
-        assert_same_bytes(c.y, other, count);
-        release_memory();
-    }
-}
 
 /* ---- tables and panels ---- */
 

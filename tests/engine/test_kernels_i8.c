@@ -55,23 +55,6 @@ RANDOM_TEST(products_are_right)
     check_shape((shape){600, 40, 2048}, true, true, 0); /* more inputs than are kept near the core at once */
 }
 
-RANDOM_TEST(a_row_depends_on_itself_alone)
-{
-    enum { N = 83, K = 70 };
-    quantized w = new_quantized(N, K, false, true, 0);
-    float *x = new_floats(MAX_ROWS * K, -3.0f, 3.0f);
-    float *all = new_floats(MAX_ROWS * N, 0, 0), *y = new_floats(MAX_ROWS * N, 0, 0);
-    EACH_ISA(k)
-    {
-        run(*k, all, x, MAX_ROWS, &w.matrix);
-        for (int32_t rows = 1; rows <= MAX_ROWS; rows++) {
-            int32_t from = rows * 5 % (MAX_ROWS - rows + 1);
-            run(*k, y, x + from * K, rows, &w.matrix);
-            assert_memory_equal(y, all + from * N, (size_t)rows * N * sizeof *y);
-        }
-    }
-}
-
 /* ---- integers ---- */
 
 /* The largest sums there are: all inputs and codes at an end of their range. */
@@ -353,21 +336,6 @@ RANDOM_TEST(odd_rows)
         run(*k, zeros, x, 2, &w.matrix);
         if (*k == ferry_kernels_available()[0]) memcpy(first, zeros, sizeof first);
         assert_memory_equal(zeros, first, 2 * N * sizeof *zeros); /* the signs of zeros, too */
-    }
-}
-
-/* The specification's example: W column (0.5, -1.0), m = 127, a = (0.3, 2.0), qa = 100. */
-TEST(marians_example)
-{
-    int8_t *codes = new_memory(ferry_codes_size(1, 2));
-    ferry_matrix matrix = {.N = 1, .K = 2, .codes = codes, .multiplier = 127.0f, .input_multiplier = 100.0f};
-    ferry_codes_pack(codes, (const int8_t[]){64, -127}, 1, 2);
-    EACH_ISA(k)
-    {
-        float y;
-        run(*k, &y, (const float[]){0.3f, 2.0f}, 1, &matrix);
-        assert_true(y == -14209.0f / 12700.0f);
-        assert_true(fabsf(y + 1.118819f) < 1e-6f);
     }
 }
 

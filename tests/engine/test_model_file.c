@@ -1,14 +1,12 @@
 /* Binding a model file: every key, shape and id is checked, and what does not fit is refused by name. */
 #include "tests/support/model_damage.h"
-#include "tests/support/random.h"
-#include "tests/support/support.h"
 
 TEST(test_kind)
 {
     static const refusal rows[] = {
         {"general.architecture", "llama", UNSUPPORTED, "general.architecture: expected 'ferry', found 'llama'"},
         {"ferry.format", "2", UNSUPPORTED, "ferry.format: expected 1, found 2"},
-        {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
+        {"ferry.format", "0", FORMAT, "key 'ferry.format': expected 1 to 2147483647, found 0"},
         {"ferry.features", NULL, FORMAT, "key 'ferry.features' is missing"},
     };
     REFUSE_EACH(make_sample("positions/none-post"), rows);
@@ -18,18 +16,12 @@ TEST(test_choices)
 {
     static const refusal rows[] = {
         {"ferry.encoder.activation", "swosh", UNSUPPORTED, "key 'ferry.encoder.activation': 'swosh' is not supported"},
-        {"ferry.decoder.norm", "batchnorm", UNSUPPORTED, "key 'ferry.decoder.norm': 'batchnorm'"},
         {"ferry.decoder.norm_position", "both", UNSUPPORTED, "'both' is not supported"},
-        {"ferry.decoder.final_norm", "1", FORMAT, "tensor 'dec.output_norm.weight' is missing"},
         {"ferry.encoder.norm_eps", "0", FORMAT, "key 'ferry.encoder.norm_eps': expected a positive number"},
         {"ferry.encoder.norm_eps", "inf", FORMAT, "expected a finite number"},
         {"ferry.embedding_scale", "nan", FORMAT, "expected a finite number"},
-        {"ferry.decoder.block", "ssru_ssru", UNSUPPORTED, "key 'ferry.decoder.block': 'ssru_ssru'"},
         {"ferry.encoder.position.type", "nope", UNSUPPORTED,
          "ferry.encoder.position: positional encoding 'nope' is not supported"},
-        {"ferry.decoding.policy", "huggingfuss", UNSUPPORTED,
-         "key 'ferry.decoding.policy': 'huggingfuss' is not supported by this build; expected "
-         "huggingface|marian|ctranslate2"},
         {"ferry.decoding.early_stopping", "maybe", UNSUPPORTED, "'maybe' is not supported"},
         {"ferry.tokenizer.kind", "nine", UNSUPPORTED, "key 'ferry.tokenizer.kind': 'nine'"},
         {"ferry.d_model", NULL, FORMAT, "key 'ferry.d_model' is missing"},
@@ -41,7 +33,6 @@ TEST(test_choices)
 TEST(test_sizes_and_ids)
 {
     static const refusal rows[] = {
-        {"ferry.encoder.layers", "0", FORMAT, "'ferry.encoder.layers': expected 1 to 1024, found 0"},
         {"ferry.encoder.layers", "3", FORMAT, "tensor 'enc.blk.2.attn_q.weight' is missing"},
         {"ferry.decoder.layers", "1", FORMAT, "is unknown"},
         {"ferry.d_model", "2147483648", FORMAT, "'ferry.d_model': expected 1 to 65536, found 2147483648"},
@@ -52,12 +43,7 @@ TEST(test_sizes_and_ids)
         {"ferry.decoder.ffn_width", "64", FORMAT,
          "tensor 'dec.blk.0.ffn_up.weight': expected shape [4, 64, 16], found [8, 64, 16]"},
         {"ferry.encoder.vocab_size", "96", FORMAT, "tied embeddings need one vocabulary"},
-        {"ferry.start_id", "97", FORMAT, "'ferry.start_id': expected -1 to 96, found 97"},
-        {"ferry.eos_ids", "97", FORMAT, "'ferry.eos_ids': expected 0 to 96, found 97"},
-        {"ferry.pad_id", "97", FORMAT, "'ferry.pad_id': expected -1 to 96, found 97"},
         {"ferry.decoding.suppressed_ids", "97", FORMAT, "'ferry.decoding.suppressed_ids'"},
-        {"ferry.decoding.forced_last_id", "97", FORMAT, "'ferry.decoding.forced_last_id'"},
-        {"ferry.decoding.beam", "0", FORMAT, "'ferry.decoding.beam': expected 1 to 64, found 0"},
         {"ferry.decoding.repetition_penalty", "0", FORMAT, "expected a number from 0.001 to 1000, found 0"},
     };
     REFUSE_EACH(make_sample("positions/none-post"), rows);
@@ -77,79 +63,20 @@ TEST(test_tensors)
 
 TEST(test_weights_of_positions)
 {
-    static const refusal of_kerple[] = {
+    static const refusal rows[] = {
         {"enc.blk.1.position.kerple_p[2]", "-0.001", FORMAT,
          "ferry.encoder.position: tensor 'kerple_p' of layer 1: expected finite numbers from 0 on, found -0.001"},
-        {"dec.blk.0.position.kerple_a[0]", "nan", FORMAT,
-         "ferry.decoder.position: tensor 'kerple_a' of layer 0: expected finite numbers from 0 on, found nan"},
-        {"dec.blk.1.position.kerple_a[3]", "inf", FORMAT, "tensor 'kerple_a' of layer 1"},
+        {"dec.blk.1.position.kerple_a[3]", "inf", FORMAT, "ferry.decoder.position: tensor 'kerple_a' of layer 1"},
         {"enc.blk.0.position.kerple_p", NULL, FORMAT, "tensor 'enc.blk.0.position.kerple_p' is missing"},
     };
     static const refusal of_fire[] = {
         {"ferry.encoder.position.width", "0", FORMAT,
          ": ferry.encoder.position.width: expected a width from 1 to 65536"},
-        {"ferry.encoder.position.width", "4294967295", FORMAT, "position.width: expected a width from 1 to 65536"},
         {"ferry.decoder.position.width", "65536", FORMAT,
          "tensor 'dec.blk.0.position.fire_w1': expected shape [65536], found [32]"},
-        {"enc.blk.0.position.fire_c[0]", "inf", FORMAT,
-         "ferry.encoder.position: tensor 'fire_c' of layer 0: expected finite numbers, found inf"},
-        {"dec.blk.1.position.fire_threshold[0]", "nan", FORMAT, "tensor 'fire_threshold' of layer 1"},
-        {"enc.blk.1.position.fire_w1[31]", "-inf", FORMAT, "tensor 'fire_w1' of layer 1"},
-        {"enc.blk.1.position.fire_b1[0]", "nan", FORMAT, "tensor 'fire_b1' of layer 1"},
-        {"enc.blk.1.position.fire_w2[127]", "nan", FORMAT, "tensor 'fire_w2' of layer 1"},
-        {"enc.blk.1.position.fire_b2[3]", "inf", FORMAT, "tensor 'fire_b2' of layer 1"},
-        {"enc.blk.1.position.fire_b2[3]", "3e38", FORMAT, "fire_w2 of layer 1: the values of head 3 are beyond"},
     };
-    REFUSE_EACH(make_sample("positions/kerple-post"), of_kerple);
+    REFUSE_EACH(make_sample("positions/kerple-post"), rows);
     REFUSE_EACH(make_sample("positions/fire-post"), of_fire);
-}
-
-/* Encoder output for 40 tokens: what was not refused is harmless. */
-static bool stays_finite(const char *path)
-{
-    enum { COUNT_IDS = 40, D = 64 };
-    static float output[COUNT_IDS * D];
-    static const int32_t offsets[] = {0, COUNT_IDS};
-    int32_t ids[COUNT_IDS];
-    ferry_model *model;
-    ferry_error reason;
-    for (int32_t i = 0; i < COUNT_IDS; i++) ids[i] = 1 + i;
-    if (ferry_model_open(path, 0, &model, &reason) != FERRY_OK) return false;
-    CHECK(ferry_inspect_encode(model, ids, offsets, 1, output, &error));
-    for (int32_t i = 0; i < COUNT_IDS * D; i++) assert_true(isfinite(output[i]));
-    ferry_model_close(model);
-    return true;
-}
-
-/* Any four bytes as a weight. */
-TEST(test_random_weights_of_positions)
-{
-    static const char *const tensors[][3] = {{"positions/kerple-post", "kerple_p", "kerple_a"},
-                                             {"positions/fire-post", "fire_c", "fire_threshold"},
-                                             {"positions/fire-post", "fire_w1", "fire_b1"},
-                                             {"positions/fire-post", "fire_w2", "fire_b2"}};
-    uint32_t random = 1;
-    for (size_t t = 0; t < sizeof tensors / sizeof *tensors; t++) {
-        sample model = make_sample(tensors[t][0]);
-        int opened = 0;
-        for (int round = 0; round < 100; round++) {
-            char name[64];
-            unsigned char damaged[4];
-            snprintf(name, sizeof name, "enc.blk.1.position.%s", tensors[t][1 + round % 2]);
-            const size_t place = data_of(&model, name);
-            for (int i = 0; i < 4; i++) damaged[i] = (unsigned char)(next_random(&random) >> 8);
-            FILE *patch = fopen(model.path, "r+b");
-            fseek(patch, (long)place, SEEK_SET);
-            fwrite(damaged, 1, 4, patch);
-            fclose(patch);
-            opened += stays_finite(model.path);
-            patch = fopen(model.path, "r+b");
-            fseek(patch, (long)place, SEEK_SET);
-            fwrite(model.data + place, 1, 4, patch);
-            fclose(patch);
-        }
-        assert_in_range(opened, 20, 100);
-    }
 }
 
 TEST(test_text)
@@ -172,51 +99,4 @@ TEST(test_tables_that_change_places)
     memcpy(model.data + source, "target", 6);
     memcpy(model.data + target, "source", 6);
     refuse(&model, FORMAT, "key 'ferry.tokenizer.source.pieces': expected 901 texts, found 701");
-}
-
-TEST(test_cut_off)
-{
-    sample model = make_sample("positions/none-post");
-    const size_t size = model.size;
-    for (size_t cut = 1; cut < size; cut += cut / 2 + 1) {
-        model.size = size - cut;
-        /* Padding after the last tensor may be missing. */
-        if (cut > 64) refuse(&model, FORMAT, "");
-    }
-}
-
-/* Whatever a header says, opening ends well. */
-TEST(test_random_damage)
-{
-    ferry_error error;
-    ferry_model_file file;
-    sample model = make_sample("positions/learned-post");
-    const size_t header = place_of(&model, "dec.blk.1.ffn_norm.bias") + 23 + 24;
-    uint32_t random = 1;
-    int opened = 0;
-    for (int round = 0; round < 1500; round++) {
-        FILE *patch = fopen(model.path, "r+b");
-        size_t places[3];
-        for (int i = 0; i < 3; i++) {
-            places[i] = next_random(&random) % header;
-            if (i > round % 3) places[i] = places[0];
-            fseek(patch, (long)places[i], SEEK_SET);
-            fputc((int)(random >> 3) & 0xff, patch);
-        }
-        fclose(patch);
-        error.message[0] = '\0';
-        if (open_model_file(model.path, &file, &error) == FERRY_OK) {
-            opened++;
-            ferry_model_file_close(&file);
-        } else {
-            assert_non_null(strstr(error.message, "sample.gguf: "));
-        }
-        patch = fopen(model.path, "r+b");
-        for (int i = 0; i < 3; i++) {
-            fseek(patch, (long)places[i], SEEK_SET);
-            fputc(model.data[places[i]], patch);
-        }
-        fclose(patch);
-    }
-    assert_true(opened > 0 && opened < 1500);
 }

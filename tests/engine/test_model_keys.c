@@ -1,8 +1,11 @@
 /* The keys and tensors of what published models need: bound as they are written, with their defaults, and refused by
  * name when they do not fit. */
+#include "base/half.h"
 #include "tests/support/model_damage.h"
 
 #include "engine/api/model.h"
+#include "engine/file/bind_tensors.h"
+#include "engine/file/schema.h"
 
 static void open_sample(const sample *model, ferry_model_file *file)
 {
@@ -15,6 +18,7 @@ static void put_more(ferry_gguf_writer *writer)
 {
     ferry_gguf_put_i32(writer, "ferry.alignment_layer", 1);
     ferry_gguf_put_i32(writer, "ferry.alignment_head", 2);
+    ferry_gguf_put_u32(writer, "ferry.alignment_heads", 1);
     ferry_gguf_put_f32(writer, "ferry.decoding.word_penalty", 0.25f);
     ferry_gguf_put_f32(writer, "ferry.decoding.length_factor", 1.5f);
     ferry_gguf_put_u32(writer, "ferry.decoding.length_extra", 7);
@@ -76,55 +80,11 @@ TEST(test_defaults)
     assert_null(file.generation.shortlist.offsets);
     assert_true(!file.text.present && file.text.languages.count == 0);
     assert_null(file.origin.hashes);
+    /* Of each layer 24 × 21 four times, 19 × 24 twice, two norms; the decoder has four more and a norm. Embeddings,
+     * bias. */
+    assert_int_equal(file.parameters, 2 * (4 * 504 + 2 * 456 + 2 * 48) + 2 * (8 * 504 + 2 * 456 + 3 * 48) + 504 + 21);
+    assert_int_equal(file.type, FERRY_F32);
     ferry_model_file_close(&file);
-}
-
-TEST(test_features)
-{
-    static const char *const known[] = {
-        "type:i8",          "norm:rms",       "activation:gelu_tanh", "activation:gelu_sigmoid",
-        "ffn:gated",        "embedding-norm", "final-norm:post",      "final-norm:none",
-        "decoder:ssru",     "output-scale",   "start:zero",           "shortlist",
-        "inputs:sentence",  "policy:marian",  "policy:ctranslate2",   "tokenizer:pieces",
-        "opus-punctuation", "languages"};
-    ferry_model_file file;
-    small_model small = {0};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        small.feature = known[i];
-        sample model = make_small_sample(&small);
-        open_sample(&model, &file);
-        ferry_model_file_close(&file);
-    }
-    small.feature = "decoder:rnn";
-    sample model = make_small_sample(&small);
-    refuse(&model, UNSUPPORTED, "key 'ferry.features': 'decoder:rnn' is not supported by this build");
-}
-
-TEST(test_policies)
-{
-    ferry_model_file file;
-    static const char *const names[] = {"huggingface", "marian", "ctranslate2"};
-    for (int i = 0; i < 3; i++) {
-        const small_model named = {.policy = names[i]};
-        sample other = make_small_sample(&named);
-        open_sample(&other, &file);
-        assert_int_equal(file.generation.decoding.policy, i);
-        ferry_model_file_close(&file);
-    }
-}
-
-static void put_many_languages(ferry_gguf_writer *writer)
-{
-    static ferry_view names[4097];
-    for (size_t i = 0; i < 4097; i++) names[i] = text_view("de");
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 4097);
-}
-
-TEST(test_long_lists)
-{
-    const small_model small = {.tokenizer = "pieces", .keys = put_many_languages};
-    sample model = make_small_sample(&small);
-    refuse(&model, FORMAT, "'ferry.languages.names': expected at most 4096 texts, found 4097");
 }
 
 TEST(test_bad_choices)
@@ -132,22 +92,16 @@ TEST(test_bad_choices)
     const small_model small = {
         .gated = true, .rms = true, .embedding_norm = true, .output_scale = 2, .zero_start = true, .keys = put_more};
     static const refusal rows[] = {
-        {"ferry.decoding.policy", "huggingfuss", UNSUPPORTED, "'huggingfuss' is not supported"},
+        {"ferry.decoding.policy", "huggingfuss", UNSUPPORTED,
+         "key 'ferry.decoding.policy': 'huggingfuss' is not supported by this build; expected "
+         "huggingface|marian|ctranslate2"},
         {"ferry.encoder.norm", "rmz", UNSUPPORTED, "key 'ferry.encoder.norm': 'rmz'"},
         {"ferry.encoder.ffn_gated", "0", FORMAT, "tensor 'enc.blk.0.ffn_gate.weight' is unknown"},
         {"ferry.decoder.embedding_norm", "0", FORMAT, "tensor 'dec.embd_norm.weight' is unknown"},
         {"ferry.decoder.final_norm", "1", FORMAT, "tensor 'dec.output_norm.weight' is missing"},
         {"ferry.output_scale", "nan", FORMAT, "expected a finite number"},
-        {"ferry.start_id", "-2", FORMAT, "'ferry.start_id': expected -1 to 20, found -2"},
-        {"ferry.alignment_layer", "2", FORMAT, "'ferry.alignment_layer': expected -1 to 1, found 2"},
-        {"ferry.alignment_head", "3", FORMAT, "'ferry.alignment_head': expected -1 to 2, found 3"},
-        {"ferry.decoding.length_factor", "-1", FORMAT, "expected a number from 0 to 16, found -1"},
+        {"ferry.alignment_heads", "2", FORMAT, "ferry.alignment_heads: expected at most 1 from head 2, found 2"},
         {"ferry.decoding.length_factor", "17", FORMAT, "from 0 to 16, found 17"},
-        {"ferry.decoding.length_extra", "4097", FORMAT, "'ferry.decoding.length_extra': expected 0 to 4096"},
-        {"ferry.decoding.beam", "65", FORMAT, "'ferry.decoding.beam': expected 1 to 64, found 65"},
-        {"ferry.decoding.max_length", "4097", FORMAT, "'ferry.decoding.max_length': expected 0 to 4096"},
-        {"ferry.decoding.min_length", "513", FORMAT, "'ferry.decoding.min_length': expected 0 to 512"},
-        {"ferry.decoding.no_repeat_ngram", "65", FORMAT, "'ferry.decoding.no_repeat_ngram': expected 0 to 64"},
     };
     REFUSE_EACH(make_small_sample(&small), rows);
 }
@@ -173,6 +127,13 @@ static void put_slopes(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, "ferry.decoder.position.slopes", "formula");
 }
 
+static void put_rope(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_f32(writer, "ferry.decoder.position.theta", 100);
+    ferry_gguf_put_string(writer, "ferry.decoder.position.layout", "half");
+    ferry_gguf_put_u32(writer, "ferry.decoder.position.dims", 6);
+}
+
 /* Refused as they are written. */
 TEST(test_models_that_contradict_themselves)
 {
@@ -182,6 +143,8 @@ TEST(test_models_that_contradict_themselves)
     } rows[] = {
         {{.ssru = true, .position = "alibi", .keys = put_slopes},
          "ferry.decoder.position.type: 'alibi' needs self-attention, not an SSRU"},
+        {{.ssru = true, .position = "rope", .keys = put_rope},
+         "ferry.decoder.position.type: 'rope' needs self-attention, not an SSRU"},
         {{.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65537},
          "tensor 'enc.blk.0.ffn_down.weight': expected at most 65536 inputs of i8, found 65537"},
         {{.type = FERRY_I8, .scales = SMALL_BOTH}, "'token_embd.scale' and 'token_embd.multiplier', found both"},
@@ -279,11 +242,14 @@ TEST(test_shortlist)
     ferry_model_file_close(&file);
     static const refusal rows[] = {
         {"shortlist.offsets[0]", "1", FORMAT, OFFSETS},
+        {"shortlist.offsets[1]", "4", FORMAT, OFFSETS},
         {"shortlist.offsets[3]", "2", FORMAT, OFFSETS},
+        {"shortlist.offsets[8]", "8", FORMAT, OFFSETS},
         {"shortlist.offsets[3]", "-1", FORMAT, OFFSETS},
         {"shortlist.offsets[9]", "6", FORMAT, OFFSETS},
         {"shortlist.offsets[9]", "8", FORMAT, OFFSETS},
-        {"shortlist.ids[2]", "21", FORMAT, "list of 1: expected ascending ids below 21, found 21"},
+        {"shortlist.ids[0]", "21", FORMAT, "list of 0: expected ascending ids below 21, found 21"},
+        {"shortlist.ids[6]", "21", FORMAT, "list of 8: expected ascending ids below 21, found 21"},
         {"shortlist.ids[6]", "-1", FORMAT, "list of 8: expected ascending ids below 21, found -1"},
         {"shortlist.ids[2]", "5", FORMAT, "list of 1: expected ascending ids below 21, found 5"},
         {"ferry.shortlist.first", "22", FORMAT, "'ferry.shortlist.first': expected 0 to 21, found 22"},
@@ -298,56 +264,13 @@ TEST(test_shortlist)
 
 /* ---- text ---- */
 
-/* Languages as put_languages writes them; tests change one thing each. */
-typedef struct language_keys {
-    const char *source_tag, *target_tag;
-    int32_t roles[2], source_ids[2], target_ids[2];
-    size_t roles_count, source_count, target_count, prompt_source_count, prompt_target_count;
-    int32_t prompt_source, prompt_target, default_source, default_target;
-} language_keys;
-
-static const language_keys good_languages = {.source_tag = "suffix",
-                                             .target_tag = "first",
-                                             .roles = {1, 3},
-                                             .source_ids = {4, 5},
-                                             .target_ids = {-1, 20},
-                                             .roles_count = 2,
-                                             .source_count = 2,
-                                             .target_count = 2,
-                                             .prompt_source_count = 1,
-                                             .prompt_target_count = 1,
-                                             .prompt_source = -1,
-                                             .prompt_target = 1,
-                                             .default_source = 0,
-                                             .default_target = 1};
-static language_keys languages;
-
-static void put_languages(ferry_gguf_writer *writer)
-{
-    static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}};
-    static const ferry_view prompt = {"to German: ", 11};
-    const language_keys *k = &languages;
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", k->roles, k->roles_count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", k->source_ids, k->source_count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", k->target_ids, k->target_count);
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", k->source_tag);
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", k->target_tag);
-    ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &k->prompt_source, k->prompt_source_count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &k->prompt_target, k->prompt_target_count);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", k->default_source);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", k->default_target);
-    ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
-}
-
 static const small_model multilingual = {
-    .untied = true, .source_vocab = 9, .tokenizer = "pieces", .keys = put_languages};
+    .untied = true, .source_vocab = 9, .tokenizer = "pieces", .keys = put_small_languages};
 
 TEST(test_pieces_and_languages)
 {
+    static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20};
     ferry_model_file file;
-    languages = good_languages;
     sample model = make_small_sample(&multilingual);
     open_sample(&model, &file);
     const ferry_model_text *text = &file.text;
@@ -356,9 +279,9 @@ TEST(test_pieces_and_languages)
     assert_true(text->source_count == 9 && text->target_count == 21);
     assert_true(found->count == 2 && found->source_tag == FERRY_TAG_SUFFIX && found->target_tag == FERRY_TAG_FIRST);
     assert_memory_equal(ferry_texts_at(found->names, 1).data, "deu_Latn de deu", 15);
-    assert_memory_equal(found->roles, good_languages.roles, sizeof good_languages.roles);
-    assert_memory_equal(found->source_ids, good_languages.source_ids, sizeof good_languages.source_ids);
-    assert_memory_equal(found->target_ids, good_languages.target_ids, sizeof good_languages.target_ids);
+    assert_memory_equal(found->roles, roles, sizeof roles);
+    assert_memory_equal(found->source_ids, source_ids, sizeof source_ids);
+    assert_memory_equal(found->target_ids, target_ids, sizeof target_ids);
     assert_true(found->prompt_count == 1 && found->prompt_sources[0] == -1 && found->prompt_targets[0] == 1);
     assert_memory_equal(ferry_texts_at(found->prompts, 0).data, "to German: ", 11);
     assert_true(found->default_source == 0 && found->default_target == 1);
@@ -367,82 +290,89 @@ TEST(test_pieces_and_languages)
         {"ferry.languages.roles", NULL, FORMAT, "'ferry.languages.roles' is missing"},
         {"ferry.languages.default_source", NULL, FORMAT, "'ferry.languages.default_source' is missing"},
         {"ferry.languages.prompt_targets", NULL, FORMAT, "'ferry.languages.prompt_targets' is missing"},
+        {"ferry.languages.prompts", NULL, FORMAT, "'ferry.languages.prompt_sources': expected 0 numbers, found 1"},
+        /* then an id of the source, where 20 does not exist */
+        {"ferry.languages.target_tag", "prefix", FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20"},
+        {"ferry.languages.target_tag", "last", UNSUPPORTED, "key 'ferry.languages.target_tag': 'last'"},
+        {"ferry.languages.roles", "2", FORMAT,
+         "key 'ferry.languages.default_source': language 0 does not have this role"},
+        {"ferry.languages.default_target", "0", FORMAT,
+         "key 'ferry.languages.default_target': language 0 does not have this role"},
     };
     REFUSE_EACH(model, rows);
 }
 
-static void refuse_languages(ferry_status status, const char *what)
+static const char *source_tag;
+
+static void put_tags(ferry_gguf_writer *writer)
 {
-    sample model = make_small_sample(&multilingual);
-    refuse(&model, status, what);
-    languages = good_languages;
+    static const ferry_view names[] = {{"en", 2}, {"de", 2}};
+    static const int32_t roles[] = {1, 2}, ids[] = {4, 5};
+    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", ids, 2);
+    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", ids, 2);
+    ferry_gguf_put_string(writer, "ferry.languages.source_tag", source_tag);
+    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "prefix");
+    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
+    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
 }
 
-TEST(test_bad_languages)
+/* Only a target's tag is the first target token, whatever that one's place is; there may be no prompts. */
+TEST(test_places_of_tags)
 {
-    languages = good_languages;
-    languages.roles_count = 1;
-    refuse_languages(FORMAT, "key 'ferry.languages.roles': expected 2 numbers, found 1");
-    languages.source_count = 1;
-    refuse_languages(FORMAT, "key 'ferry.languages.source_ids': expected 2 numbers, found 1");
-    languages.target_count = 0;
-    refuse_languages(FORMAT, "key 'ferry.languages.target_ids': expected 2 numbers, found 0");
-    languages.prompt_source_count = 0;
-    refuse_languages(FORMAT, "key 'ferry.languages.prompt_sources': expected 1 numbers, found 0");
-    languages.prompt_target_count = 0;
-    refuse_languages(FORMAT, "key 'ferry.languages.prompt_targets': expected 1 numbers, found 0");
-    languages.roles[1] = 4;
-    refuse_languages(FORMAT, "'ferry.languages.roles': expected 1 to 3, found 4");
-    languages.source_ids[0] = 9;
-    refuse_languages(FORMAT, "'ferry.languages.source_ids': expected -1 to 8, found 9");
-    languages.target_ids[1] = 21;
-    refuse_languages(FORMAT, "'ferry.languages.target_ids': expected -1 to 20, found 21");
-    languages.target_tag = "prefix"; /* then an id of the source, where 20 does not exist */
-    refuse_languages(FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20");
-    languages.source_tag = "first";
-    refuse_languages(FORMAT, "key 'ferry.languages.source_tag': only a target's tag");
-    languages.target_tag = "last";
-    refuse_languages(UNSUPPORTED, "key 'ferry.languages.target_tag': 'last'");
-    languages.prompt_target = 2;
-    refuse_languages(FORMAT, "'ferry.languages.prompt_targets': expected -1 to 1, found 2");
-    languages.default_source = 2;
-    refuse_languages(FORMAT, "'ferry.languages.default_source': expected -1 to 1, found 2");
-    languages.default_target = 0;
-    refuse_languages(FORMAT, "key 'ferry.languages.default_target': language 0 does not have this role");
+    static const char *const places[] = {"none", "prefix", "suffix", "first"};
+    for (int i = 0; i < 4; i++) {
+        ferry_model_file file;
+        source_tag = places[i];
+        sample model = make_small_sample(&(small_model){.tokenizer = "pieces", .keys = put_tags});
+        if (i == FERRY_TAG_FIRST) {
+            refuse(&model, FORMAT, "key 'ferry.languages.source_tag': only a target's tag");
+            continue;
+        }
+        open_sample(&model, &file);
+        assert_true((int)file.text.languages.source_tag == i && file.text.languages.prompt_count == 0);
+        ferry_model_file_close(&file);
+    }
 }
 
 /* ---- origin ---- */
 
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static size_t hash_count;
+static const char *last_hash;
 
 static void put_origin(ferry_gguf_writer *writer)
 {
-    static const ferry_view name = {"weights.bin", 11}, hashes[] = {{HASH, 64}, {HASH, 64}};
-    static const uint64_t size = 42;
+    static const uint64_t sizes[] = {42, 43};
+    const ferry_view names[] = {text_view("weights.bin"), text_view("words.txt")};
+    const ferry_view hashes[] = {text_view(HASH), text_view(last_hash)};
     ferry_gguf_put_string(writer, "ferry.origin.kind", "a test");
-    ferry_gguf_put_texts(writer, "ferry.origin.files", &name, 1);
-    ferry_gguf_put_array(writer, "ferry.origin.sizes", FERRY_GGUF_U64, &size, 1);
-    ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, hash_count);
+    ferry_gguf_put_u32(writer, "ferry.origin.trained_length", 40);
+    ferry_gguf_put_texts(writer, "ferry.origin.files", names, 2);
+    ferry_gguf_put_array(writer, "ferry.origin.sizes", FERRY_GGUF_U64, sizes, 2);
+    ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, 2);
 }
 
 TEST(test_hashes)
 {
+    static const char *const wrong[] = {HASH "0", HASH "g", &HASH[1], "g" HASH, ""};
+    static const refusal first[] = {
+        {"ferry.origin.hashes", &HASH[1], FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits"}};
     ferry_model_file file;
     const small_model small = {.keys = put_origin};
-    hash_count = 1;
+    last_hash = HASH;
     sample model = make_small_sample(&small);
     open_sample(&model, &file);
-    assert_memory_equal(ferry_texts_at(file.origin.hashes, 0).data, HASH, 64);
+    assert_memory_equal(ferry_texts_at(file.origin.hashes, 1).data, HASH, 64);
+    assert_true(file.origin.file_count == 2 && file.origin.sizes[1] == 43 && file.origin.trained_length == 40);
     ferry_model_file_close(&file);
-    unsigned char *hash =
-        (unsigned char *)(uintptr_t)find_text((ferry_view){(const char *)model.data, model.size}, HASH);
-    hash[63] = 'g';
-    refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits");
-    hash_count = 2;
-    model = make_small_sample(&small);
-    refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 1 texts, found 2");
+    REFUSE_EACH(model, first);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        last_hash = wrong[i];
+        model = make_small_sample(&small);
+        refuse(&model, FORMAT, "key 'ferry.origin.hashes': expected 64 hexadecimal digits");
+    }
 }
 
 /* ---- in words ---- */
@@ -450,7 +380,7 @@ TEST(test_hashes)
 static void put_everything(ferry_gguf_writer *writer)
 {
     put_more(writer);
-    put_languages(writer);
+    put_small_languages(writer);
     put_origin(writer);
 }
 
@@ -467,8 +397,7 @@ TEST(test_description)
     small.policy = "marian";
     small.shortlist = &lists;
     small.keys = put_everything;
-    languages = good_languages;
-    hash_count = 1;
+    last_hash = HASH;
     ferry_model *model = open_small_model(&small, NULL);
     CHECK(ferry_inspect_describe(model, &text, &error));
     static const char *const expected[] = {
@@ -496,4 +425,377 @@ TEST(test_description)
             fail_msg("'%s' is not in\n%.*s", expected[i], (int)text.size, text.data);
     ferry_inspect_free(text.data);
     ferry_model_close(model);
+}
+
+/* ---- what keys may be ---- */
+
+static void put_words(ferry_gguf_writer *writer)
+{
+    static const double scores[9] = {0};
+    static const int32_t added[] = {2, 3}, flags[] = {0, 7};
+    const ferry_view steps[] = {text_view("nfc")}, merges[] = {text_view("a b")};
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.scores", FERRY_GGUF_F64, scores, 9);
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.steps", steps, 1);
+    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.added_ids", added, 2);
+    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.added_flags", flags, 2);
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, 1);
+}
+
+/* A model of 2 layers, 3 heads, 9 source ids and 21 target ids that has all keys of one kind of tokenizer. */
+static sample make_full_sample(const char *tokenizer)
+{
+    static const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
+    small_model small = multilingual;
+    small.tokenizer = tokenizer;
+    small.shortlist = &lists;
+    small.output_scale = 0.5f;
+    small.keys = strcmp(tokenizer, "pieces") == 0 ? put_everything : put_words;
+    last_hash = HASH;
+    return make_small_sample(&small);
+}
+
+#define SIZES_OF(stack)                                                                                                \
+    {stack ".layers", 1, 1024, 1}, {stack ".heads", 1, 4096, 1}, {stack ".head_width", 1, 65536, 1},                   \
+        {stack ".ffn_width", 1, 1 << 20, 1}, {stack ".vocab_size", 1, 1 << 20, 1},                                     \
+    {                                                                                                                  \
+        stack ".norm_eps", 1e-30, 3e38, 1e38                                                                           \
+    }
+
+/* The least, the largest, and one beyond either (docs/model-file.md). */
+TEST(test_bounds_of_keys)
+{
+    static const bounds rows[] = {
+        {"ferry.d_model", 1, 65536, 1},
+        SIZES_OF("ferry.encoder"),
+        SIZES_OF("ferry.decoder"),
+        {"ferry.alignment_layer", -1, 1, 1},
+        {"ferry.alignment_head", -1, 2, 1},
+        {"ferry.alignment_heads", 1, 3, 1},
+        {"ferry.shortlist.first", 0, 21, 1},
+        {"ferry.start_id", -1, 20, 1},
+        {"ferry.eos_ids", 0, 20, 1},
+        {"ferry.pad_id", -1, 20, 1},
+        {"ferry.decoding.beam", 1, 64, 1},
+        {"ferry.decoding.length_penalty", -1000, 1000, 0.001},
+        {"ferry.decoding.word_penalty", -1000, 1000, 0.001},
+        {"ferry.decoding.max_length", 0, 4096, 1},
+        {"ferry.decoding.length_factor", 0, 16, 0.001},
+        {"ferry.decoding.length_extra", 0, 4096, 1},
+        {"ferry.decoding.min_length", 0, 512, 1},
+        {"ferry.decoding.repetition_penalty", 0.001, 1000, 0.0009},
+        {"ferry.decoding.no_repeat_ngram", 0, 64, 1},
+        {"ferry.decoding.forced_first_id", -1, 20, 1},
+        {"ferry.decoding.forced_last_id", -1, 20, 1},
+        {"ferry.tokenizer.source.unk_id", 0, 8, 1},
+        {"ferry.tokenizer.source.suffix_ids", 0, 8, 1},
+        {"ferry.tokenizer.target.special_ids", 0, 20, 1},
+        {"ferry.languages.roles", 1, 3, 1},
+        {"ferry.languages.source_ids", -1, 8, 1},
+        {"ferry.languages.target_ids", -1, 20, 1},
+        {"ferry.languages.prompt_sources", -1, 1, 1},
+        {"ferry.languages.prompt_targets", -1, 1, 1},
+        {"ferry.languages.default_source", -1, 1, 1},
+        {"ferry.languages.default_target", -1, 1, 1},
+        {"ferry.origin.trained_length", 0, 1 << 20, 1},
+    };
+    static const bounds of_words[] = {
+        {"ferry.tokenizer.source.added_ids", 0, 8, 1},
+        {"ferry.tokenizer.source.added_flags", 0, 7, 1},
+    };
+    CHECK_BOUNDS(make_full_sample("pieces"), rows);
+    CHECK_BOUNDS(make_full_sample("unigram"), of_words);
+}
+
+TEST(test_lengths_of_lists)
+{
+    static const elements rows[] = {
+        {"ferry.eos_ids", 1, 64},
+        {"ferry.decoding.suppressed_ids", 0, 21},
+        {"ferry.tokenizer.source.prefix_ids", 0, 64},
+        {"ferry.tokenizer.source.suffix_ids", 0, 64},
+        {"ferry.tokenizer.target.special_ids", 0, 21},
+        {"ferry.tokenizer.source.pieces", 9, 9},
+        {"ferry.tokenizer.target.pieces", 21, 21},
+        {"ferry.languages.names", 0, 4096},
+        {"ferry.languages.roles", 2, 2},
+        {"ferry.languages.source_ids", 2, 2},
+        {"ferry.languages.target_ids", 2, 2},
+        {"ferry.languages.prompts", 0, 65536},
+        {"ferry.languages.prompt_sources", 1, 1},
+        {"ferry.languages.prompt_targets", 1, 1},
+        {"ferry.origin.sizes", 2, 2},
+        {"ferry.origin.hashes", 2, 2},
+    };
+    static const elements of_words[] = {
+        {"ferry.tokenizer.source.scores", 9, 9},
+        {"ferry.tokenizer.source.steps", 0, 48},
+        {"ferry.tokenizer.source.added_ids", 0, 9},
+        {"ferry.tokenizer.source.added_flags", 2, 2},
+    };
+    CHECK_ELEMENTS(make_full_sample("pieces"), rows);
+    CHECK_ELEMENTS(make_full_sample("unigram"), of_words);
+}
+
+/* Which tokenizers have which keys, and whether a second model, table or list of merges is one. */
+TEST(test_keys_of_tokenizers)
+{
+    enum { SENTENCEPIECE = 1 << 2, UNIGRAM = 1 << 3, BPE = 1 << 4, SUBWORDS = 7 << 5 }; /* of ferry_tokenizer_kind */
+    static const struct {
+        const char *key;
+        int kinds;
+        bool second; /* only where it differs from the first */
+    } rows[] = {
+        {"source.model", SENTENCEPIECE, false},  {"target.model", SENTENCEPIECE, true},
+        {"source.scores", UNIGRAM, false},       {"source.steps", UNIGRAM | BPE, false},
+        {"target.blanks", UNIGRAM | BPE, false}, {"source.word_end", BPE, false},
+        {"source.moses", SUBWORDS, false},       {"source.merges", BPE | SUBWORDS, false},
+        {"target.merges", BPE | SUBWORDS, true}, {"target.pieces", 0xFF, true},
+    };
+    const ferry_view pieces[] = {{"a", 1}, {"b", 1}, {"c", 1}}, others[][3] = {{{"d", 1}, {"b", 1}, {"c", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"d", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"c", 1}},
+                                                                               {{"a", 1}, {"b", 1}, {"c", 1}}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int i = 0; i < 5 * 8; i++) { /* the same, another first piece, another last one, one more on either side */
+            ferry_model_text text = {.kind = (ferry_tokenizer_kind)(i % 8),
+                                     .source_count = i / 8 == 4 ? 2 : 3,
+                                     .target_count = i / 8 == 3 ? 2 : 3};
+            const ferry_schema_values values = {.text = &text};
+            const bool differ = i >= 8;
+            text.source_pieces = KEPT_TEXTS(pieces);
+            text.target_pieces = differ ? KEPT_TEXTS(others[i / 8 - 1]) : text.source_pieces;
+            text.source_merges = text.source_pieces;
+            text.target_merges = text.target_pieces;
+            text.source_model = text_view("model");
+            text.target_model = text_view(differ ? "modem" : "model");
+            const bool expected = (rows[r].kinds >> text.kind & 1) == 1 && (differ || !rows[r].second);
+            if (ferry_key_applies(ferry_schema_find(FERRY_KEYS_TOKENIZER, rows[r].key), &values) != expected)
+                fail_msg("%s, kind %d, variant %d", rows[r].key, i % 8, i / 8);
+        }
+}
+
+static bool has_target_model, has_target_merges;
+
+static void put_models(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "model", 5);
+    if (has_target_model) ferry_gguf_put_array(writer, "ferry.tokenizer.target.model", FERRY_GGUF_U8, "", 0);
+}
+
+static void put_merges(ferry_gguf_writer *writer)
+{
+    const ferry_view merges[] = {text_view("a b"), text_view("c d")};
+    ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, 2);
+    if (has_target_merges) ferry_gguf_put_texts(writer, "ferry.tokenizer.target.merges", merges, 0);
+}
+
+/* The target's model or merges are the source's where the file has none, and not known where it says so. */
+TEST(test_models_and_merges_of_both_sides)
+{
+    for (int i = 0; i < 2; i++) {
+        ferry_model_file file;
+        has_target_model = has_target_merges = i == 1;
+        sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_models});
+        open_sample(&model, &file);
+        assert_int_equal(file.text.target_model.size, i == 1 ? 0 : 5);
+        assert_true((file.text.target_model.data == file.text.source_model.data) == (i == 0));
+        ferry_model_file_close(&file);
+        model = make_small_sample(&(small_model){.tokenizer = "bpe", .keys = put_merges});
+        open_sample(&model, &file);
+        assert_int_equal(file.text.source_merge_count, 2);
+        assert_int_equal(file.text.target_merge_count, i == 1 ? 0 : 2);
+        ferry_model_file_close(&file);
+    }
+}
+
+static void put_empty_model(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "", 0);
+}
+
+TEST(test_empty_model)
+{
+    sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_empty_model});
+    refuse(&model, FORMAT, "key 'ferry.tokenizer.source.model' is empty");
+}
+
+/* Of any size: the large one is widened in two parts. */
+TEST(test_halves_are_widened)
+{
+    ferry_model_file file;
+    const ferry_kernels *kernels = ferry_kernels_find(NULL);
+    sample model = make_small_sample(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000});
+    open_sample(&model, &file);
+    ferry_model_file_widen(&file, kernels);
+    assert_true(file.matrix_count > 10 && file.type == FERRY_F16);
+    for (size_t i = 0; i < file.matrix_count; i++) {
+        const ferry_stored_matrix *stored = &file.matrices[i];
+        const uint16_t *halves = stored->tensor->data;
+        for (size_t n = 0; n < stored->tensor->bytes / 2; n++)
+            assert_true(stored->matrix->panels[n] == ferry_f16_to_f32(halves[n]));
+    }
+    ferry_model_file_close(&file);
+}
+
+/* The largest sizes that are allowed together, and those beyond: with other heads than its tensors have, the file is
+ * refused for those. */
+TEST(test_largest_sizes)
+{
+    ferry_model_file file;
+    static const refusal of_256[] = {{"ferry.encoder.heads", "4096", FORMAT, "tensor 'enc.blk.0.attn_q.weight'"},
+                                     {"ferry.decoder.heads", "4096", FORMAT, "tensor 'dec.blk.0.attn_q.weight'"}};
+    static const refusal of_257[] = {
+        {"ferry.encoder.heads", "4096", FORMAT, "ferry.encoder: 4096 heads of width 257 are more than 1048576 wide"},
+        {"ferry.decoder.heads", "4096", FORMAT, "ferry.decoder: 4096 heads of width 257 are more than 1048576 wide"}};
+    REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 256}), of_256);
+    REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 257}), of_257);
+    const sample codes =
+        make_small_sample(&(small_model){.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65536});
+    open_sample(&codes, &file);
+    ferry_model_file_close(&file);
+}
+
+/* The first and the last tensor of the file, by name, belong to it. */
+TEST(test_tensors_left_over)
+{
+    static const refusal rows[] = {
+        {"ferry.decoder.linear_bias", "0", FORMAT, "tensor 'dec.blk.0.attn_k.bias' is unknown"},
+        {"ferry.tied_output", "1", FORMAT, "tensor 'output.weight' is unknown"},
+    };
+    REFUSE_EACH(make_small_sample(&(small_model){.untied = true, .linear_bias = true}), rows);
+}
+
+TEST(test_words_of_features)
+{
+    static const char *const known[] = {"encoder-decoder",
+                                        "panels16",
+                                        "type:f32",
+                                        "type:f16",
+                                        "type:i8",
+                                        "norm:layernorm",
+                                        "norm:rms",
+                                        "norm-position:post",
+                                        "norm-position:pre",
+                                        "activation:relu",
+                                        "activation:gelu",
+                                        "activation:swish",
+                                        "activation:gelu_tanh",
+                                        "activation:gelu_sigmoid",
+                                        "decoder:attention",
+                                        "decoder:ssru",
+                                        "policy:huggingface",
+                                        "policy:marian",
+                                        "policy:ctranslate2",
+                                        "tokenizer:none",
+                                        "tokenizer:pieces",
+                                        "tokenizer:sentencepiece",
+                                        "tokenizer:unigram",
+                                        "tokenizer:bpe",
+                                        "tokenizer:subword-nmt-0.1",
+                                        "tokenizer:subword-nmt-0.2",
+                                        "tokenizer:fsmt",
+                                        "ffn:gated",
+                                        "embedding-norm",
+                                        "final-norm:post",
+                                        "final-norm:none",
+                                        "output-scale",
+                                        "output-coarse",
+                                        "start:zero",
+                                        "shortlist",
+                                        "inputs:sentence",
+                                        "opus-punctuation",
+                                        "moses",
+                                        "languages",
+                                        "position:",
+                                        "position:rope"};
+    static const char *const unknown[] = {"",           "type",       "type:",        "type:i8 ",  "type:i16",
+                                          "languages2", "language",   "position",     "positions", ":position:",
+                                          "panels1",    "ffn:gated2", "encoder-deco", "decoder:",  "policy:none"};
+    static const refusal rows[] = {
+        {"encoder-decoder", NULL, UNSUPPORTED,
+         "key 'ferry.features': 'encoder-decode~' is not supported by this build"},
+        {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
+        {"languages", NULL, UNSUPPORTED, "key 'ferry.features': 'language~' is not supported by this build"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!ferry_schema_knows_feature(text_view(known[i]))) fail_msg("'%s' is not known", known[i]);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        if (ferry_schema_knows_feature(text_view(unknown[i]))) fail_msg("'%s' is known", unknown[i]);
+    REFUSE_EACH(make_small_sample(&(small_model){.feature = "languages"}), rows);
+}
+
+/* What is said of the values that a key may have. */
+TEST(test_ranges_in_words)
+{
+    static const struct {
+        ferry_key_group group;
+        const char *key, *range;
+    } rows[] = {{FERRY_KEYS_DECODING, "beam", "a number from 1 to 64"},
+                {FERRY_KEYS_DECODING, "repetition_penalty", "a number from 0.001 to 1000"},
+                {FERRY_KEYS_DECODING, "top_p", "a number above 0, up to 1"},
+                {FERRY_KEYS_ENCODER, "norm_eps", "a positive number"}};
+    ferry_transformer transformer = {0};
+    ferry_generation generation = {0};
+    const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_key *key = ferry_schema_find(rows[i].group, rows[i].key);
+        assert_string_equal(ferry_key_range(key, ferry_key_most_in_file(key, &values)).text, rows[i].range);
+    }
+    assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "beams"));
+    assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "d_model"));
+}
+
+/* A file names what was recorded, and nothing else. */
+TEST(test_what_was_recorded)
+{
+    const ferry_key *license = ferry_schema_find(FERRY_KEYS_ORIGIN, "licence");
+    const ferry_key *length = ferry_schema_find(FERRY_KEYS_ORIGIN, "trained_length");
+    for (int recorded = 0; recorded < 2; recorded++) {
+        ferry_model_origin origin = {.license = {"M", (size_t)recorded}, .trained_length = recorded};
+        const ferry_schema_values values = {.origin = &origin};
+        assert_int_equal(ferry_key_applies(license, &values), recorded);
+        assert_int_equal(ferry_key_applies(length, &values), recorded);
+        assert_true(ferry_key_applies(ferry_schema_find(FERRY_KEYS_ORIGIN, "name"), &values));
+    }
+}
+
+/* Where data begin at a multiple of 64 all the same, which the word of the features makes so. */
+TEST(test_alignment)
+{
+    static const refusal rows[] = {
+        {"general.alignment", "32", FORMAT, "general.alignment: expected a multiple of 64, found 32"}};
+    REFUSE_EACH(make_small_sample(&(small_model){
+                    .d_model = 16, .heads = 1, .head_width = 16, .ffn_width = 16, .vocab = 16, .feature = "moses"}),
+                rows);
+}
+
+/* As many dimensions as there have to be, and each of its size. */
+TEST(test_shapes)
+{
+    static const int64_t shapes[][3] = {{3, 1, 1}, {1, 3, 1}, {3, 1, 1}, {4, 1, 1}, {3, 2, 1}};
+    static const int32_t dims[] = {1, 2, 2, 1, 2};
+    for (int i = 0; i < 5; i++) {
+        const char *path = new_scratch_file("shape.gguf");
+        const float zeros[6] = {0}, *data;
+        ferry_gguf_writer *writer;
+        ferry_gguf gguf;
+        ferry_model_file file = {0};
+        bool used[1];
+        ferry_binder binder = {.file = &file, .gguf = &gguf, .used = used};
+        const size_t count = (size_t)(shapes[i][0] * shapes[i][1]);
+        CHECK(ferry_gguf_writer_create(path, &writer, &error));
+        ferry_gguf_declare(writer, "t", FERRY_F32, dims[i], shapes[i]);
+        CHECK(ferry_gguf_writer_start(writer, &error));
+        CHECK(ferry_gguf_writer_append(writer, zeros, count * sizeof *zeros, &error));
+        CHECK(ferry_gguf_writer_finish(writer, &error));
+        ferry_gguf_writer_destroy(writer);
+        CHECK(ferry_gguf_open(mapped_bytes(path), "shape.gguf", &gguf, &error));
+        if (i == 0) {
+            CHECK(ferry_bind_vector(&binder, "t", 3, &data, &error));
+            assert_true(used[0] && file.parameters == 3);
+        } else {
+            REFUSE(ferry_bind_vector(&binder, "t", 3, &data, &error), FORMAT,
+                   "tensor 't': expected shape [3], found [");
+        }
+        ferry_gguf_close(&gguf);
+    }
 }

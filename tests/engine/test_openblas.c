@@ -34,33 +34,6 @@ RANDOM_TEST(openblas_is_plain_but_for_products_of_many_rows)
     for (size_t i = 0; i < MOST_ROWS * N; i++) assert_close((double)y[i], (double)expected[i], 1e-4);
 }
 
-/* Within 1e-4 of the other tables for numbers as models have them, and nothing else is written: rows and steps of
- * several calls, columns of half a panel, rows with gaps. */
-RANDOM_TEST(openblas_is_near_the_other_tables)
-{
-    static const int32_t shapes[][3] = {{8, 1, 1},      {9, 17, 15},    {31, 511, 16}, {32, 512, 17},
-                                        {33, 513, 100}, {70, 1100, 33}, {13, 2048, 64}};
-    for (int32_t s = 0; s < COUNT(shapes); s++) {
-        const int32_t rows = shapes[s][0], K = shapes[s][1], N = shapes[s][2];
-        const size_t ldx = (size_t)K + 3, ldy = (size_t)N + 5, size = (size_t)rows * ldy;
-        float *x = new_floats((size_t)rows * ldx, -1.0f, 1.0f), *bias = new_floats((size_t)N, -1.0f, 1.0f);
-        float *panels = new_floats(ferry_panels_count(N, K), -0.1f, 0.1f);
-        float *y = new_floats(size, 0.0f, 1.0f), *expected = new_floats(size, 0.0f, 1.0f);
-        for (int with_bias = 0; with_bias < 2; with_bias++) {
-            const float *b = with_bias ? bias : NULL;
-            fill(y, size, GUARD);
-            openblas()->product(y, ldy, x, ldx, rows, panels, K, N, b);
-            EACH_ISA(k)
-            {
-                fill(expected, size, GUARD);
-                (*k)->product(expected, ldy, x, ldx, rows, panels, K, N, b);
-                for (size_t i = 0; i < size; i++) assert_close((double)y[i], (double)expected[i], 1e-4);
-            }
-        }
-        release_memory();
-    }
-}
-
 /* ---- threads ---- */
 
 #if defined(FERRY_EMULATED) /* tests/cross */

@@ -1,99 +1,7 @@
-/* engine/search: given prefixes, alternatives and draws, on numbers computed by hand. */
+/* engine/search: alternatives and draws, on numbers computed by hand. */
 #include "tests/support/scripted.h"
 
 static const ferry_policy policies[] = {FERRY_POLICY_HUGGINGFACE, FERRY_POLICY_MARIAN, FERRY_POLICY_CTRANSLATE2};
-
-/* ---- prefixes ---- */
-
-/* Log-probabilities of (eos, 1, 2) after 0, 1, 2, … tokens. */
-static const float table[] = {-1, -0.5f, -2, -3, -0.25f, -1, -0.1f, -2, -3, -0.1f, -2, -3};
-
-static ferry_search_rules given(ferry_policy policy, int32_t beam, const int32_t *prefix, int32_t count)
-{
-    ferry_search_rules rules = plain_rules(beam, 4);
-    rules.options.policy = policy;
-    rules.prefix = prefix;
-    rules.prefix_count = count;
-    return rules;
-}
-
-/* What the given tokens count: nothing, their log-probability, only their number. */
-TEST(test_prefix)
-{
-    static const int32_t prefix[] = {2};
-    static const double first[] = {-0.35 / 2, -2.35 / 3, -0.35 / 3}, second[] = {-1.1 / 2, -3.1 / 3, -1.1 / 3};
-    const scripted network = table_of(table, 3);
-    for (int i = 0; i < 3; i++) {
-        ferry_search_rules rules = given(policies[i], 1, prefix, 1);
-        EXPECT_ALL(&rules, &network, FOUND(first[i], 2, 1, 0));
-        rules.options.beam = rules.options.nbest = 2;
-        EXPECT_ALL(&rules, &network, FOUND(first[i], 2, 1, 0), FOUND(second[i], 2, 2, 0));
-    }
-}
-
-/* In parts, and with columns for some words only. */
-TEST(test_prefix_in_parts)
-{
-    static const int32_t prefix[] = {2};
-    scripted network = table_of(table, 3);
-    network.part = 2;
-    ferry_search_rules rules = given(FERRY_POLICY_MARIAN, 1, prefix, 1);
-    EXPECT_ALL(&rules, &network, FOUND(-2.35 / 3, 2, 1, 0));
-    network.part = 0;
-    network.columns = 5; /* 0, 2 */
-    EXPECT_ALL(&rules, &network, FOUND(-3.1 / 3, 2, 2, 0));
-}
-
-TEST(test_prefix_after_the_first_token)
-{
-    static const int32_t prefix[] = {1};
-    static const double scores[] = {-0.1, -0.35 / 3, -0.1 / 3};
-    const scripted network = table_of(table, 3);
-    for (int32_t beam = 1; beam <= 2; beam++)
-        for (int i = 0; i < 3; i++) {
-            ferry_search_rules rules = given(policies[i], beam, prefix, 1);
-            rules.options.forced_first_id = 2;
-            EXPECT_FIRST(&rules, &network, FOUND(scores[i], 2, 1, 0));
-        }
-}
-
-/* An end of sentence in a prefix does not end; the length limit and the other rules see all tokens. */
-TEST(test_prefix_of_any_tokens)
-{
-    static const int32_t prefix[] = {0, 2};
-    const scripted network = table_of(table, 3);
-    for (int32_t beam = 1; beam <= 2; beam++) {
-        ferry_search_rules rules = given(FERRY_POLICY_HUGGINGFACE, beam, prefix, 2);
-        EXPECT_FIRST(&rules, &network, FOUND(-0.1, 0, 2, 0));
-        rules.options.max_length = 3;
-        rules.options.min_length = 2;
-        EXPECT_FIRST(&rules, &network, FOUND(-0.1, 0, 2, 0));
-        rules.options.min_length = 3;
-        EXPECT_FIRST(&rules, &network, FOUND(-2, 0, 2, 1));
-        rules.options.max_length = 4;
-        rules.options.no_repeat_ngram = 1;
-        EXPECT_FIRST(&rules, &network, FOUND(-2, 0, 2, 1));
-    }
-}
-
-/* CTranslate2's beams lose the place of the second best candidate, which ends. */
-TEST(test_end_directly_after_a_prefix)
-{
-    static const float ending[] = {-9, -9, -9, -9, -0.6f, -0.5f, -2, -3, -0.1f, -2, -3, -4};
-    static const int32_t prefix[] = {2};
-    const scripted network = table_of(ending, 4);
-    ferry_search_rules rules = given(FERRY_POLICY_CTRANSLATE2, 2, prefix, 1);
-    rules.options.max_length = 3;
-    const outcome lost = EXPECT_FIRST(&rules, &network, FOUND(-0.6 / 3, 2, 1, 0), FOUND(-2.5 / 3, 2, 1, 1));
-    assert_int_equal(lost.live[1], 1);
-    rules.options.policy = FERRY_POLICY_HUGGINGFACE;
-    EXPECT_FIRST(&rules, &network, FOUND(-0.6 / 2, 2, 1, 0), FOUND(-0.6, 2, 0));
-    /* What only the length limit ends is not lost. */
-    const scripted other = table_of(table, 3);
-    rules = given(FERRY_POLICY_CTRANSLATE2, 2, prefix, 1);
-    rules.options.max_length = 2;
-    EXPECT_ALL(&rules, &other, FOUND(-0.25 / 2, 2, 1), FOUND(-1.0 / 2, 2, 2));
-}
 
 /* ---- alternatives ---- */
 
@@ -130,7 +38,10 @@ TEST(test_alternatives_after_a_prefix)
 {
     static const int32_t prefix[] = {3};
     const scripted network = {.row = row_of_alternatives, .vocab = 4, .kernels = &as_given};
-    ferry_search_rules rules = given(FERRY_POLICY_CTRANSLATE2, 1, prefix, 1);
+    ferry_search_rules rules = plain_rules(1, 4);
+    rules.options.policy = FERRY_POLICY_CTRANSLATE2;
+    rules.prefix = prefix;
+    rules.prefix_count = 1;
     rules.options.alternatives = 1;
     rules.options.nbest = 2;
     EXPECT_ALL(&rules, &network, FOUND(-0.6 / 3, 3, 2, 0), FOUND(-6.0 / 4, 3, 1, 1, 1));
@@ -237,6 +148,7 @@ TEST(test_number_of_draws)
 TEST(test_draws_of_nothing)
 {
     static const int32_t all[] = {0, 1, 2};
+    static const float table[9] = {0};
     const scripted network = table_of(table, 3);
     ferry_search_rules rules = plain_rules(1, 3);
     rules.options.sample = 1;

@@ -1,5 +1,4 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
-#include "base/system.h"
 #include "engine/api/model.h"
 #include "engine/search/shortlist.h"
 #include "tests/support/files.h"
@@ -16,75 +15,37 @@ static int32_t random_below(int32_t n)
     return (int32_t)(next_random(&random_state) % (uint32_t)n);
 }
 
+/* With the first `prefix_count` of `source` as what the translation has to begin with. */
 static int32_t words_of(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length,
-                        int32_t *words)
+                        int32_t prefix_count, int32_t *words)
 {
     ferry_arena arena = {0};
     const int32_t *found;
     int32_t count;
-    CHECK(ferry_shortlist_words(shortlist, vocab, source, length, NULL, 0, &arena, &found, &count, &error));
+    CHECK(
+        ferry_shortlist_words(shortlist, vocab, source, length, source, prefix_count, &arena, &found, &count, &error));
     assert_in_range(count, 1, vocab);
     memcpy(words, found, (size_t)count * sizeof *words);
     ferry_arena_destroy(&arena);
     return count;
 }
 
-/* First 2; lists of source ids 0 and 1: (1 3 | 2). */
-TEST(test_worked_example)
-{
-    static const uint32_t offsets[] = {0, 2, 3};
-    static const int32_t lists[] = {1, 3, 2}, ascending[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
-    const int32_t source[] = {1};
-    int32_t words[MAX_WORDS];
-    assert_int_equal(words_of(&shortlist, 9, source, 1, words), 8);
-    assert_memory_equal(words, ascending, sizeof ascending);
-    assert_int_equal(words_of(&shortlist, 5, source, 1, words), 5); /* all there are */
-    assert_memory_equal(words, ascending, 5 * sizeof *words);
-}
-
-/* What the translation has to begin with can be generated, too. */
-TEST(test_prefix)
-{
-    static const uint32_t offsets[] = {0, 2, 3};
-    static const int32_t lists[] = {1, 3, 2}, prefix[] = {41, 40}, expected[] = {0, 1, 2, 3, 4, 5, 40, 41};
-    const ferry_shortlist shortlist = {.first = 2, .offsets = offsets, .ids = lists};
-    ferry_arena arena = {0};
-    const int32_t *words, source[] = {1};
-    int32_t count;
-    CHECK(ferry_shortlist_words(&shortlist, 50, source, 1, prefix, 2, &arena, &words, &count, &error));
-    assert_int_equal(count, COUNT(expected));
-    assert_memory_equal(words, expected, sizeof expected);
-    ferry_arena_destroy(&arena);
-}
-
-/* No word is permitted by itself: eight words are. */
-TEST(test_empty_lists)
-{
-    static const uint32_t offsets[] = {0, 0};
-    static const int32_t none[] = {0};
-    const ferry_shortlist shortlist = {.offsets = offsets, .ids = none};
-    int32_t words[MAX_WORDS];
-    assert_int_equal(words_of(&shortlist, 100, none, 1, words), 8);
-    for (int32_t i = 0; i < 8; i++) assert_int_equal(words[i], i);
-}
-
 /* The definition, over an array of marks. */
 static int32_t naive_words(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source, int32_t length,
-                           int32_t *words)
+                           int32_t prefix_count, int32_t *words)
 {
     bool in[MAX_WORDS] = {false};
     int32_t count = 0;
     for (int32_t v = 0; v < vocab; v++) {
         in[v] = v < shortlist->first;
         for (int32_t s = 0; s < length; s++) {
-            if (shortlist->shared && source[s] == v) in[v] = true;
+            if ((shortlist->shared || s < prefix_count) && source[s] == v) in[v] = true;
             for (uint32_t i = shortlist->offsets[source[s]]; i < shortlist->offsets[source[s] + 1]; i++)
                 if (shortlist->ids[i] == v) in[v] = true;
         }
         count += in[v];
     }
-    for (int32_t v = shortlist->first; v < vocab && count % 8 != 0; v++) {
+    for (int32_t v = shortlist->first; v < vocab && (count == 0 || count % 8 != 0); v++) {
         count += !in[v];
         in[v] = true;
     }
@@ -118,13 +79,14 @@ TEST(test_against_definition)
 {
     static random_shortlist made;
     for (int32_t i = 0; i < 2000; i++) {
-        const int32_t vocab = 8 + random_below(MAX_WORDS - 8), length = 1 + random_below(MAX_SOURCE);
+        const int32_t vocab = 8 + random_below(i % 5 == 0 ? 20 : MAX_WORDS - 8), length = 1 + random_below(i % 7 + 1);
+        const int32_t prefix_count = random_below(length + 1);
         const int32_t most_first = i % 2 == 0 && vocab > 10 ? 10 : vocab;
-        make_shortlist(&made, vocab, 1 + random_below(most_first), i % 3 == 0);
+        make_shortlist(&made, vocab, i % 4 == 0 ? 0 : 1 + random_below(most_first), i % 3 == 0);
         int32_t source[MAX_SOURCE], words[MAX_WORDS], expected[MAX_WORDS];
         for (int32_t s = 0; s < length; s++) source[s] = random_below(vocab);
-        const int32_t count = words_of(&made.shortlist, vocab, source, length, words);
-        assert_int_equal(count, naive_words(&made.shortlist, vocab, source, length, expected));
+        const int32_t count = words_of(&made.shortlist, vocab, source, length, prefix_count, words);
+        assert_int_equal(count, naive_words(&made.shortlist, vocab, source, length, prefix_count, expected));
         assert_memory_equal(words, expected, (size_t)count * sizeof *words);
         assert_true(count % 8 == 0 || count == vocab);
     }
@@ -184,40 +146,6 @@ static int end(void **state)
     return 0;
 }
 
-static bool occurs(const int32_t *ids, int32_t count, int32_t id)
-{
-    for (int32_t i = 0; i < count; i++)
-        if (ids[i] == id) return true;
-    return false;
-}
-
-/* All words of restricted sentences are in their lists; other sentences use others, too. */
-TEST_WITH(test_no_other_words, NULL, end)
-{
-    begin(BEAM, false);
-    job *j = world.job;
-    generate(&world.generator, j, 0, SENTENCES, 4);
-    int32_t elsewhere = 0, different = 0;
-    for (int32_t s = 0; s < SENTENCES; s++) {
-        const job_sentence *sentence = &j->sentences[s];
-        int32_t words[MAX_WORDS];
-        const int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, words);
-        assert_in_range(count, 1, VOCAB - 1);
-        assert_int_equal(sentence->count, BEAM);
-        for (int32_t h = 0; h < BEAM; h++) {
-            for (int32_t i = 0; i < sentence->found[h].length; i++) {
-                const int32_t id = sentence->found[h].ids[i];
-                const bool listed = occurs(words, count, id);
-                if (sentence->options.shortlist) assert_true(listed);
-                if (!sentence->options.shortlist) elsewhere += !listed;
-                different += id >= count; /* a column taken for an id would not be found */
-            }
-        }
-    }
-    assert_true(elsewhere > 0);
-    assert_true(different > 0);
-}
-
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
 TEST_WITH(test_softmax_over_the_list, NULL, end)
 {
@@ -230,7 +158,7 @@ TEST_WITH(test_softmax_over_the_list, NULL, end)
         const job_hypothesis *found = &sentence->found[0];
         const int32_t offsets[] = {0, sentence->length}, target_offsets[] = {0, found->length};
         int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {world.generation.start_id};
-        int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, words);
+        int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, 0, words);
         for (int32_t v = 0; v < VOCAB && !sentence->options.shortlist; v++) words[v] = v;
         if (!sentence->options.shortlist) count = VOCAB;
         memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
@@ -245,58 +173,6 @@ TEST_WITH(test_softmax_over_the_list, NULL, end)
             assert_memory_equal(&found->token_scores[i], &expected, sizeof expected);
         }
     }
-}
-
-/* The output matrix in int8, inputs quantized from their values. */
-static int8_t *quantize_output(ferry_transformer *model, float *scales)
-{
-    enum { MAX_WIDTH = 64 };
-    const ferry_matrix from = model->output;
-    const size_t panel = ferry_codes_size(FERRY_LANES, from.K);
-    int8_t *codes = ferry_aligned_alloc(64, ferry_codes_size(from.N, from.K));
-    assert_non_null(codes);
-    assert_true(from.K <= MAX_WIDTH);
-    for (int32_t first = 0; first < from.N; first += FERRY_LANES) {
-        int8_t rows[FERRY_LANES * MAX_WIDTH];
-        const int32_t count = from.N - first < FERRY_LANES ? from.N - first : FERRY_LANES;
-        for (int32_t r = 0; r < count; r++) {
-            float values[MAX_WIDTH];
-            ferry_matrix_row(&from, first + r, values);
-            ferry_codes_quantize(values, from.K, rows + r * from.K, &scales[first + r]);
-        }
-        ferry_codes_pack(codes + (size_t)(first / FERRY_LANES) * panel, rows, count, from.K);
-    }
-    model->output = (ferry_matrix){.N = from.N, .K = from.K, .codes = codes, .scales = scales, .bias = from.bias};
-    return codes;
-}
-
-static void check_batch_is_alone(const ferry_transformer *model, const ferry_generation *generation,
-                                 const ferry_kernels *kernels)
-{
-    job *together = make_job(generation, BEAM), *alone = new_job(generation, SENTENCES);
-    memcpy(alone, together, sizeof *alone);
-    ferry_generator generator;
-    ferry_generator_init(&generator, model, kernels);
-    generate(&generator, together, 0, SENTENCES, 5);
-    for (int32_t s = 0; s < SENTENCES; s++) generate(&generator, alone, s, s + 1, 1);
-    assert_memory_equal(together->sentences, alone->sentences, sizeof alone->sentences);
-    assert_int_equal(alone->sentences[SENTENCES - 1].count, BEAM);
-    ferry_generator_destroy(&generator);
-}
-
-/* To the byte: float32 and int8; with lists for some sentences, and with inputs that are quantized by the sentence. */
-TEST_WITH(test_batch_is_alone, NULL, end)
-{
-    static float scales[VOCAB];
-    begin(BEAM, true);
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    int8_t *codes = quantize_output(&world.model, scales);
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    world.model.sentence_inputs = true;
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    world.generation.shortlist = (ferry_shortlist){0};
-    check_batch_is_alone(&world.model, &world.generation, world.opened->kernels);
-    ferry_aligned_free(codes);
 }
 
 /* The same work again asks the system for nothing. */

@@ -74,22 +74,6 @@ TEST(models_differ_by_their_positions_alone)
     }
 }
 
-TEST(a_translation_ends_at_max_length)
-{
-    ferry_model *model = make("sinusoidal");
-    ferry_options options;
-    int32_t ids[S];
-    const int32_t offsets[] = {0, S};
-    fill_ids(ids, S);
-    ferry_options_default(model, &options, sizeof options);
-    assert_int_equal(options.beam, 1);
-    options.max_length = 33;
-    ferry_result *result = generated(model, &options, ids, offsets, 1);
-    assert_int_equal(ferry_result_tokens(result, 0, 0), 33);
-    ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
 TEST(it_is_described)
 {
     ferry_model *model = make("learned");

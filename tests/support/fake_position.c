@@ -39,13 +39,13 @@ static bool fake_present(void *user, const char *key)
 ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
                          const int64_t *shape, const float **data, ferry_error *error)
 {
-    (void)layer, (void)dims, (void)shape, (void)error;
     const fake_file *file = user;
     const fake_weights *weights = file->weights;
-    *data = file->tensor;
+    const size_t count = (size_t)shape[0] * (dims > 1 ? (size_t)shape[1] : 1);
+    *data = file->make != NULL ? file->make(file->user, declared, layer, count) : file->tensor;
     for (; weights != NULL && weights->name != NULL; weights++)
         if (strcmp(weights->name, declared->name) == 0) *data = weights->data;
-    return FERRY_OK;
+    return *data != NULL ? FERRY_OK : ferry_fail(error, FERRY_ERROR_FORMAT, "no tensor '%s'", declared->name);
 }
 
 ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
@@ -91,14 +91,4 @@ void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32
     memset(scores, 0, (size_t)keys * sizeof *scores);
     position->scheme->score(position, &tile);
     ferry_position_state_destroy(&state);
-}
-
-ferry_position bind_encoding_weights(const char *name, const ferry_position_stack *stack, int32_t width,
-                                     const fake_weights *weights)
-{
-    const fake_parameter parameters[] = {{.key = "width", .number = width}, {0}};
-    ferry_position position;
-    CHECK(try_bind_encoding_file(name, stack, (fake_file){.parameters = parameters, .weights = weights}, &position,
-                                 &error));
-    return position;
 }

@@ -17,11 +17,14 @@ typedef struct fake_weights {
     const float *data;
 } fake_weights;
 
-/* A source of parameters, and of one tensor or, for every layer, of those in a list. */
+/* A source of parameters, and of one tensor or, for every layer, of those in a list, or of what `make` returns for a
+ * tensor of `count` numbers: NULL refuses it. */
 typedef struct fake_file {
     const fake_parameter *parameters;
     const float *tensor;
     const fake_weights *weights;
+    const float *(*make)(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count);
+    void *user;
 } fake_file;
 
 /* ferry_position_source's `tensor`, for a fake_file. */
@@ -35,10 +38,6 @@ ferry_status try_bind_encoding(const char *name, const ferry_position_stack *sta
 /* These two must succeed; ferry_position_unbind releases what they return. */
 ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
                              const float *tensor);
-/* An encoding whose only parameter is `width`. */
-ferry_position bind_encoding_weights(const char *name, const ferry_position_stack *stack, int32_t width,
-                                     const fake_weights *weights);
-
 void extend_encoding(const ferry_position *position, ferry_position_state *state, int32_t count);
 /* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */
 void bias_by_key(const ferry_position *position, int32_t head, int32_t at, int32_t keys, float *scores);

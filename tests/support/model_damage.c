@@ -1,5 +1,7 @@
 #include "model_damage.h"
 
+#include <inttypes.h>
+
 #include "models/convert.h"
 
 static void write_sample(const sample *model)
@@ -66,19 +68,63 @@ static size_t put_number(unsigned char *at, const char *value, bool real, size_t
     return size;
 }
 
-static void edit_key(const sample *model, const char *key, const char *value)
+/* Where the table of tensors ends. */
+static size_t table_end(const sample *model, const ferry_gguf *gguf)
 {
-    unsigned char *type = model->data + place_of(model, key) + strlen(key), *at = type + 4;
-    const bool array = *type == FERRY_GGUF_ARRAY;
-    if (array) type = at;
-    if (array) at += 12;
-    if (*type == FERRY_GGUF_TEXT)
-        memcpy(at + 8, value, strlen(value));
-    else
-        put_number(at, value, *type == FERRY_GGUF_F32, *type == FERRY_GGUF_BOOL ? 1 : 4);
+    size_t end = 0;
+    for (size_t i = 0; i < gguf->tensor_count; i++) {
+        const ferry_tensor *tensor = &gguf->tensors[i];
+        const size_t name = (size_t)((const unsigned char *)tensor->name.data - model->data);
+        const size_t entry = name + tensor->name.size + 4 + 8 * (size_t)tensor->dims + 12;
+        if (entry > end) end = entry;
+    }
+    return end;
 }
 
-static void edit(const sample *model, const refusal *row)
+/* Replaces a part of the keys. The data of the tensors move to where they must begin then. */
+static void splice(sample *model, size_t begin, size_t end, const void *bytes, size_t size)
+{
+    ferry_gguf gguf;
+    made_file file = {.size = 0};
+    CHECK(ferry_gguf_open((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
+    const size_t table = table_end(model, &gguf), data = ferry_round_up(table, gguf.alignment);
+    put_bytes(&file, model->data, begin);
+    put_bytes(&file, bytes, size);
+    put_bytes(&file, model->data + end, table - end);
+    put(&file, 0, ferry_round_up(file.size, gguf.alignment) - file.size);
+    put_bytes(&file, model->data + data, model->size - data);
+    ferry_gguf_close(&gguf);
+    model->data = file.data;
+    model->size = file.size;
+}
+
+/* The first byte after a key's type. */
+static size_t value_of(const sample *model, const char *key)
+{
+    return place_of(model, key) + strlen(key) + 4;
+}
+
+static void edit_key(sample *model, const char *key, const char *value)
+{
+    size_t type = value_of(model, key) - 4, at = type + 4;
+    uint64_t size;
+    if (model->data[type] == FERRY_GGUF_ARRAY) {
+        type = at;
+        at += 12;
+    }
+    if (model->data[type] != FERRY_GGUF_TEXT) {
+        put_number(model->data + at, value, model->data[type] == FERRY_GGUF_F32,
+                   model->data[type] == FERRY_GGUF_BOOL ? 1 : 4);
+        return;
+    }
+    made_file text = {.size = 0};
+    memcpy(&size, model->data + at, sizeof size);
+    put(&text, strlen(value), 8);
+    put_text(&text, value);
+    splice(model, at, at + 8 + (size_t)size, text.data, text.size);
+}
+
+static void edit(sample *model, const refusal *row)
 {
     char name[64];
     const size_t stem = strcspn(row->name, "[:");
@@ -107,13 +153,84 @@ void refuse(const sample *model, ferry_status status, const char *message)
     check_refusal(found, &error, status, "sample.gguf: ");
 }
 
+/* A copy that can be changed. */
+static sample copy_of(const sample *model)
+{
+    sample copy = *model;
+    copy.data = kept_memory(model->size);
+    memcpy(copy.data, model->data, model->size);
+    return copy;
+}
+
 void refuse_each(sample model, const refusal *rows, size_t count)
 {
-    unsigned char *intact = kept_memory(model.size);
-    memcpy(intact, model.data, model.size);
     for (size_t i = 0; i < count; i++) {
-        edit(&model, &rows[i]);
-        refuse(&model, rows[i].status, rows[i].message);
-        memcpy(model.data, intact, model.size);
+        sample edited = copy_of(&model);
+        edit(&edited, &rows[i]);
+        refuse(&edited, rows[i].status, rows[i].message);
+    }
+}
+
+/* ---- bounds ---- */
+
+/* Whether opening the file ends with "key 'KEY': expected". */
+static bool is_refused(const sample *model, const char *key, ferry_error *error)
+{
+    ferry_model_file file;
+    write_sample(model);
+    if (open_model_file(model->path, &file, error) == FERRY_OK) {
+        ferry_model_file_close(&file);
+        return false;
+    }
+    return strstr(error->message, ferry_name_format("key '%s': expected", key).text) != NULL;
+}
+
+void check_bounds(sample model, const bounds *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double values[] = {rows[i].least, rows[i].most, rows[i].least - rows[i].step,
+                                 rows[i].most + rows[i].step};
+        for (int v = 0; v < 4; v++) {
+            ferry_error error = {0};
+            sample edited = copy_of(&model);
+            edit_key(&edited, rows[i].key, ferry_name_format("%.10g", values[v]).text);
+            if (is_refused(&edited, rows[i].key, &error) != (v >= 2))
+                fail_msg("%s = %.10g: %s", rows[i].key, values[v], error.message);
+        }
+    }
+}
+
+/* An array of `count` elements, ids of 1, others 0 or empty. */
+static void lengthen(sample *model, const char *key, uint64_t count)
+{
+    ferry_gguf gguf;
+    made_file array = {.size = 0};
+    CHECK(ferry_gguf_open((ferry_view){(const char *)model->data, model->size}, "sample", &gguf, &error));
+    const ferry_gguf_value *value = ferry_gguf_find(&gguf, key);
+    const size_t begin = value_of(model, key) + 4, type = model->data[begin - 4];
+    size_t end = begin + 8 + value->data.size;
+    if (value->texts != NULL && value->count > 0) {
+        const ferry_view last = ferry_texts_at(value->texts, value->count - 1);
+        end = (size_t)((const unsigned char *)last.data - model->data) + last.size;
+    }
+    ferry_gguf_close(&gguf);
+    put(&array, count, 8);
+    for (uint64_t i = 0; i < count; i++) put(&array, type == FERRY_GGUF_I32, type == FERRY_GGUF_I32 ? 4 : 8);
+    splice(model, begin, end, array.data, array.size);
+}
+
+void check_elements(sample model, const elements *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t counts[] = {rows[i].most, rows[i].most + 1, rows[i].least, rows[i].least - 1};
+        for (int v = 0; v < (rows[i].least > 0 ? 4 : 2); v++) {
+            ferry_error error = {0};
+            sample edited = copy_of(&model);
+            lengthen(&edited, rows[i].key, counts[v]);
+            const bool unfit = is_refused(&edited, rows[i].key, &error), none = counts[v] == 0;
+            const ferry_name found = ferry_name_format(", found %" PRIu64, counts[v]);
+            const bool refused = unfit && (none || ferry_text_ends(error.message, found.text));
+            if (refused != (v % 2 == 1)) fail_msg("%s of %" PRIu64 ": %s", rows[i].key, counts[v], error.message);
+        }
     }
 }

@@ -22,9 +22,10 @@ sample make_small_sample(const small_model *model);
 #define UNSUPPORTED FERRY_ERROR_UNSUPPORTED
 
 /* A model file with one edit is refused with this status and a message that names the file and holds `message`. What is
- * edited: a key, an element of a tensor ("name[3]") or a tensor's type as GGUF's number ("name:type"). Its new value is
- * of the type that it has in the file, a text as long as the old one or shorter. NULL changes the last byte of the
- * name, where it occurs first, to '~'. */
+ * edited: a key (of an array, its first element), an element of a tensor ("name[3]") or a tensor's type as GGUF's
+ * number
+ * ("name:type"). Its new value is of the type that it has in the file. NULL changes the last byte of the name, where it
+ * occurs first, to '~'. */
 typedef struct refusal {
     const char *name, *value;
     ferry_status status;
@@ -36,6 +37,23 @@ void refuse_each(sample model, const refusal *rows, size_t count);
 #define REFUSE_EACH(model, rows) refuse_each(model, rows, sizeof(rows) / sizeof *(rows))
 /* The bytes of `model` as they are. */
 void refuse(const sample *model, ferry_status status, const char *message);
+
+/* The least and the largest number that a key may have, or an array's first element: they are accepted (what else does
+ * not fit then does not count), and those `step` beyond them are refused as a number that the key may not have. */
+typedef struct bounds {
+    const char *key;
+    double least, most, step;
+} bounds;
+void check_bounds(sample model, const bounds *rows, size_t count);
+#define CHECK_BOUNDS(model, rows) check_bounds(model, rows, sizeof(rows) / sizeof *(rows))
+
+/* The same of the number of an array's elements, which become 1 or empty; least 0: any smaller number will do. */
+typedef struct elements {
+    const char *key;
+    uint64_t least, most;
+} elements;
+void check_elements(sample model, const elements *rows, size_t count);
+#define CHECK_ELEMENTS(model, rows) check_elements(model, rows, sizeof(rows) / sizeof *(rows))
 
 /* The index of the first byte of a tensor's data. */
 size_t data_of(const sample *model, const char *tensor);
