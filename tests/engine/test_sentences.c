@@ -108,19 +108,52 @@ TEST(test_own_cases)
 
 /* ---- languages ---- */
 
+/* ISO 639's codes, and names in English and in the language; after the first two-letter one, what has its table. */
 TEST(test_names_of_languages)
 {
-    const ferry_sentence_language *common = ferry_sentence_language_find(NULL),
-                                  *de = ferry_sentence_language_find("de");
-    static const char *const german[] = {"deu", "deu_Latn", "DE", "de-AT", "de_DE", "xx deu", "nix German"};
-    static const char *const unknown[] = {"", " ", "xx", "d", "germanic", "_de", "unde"};
-    assert_true(de != common);
-    for (size_t i = 0; i < COUNT(german); i++) assert_ptr_equal(ferry_sentence_language_find(german[i]), de);
-    for (size_t i = 0; i < COUNT(unknown); i++) assert_ptr_equal(ferry_sentence_language_find(unknown[i]), common);
-    static const char *const tables[] = {"en", "de", "fr", "es", "it", "pt", "ru", "hy", "el", "da"};
-    for (size_t i = 0; i < COUNT(tables); i++)
-        for (size_t k = 0; k < i; k++)
-            assert_true(ferry_sentence_language_find(tables[i]) != ferry_sentence_language_find(tables[k]));
+    static const char *const rows[] = {"en eng english",
+                                       "de deu ger german deutsch DE deu_Latn de-AT de_DE",
+                                       "fr fra fre french français",
+                                       "es spa spanish español castellano",
+                                       "it ita italian italiano",
+                                       "pt por portuguese português",
+                                       "ru rus russian русский",
+                                       "hy hye arm armenian",
+                                       "el ell gre greek",
+                                       "da dan cs ces cze sk slk slo pl pol hu hun fi fin no nor nb nob nn nno is isl "
+                                       "ice sl slv hr hrv sr srp bs bos et est lv lav lt lit tr tur",
+                                       "xx d germanic _de unde"};
+    const ferry_sentence_language *found[COUNT(rows)], *common = ferry_sentence_language_find(NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const ferry_sentence_language *table = NULL;
+        char *names = kept_memory(strlen(rows[i]) + 1);
+        strcpy(names, rows[i]);
+        for (char *name = strtok(names, " "); name != NULL; name = strtok(NULL, " ")) {
+            if (table == NULL) table = ferry_sentence_language_find(name);
+            assert_ptr_equal(ferry_sentence_language_find(name), table);
+        }
+        for (size_t k = 0; k < i; k++) assert_true(found[k] != table);
+        found[i] = table;
+    }
+    assert_ptr_equal(found[COUNT(rows) - 1], common);
+    assert_ptr_equal(ferry_sentence_language_find(""), common);
+    assert_ptr_equal(ferry_sentence_language_find(" "), common);
+    assert_ptr_equal(ferry_sentence_language_find("xx deu"), found[1]);
+    assert_ptr_equal(ferry_sentence_language_find("nix German"), found[1]);
+}
+
+/* Unicode 15.0, 5.8: what ends a line; not their neighbors, nor the separators of data that ISO C calls no white space.
+ */
+TEST(test_line_ends)
+{
+    static const char *const ends[] = {"\n", "\r", "\v", "\f", "\xC2\x85", "\u2028", "\u2029"},
+                             *const others[] = {"\t", "\x1C", "\xC2\x84", "\xC2\x86", "\u2027", "\u202A", "\u00A0"};
+    for (size_t i = 0; i < COUNT(ends) + COUNT(others); i++) {
+        const bool is_end = i < COUNT(ends);
+        const ferry_name text = ferry_name_format("(a%sb)", is_end ? ends[i] : others[i - COUNT(ends)]);
+        const ferry_view view = ferry_text_view(text.text);
+        assert_int_equal(ferry_sentence_end(view, 0, ferry_sentence_language_find("")), is_end ? 2 : view.size);
+    }
 }
 
 /* ---- any bytes ---- */
