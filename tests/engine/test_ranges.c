@@ -10,85 +10,32 @@
 #include "tests/support/support.h"
 #include "tokenizer/sentencepiece_c.h"
 
-/* A tokenizer whose ids are the SentencePiece model's own. */
-typedef struct own_ids {
-    ferry_spm *spm;
-    ferry_view *pieces; /* [count] */
-    int32_t special;
-    ferry_tokenizer_config config;
-    ferry_tokenizer *tokenizer;
-    ferry_ids ids;
-    ferry_ranges ranges;
-    ferry_string text;
-} own_ids;
-
-static void load(own_ids *model, const char *path)
-{
-    const ferry_view proto = read_file(path);
-    *model = (own_ids){.spm = NULL};
-    CHECK(ferry_spm_create(proto, path, &model->spm, &error));
-    const int32_t count = ferry_spm_count(model->spm);
-    model->pieces = kept_memory((size_t)count * sizeof *model->pieces);
-    for (int32_t id = 0; id < count; id++) model->pieces[id] = ferry_spm_piece(model->spm, id);
-    const ferry_texts *pieces = kept_texts(model->pieces, (size_t)count);
-    model->special = ferry_spm_unknown(model->spm);
-    model->config = (ferry_tokenizer_config){.source_model = proto,
-                                             .target_model = proto,
-                                             .source_pieces = pieces,
-                                             .source_count = count,
-                                             .target_pieces = pieces,
-                                             .target_count = count,
-                                             .source_unk = model->special,
-                                             .target_special = &model->special,
-                                             .target_special_count = 1};
-    model->tokenizer = create_tokenizer(&model->config);
-}
-
-static void drop(own_ids *model)
-{
-    ferry_tokenizer_destroy(model->tokenizer);
-    ferry_spm_destroy(model->spm);
-    free(model->ids.ids);
-    free(model->ranges.ranges);
-    free(model->text.data);
-}
-
-/* Each id's bytes of the text, separated by "|". */
-static void assert_ranges(ferry_view text, const ferry_range *ranges, size_t count, const char *expected)
-{
-    char found[1024] = "";
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        assert_true(ranges[i].begin <= ranges[i].end && ranges[i].end <= text.size);
-        const size_t bytes = ranges[i].end - ranges[i].begin;
-        size += (size_t)snprintf(found + size, sizeof found - size, "%s%.*s", i > 0 ? "|" : "", (int)bytes,
-                                 bytes > 0 ? text.data + ranges[i].begin : "");
-        assert_true(size < sizeof found);
-    }
-    assert_string_equal(found, expected);
-}
-
-static void check_ranges(ferry_view text, const ferry_range *ranges, size_t count)
-{
-    const char *fault = fault_of_ranges(text, ranges, count);
-    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
-}
-
 static void encode_ranges(own_ids *model, ferry_view text)
 {
     CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
     assert_int_equal(model->ranges.count, model->ids.count);
-    check_ranges(text, model->ranges.ranges, model->ranges.count);
+    const char *fault = fault_of_ranges(text, model->ranges.ranges, model->ranges.count);
+    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
 }
 
 /* ---- sources ---- */
 
+typedef struct source_row {
+    ferry_view text;
+    const char *parts;
+} source_row;
+
+static void check_rows(own_ids *model, const source_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        encode_ranges(model, rows[i].text);
+        assert_parts(rows[i].text, NULL, model->ranges.ranges, model->ranges.count, rows[i].parts);
+    }
+}
+
 TEST(test_source)
 {
-    static const struct {
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
+    static const source_row rows[] = {
         {VIEW(""), ""},
         {VIEW("Hello, my  world!"), "He|ll|o|,|my|wo|r|l|d|!"},
         {VIEW(" \t Hello \u3000it \n"), "He|ll|o|it"},
@@ -99,13 +46,9 @@ TEST(test_source)
         {VIEW("x\xC2\x85\u2028w"), "|x|||w"},
         {VIEW("a\xFF\xE2\x82 b"), "a|\xFF|\xFF|\xFF|\xE2|\xE2|\xE2|\x82|\x82|\x82|b"},
     };
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        encode_ranges(&model, rows[i].text);
-        assert_ranges(rows[i].text, model.ranges.ranges, model.ranges.count, rows[i].expected);
-    }
-    drop(&model);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    check_rows(&model, rows, COUNT(rows));
+    free_own_ids(&model);
 }
 
 /* ---- as SentencePiece has it ---- */
@@ -148,7 +91,7 @@ static size_t read_pieces(const own_ids *model, char *text, recorded_piece *piec
         recorded_piece *piece = &pieces[count];
         assert_true(count < MOST_PIECES);
         assert_int_equal(sscanf(part, "%" SCNd32 ":%zu:%zu", &piece->id, &piece->range.begin, &piece->range.end), 3);
-        const ferry_view text_of = model->pieces[piece->id];
+        const ferry_view text_of = ferry_texts_at(model->config.source_pieces, (size_t)piece->id);
         const bool blank = text_of.size >= 3 && memcmp(text_of.data, "\u2581", 3) == 0;
         piece->nothing = piece->range.begin == piece->range.end;
         piece->letter = blank ? text_of.size > 3 : piece->nothing;
@@ -190,13 +133,13 @@ TEST(test_as_sentencepiece)
     for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0'; count++) {
         const char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
         if (strcmp(path, name) != 0) {
-            drop(&model);
-            load(&model, in_directory(FERRY_TEST_DATA, path));
+            free_own_ids(&model);
+            model = load_own_ids(in_directory(FERRY_TEST_DATA, path));
             name = (char *)(uintptr_t)path;
         }
         check_recorded(&model, from_hexadecimal(digits, bytes), line);
     }
-    drop(&model);
+    free_own_ids(&model);
     assert_int_equal(count, 434);
 }
 
@@ -211,8 +154,7 @@ TEST(test_ids_around_a_text)
 {
     const int32_t prefix[] = {3, 4}, suffix = 5;
     const ferry_range expected[] = {{0, 0}, {0, 0}, {0, 0}, {1, 3}, {3, 5}, {5, 6}, {7, 7}};
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     model.config.prefix_ids = prefix;
     model.config.prefix_count = 2;
     model.config.suffix_ids = &suffix;
@@ -232,33 +174,26 @@ TEST(test_ids_around_a_text)
     assert_true(same_range(model.ranges.ranges[7], expected[6]));
     assert_true(same_range(model.ranges.ranges[8], (ferry_range){7, 8}));
     ferry_tokenizer_destroy(tokenizer);
-    drop(&model);
+    free_own_ids(&model);
 }
 
 /* OPUS-MT's punctuation: characters that become others, several, a blank, or nothing. */
 TEST(test_cleaned_source)
 {
-    static const struct {
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
+    static const source_row rows[] = {
         {VIEW("\t it\u3002 it\u2026"), "it|\u3002|it|\u2026|\u2026|\u2026"},
         {VIEW("it\a\u200Bit\u3002"), "it|it|\u3002"},
         {VIEW("\u201Cit\u201D \u00AD\uFF01\u3002\u3002"), "|\u201C|it|\u201D||\uFF01|\u3002||\u3002"},
         {VIEW("\u6F22\x01\xE2\u3002\x82"), "|\u6F22|\u6F22|\u6F22||\xE2|\xE2|\xE2|\u3002||\x82|\x82|\x82"},
         {VIEW("\x01"), ""},
     };
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     ferry_tokenizer *plain = model.tokenizer;
     model.config.opus_punctuation = true;
     model.tokenizer = create_tokenizer(&model.config);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        encode_ranges(&model, rows[i].text);
-        assert_ranges(rows[i].text, model.ranges.ranges, model.ranges.count, rows[i].expected);
-    }
+    check_rows(&model, rows, COUNT(rows));
     ferry_tokenizer_destroy(plain);
-    drop(&model);
+    free_own_ids(&model);
 }
 
 /* Without a SentencePiece model. */
@@ -278,11 +213,9 @@ TEST(test_source_of_pieces)
     assert_int_equal(model.ids.ids[0], 1);
     assert_true(model.ids.count == 3 && same_range(model.ranges.ranges[2], expected[2]));
 
-    const int32_t ids[] = {1, 0, 1};
-    ferry_range joined[3];
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, ids, 3, NULL, &model.text, joined, &error));
-    assert_ranges((ferry_view){model.text.data, model.text.size}, joined, 3, "\u2581a|<unk>|\u2581a");
-    drop(&model);
+    check_translation(model.tokenizer, (const int32_t[]){1, 0, 1}, 3, NULL, VIEW("\u2581a <unk> \u2581a"),
+                      "\u2581a|<unk>|\u2581a");
+    free_own_ids(&model);
 }
 
 /* Whatever the bytes are, the ids are those that are found without ranges. */
@@ -292,8 +225,7 @@ TEST(test_any_source)
     char text[40];
     ferry_ids ids = {0};
     uint32_t random = 15;
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     ferry_tokenizer *plain = model.tokenizer;
     model.config.opus_punctuation = true;
     ferry_tokenizer *cleans = create_tokenizer(&model.config);
@@ -310,7 +242,7 @@ TEST(test_any_source)
     model.tokenizer = plain;
     ferry_tokenizer_destroy(cleans);
     free(ids.ids);
-    drop(&model);
+    free_own_ids(&model);
 }
 
 /* ---- repaired texts ---- */
@@ -332,43 +264,36 @@ TEST(test_unrepaired)
 
 /* ---- translations ---- */
 
-static void check_decoded(own_ids *model, const int32_t *ids, size_t count, const char *expected)
-{
-    ferry_range ranges[64];
-    ferry_string text = {0};
-    assert_true(count <= COUNT(ranges));
-    CHECK(ferry_tokenizer_decode(model->tokenizer, ids, count, &text, &error));
-    CHECK(ferry_tokenizer_decode_ranges(model->tokenizer, ids, count, NULL, &model->text, ranges, &error));
-    assert_text(&model->text, (ferry_view){text.data, text.size});
-    check_ranges((ferry_view){text.data, text.size}, ranges, count);
-    assert_ranges((ferry_view){text.data, text.size}, ranges, count, expected);
-    free(text.data);
-}
-
 TEST(test_translation)
 {
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    const int32_t unk = model.special, a = ferry_spm_find(model.spm, VIEW("a")),
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    const int32_t unk = model.config.source_unk, a = ferry_spm_find(model.spm, VIEW("a")),
                   blank = ferry_spm_find(model.spm, VIEW("\u2581")), it = ferry_spm_find(model.spm, VIEW("\u2581it")),
                   b = ferry_spm_find(model.spm, VIEW("<0x00>"));
     const struct {
         int32_t ids[8];
         size_t count;
-        const char *expected;
+        ferry_view text;
+        const char *parts;
     } rows[] = {
-        {{0}, 0, ""},
-        {{unk, unk}, 2, "|"},
-        {{blank, it, a, unk, blank, it, blank, unk}, 8, "|it|a|||it||"},
-        {{it, b + 0xE2, b + 0x82, b + 0xAC, a}, 5, "it|\u20AC|\u20AC|\u20AC|a"},
-        {{b + 0xE2, unk, b + 0x82, b + 0xAC, a}, 5, "\u20AC||\u20AC|\u20AC|a"},
-        {{b + 0xE2, b + 0x82, unk, a}, 4, "\uFFFD|\uFFFD||a"},
-        {{a, b + 0xFF, b + 0xE2, b + 0x82, b + 0xAC, b + 0x80, it}, 7, "a|\uFFFD|\u20AC|\u20AC|\u20AC|\uFFFD|it"},
-        {{b + 0x20, b + 0x41, b + 0x0A, unk}, 4, "|A||"},
-        {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, "|\uFFFD||it"},
+        {{0}, 0, VIEW(""), ""},
+        {{unk, unk}, 2, VIEW(""), "|"},
+        {{blank, it, a, unk, blank, it, blank, unk}, 8, VIEW("ita  it"), "|it|a|||it||"},
+        {{b + 0xE2, b + 0x82, b + 0xAC}, 3, VIEW("\u20AC"), "\u20AC|\u20AC|\u20AC"},
+        {{it, b + 0xE2, b + 0x82, b + 0xAC, a}, 5, VIEW("it\u20ACa"), "it|\u20AC|\u20AC|\u20AC|a"},
+        {{b + 0xE2, unk, b + 0x82, b + 0xAC, a}, 5, VIEW("\u20ACa"), "\u20AC||\u20AC|\u20AC|a"},
+        {{b + 0xE2, b + 0x82, unk, a}, 4, VIEW("\uFFFD\uFFFDa"), "\uFFFD|\uFFFD||a"},
+        {{a, b + 0xFF, b + 0xE2, b + 0x82, b + 0xAC, b + 0x80, it},
+         7,
+         VIEW("a\uFFFD\u20AC\uFFFD it"),
+         "a|\uFFFD|\u20AC|\u20AC|\u20AC|\uFFFD|it"},
+        {{b + 0x20, b + 0x41, b + 0x0A, unk}, 4, VIEW("A"), "|A||"},
+        {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, VIEW("\uFFFD\n it"), "|\uFFFD||it"},
+        {{a, b + 0x00, b + 0xFF}, 3, VIEW("a\0\uFFFD"), "a||\uFFFD"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) check_decoded(&model, rows[i].ids, rows[i].count, rows[i].expected);
-    drop(&model);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_translation(model.tokenizer, rows[i].ids, rows[i].count, NULL, rows[i].text, rows[i].parts);
+    free_own_ids(&model);
 }
 
 /* A text that normalization does not change: its ids stand for the same words in both directions. */
@@ -376,12 +301,12 @@ TEST(test_round_trip)
 {
     static const ferry_view text = VIEW("Tom's house, \u6F22\u5B57 \u2013 and it is \u00FCber 3!");
     ferry_range ranges[64];
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     encode_ranges(&model, text);
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, model.ids.ids, model.ids.count, NULL, &model.text, ranges,
-                                        &error));
-    assert_text(&model.text, text);
+    ferry_string found = {0};
+    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, model.ids.ids, model.ids.count, NULL, &found, ranges, &error));
+    assert_text(&found, text);
     for (size_t i = 0; i < model.ids.count; i++) assert_true(same_range(ranges[i], model.ranges.ranges[i]));
-    drop(&model);
+    free(found.data);
+    free_own_ids(&model);
 }

@@ -4,6 +4,7 @@
 
 #include "files.h"
 
+#include "tokenizer/sentencepiece_c.h"
 #include "tokenizer/tokenizer.h"
 
 /* A SentencePiece model with a piece for every byte. */
@@ -18,5 +19,26 @@ ferry_view read_file(const char *path);
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config);
 void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids);
 void assert_text(const ferry_string *text, ferry_view expected);
+
+/* A tokenizer whose ids are a SentencePiece model's own; the unknown one is special. */
+typedef struct own_ids {
+    ferry_spm *spm;
+    ferry_tokenizer_config config;
+    ferry_tokenizer *tokenizer;
+    ferry_ids ids; /* of the last text */
+    ferry_ranges ranges;
+} own_ids;
+
+own_ids load_own_ids(const char *path);
+void free_own_ids(own_ids *model);
+
+/* The ranges are sound, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
+ * NULL. */
+void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected);
+/* The parts of a text of the source's side, or of the target's, with their ids. */
+void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected);
+/* Of ids [count] with words (NULL: none): the text, and its parts. */
+void check_translation(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, const ferry_word *words,
+                       ferry_view expected, const char *parts);
 
 #endif
