@@ -3,7 +3,6 @@
 #include "tests/support/tokenizer_support.h"
 
 #include "tests/support/check_ranges.h"
-#include "tests/support/random.h"
 #include "tests/support/support.h"
 #include "tokenizer/moses/moses.h"
 #include "tokenizer/moses/moses_data.h"
@@ -18,17 +17,6 @@ static ferry_moses *create(const char *language, bool fsmt)
 }
 
 /* ---- recorded texts ---- */
-
-/* From hexadecimal digits up to a blank or the end of the line; *at moves past it. */
-static ferry_view read_digits(char **at)
-{
-    char *text = *at;
-    size_t size = 0;
-    for (; ferry_hex_digit(text[2 * size]) >= 0; size++)
-        text[size] = (char)(ferry_hex_digit(text[2 * size]) * 16 + ferry_hex_digit(text[2 * size + 1]));
-    *at = text + 2 * size + 1;
-    return (ferry_view){text, size};
-}
 
 /* Places never descend, and end at the end; words and their bytes come from borders of characters. */
 static void check_places(ferry_view text, const ferry_string *output, const size_t *places)
@@ -126,22 +114,15 @@ static const int32_t end_of_sentence = 1;
 
 static ferry_tokenizer_config small_config(void)
 {
-    const ferry_texts *own_pieces = KEPT_TEXTS(pieces), *own_merges = KEPT_TEXTS(merges);
-    return (ferry_tokenizer_config){.source_pieces = own_pieces,
-                                    .source_count = COUNT(pieces),
-                                    .target_pieces = own_pieces,
-                                    .target_count = COUNT(pieces),
-                                    .target_special = &end_of_sentence,
-                                    .target_special_count = 1,
-                                    .suffix_ids = &end_of_sentence,
-                                    .suffix_count = 1,
-                                    .bpe = FERRY_BPE_SUBWORD_NMT_2,
-                                    .source_merges = own_merges,
-                                    .source_merge_count = COUNT(merges),
-                                    .target_merges = own_merges,
-                                    .target_merge_count = COUNT(merges),
-                                    .source_moses = ferry_text_view("en"),
-                                    .target_moses = ferry_text_view("de")};
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.target_special = config.suffix_ids = &end_of_sentence;
+    config.target_special_count = config.suffix_count = 1;
+    config.bpe = FERRY_BPE_SUBWORD_NMT_2;
+    config.source_merges = config.target_merges = KEPT_TEXTS(merges);
+    config.source_merge_count = config.target_merge_count = COUNT(merges);
+    config.source_moses = VIEW("en");
+    config.target_moses = VIEW("de");
+    return config;
 }
 
 TEST(test_source_ranges)
@@ -193,36 +174,12 @@ TEST(test_translation_ranges)
     ferry_tokenizer_destroy(tokenizer);
 }
 
-/* Whatever texts and ids are, ranges are as ferry_ranges has them. */
 TEST(test_any_text)
 {
-    static const char bytes[] = "a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013";
-    char text[40];
-    int32_t random_ids[12];
-    ferry_range joined[12];
-    ferry_ids ids = {0}, again = {0};
-    ferry_ranges ranges = {0};
-    ferry_string output = {0};
-    uint32_t random = 17;
-    ferry_tokenizer_config config = small_config();
+    const ferry_tokenizer_config config = small_config();
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    for (int round = 0; round < 3000; round++) {
-        const ferry_view view = {text, next_random(&random) % sizeof text};
-        for (size_t i = 0; i < view.size; i++) text[i] = bytes[next_random(&random) % (sizeof bytes - 1)];
-        CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), view, &ids, &ranges, &error));
-        const char *fault = fault_of_ranges(view, ranges.ranges, ranges.count);
-        if (fault != NULL) fail_msg("'%.*s': %s", (int)view.size, text, fault);
-        CHECK(ferry_tokenizer_encode(tokenizer, view, &again, &error));
-        assert_true(ids.count == again.count && memcmp(ids.ids, again.ids, ids.count * sizeof *ids.ids) == 0);
-        for (size_t i = 0; i < COUNT(random_ids); i++) random_ids[i] = (int32_t)(next_random(&random) % COUNT(pieces));
-        CHECK(ferry_tokenizer_decode_ranges(tokenizer, random_ids, COUNT(random_ids), NULL, &output, joined, &error));
-        fault = fault_of_ranges((ferry_view){output.data, output.size}, joined, COUNT(random_ids));
-        if (fault != NULL) fail_msg("'%.*s': %s", (int)output.size, output.data, fault);
-    }
-    free(ids.ids);
-    free(again.ids);
-    free(ranges.ranges);
-    free(output.data);
+    check_any_texts(tokenizer, COUNT(pieces),
+                    VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
     ferry_tokenizer_destroy(tokenizer);
 }
 

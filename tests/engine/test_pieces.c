@@ -70,18 +70,15 @@ TEST(test_blanks_and_bytes)
         {RUN, TRIM, {B, C2, UNK, A0, B}, 5, NULL, VIEW("b\u00A0b"), "b||||b"},
         {NONE, TRIM, {C2, A0}, 2, NULL, VIEW("<0xC2><0xA0>"), "<0xC2>|<0xA0>"},
     };
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    const ferry_view proto = read_file(BYTE_FALLBACK);
     const int32_t unk = UNK;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const ferry_tokenizer_config config = {.source_model = read_file(BYTE_FALLBACK),
-                                               .source_pieces = listed,
-                                               .source_count = COUNT(pieces),
-                                               .target_pieces = listed,
-                                               .target_count = COUNT(pieces),
-                                               .target_special = &unk,
-                                               .target_special_count = 1,
-                                               .bytes = (ferry_decoder_bytes)rows[i].bytes,
-                                               .blanks = (ferry_decoder_blanks)rows[i].blanks};
+        ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+        config.source_model = proto;
+        config.target_special = &unk;
+        config.target_special_count = 1;
+        config.bytes = (ferry_decoder_bytes)rows[i].bytes;
+        config.blanks = (ferry_decoder_blanks)rows[i].blanks;
         ferry_tokenizer *tokenizer = create_tokenizer(&config);
         check_translation(tokenizer, rows[i].ids, rows[i].count, rows[i].words, rows[i].text, rows[i].parts);
         ferry_tokenizer_destroy(tokenizer);
@@ -94,16 +91,10 @@ TEST(test_joining_pieces)
                                         VIEW("<0xG1>"), VIEW("<0x4a>"), VIEW("x\0\xE2\x96"), VIEW("")};
     const int32_t unk = 0, ids[] = {1, 1, 2, 0, 3, 7, 1, 4, 5, 6, 1};
     ferry_string text = {0};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    ferry_tokenizer_config config = {
-        .source_model = read_file(BYTE_FALLBACK),
-        .source_pieces = listed,
-        .source_count = 8,
-        .target_pieces = listed,
-        .target_count = 8,
-        .target_special = &unk,
-        .target_special_count = 1,
-    };
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.source_model = read_file(BYTE_FALLBACK);
+    config.target_special = &unk;
+    config.target_special_count = 1;
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     CHECK(ferry_tokenizer_decode(tokenizer, ids, COUNT(ids), &text, &error));
     assert_text(&text, VIEW("a bc <0xG1><0x4a>x\0\xE2\x96"));
@@ -125,16 +116,12 @@ TEST(test_texts_of_pieces)
     static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
     static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    const ferry_tokenizer_config config = {.source_pieces = listed,
-                                           .source_count = COUNT(pieces),
-                                           .target_pieces = listed,
-                                           .target_count = COUNT(pieces),
-                                           .source_unk = 1,
-                                           .target_special = special,
-                                           .target_special_count = COUNT(special),
-                                           .suffix_ids = &eos,
-                                           .suffix_count = 1};
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.source_unk = 1;
+    config.target_special = special;
+    config.target_special_count = COUNT(special);
+    config.suffix_ids = &eos;
+    config.suffix_count = 1;
     ferry_ids ids = {0};
     ferry_string text = {0};
     ferry_tokenizer *tokenizer = create_tokenizer(&config);

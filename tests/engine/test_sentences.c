@@ -181,37 +181,9 @@ static void check_any(ferry_view text, const ferry_sentence_language *language)
 
 TEST(test_any_bytes)
 {
-    static const char *const units[] = {".",
-                                        "?",
-                                        "…",
-                                        " ",
-                                        "\n",
-                                        "\"",
-                                        "(",
-                                        ")",
-                                        "[1]",
-                                        "«",
-                                        "»",
-                                        "。",
-                                        "」",
-                                        "'",
-                                        "a",
-                                        "Z.",
-                                        "1",
-                                        "№",
-                                        "\xFF",
-                                        "\xE2\x80",
-                                        "é",
-                                        "Dr",
-                                        " . .",
-                                        "• ",
-                                        "2) ",
-                                        "\0",
-                                        "-",
-                                        "\xF4\x8F\xBF\xBF",
-                                        "\xED\xA0\x80",
-                                        "z. B.",
-                                        "XIV"};
+    static const char *const units[] = {".",    "?",  "…",   " ",  "\n", "\"",   "(",    ")",     "[1]",      "«", "»",
+                                        "。",   "」", "'",   "a",  "Z.", "1",    "№",    "\xFF",  "\xE2\x80", "é", "Dr",
+                                        " . .", "• ", "2) ", "\0", "-",  "\xF4", "\xED", "z. B.", "XIV"};
     static const char *const names[] = {"en", "de", "xx", "hy", "ja"};
     uint32_t random = 7;
     for (int round = 0; round < 20000; round++) {

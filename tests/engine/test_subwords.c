@@ -79,9 +79,8 @@ TEST(test_fsmt_translation)
     static const ferry_word words[] = {{{"", 0}, false}, {VIEW("Ada"), true}, {{"", 0}, false}};
     static const ferry_word marked[] = {{{"", 0}, false}, {VIEW("A</w>"), true}, {{"", 0}, false}};
     static const ferry_view merges[] = {VIEW("i e</w>")};
-    ferry_tokenizer_config config = {.bpe = FERRY_BPE_FSMT};
-    config.source_pieces = config.target_pieces = KEPT_TEXTS(pieces);
-    config.source_count = config.target_count = COUNT(pieces);
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.bpe = FERRY_BPE_FSMT;
     config.source_merges = config.target_merges = KEPT_TEXTS(merges);
     config.source_merge_count = config.target_merge_count = 1;
     ferry_tokenizer *tokenizer = create_tokenizer(&config);

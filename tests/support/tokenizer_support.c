@@ -1,11 +1,31 @@
 #include "tokenizer_support.h"
 
 #include "check_ranges.h"
+#include "random.h"
 
 ferry_view read_file(const char *path)
 {
     const made_file copy = file_copy(path);
     return (ferry_view){(const char *)copy.data, copy.size};
+}
+
+ferry_view read_digits(char **at)
+{
+    char *text = *at;
+    size_t size = 0;
+    for (; ferry_hex_digit(text[2 * size]) >= 0; size++)
+        text[size] = (char)(ferry_hex_digit(text[2 * size]) * 16 + ferry_hex_digit(text[2 * size + 1]));
+    *at = text + 2 * size + 1;
+    return (ferry_view){text, size};
+}
+
+ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count)
+{
+    const ferry_texts *listed = kept_texts(pieces, count);
+    return (ferry_tokenizer_config){.source_pieces = listed,
+                                    .source_count = (int32_t)count,
+                                    .target_pieces = listed,
+                                    .target_count = (int32_t)count};
 }
 
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config)
@@ -36,16 +56,11 @@ own_ids load_own_ids(const char *path)
     int32_t *unknown = kept_memory(sizeof *unknown);
     for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model.spm, id);
     *unknown = ferry_spm_unknown(model.spm);
-    const ferry_texts *listed = kept_texts(pieces, (size_t)count);
-    model.config = (ferry_tokenizer_config){.source_model = proto,
-                                            .target_model = proto,
-                                            .source_pieces = listed,
-                                            .source_count = count,
-                                            .target_pieces = listed,
-                                            .target_count = count,
-                                            .source_unk = *unknown,
-                                            .target_special = unknown,
-                                            .target_special_count = 1};
+    model.config = one_vocabulary(pieces, (size_t)count);
+    model.config.source_model = model.config.target_model = proto;
+    model.config.source_unk = *unknown;
+    model.config.target_special = unknown;
+    model.config.target_special_count = 1;
     model.tokenizer = create_tokenizer(&model.config);
     return model;
 }
@@ -58,12 +73,17 @@ void free_own_ids(own_ids *model)
     free(model->ranges.ranges);
 }
 
+void assert_sound(ferry_view text, const ferry_range *ranges, size_t count)
+{
+    const char *fault = fault_of_ranges(text, ranges, count);
+    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
+}
+
 void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected)
 {
     char found[1024] = "";
     size_t size = 0;
-    const char *fault = fault_of_ranges(text, ranges, count);
-    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
+    assert_sound(text, ranges, count);
     for (size_t i = 0; i < count; i++) {
         const ferry_name id = ferry_name_format(ids != NULL ? "%d:" : "", ids != NULL ? (int)ids[i] : 0);
         size += (size_t)snprintf(found + size, sizeof found - size, "%s%s%.*s", i > 0 ? "|" : "", id.text,
@@ -101,4 +121,34 @@ void check_translation(const ferry_tokenizer *tokenizer, const int32_t *ids, siz
     assert_text(&again, expected);
     free(text.data);
     free(again.data);
+}
+
+void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds)
+{
+    char text[40];
+    int32_t random_ids[12];
+    ferry_range joined[COUNT(random_ids)];
+    ferry_ids ids = {0}, again = {0};
+    ferry_ranges ranges = {0};
+    ferry_string output = {0};
+    uint32_t random = 15;
+    for (int round = 0; round < rounds; round++) {
+        const ferry_view view = {text, next_random(&random) % sizeof text};
+        for (size_t i = 0; i < view.size; i++) text[i] = bytes.data[next_random(&random) % bytes.size];
+        if (view.size > 8) memcpy(text + view.size % 5, bytes.data + next_random(&random) % (bytes.size - 4), 4);
+        CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), view, &ids, &ranges, &error));
+        assert_int_equal(ranges.count, ids.count);
+        assert_sound(view, ranges.ranges, ranges.count);
+        encode(tokenizer, view, &again);
+        assert_int_equal(ids.count, again.count);
+        if (ids.count > 0) assert_memory_equal(ids.ids, again.ids, ids.count * sizeof *ids.ids);
+        for (size_t i = 0; i < COUNT(random_ids); i++)
+            random_ids[i] = (int32_t)(next_random(&random) % (uint32_t)target_count);
+        CHECK(ferry_tokenizer_decode_ranges(tokenizer, random_ids, COUNT(random_ids), NULL, &output, joined, &error));
+        assert_sound((ferry_view){output.data, output.size}, joined, COUNT(random_ids));
+    }
+    free(ids.ids);
+    free(again.ids);
+    free(ranges.ranges);
+    free(output.data);
 }

@@ -16,6 +16,11 @@
 /* A copy of the whole file in memory of exactly its size, kept. */
 ferry_view read_file(const char *path);
 
+/* From hexadecimal digits, in their place, up to another character; *at moves past it. */
+ferry_view read_digits(char **at);
+
+/* Both sides have these pieces, the first of which is unknown; the rest is zero. */
+ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count);
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config);
 void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids);
 void assert_text(const ferry_string *text, ferry_view expected);
@@ -32,7 +37,9 @@ typedef struct own_ids {
 own_ids load_own_ids(const char *path);
 void free_own_ids(own_ids *model);
 
-/* The ranges are sound, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
+/* The ranges are as ferry_ranges has them. */
+void assert_sound(ferry_view text, const ferry_range *ranges, size_t count);
+/* The same, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
  * NULL. */
 void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected);
 /* The parts of a text of the source's side, or of the target's, with their ids. */
@@ -40,5 +47,8 @@ void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view tex
 /* Of ids [count] with words (NULL: none): the text, and its parts. */
 void check_translation(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, const ferry_word *words,
                        ferry_view expected, const char *parts);
+/* Whatever texts of these bytes and whatever ids are: their ranges are as ferry_ranges has them, and ids without ranges
+ * are the same. */
+void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds);
 
 #endif
