@@ -1,7 +1,9 @@
 /* base/: what files and names are read and put together with, at the ends of its ranges. */
 #include "tests/support/tokenizer_support.h"
 
+#include "base/language_names.h"
 #include "base/system.h"
+#include "base/tensor.h"
 #include "base/texts.h"
 
 TEST(test_view_contains)
@@ -31,6 +33,83 @@ TEST(test_hex_digit)
                                                 : -1;
         assert_int_equal(ferry_hex_digit((char)c), expected);
     }
+}
+
+static int sign(int order)
+{
+    return (order > 0) - (order < 0);
+}
+
+TEST(test_order_of_texts)
+{
+    static const struct {
+        ferry_view a, b;
+        int order;
+    } rows[] = {{VIEW("a"), VIEW("ab"), -1}, {VIEW("ab"), VIEW("a"), 1},  {VIEW("b"), VIEW("ab"), 1},
+                {VIEW("ab"), VIEW("ab"), 0}, {VIEW(""), {NULL, 0}, 0},    {VIEW(""), VIEW("\0"), -1},
+                {VIEW("a"), VIEW("b"), -1},  {VIEW("\xC3"), VIEW("z"), 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(sign(ferry_view_compare(rows[i].a, rows[i].b)), rows[i].order);
+        assert_int_equal(ferry_view_equal(rows[i].a, rows[i].b), rows[i].order == 0);
+    }
+    static const struct {
+        const char *a, *b;
+        size_t size;
+        int order;
+        bool begins, ends; /* a with b */
+    } letters[] = {{"AZaz", "azAZ", 4, 0, false, false}, {"abx", "aby", 2, 0, false, false},
+                   {"abx", "aby", 3, -1, false, false},  {"ab", "a", 2, 1, true, false},
+                   {"ab", "ab", 9, 0, true, true},       {"a", "b", 0, 0, false, false},
+                   {"[", "{", 1, -1, false, false},      {"@", "`", 1, -1, false, false},
+                   {"cab", "ab", 1, 1, false, true},     {"b", "ab", 1, 1, false, false},
+                   {"ab", "", 1, 1, true, true},         {"\xC3", "z", 1, 1, false, false}};
+    for (size_t i = 0; i < COUNT(letters); i++) {
+        assert_int_equal(sign(ferry_compare_letters(letters[i].a, letters[i].b, letters[i].size)), letters[i].order);
+        assert_int_equal(ferry_text_begins(letters[i].a, letters[i].b), letters[i].begins);
+        assert_int_equal(ferry_text_ends(letters[i].a, letters[i].b), letters[i].ends);
+    }
+}
+
+/* ISO 639: the first, the last, a code with its script, and languages with several names. */
+TEST(test_language_names)
+{
+    static const struct {
+        const char *code, *name;
+    } rows[] = {{"aa", "Afar"},     {"AAR", "Afar"},   {"ace", "Acehnese"}, {"zho_Hant", "Traditional Chinese"},
+                {"spa", "Spanish"}, {"zh", "Chinese"}, {"de", "German"},    {"Zho", "Chinese"},
+                {"nya", "Nyanja"},  {"d", NULL},       {"", NULL},          {"deut", NULL},
+                {"zho_Hans", NULL}, {"zho_", NULL},    {"qqq", NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *name = ferry_language_name_of(ferry_text_view(rows[i].code));
+        if (rows[i].name == NULL) assert_null(name);
+        if (rows[i].name != NULL) assert_string_equal(name, rows[i].name);
+    }
+    size_t count = 0, chinese = 0;
+    for (const ferry_language_name *row; (row = ferry_language_name_at(count)) != NULL; count++)
+        chinese += strcmp(row->code, "zho") == 0;
+    assert_int_equal(chinese, 3); /* the last of which is the table's last row */
+    assert_null(ferry_language_name_at(count + 1));
+}
+
+TEST(test_shapes)
+{
+    static const struct {
+        ferry_tensor tensor;
+        const char *text;
+        int64_t count;
+    } rows[] = {{{.dims = 0}, "[]", 1},
+                {{.dims = 1, .shape = {7}}, "[7]", 7},
+                {{.dims = 2, .shape = {8001, 256}}, "[8001, 256]", 8001 * 256},
+                {{.dims = 3, .shape = {1, 0, 9}}, "[1, 0, 9]", 0}};
+    char text[16];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_string_equal(ferry_tensor_shape_text(&rows[i].tensor, text, sizeof text), rows[i].text);
+        assert_int_equal(ferry_tensor_count(&rows[i].tensor), rows[i].count);
+    }
+    assert_string_equal(ferry_tensor_shape_text(&rows[2].tensor, text, 8), "[8001, ");
+    assert_int_equal(ferry_type_size(FERRY_BF16) + ferry_type_size((ferry_type)31) + ferry_type_size((ferry_type)2), 2);
+    assert_string_equal(ferry_type_name((ferry_type)31), "unsupported");
+    assert_string_equal(ferry_type_name(FERRY_BF16), "bf16");
 }
 
 TEST(test_names_are_cut)
