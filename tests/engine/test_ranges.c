@@ -184,26 +184,6 @@ TEST(test_cleaned_source)
     free_own_ids(&model);
 }
 
-/* Without a SentencePiece model. */
-TEST(test_source_of_pieces)
-{
-    static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("\u2581a")},
-                            text = VIEW(" \u2581a\t  b\u00A0\u00A0 \u2581");
-    static const ferry_range expected[] = {{1, 5}, {8, 9}, {14, 17}};
-    const ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
-    own_ids model = {.tokenizer = create_tokenizer(&config)};
-    encode_ranges(&model, text);
-    assert_int_equal(model.ranges.count, COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) assert_true(same_range(model.ranges.ranges[i], expected[i]));
-    CHECK(ferry_tokenizer_encode_target(model.tokenizer, text, &model.ids, &model.ranges, &error));
-    assert_int_equal(model.ids.ids[0], 1);
-    assert_true(model.ids.count == 3 && same_range(model.ranges.ranges[2], expected[2]));
-
-    check_translation(model.tokenizer, (const int32_t[]){1, 0, 1}, 3, NULL, VIEW("\u2581a <unk> \u2581a"),
-                      "\u2581a|<unk>|\u2581a");
-    free_own_ids(&model);
-}
-
 TEST(test_any_source)
 {
     own_ids model = load_own_ids(BYTE_FALLBACK);

@@ -51,17 +51,6 @@ static ferry_status try_model(ferry_view proto, ferry_error *error)
     return status;
 }
 
-TEST(test_random_bytes_are_refused)
-{
-    char bytes[256];
-    uint32_t random = 1;
-    ferry_error error;
-    for (int round = 0; round < 2000; round++) {
-        for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)next_random(&random);
-        assert_int_not_equal(try_model((ferry_view){bytes, next_random(&random) % sizeof bytes}, &error), FERRY_OK);
-    }
-}
-
 TEST(test_damaged_models)
 {
     ferry_view proto = read_file(BYTE_FALLBACK);

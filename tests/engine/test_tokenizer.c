@@ -1,8 +1,6 @@
 /* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what is put around a text, what the
- * vocabulary lacks, and two threads at once. */
+ * vocabulary lacks. */
 #include "tests/support/tokenizer_support.h"
-
-#include <pthread.h>
 
 #include "base/utf8.h"
 #include "tests/support/support.h"
@@ -274,21 +272,4 @@ TEST_WITH(test_ids_of_the_configuration_are_checked, load_tatoeba, free_tatoeba)
                which == 3 ? "special target ids: expected ids from 0 to 8000, found -1" : "");
         assert_null(tokenizer);
     }
-}
-
-/* ---- threads ---- */
-
-static void *encode_all(void *user)
-{
-    const marian *model = user;
-    for (int round = 0; round < 20; round++) check_golden(model, 60);
-    return NULL;
-}
-
-TEST_WITH(test_two_threads_share_a_tokenizer, load_tatoeba, free_tatoeba)
-{
-    pthread_t other;
-    assert_int_equal(pthread_create(&other, NULL, encode_all, &tatoeba), 0);
-    encode_all(&tatoeba);
-    pthread_join(other, NULL);
 }
