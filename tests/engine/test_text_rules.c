@@ -9,8 +9,8 @@
 
 static const ferry_view pieces[] = {{"<unk>", 5}, {"a", 1},    {"b", 1},  {"ab", 2}, {"<m>", 3},
                                     {"<r>", 3},   {"<r>>", 4}, {"nb", 2}, {"", 0}};
-static const int32_t added_ids[] = {4, 5, 6, 7, 8},
-                     added_flags[] = {FERRY_ADDED_LSTRIP, FERRY_ADDED_RSTRIP, 0, FERRY_ADDED_NORMALIZED, 0};
+static const int32_t added_ids[] = {4, 5, 6, 7, 8, 0},
+                     added_flags[] = {FERRY_ADDED_LSTRIP, FERRY_ADDED_RSTRIP, 0, FERRY_ADDED_NORMALIZED, 0, 0};
 
 enum { MOST_STEPS = 20 };
 
@@ -167,6 +167,7 @@ TEST(test_words)
         {{NULL}, "  <m><r>>  <r>  ", "#4@0-5 #6@5-9   @9-11 #5@11-16 "},
         {{NULL}, "<r>  <m> a", "#5@0-5 #4@5-8  a@8-10 "},
         {{NULL}, "a \u3000<m>", "a@0-1 #4@1-8 "},
+        {{NULL}, "<unk>a<unk>", "#0@0-5 a@5-6 #0@6-11 "},
         {{NULL}, "<r>\u00A0\ta", "#5@0-6 a@6-7 "},
         {{NULL}, " <r>", " @0-1 #5@1-4 "},
         {{"replace", "b", "cc"}, "nb anccb", "#7@0-2  a@2-4 #7@4-7 cc@7-8 "},
