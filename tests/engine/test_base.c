@@ -3,7 +3,6 @@
 
 #include "base/language_names.h"
 #include "base/system.h"
-#include "base/tensor.h"
 #include "base/texts.h"
 
 TEST(test_view_contains)
@@ -91,27 +90,6 @@ TEST(test_language_names)
     assert_null(ferry_language_name_at(count + 1));
 }
 
-TEST(test_shapes)
-{
-    static const struct {
-        ferry_tensor tensor;
-        const char *text;
-        int64_t count;
-    } rows[] = {{{.dims = 0}, "[]", 1},
-                {{.dims = 1, .shape = {7}}, "[7]", 7},
-                {{.dims = 2, .shape = {8001, 256}}, "[8001, 256]", 8001 * 256},
-                {{.dims = 3, .shape = {1, 0, 9}}, "[1, 0, 9]", 0}};
-    char text[16];
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_string_equal(ferry_tensor_shape_text(&rows[i].tensor, text, sizeof text), rows[i].text);
-        assert_int_equal(ferry_tensor_count(&rows[i].tensor), rows[i].count);
-    }
-    assert_string_equal(ferry_tensor_shape_text(&rows[2].tensor, text, 8), "[8001, ");
-    assert_int_equal(ferry_type_size(FERRY_BF16) + ferry_type_size((ferry_type)31) + ferry_type_size((ferry_type)2), 2);
-    assert_string_equal(ferry_type_name((ferry_type)31), "unsupported");
-    assert_string_equal(ferry_type_name(FERRY_BF16), "bf16");
-}
-
 TEST(test_names_are_cut)
 {
     char text[301];
@@ -132,32 +110,22 @@ TEST(test_arrays_grow)
     size_t capacity = 0, moves = 0;
     for (uint32_t i = 0; i < 10000; i++) {
         const size_t before = capacity;
-        uint32_t *grown = ferry_array_grow(array, &capacity, (size_t)i + 1, sizeof *array);
-        assert_non_null(grown);
-        array = grown;
-        assert_true(capacity > i);
-        assert_true(capacity == before || capacity >= 2 * before);
+        array = ferry_array_grow(array, &capacity, (size_t)i + 1, sizeof *array);
+        assert_true(array != NULL && capacity > i && (capacity == before || capacity >= 2 * before));
         moves += capacity != before;
         array[i] = i;
     }
     assert_in_range(moves, 1, 14);
-    for (uint32_t i = 0; i < 10000; i++) assert_int_equal(array[i], i);
-
-    /* Far more at once; then what is there already. */
-    const size_t many = 10 * capacity;
+    /* Far more at once; what is there already; and count·size that does not fit into size_t. */
+    const size_t many = 10 * capacity, too_many[] = {SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
     array = ferry_array_grow(array, &capacity, many, sizeof *array);
-    assert_true(array != NULL && capacity >= many && array[9999] == 9999);
+    assert_true(array != NULL && capacity >= many);
     const size_t enough = capacity;
     assert_ptr_equal(ferry_array_grow(array, &capacity, enough, sizeof *array), array);
-    assert_int_equal(capacity, enough);
-
-    /* count·size does not fit into size_t. */
-    static const size_t too_many[] = {SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
-    for (size_t i = 0; i < COUNT(too_many); i++) {
+    for (size_t i = 0; i < COUNT(too_many); i++)
         assert_null(ferry_array_grow(array, &capacity, too_many[i], sizeof *array));
-        assert_int_equal(capacity, enough);
-        assert_int_equal(array[9999], 9999);
-    }
+    assert_int_equal(capacity, enough);
+    for (uint32_t i = 0; i < 10000; i++) assert_int_equal(array[i], i);
     free(array);
 }
 

@@ -228,5 +228,8 @@ TEST(test_stopped)
     assert_int_equal(ferry_bpe_segment(made->bpe, VIEW("aaa"), &made->scratch, stop, &calls, NULL),
                      FERRY_ERROR_CANCELLED);
     assert_int_equal(calls, 2);
+    REFUSE_SAYING(ferry_bpe_segment(made->bpe, (ferry_view){"", INT32_MAX}, &made->scratch, stop, &calls, &error),
+                  FERRY_ERROR_LIMIT, "a word: expected fewer than 2147483647 bytes, found 2147483647");
+    check_word(made, VIEW("aa"), "1/1 1/2"); /* neither changes what follows */
     drop(made);
 }

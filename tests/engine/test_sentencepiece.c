@@ -125,6 +125,44 @@ static ferry_status try_proto(ferry_view piece, uint8_t type, const uint32_t *un
     return try_model(whole(&proto), error);
 }
 
+/* Fields as protocol buffers have them: complete, or cut short by a byte. */
+TEST(test_fields)
+{
+    static const struct {
+        ferry_view proto;
+        const char *what; /* NULL: allowed */
+    } rows[] = {
+        {VIEW(""), NULL},
+        {VIEW("\x10\x01"), NULL},
+        {VIEW("\x10\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"), NULL},
+        {VIEW("\x10\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x81\x01"), "found no field at byte 11"},
+        {VIEW("\x10\x01\x10"), "model: expected a SentencePiece model, found no field at byte 3"},
+        {VIEW("\x11ZZZZZZZZ"), NULL},
+        {VIEW("\x11ZZZZZZZ"), "found no field at byte 1"},
+        {VIEW("\x15ZZZZ"), NULL},
+        {VIEW("\x15ZZZ"), "found no field at byte 1"},
+        {VIEW("\x12\x02zz"), NULL},
+        {VIEW("\x12\x02z"), "found no field at byte 2"},
+        {VIEW("\x13"), "found no field at byte 1"},
+        {VIEW("\x14"), "found no field at byte 1"},
+        {VIEW("\xF8\xFF\xFF\xFF\x0F\x00"), NULL},
+        {VIEW("\xF8\xFF\xFF\xFF\x1F\x00"), "found no field at byte 5"},
+        {VIEW("\x0A\x01\x0A"), "found no field at byte 1"},
+        {VIEW("\x1A\x01\x12"), "found no field at byte 1"},
+        {VIEW("\x1A\x02\x12\x00"), NULL},
+        {VIEW("\x1A\x05\x12\x03\0\0\0"), "model: normalization table is cut short at 3 bytes"},
+        {VIEW("\x1A\x06\x12\x04\x01\0\0\0"), "model: normalization table is cut short at 4 bytes"},
+        {VIEW("\x1A\x06\x12\x04\0\0\0\0"), "expected a multiple of 1024 bytes, found 0"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_view self_test;
+        ferry_error error = {0};
+        const ferry_status status = ferry_spm_check(rows[i].proto, "model", &self_test, &error);
+        if (rows[i].what != NULL) check_refusal(status, &error, FERRY_ERROR_FORMAT, rows[i].what);
+        assert_true((status == FERRY_OK) == (rows[i].what == NULL));
+    }
+}
+
 TEST(test_odd_pieces)
 {
     enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };

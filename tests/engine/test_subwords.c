@@ -121,5 +121,43 @@ TEST(test_target_merges)
     config.source_merge_count = 1;
     REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
            "source merges: merge 1: expected two texts with one blank between them, found 'ab'");
+    config = two_sides();
+    config.bpe = FERRY_BPE_TOKENIZERS;
+    REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
+                  "a tokenizer of words: expected one vocabulary for both sides");
     free(ids.ids);
+}
+
+/* Whatever is called so first; "UNK" only where there is no "<unk>". */
+TEST(test_target_unknown)
+{
+    static const struct {
+        ferry_view pieces[3];
+        int32_t unknown;
+    } rows[] = {{{VIEW("UNK"), VIEW("a"), VIEW("<unk>")}, 2},
+                {{VIEW("<unk>"), VIEW("UNK"), VIEW("<unk>")}, 0},
+                {{VIEW("a"), VIEW("b"), VIEW("UNK")}, 2},
+                {{VIEW("a"), VIEW("unk"), VIEW("<UNK>")}, -1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_tokenizer_config config = two_sides();
+        ferry_ids ids = {0};
+        config.target_pieces = KEPT_TEXTS(rows[i].pieces);
+        config.target_count = COUNT(rows[i].pieces);
+        ferry_tokenizer *tokenizer = create_tokenizer(&config);
+        assert_int_equal(ferry_tokenizer_target_unknown(tokenizer), rows[i].unknown);
+        if (rows[i].unknown >= 0) {
+            CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("z"), &ids, NULL, &error));
+            assert_true(ids.count == 1 && ids.ids[0] == rows[i].unknown);
+        } else {
+            REFUSE_SAYING(ferry_tokenizer_encode_target(tokenizer, VIEW("z"), &ids, NULL, &error),
+                          FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
+        }
+        free(ids.ids);
+        ferry_tokenizer_destroy(tokenizer);
+    }
+    ferry_tokenizer_config config = one_vocabulary(source_pieces, COUNT(source_pieces));
+    config.source_unk = 3;
+    ferry_tokenizer *tokenizer = create_tokenizer(&config);
+    assert_int_equal(ferry_tokenizer_target_unknown(tokenizer), 3);
+    ferry_tokenizer_destroy(tokenizer);
 }

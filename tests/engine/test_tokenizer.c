@@ -185,47 +185,41 @@ TEST_WITH(test_empty_text_is_prefix_and_suffix, load_tatoeba, free_tatoeba)
     ferry_tokenizer_destroy(tokenizer);
 }
 
+/* Where a text has a tag, or the tokenizer knows tags: the tag's id, and those of the rest without it. */
 TEST_WITH(test_leading_tag, load_tatoeba, free_tatoeba)
 {
-    ferry_ids plain = {0}, tagged = {0};
-    change_source(&tatoeba, 5, VIEW(">>deu<<")); /* the tokenizer made here, unlike the first one, knows the tag */
-    ferry_tokenizer *knows = create_tokenizer(&tatoeba.config);
-    encode(knows, VIEW("Hello >>deu<< a<<b"), &plain);
-
-    encode(knows, VIEW(">>deu<< Hello >>deu<< a<<b"), &tagged);
-    assert_int_equal(tagged.count, plain.count + 1);
-    assert_int_equal(tagged.ids[0], 5);
-    assert_memory_equal(tagged.ids + 1, plain.ids, plain.count * sizeof *plain.ids);
-
-    encode(knows, VIEW(">>xyz<<Hello >>deu<< a<<b"), &tagged);
-    assert_int_equal(tagged.count, plain.count + 1);
-    assert_int_equal(tagged.ids[0], 1);
-
-    encode(knows, VIEW(">>deu<<"), &tagged);
-    assert_ids(&tagged, (const int32_t[]){5, 0}, 2);
-    encode(knows, VIEW(">><<"), &tagged);
-    assert_ids(&tagged, (const int32_t[]){1, 0}, 2);
-    free(plain.ids);
-    free(tagged.ids);
-    ferry_tokenizer_destroy(knows);
-}
-
-TEST_WITH(test_no_tag, load_tatoeba, free_tatoeba)
-{
-    static const ferry_view texts[] = {VIEW(" >>deu<< Hello"), VIEW(">>deu< Hello"), VIEW(">>"), VIEW("> >a<<")};
+    static const struct {
+        ferry_view text, rest; /* without data: there is no tag */
+        int32_t id;
+    } rows[] = {
+        {VIEW(">>deu<< Hello >>deu<< a<<b"), VIEW(" Hello >>deu<< a<<b"), 5},
+        {VIEW(">>xyz<<Hello"), VIEW("Hello"), 1},
+        {VIEW(">>deu<<"), VIEW(""), 5},
+        {VIEW(">><<"), VIEW(""), 1},
+        {VIEW(">><<a"), VIEW("a"), 1},
+        {VIEW(" >>deu<< Hello"), {NULL, 0}, 0},
+        {VIEW(">>deu< Hello"), {NULL, 0}, 0},
+        {VIEW(">><"), {NULL, 0}, 0},
+        {VIEW(">>"), {NULL, 0}, 0},
+        {VIEW("> >a<<"), {NULL, 0}, 0},
+    };
     ferry_ids with = {0}, without = {0};
-    change_source(&tatoeba, 5, VIEW(">>deu<<"));
+    change_source(&tatoeba, 5, VIEW(">>deu<<")); /* the tokenizers made here, unlike the first one, know the tag */
+    ferry_tokenizer *knows = create_tokenizer(&tatoeba.config);
     tatoeba.config.leading_tag = false;
     ferry_tokenizer *ignores = create_tokenizer(&tatoeba.config);
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        encode(tatoeba.tokenizer, texts[i], &with);
-        encode(ignores, texts[i], &without);
-        assert_ids(&with, without.ids, without.count);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t tag = rows[i].rest.data != NULL;
+        encode(knows, rows[i].text, &with);
+        encode(ignores, tag ? rows[i].rest : rows[i].text, &without);
+        assert_ids(&(ferry_ids){with.ids + tag, with.count - tag, 0}, without.ids, without.count);
+        if (tag) assert_int_equal(with.ids[0], rows[i].id);
     }
     encode(ignores, VIEW(">>deu<< Hello"), &without);
     assert_int_not_equal(without.ids[0], 5);
     free(with.ids);
     free(without.ids);
+    ferry_tokenizer_destroy(knows);
     ferry_tokenizer_destroy(ignores);
 }
 
