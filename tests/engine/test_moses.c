@@ -127,10 +127,7 @@ static ferry_tokenizer_config small_config(void)
 
 TEST(test_source_ranges)
 {
-    static const struct {
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
+    static const encoded_row rows[] = {
         {VIEW("a b."), "5:a|7:b|8:.|1:"},
         {VIEW("a&b"), "5:a|2:&|3:&|4:&|7:b|1:"},
         {VIEW(" a  \u201Cb\u201D"), "5:a|9:\u201C|7:b|9:\u201D|1:"},
@@ -141,7 +138,7 @@ TEST(test_source_ranges)
     };
     const ferry_tokenizer_config config = small_config();
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    for (size_t i = 0; i < COUNT(rows); i++) check_encoded(tokenizer, false, rows[i].text, rows[i].expected);
+    check_sources(tokenizer, rows, COUNT(rows));
     /* A German apostrophe is a word, an English one begins one: a, the characters of &apos;b, the end. */
     check_encoded(tokenizer, false, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:");
     check_encoded(tokenizer, true, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b");
@@ -151,26 +148,19 @@ TEST(test_source_ranges)
 
 TEST(test_translation_ranges)
 {
-    static const struct {
-        int32_t ids[8];
-        size_t count;
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
-        {{5, 7, 8, 1}, 4, VIEW("a b."), "a|b|.|"},
-        {{6, 5, 10, 2, 3, 4, 7}, 7, VIEW("ba, & b"), "b|a|,|&|&|&|b"},
-        {{12, 2, 3, 4, 9, 5, 9}, 7, VIEW("a& \"a\""), "a|&|&|&|\"|a|\""},
-        {{5, 11, 7}, 3, VIEW("a-b"), "a|-|b"},
-        {{13, 13, 5}, 3, VIEW("\u4E2D\u4E2D a"), "\u4E2D|\u4E2D|a"},
-        {{1}, 1, VIEW(""), ""},
+    static const ferry_word words[] = {{{NULL, 0}, false}, {VIEW("&lt;"), true}};
+    static const decoded_row rows[] = {
+        {{5, 7, 8, 1}, 4, NULL, VIEW("a b."), "a|b|.|"},
+        {{6, 5, 10, 2, 3, 4, 7}, 7, NULL, VIEW("ba, & b"), "b|a|,|&|&|&|b"},
+        {{12, 2, 3, 4, 9, 5, 9}, 7, NULL, VIEW("a& \"a\""), "a|&|&|&|\"|a|\""},
+        {{5, 11, 7}, 3, NULL, VIEW("a-b"), "a|-|b"},
+        {{13, 13, 5}, 3, NULL, VIEW("\u4E2D\u4E2D a"), "\u4E2D|\u4E2D|a"},
+        {{1}, 1, NULL, VIEW(""), ""},
+        {{5, 0}, 2, words, VIEW("a &lt;"), "a|&lt;"}, /* a word of the source's text is what it is there */
     };
     const ferry_tokenizer_config config = small_config();
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    for (size_t i = 0; i < COUNT(rows); i++)
-        check_translation(tokenizer, rows[i].ids, rows[i].count, NULL, rows[i].text, rows[i].expected);
-    /* A word of the source's text is what it is there. */
-    const ferry_word words[] = {{.text = {NULL, 0}}, {.text = VIEW("&lt;"), .after_blank = true}};
-    check_translation(tokenizer, (int32_t[]){5, 0}, 2, words, VIEW("a &lt;"), "a|&lt;");
+    check_translations(tokenizer, rows, COUNT(rows));
     ferry_tokenizer_destroy(tokenizer);
 }
 

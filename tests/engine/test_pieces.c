@@ -38,40 +38,36 @@ TEST(test_blanks_and_bytes)
     static const ferry_word first[] = {{VIEW("X"), true}, {VIEW("Y"), true}, {VIEW("Z"), false}, {VIEW(""), false}};
     static const struct {
         int bytes, blanks;
-        int32_t ids[5];
-        size_t count;
-        const ferry_word *words;
-        ferry_view text;
-        const char *parts;
+        decoded_row row;
     } rows[] = {
-        {EACH, TRIM, {BLANK, A, BLANK}, 3, NULL, VIEW("a"), "|a|"},
-        {EACH, TRIM, {C2, A0, B, C2, A0}, 5, NULL, VIEW("b"), "||b||"},
-        {EACH, TRIM, {B}, 1, NULL, VIEW("b"), "b"},
-        {EACH, TRIM, {BLANK}, 1, NULL, VIEW(""), ""},
-        {EACH, PIECE, {A, A, BLANK}, 3, NULL, VIEW("a a "), "a|a|"},
-        {EACH, PIECE, {WIDE, A}, 2, NULL, VIEW("c a"), "c|a"},
-        {EACH, PIECE, {UNK, A, A}, 3, NULL, VIEW("a a"), "|a|a"},
-        {EACH, PIECE, {SPACE, A}, 2, NULL, VIEW("  a"), "|a"},
-        {EACH, PIECE, {BLANK, A}, 2, NULL, VIEW(" a"), "|a"},
-        {EACH, FIRST, {A, A}, 2, NULL, VIEW("a a"), "a|a"},
-        {EACH, FIRST, {BLANK, A, BLANK}, 3, NULL, VIEW(" a "), "|a|"},
-        {EACH, FIRST, {C2, A0, B}, 3, NULL, VIEW("\u00A0b"), "||b"},
-        {EACH, FIRST, {B}, 1, NULL, VIEW("b"), "b"},
-        {EACH, FIRST, {BLANK}, 1, NULL, VIEW(""), ""},
-        {EACH, FIRST, {UNK}, 1, NULL, VIEW(""), ""},
-        {EACH, FERRY_BLANKS_KEEP, {A, BLANK}, 2, NULL, VIEW(" a "), "a|"},
-        {EACH, FERRY_BLANKS_KEEP, {UNK, UNK, UNK, A}, 4, first, VIEW(" X YZ a"), "X|Y|Z|a"},
-        {EACH, PIECE, {UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"},
-        {EACH, FIRST, {UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"},
-        {EACH, TRIM, {FF, C2, A0}, 3, NULL, VIEW("\uFFFD"), "\uFFFD||"},
-        {EACH, TRIM, {C2, A0, FF}, 3, NULL, VIEW("\uFFFD"), "||\uFFFD"},
-        {EACH, TRIM, {G, SMALL, C2}, 3, NULL, VIEW("<0x0G><0x4a>\uFFFD"), "<0x0G>|<0x4a>|\uFFFD"},
-        {EACH, FERRY_BLANKS_KEEP, {NOTHING, WIDE, B, UNK, B}, 5, NULL, VIEW("  c bb"), "|c|b||b"},
-        {RUN, TRIM, {FF, C2, A0}, 3, NULL, VIEW("\uFFFD\uFFFD\uFFFD"), "\uFFFD|\uFFFD|\uFFFD"},
-        {RUN, TRIM, {FF, B, C2, A0, B}, 5, NULL, VIEW("\uFFFDb\u00A0b"), "\uFFFD|b|||b"},
-        {RUN, FIRST, {C2, A0, B, C2}, 4, NULL, VIEW("\u00A0b\uFFFD"), "||b|\uFFFD"},
-        {RUN, TRIM, {B, C2, UNK, A0, B}, 5, NULL, VIEW("b\u00A0b"), "b||||b"},
-        {NONE, TRIM, {C2, A0}, 2, NULL, VIEW("<0xC2><0xA0>"), "<0xC2>|<0xA0>"},
+        {EACH, TRIM, {{BLANK, A, BLANK}, 3, NULL, VIEW("a"), "|a|"}},
+        {EACH, TRIM, {{C2, A0, B, C2, A0}, 5, NULL, VIEW("b"), "||b||"}},
+        {EACH, TRIM, {{B}, 1, NULL, VIEW("b"), "b"}},
+        {EACH, TRIM, {{BLANK}, 1, NULL, VIEW(""), ""}},
+        {EACH, PIECE, {{A, A, BLANK}, 3, NULL, VIEW("a a "), "a|a|"}},
+        {EACH, PIECE, {{WIDE, A}, 2, NULL, VIEW("c a"), "c|a"}},
+        {EACH, PIECE, {{UNK, A, A}, 3, NULL, VIEW("a a"), "|a|a"}},
+        {EACH, PIECE, {{SPACE, A}, 2, NULL, VIEW("  a"), "|a"}},
+        {EACH, PIECE, {{BLANK, A}, 2, NULL, VIEW(" a"), "|a"}},
+        {EACH, FIRST, {{A, A}, 2, NULL, VIEW("a a"), "a|a"}},
+        {EACH, FIRST, {{BLANK, A, BLANK}, 3, NULL, VIEW(" a "), "|a|"}},
+        {EACH, FIRST, {{C2, A0, B}, 3, NULL, VIEW("\u00A0b"), "||b"}},
+        {EACH, FIRST, {{B}, 1, NULL, VIEW("b"), "b"}},
+        {EACH, FIRST, {{BLANK}, 1, NULL, VIEW(""), ""}},
+        {EACH, FIRST, {{UNK}, 1, NULL, VIEW(""), ""}},
+        {EACH, FERRY_BLANKS_KEEP, {{A, BLANK}, 2, NULL, VIEW(" a "), "a|"}},
+        {EACH, FERRY_BLANKS_KEEP, {{UNK, UNK, UNK, A}, 4, first, VIEW(" X YZ a"), "X|Y|Z|a"}},
+        {EACH, PIECE, {{UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"}},
+        {EACH, FIRST, {{UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"}},
+        {EACH, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD"), "\uFFFD||"}},
+        {EACH, TRIM, {{C2, A0, FF}, 3, NULL, VIEW("\uFFFD"), "||\uFFFD"}},
+        {EACH, TRIM, {{G, SMALL, C2}, 3, NULL, VIEW("<0x0G><0x4a>\uFFFD"), "<0x0G>|<0x4a>|\uFFFD"}},
+        {EACH, FERRY_BLANKS_KEEP, {{NOTHING, WIDE, B, UNK, B}, 5, NULL, VIEW("  c bb"), "|c|b||b"}},
+        {RUN, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD\uFFFD\uFFFD"), "\uFFFD|\uFFFD|\uFFFD"}},
+        {RUN, TRIM, {{FF, B, C2, A0, B}, 5, NULL, VIEW("\uFFFDb\u00A0b"), "\uFFFD|b|||b"}},
+        {RUN, FIRST, {{C2, A0, B, C2}, 4, NULL, VIEW("\u00A0b\uFFFD"), "||b|\uFFFD"}},
+        {RUN, TRIM, {{B, C2, UNK, A0, B}, 5, NULL, VIEW("b\u00A0b"), "b||||b"}},
+        {NONE, TRIM, {{C2, A0}, 2, NULL, VIEW("<0xC2><0xA0>"), "<0xC2>|<0xA0>"}},
     };
     const ferry_view proto = read_file(BYTE_FALLBACK);
     const int32_t unk = UNK, odd[] = {B, ODD};
@@ -84,7 +80,7 @@ TEST(test_blanks_and_bytes)
         config.bytes = (ferry_decoder_bytes)rows[i].bytes;
         config.blanks = (ferry_decoder_blanks)rows[i].blanks;
         ferry_tokenizer *tokenizer = create_tokenizer(&config);
-        check_translation(tokenizer, rows[i].ids, rows[i].count, rows[i].words, rows[i].text, rows[i].parts);
+        check_translations(tokenizer, &rows[i].row, 1);
         CHECK(ferry_tokenizer_decode(tokenizer, odd, 2, &text, &error)); /* ill-formed pieces are a stranger's */
         assert_text(&text, VIEW("bx\0\xE2\x96"));
         ferry_tokenizer_destroy(tokenizer);
@@ -109,8 +105,12 @@ TEST(test_texts_of_pieces)
     const ferry_view source = VIEW(" \t\u2581a <0x41>\r\nA \v\f b\u00A0c \u2581 x\u00A0");
     check_encoded(tokenizer, false, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x|0:");
     check_encoded(tokenizer, true, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x");
-    check_translation(tokenizer, (const int32_t[]){0, 2, 3, 1, 4, 4, 0}, 7, NULL,
-                      VIEW("\u2581a <0x41> b\u00A0c b\u00A0c"), "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|");
+    const decoded_row row = {{0, 2, 3, 1, 4, 4, 0},
+                             7,
+                             NULL,
+                             VIEW("\u2581a <0x41> b\u00A0c b\u00A0c"),
+                             "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|"};
+    check_translations(tokenizer, &row, 1);
     REFUSE_SAYING(ferry_tokenizer_decode(tokenizer, (const int32_t[]){5, 6}, 2, &text, &error), FERRY_ERROR_ARGUMENT,
                   "target id: expected 0 to 5, found 6");
     REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "-1");

@@ -17,26 +17,20 @@ static size_t skip_space(ferry_view text, size_t at)
     return at;
 }
 
-/* The text with a mark after each sentence but the last. */
+/* The text with a mark after each sentence but the last, and a NUL. */
 static ferry_string marked(ferry_view text, const char *language)
 {
     ferry_string found = {0};
     size_t written = 0;
-    CHECK(ferry_string_reserve(&found, 4 * text.size + 1, &error));
     for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
-        if (written > 0) {
-            memcpy(found.data + found.size, mark, sizeof mark - 1);
-            found.size += sizeof mark - 1;
-        }
+        if (written > 0) CHECK(ferry_string_append(&found, text_view(mark), &error));
         const size_t end = ferry_sentence_end(text, at, ferry_sentence_language_find(language));
         assert_in_range(end, at + 1, text.size);
-        memcpy(found.data + found.size, text.data + written, end - written);
-        found.size += end - written;
+        CHECK(ferry_string_append(&found, (ferry_view){text.data + written, end - written}, &error));
         at = written = end;
     }
-    memcpy(found.data + found.size, text.data + written, text.size - written);
-    found.size += text.size - written;
-    found.data[found.size] = '\0';
+    CHECK(ferry_string_append(&found, (ferry_view){text.data + written, text.size - written}, &error));
+    CHECK(ferry_string_append(&found, (ferry_view){"", 1}, &error));
     return found;
 }
 

@@ -107,20 +107,23 @@ void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view tex
     free(ranges.ranges);
 }
 
-void check_translation(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, const ferry_word *words,
-                       ferry_view expected, const char *parts)
+void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count)
 {
-    enum { MOST = 64 };
-    ferry_string text = {0}, again = {0};
-    ferry_range ranges[MOST];
-    assert_true(count <= MOST);
-    CHECK(ferry_tokenizer_decode_ranges(tokenizer, ids, count, words, &text, ranges, &error));
-    assert_text(&text, expected);
-    assert_parts(expected, NULL, ranges, count, parts);
-    CHECK(ferry_tokenizer_decode_ranges(tokenizer, ids, count, words, &again, NULL, &error));
-    assert_text(&again, expected);
+    for (size_t i = 0; i < count; i++) check_encoded(tokenizer, false, rows[i].text, rows[i].parts);
+}
+
+void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count)
+{
+    ferry_string text = {0};
+    for (const decoded_row *row = rows; row < rows + count; row++) {
+        ferry_range ranges[COUNT(row->ids)];
+        CHECK(ferry_tokenizer_decode_ranges(tokenizer, row->ids, row->count, row->words, &text, ranges, &error));
+        assert_text(&text, row->text);
+        assert_parts(row->text, NULL, ranges, row->count, row->parts);
+        CHECK(ferry_tokenizer_decode_ranges(tokenizer, row->ids, row->count, row->words, &text, NULL, &error));
+        assert_text(&text, row->text);
+    }
     free(text.data);
-    free(again.data);
 }
 
 void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds)

@@ -42,11 +42,25 @@ void assert_sound(ferry_view text, const ferry_range *ranges, size_t count);
 /* The same, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
  * NULL. */
 void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected);
-/* The parts of a text of the source's side, or of the target's, with their ids. */
+typedef struct encoded_row {
+    ferry_view text;
+    const char *parts;
+} encoded_row;
+
+/* The parts of texts of the source's side, or of the target's, with their ids. */
 void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected);
-/* Of ids [count] with words (NULL: none): the text, and its parts. */
-void check_translation(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count, const ferry_word *words,
-                       ferry_view expected, const char *parts);
+void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count);
+
+typedef struct decoded_row {
+    int32_t ids[8]; /* [count] */
+    size_t count;
+    const ferry_word *words; /* NULL: none */
+    ferry_view text;
+    const char *parts;
+} decoded_row;
+
+/* What ids become, and their parts. */
+void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count);
 /* Whatever texts of these bytes and whatever ids are: their ranges are as ferry_ranges has them, and ids without ranges
  * are the same. */
 void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds);
