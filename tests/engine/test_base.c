@@ -58,10 +58,9 @@ TEST(test_order_of_texts)
         bool begins, ends; /* a with b */
     } letters[] = {{"AZaz", "azAZ", 4, 0, false, false}, {"abx", "aby", 2, 0, false, false},
                    {"abx", "aby", 3, -1, false, false},  {"ab", "a", 2, 1, true, false},
-                   {"ab", "ab", 9, 0, true, true},       {"a", "b", 0, 0, false, false},
-                   {"[", "{", 1, -1, false, false},      {"@", "`", 1, -1, false, false},
-                   {"cab", "ab", 1, 1, false, true},     {"b", "ab", 1, 1, false, false},
-                   {"ab", "", 1, 1, true, true},         {"\xC3", "z", 1, 1, false, false}};
+                   {"ab", "ab", 9, 0, true, true},       {"[", "{", 1, -1, false, false},
+                   {"@", "`", 0, 0, false, false},       {"@", "`", 1, -1, false, false},
+                   {"cab", "ab", 1, 1, false, true},     {"b", "ab", 1, 1, false, false}};
     for (size_t i = 0; i < COUNT(letters); i++) {
         assert_int_equal(sign(ferry_compare_letters(letters[i].a, letters[i].b, letters[i].size)), letters[i].order);
         assert_int_equal(ferry_text_begins(letters[i].a, letters[i].b), letters[i].begins);

@@ -187,6 +187,4 @@ TEST(test_threads_clocks_and_numbers)
     assert_true(ferry_parse_double(text, &end) == -1.5e-3);
     assert_ptr_equal(end, text + 7);
     assert_true(ferry_parse_double("0.1000000000000000055511151231257827", &end) == 0.1);
-    assert_int_equal(ferry_compare_letters("deU", "Deu", 3), 0);
-    assert_true(ferry_compare_letters("de", "deu", 3) < 0);
 }
