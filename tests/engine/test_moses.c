@@ -70,6 +70,7 @@ TEST(test_beyond_the_recorded)
         {"words", "en", VIEW("a\xFF\xE2\x82 b"), VIEW("a \uFFFD \uFFFD \uFFFD b")},
         {"text", "en", VIEW("a\xFF &amp; b"), VIEW("a\uFFFD & b")},
         {"text", "cs", VIEW("d' - li"), VIEW("d'-li")},
+        {"text", "cs", VIEW("D' - LI a' - mail"), VIEW("D'-LI a'-mail")},
         {"text", "cs", VIEW("x e' \u2013 Mailem y"), VIEW("x e'\u2013Mailem y")},
         {"words", "de", VIEW("x.\" .\"b"), VIEW("x &quot; . . &quot; b")},
         {"words", "de", VIEW("Nr. Xy, Nr. 5 und z.B. so"), VIEW("Nr. Xy , Nr. 5 und z.B. so")},

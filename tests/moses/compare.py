@@ -64,10 +64,13 @@ def borders():
     entities = ["&bar;", "&#124;", "&lt;", "&gt;", "&bra;", "&ket;", "&quot;", "&apos;", "&#91;", "&#93;", "&amp;"]
     yield "text", ["en"], [f"a{entity}z" for entity in entities] + ["&amp;" + entity[1:] for entity in entities] + ["a @-@ z", "a @-@ @-@ z", "@-@ z", "a @-@"]
     yield "text", ["fr", "en"], [f"a {mark} z {mark}{mark} z" for mark in ",.?!:;\\%}])([{¿¡$£€"] + ["a ., ?! )] z ( [ z"]
-    yield "text", ["en", "cs", "de"], [f"a {mark} b {mark} c {mark} d" for mark in ["'", '"', "`", "„", "“", "''", "``", "““"]] + ["„ a “ b \" c", "“ a „ b", "' a \" b ' c \"", "s ' a ' b ' s", "boys ' a"]
+    yield "text", ["en", "cs", "de"], [f"a {mark} b {mark} c {mark} d" for mark in ["'", '"', "`", "„", "“", "''", "``", "““"]] + ["„ a “ b \" c", "“ a „ b", "' a \" b ' c \"", "s ' a ' b ' s", "boys ' a", "' boys ' a ' b", "boys \" a \" b s",
+                                  "a ' b '' c '\" d \" e \"' f `` g ' h '' i '\" j \" k \"' l `` m"]
     yield "text", ["en", "de"], ["I 'm a 's '1 ' 's", "'s a", "n't"]
     yield "text", ["fr", "it", "ga", "en"], ["l' eau d' 1 ' a l'", "1' a", "l' École"]
-    yield "text", ["cs"], ["3 , 5 x 3 , 5", "3 . 5", "3 , x", "1 2 , 3 4", "2 3 ,"]
+    yield "text", ["cs"], ["3 , 5 x 3 , 5", "3 . 5", "3 , x", "1 2 , 3 4", "2 3 ,", "x y 0 9 ,", "x y 9 0 .", "x y / 5 ,", "x y : 5 ,", "x y a 5 ,", "x y 5 a ,", "x y 5 a5 ,", "x y 5 5 ,,", "x y 5 5 ;",
+                            "5 5 ,", "1 5 5 ,", "x y 12 34 ,", "d' - lo", "d' - ki", "d' x li", "d - li", "d' -- li", "d' - mai", "d' - mal", "5' - li", "' - li", "d' -", "d'", "x d' - y"]
+    yield "text", ["en"], ["x y 5 3 ,", "d' - li"]
 
 
 class Original:
