@@ -182,6 +182,8 @@ TEST(test_refused_merges)
         made->pieces[byte] = text_view(name);
     }
     made->piece_count = 256;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("A\u00E9"), "65/1 195/2 169/3"); /* the first of them has the id 0 */
     made->config.word_end = VIEW("</w>");
     REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED, "codes: byte fallback together with an end of word '</w>'");
     drop(made);

@@ -82,20 +82,17 @@ TEST(test_beyond_the_recorded)
         check_recorded(rows[i].kind, rows[i].language, rows[i].text, rows[i].expected);
 }
 
+/* As they are searched for: in ascending order, of at most 128 bytes. */
 TEST(test_abbreviations)
 {
     assert_true(ferry_moses_prefix_count > 30);
     for (size_t i = 0; i < ferry_moses_prefix_count; i++) {
-        const char *last = "";
-        size_t last_size = 0;
-        for (const char *word = ferry_moses_prefixes[i].words, *end; (end = strchr(word, '\n')) != NULL;
-             word = end + 1) {
-            word += *word == '#';
-            const size_t size = (size_t)(end - word);
-            assert_true(size > 0 && size <= 128);
-            assert_true(ferry_view_compare((ferry_view){last, last_size}, (ferry_view){word, size}) < 0);
+        ferry_view last = VIEW("");
+        for (const char *at = ferry_moses_prefixes[i].words; *at != '\0'; at = last.data + last.size + 1) {
+            at += *at == '#';
+            const ferry_view word = {at, strcspn(at, "\n")};
+            assert_true(word.size <= 128 && ferry_view_compare(last, word) < 0);
             last = word;
-            last_size = size;
         }
     }
     for (size_t i = 0; i < ferry_moses_range_count; i++)
