@@ -142,6 +142,32 @@ TEST(test_ties)
     drop(made);
 }
 
+/* The piece with the id 0 is one like others, where another one is unknown. */
+TEST(test_first_piece)
+{
+    static const ferry_view pieces[] = {VIEW("a"), VIEW("?"), VIEW("b")},
+                            marked[] = {VIEW("a@@"), VIEW("?"), VIEW("b")},
+                            whole[] = {VIEW("yz"), VIEW("?"), VIEW("y")}, none = VIEW("");
+    table *made = kept_memory(sizeof *made);
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
+    made->config.unknown = 1;
+    made->config.fuse_unknown = true;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("xxabaxx"), "1/2 0/3 2/4 0/5 1/7");
+    set_table(made, FERRY_BPE_TOKENIZERS, whole, COUNT(whole), &none, 0);
+    made->config.unknown = 1;
+    made->config.whole_words = true;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("yz"), "0/2");
+    check_word(made, VIEW("yzy"), "2/1 1/2 2/3");
+    set_table(made, FERRY_BPE_SUBWORD_NMT_2, marked, COUNT(marked), &none, 0);
+    made->config.unknown = 1;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("ab"), "0/1 2/2");
+    check_word(made, VIEW("ba"), "1/1 1/2");
+    drop(made);
+}
+
 TEST(test_refused_merges)
 {
     static const ferry_view pieces[] = {VIEW("?"), VIEW("a"), VIEW("b"), VIEW("<0x41>")}, none = VIEW("");

@@ -299,22 +299,22 @@ TEST(test_best_pieces)
 /* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
 TEST(test_byte_pieces)
 {
-    static const ferry_view known[] = {{"<unk>", 5},  {"<0x3C>", 6}, {"<0x75>", 6}, {"<0x6E>", 6},
-                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"a", 1}};
+    static const ferry_view known[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
+                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
     static const double scores[sizeof known / sizeof *known] = {0};
-    ferry_unigram_config config = {KEPT_TEXTS(known), scores, sizeof known / sizeof *known, 0, true};
-    check_pieces(&config, "nuak", "3@0-1 2@1-2 6@2-3 4@3-4 ");
-    check_pieces(&config, "nxau", "0@0-2 6@2-3 2@3-4 ");
-    check_pieces(&config, "a<unk>", "6@0-1 0@1-6 ");
+    ferry_unigram_config config = {KEPT_TEXTS(known), scores, sizeof known / sizeof *known, 6, true};
+    check_pieces(&config, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 ");
+    check_pieces(&config, "nxau", "6@0-2 3@2-3 2@3-4 ");
+    check_pieces(&config, "a<unk>", "3@0-1 6@1-6 ");
     config.byte_fallback = false;
-    check_pieces(&config, "nuak", "0@0-2 6@2-3 0@3-4 ");
+    check_pieces(&config, "nuak", "6@0-2 3@2-3 6@3-4 ");
 }
 
 TEST(test_long_piece)
 {
-    const ferry_view known[] = {{"<unk>", 5}, {filled('a', 513), 512}, {filled('a', 513), 513}};
-    ferry_unigram_config config = {KEPT_TEXTS(known), (const double[]){0, 0, 0}, 2, 0, false};
-    check_pieces(&config, filled('a', 512), "1@0-512 ");
+    const ferry_view known[] = {{filled('a', 513), 512}, {"<unk>", 5}, {filled('a', 513), 513}};
+    ferry_unigram_config config = {KEPT_TEXTS(known), (const double[]){0, 0, 0}, 2, 1, false};
+    check_pieces(&config, filled('a', 512), "0@0-512 ");
     config.count = 3;
     ferry_unigram unigram;
     REFUSE_SAYING(ferry_unigram_create(&config, &unigram, &error), FERRY_ERROR_UNSUPPORTED,
