@@ -102,6 +102,9 @@ TEST(test_in_the_tokenizer)
         encode(tokenizer, VIEW(">>d。<<a， \u00ADb"), &ids);
         assert_int_equal(ids.count, COUNT(expected[clean]));
         assert_memory_equal(ids.ids, expected[clean], sizeof expected[clean]);
+        CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a， \u00ADb"), &ids, NULL, &error));
+        assert_int_equal(ids.count, 2);
+        assert_memory_equal(ids.ids, expected[clean] + 1, 2 * sizeof *ids.ids);
         free(ids.ids);
         ferry_tokenizer_destroy(tokenizer);
     }

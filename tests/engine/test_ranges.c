@@ -148,6 +148,12 @@ TEST(test_ids_around_a_text)
     CHECK(ferry_ranges_insert(&model.ranges, 8, (ferry_range){7, 8}, &error));
     assert_int_equal(model.ranges.count, COUNT(inserted));
     assert_memory_equal(model.ranges.ranges, inserted, sizeof inserted);
+    const int32_t last = model.ids.ids[6], ends[] = {9, 3, 8, 4}; /* before the first, the second, and at the end */
+    CHECK(ferry_ids_insert(&model.ids, 0, 9, &error));
+    CHECK(ferry_ids_insert(&model.ids, 2, 8, &error));
+    CHECK(ferry_ids_insert(&model.ids, 9, 7, &error));
+    assert_memory_equal(model.ids.ids, ends, sizeof ends);
+    assert_true(model.ids.count == 10 && model.ids.ids[8] == last && model.ids.ids[9] == 7);
     ferry_tokenizer_destroy(tokenizer);
     free_own_ids(&model);
 }

@@ -190,6 +190,8 @@ TEST_WITH(test_long_text, load_tatoeba, free_tatoeba)
 
     REFUSE_SAYING(ferry_tokenizer_encode(tatoeba.tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
                   FERRY_ERROR_LIMIT, "text: expected at most 67108864 bytes, found 67108865");
+    encode(tatoeba.tokenizer, VIEW("Tom"), &ids);
+    assert_ids(&ids, (const int32_t[]){tom, 0}, 2);
 }
 
 TEST_WITH(test_ids_of_the_configuration_are_checked, load_tatoeba, free_tatoeba)
