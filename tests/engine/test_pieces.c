@@ -28,13 +28,14 @@ TEST(test_byte_pieces_round_trip)
 /* Each choice of what bytes and blanks become, at the beginning and at the end, where the first id may have no text. */
 TEST(test_blanks_and_bytes)
 {
-    enum { UNK, BLANK, A, C2, A0, SPACE, B, FF, WIDE, G, SMALL, LONG, ODD, NOTHING };
+    enum { UNK, BLANK, A, C2, A0, SPACE, B, FF, WIDE, G, LOW, HIGH, LONG, OPEN, SHUT, ODD, NOTHING };
     enum { EACH = FERRY_BYTES_EACH, RUN = FERRY_BYTES_RUN, NONE = FERRY_BYTES_NONE };
     enum { TRIM = FERRY_BLANKS_TRIM, PIECE = FERRY_BLANKS_FIRST_PIECE, FIRST = FERRY_BLANKS_FIRST_BLANK };
-    static const ferry_view pieces[] = {VIEW("<unk>"),       VIEW("▁"),      VIEW("▁a"),     VIEW("<0xC2>"),
-                                        VIEW("<0xA0>"),      VIEW("<0x20>"), VIEW("b"),      VIEW("<0xFF>"),
-                                        VIEW("▁▁c▁"),        VIEW("<0x0G>"), VIEW("<0x4a>"), VIEW("<0x41>!"),
-                                        VIEW("x\0\xE2\x96"), VIEW("")};
+    static const ferry_view pieces[] = {VIEW("<unk>"),   VIEW("▁"),      VIEW("▁a"),     VIEW("<0xC2>"),
+                                        VIEW("<0xA0>"),  VIEW("<0x20>"), VIEW("b"),      VIEW("<0xFF>"),
+                                        VIEW("▁▁c▁"),    VIEW("<0x4G>"), VIEW("<0x4a>"), VIEW("<0xa4>"),
+                                        VIEW("<0x41>!"), VIEW("[0x41>"), VIEW("<0x41)"), VIEW("x\0\xE2\x96"),
+                                        VIEW("")};
     static const ferry_word first[] = {{VIEW("X"), true}, {VIEW("Y"), true}, {VIEW("Z"), false}, {VIEW(""), false}};
     static const struct {
         int bytes, blanks;
@@ -61,9 +62,8 @@ TEST(test_blanks_and_bytes)
         {EACH, FIRST, {{UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"}},
         {EACH, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD"), "\uFFFD||"}},
         {EACH, TRIM, {{C2, A0, FF}, 3, NULL, VIEW("\uFFFD"), "||\uFFFD"}},
-        {EACH,
-         TRIM,
-         {{G, SMALL, LONG, C2}, 4, NULL, VIEW("<0x0G><0x4a><0x41>!\uFFFD"), "<0x0G>|<0x4a>|<0x41>!|\uFFFD"}},
+        {EACH, TRIM, {{G, LOW, HIGH}, 3, NULL, VIEW("<0x4G><0x4a><0xa4>"), "<0x4G>|<0x4a>|<0xa4>"}},
+        {EACH, TRIM, {{LONG, OPEN, SHUT}, 3, NULL, VIEW("<0x41>![0x41><0x41)"), "<0x41>!|[0x41>|<0x41)"}},
         {EACH, FERRY_BLANKS_KEEP, {{NOTHING, WIDE, B, UNK, B}, 5, NULL, VIEW("  c bb"), "|c|b||b"}},
         {RUN, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD\uFFFD\uFFFD"), "\uFFFD|\uFFFD|\uFFFD"}},
         {RUN, TRIM, {{FF, B, C2, A0, B}, 5, NULL, VIEW("\uFFFDb\u00A0b"), "\uFFFD|b|||b"}},
