@@ -14,7 +14,7 @@ static const int32_t added_ids[] = {4, 5, 6, 7, 8, 0},
 
 enum { MOST_STEPS = 20 };
 
-/* `steps` end with NULL, or with the last element. */
+/* `steps` end with NULL. */
 static ferry_text_rules_config config_of(const char *const *steps)
 {
     ferry_view views[MOST_STEPS];
