@@ -55,7 +55,7 @@ def borders():
         plain = sorted((word for word in listed.NONBREAKING_PREFIXES if "#NUMERIC_ONLY#" not in word), key=str.encode)
         for word in dict.fromkeys(plain[:1] + plain[-1:] + numeric[:1] + numeric[-1:]):
             yield "words", [language], [f"{word}. X {word}. 0 {word}. 9 {word}. x {word}."]
-    yield "words", ["en"], ["x. Y x. y U.S. Y 1.a. Y .. Y 1. Y .a. Y", "a.b.", "a.", "A .", "."]
+    yield "words", ["en"], ["x. Y x. y U.S. Y 1.a. Y .. Y 1. Y .a. Y 1.2. Y a.1. Y", "a.b.", "a.", "A .", "."]
     for language in ["en", "ko"]:
         points = [0x10FF, 0x1100, 0x11FF, 0x1200, 0x2E7F, 0x2E80, 0xA4CF, 0xA4D0, 0xA83F, 0xA840, 0xA87F, 0xA880, 0xABFF, 0xAC00, 0xD7AF, 0xD7B0, 0xF8FF, 0xF900, 0xFAFF, 0xFB00, 0xFE2F,
                   0xFE30, 0xFE4F, 0xFE50, 0xFF64, 0xFF65, 0xFFDC, 0xFFDD, 0x16FFF, 0x17000, 0x18AFF, 0x18B00, 0x1AFFF, 0x1B000, 0x1B12F, 0x1B130, 0x1B16F, 0x1B170, 0x1B2FF, 0x1B300,
