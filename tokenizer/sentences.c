@@ -423,18 +423,20 @@ static void take_shelter(scanner *s, uint32_t c, size_t at)
     size_t p = 0;
     uint32_t before = c;
     while (p < PAIRS && pairs[p].opening != c) p++;
-    if (p == PAIRS || at < s->searched[p]) return;
+    if (p == PAIRS) return;
     const size_t most = s->text.size - at < MOST_SHELTERED ? s->text.size : at + MOST_SHELTERED;
-    for (size_t after = at; after < most;) {
+    size_t after = at < s->searched[p] ? s->searched[p] : at, last = after;
+    if (after > at && !ferry_utf8_previous(s->text, &last, &before)) before = REPLACEMENT;
+    while (after < most) {
         const uint32_t other = next(s->text, &after);
-        if (has(line_ends, other)) break;
+        if (has(line_ends, other)) after = s->text.size; /* the sentence does not go on */
         if (has(pairs[p].closing, other) && closes(s->text, c, before, after)) {
             s->shelter = after;
             return;
         }
         before = other;
     }
-    s->searched[p] = most;
+    s->searched[p] = after;
 }
 
 /* ---- the scan ---- */

@@ -1,6 +1,7 @@
 /* base/: what files and names are read and put together with, at the ends of its ranges. */
 #include "tests/support/tokenizer_support.h"
 
+#include "base/language_names.h"
 #include "base/system.h"
 #include "base/texts.h"
 
@@ -23,14 +24,66 @@ TEST(test_view_contains)
 
 TEST(test_hex_digit)
 {
-    static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
     for (int c = -128; c < 128; c++) {
-        const char *at_lower = c > 0 ? strchr(lower, c) : NULL, *at_upper = c > 0 ? strchr(upper, c) : NULL;
-        const int expected = at_lower != NULL   ? (int)(at_lower - lower)
-                             : at_upper != NULL ? (int)(at_upper - upper)
-                                                : -1;
-        assert_int_equal(ferry_hex_digit((char)c), expected);
+        const char digit[] = {(char)c, '\0'};
+        const bool known = c > 0 && strspn(digit, "0123456789abcdefABCDEF") == 1;
+        assert_int_equal(ferry_hex_digit((char)c), known ? strtol(digit, NULL, 16) : -1);
     }
+}
+
+static int sign(int order)
+{
+    return (order > 0) - (order < 0);
+}
+
+TEST(test_order_of_texts)
+{
+    static const struct {
+        ferry_view a, b;
+        int order;
+    } rows[] = {{VIEW("a"), VIEW("ab"), -1}, {VIEW("ab"), VIEW("a"), 1},  {VIEW("b"), VIEW("ab"), 1},
+                {VIEW("ab"), VIEW("ab"), 0}, {VIEW(""), {NULL, 0}, 0},    {VIEW(""), VIEW("\0"), -1},
+                {VIEW("a"), VIEW("b"), -1},  {VIEW("\xC3"), VIEW("z"), 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(sign(ferry_view_compare(rows[i].a, rows[i].b)), rows[i].order);
+        assert_int_equal(ferry_view_equal(rows[i].a, rows[i].b), rows[i].order == 0);
+    }
+    static const struct {
+        const char *a, *b;
+        size_t size;
+        int order;
+        bool begins, ends; /* a with b */
+    } letters[] = {{"AZaz", "azAZ", 4, 0, false, false}, {"abx", "aby", 2, 0, false, false},
+                   {"abx", "aby", 3, -1, false, false},  {"ab", "a", 2, 1, true, false},
+                   {"ab", "ab", 9, 0, true, true},       {"[", "{", 1, -1, false, false},
+                   {"@", "`", 0, 0, false, false},       {"@", "`", 1, -1, false, false},
+                   {"cab", "ab", 1, 1, false, true},     {"b", "ab", 1, 1, false, false}};
+    for (size_t i = 0; i < COUNT(letters); i++) {
+        assert_int_equal(sign(ferry_compare_letters(letters[i].a, letters[i].b, letters[i].size)), letters[i].order);
+        assert_int_equal(ferry_text_begins(letters[i].a, letters[i].b), letters[i].begins);
+        assert_int_equal(ferry_text_ends(letters[i].a, letters[i].b), letters[i].ends);
+    }
+}
+
+/* ISO 639: the first, the last, a code with its script, and languages with several names. */
+TEST(test_language_names)
+{
+    static const struct {
+        const char *code, *name;
+    } rows[] = {{"aa", "Afar"},     {"AAR", "Afar"},   {"ace", "Acehnese"}, {"zho_Hant", "Traditional Chinese"},
+                {"spa", "Spanish"}, {"zh", "Chinese"}, {"de", "German"},    {"Zho", "Chinese"},
+                {"nya", "Nyanja"},  {"d", NULL},       {"", NULL},          {"deut", NULL},
+                {"zho_Hans", NULL}, {"zho_", NULL},    {"qqq", NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *name = ferry_language_name_of(ferry_text_view(rows[i].code));
+        if (rows[i].name == NULL) assert_null(name);
+        if (rows[i].name != NULL) assert_string_equal(name, rows[i].name);
+    }
+    size_t count = 0, chinese = 0;
+    for (const ferry_language_name *row; (row = ferry_language_name_at(count)) != NULL; count++)
+        chinese += strcmp(row->code, "zho") == 0;
+    assert_int_equal(chinese, 3); /* the last of which is the table's last row */
+    assert_null(ferry_language_name_at(count + 1));
 }
 
 TEST(test_names_are_cut)
@@ -53,32 +106,22 @@ TEST(test_arrays_grow)
     size_t capacity = 0, moves = 0;
     for (uint32_t i = 0; i < 10000; i++) {
         const size_t before = capacity;
-        uint32_t *grown = ferry_array_grow(array, &capacity, (size_t)i + 1, sizeof *array);
-        assert_non_null(grown);
-        array = grown;
-        assert_true(capacity > i);
-        assert_true(capacity == before || capacity >= 2 * before);
+        array = ferry_array_grow(array, &capacity, (size_t)i + 1, sizeof *array);
+        assert_true(array != NULL && capacity > i && (capacity == before || capacity >= 2 * before));
         moves += capacity != before;
         array[i] = i;
     }
     assert_in_range(moves, 1, 14);
-    for (uint32_t i = 0; i < 10000; i++) assert_int_equal(array[i], i);
-
-    /* Far more at once; then what is there already. */
-    const size_t many = 10 * capacity;
+    /* Far more at once; what is there already; and count·size that does not fit into size_t. */
+    const size_t many = 10 * capacity, too_many[] = {SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
     array = ferry_array_grow(array, &capacity, many, sizeof *array);
-    assert_true(array != NULL && capacity >= many && array[9999] == 9999);
+    assert_true(array != NULL && capacity >= many);
     const size_t enough = capacity;
     assert_ptr_equal(ferry_array_grow(array, &capacity, enough, sizeof *array), array);
-    assert_int_equal(capacity, enough);
-
-    /* count·size does not fit into size_t. */
-    static const size_t too_many[] = {SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
-    for (size_t i = 0; i < COUNT(too_many); i++) {
+    for (size_t i = 0; i < COUNT(too_many); i++)
         assert_null(ferry_array_grow(array, &capacity, too_many[i], sizeof *array));
-        assert_int_equal(capacity, enough);
-        assert_int_equal(array[9999], 9999);
-    }
+    assert_int_equal(capacity, enough);
+    for (uint32_t i = 0; i < 10000; i++) assert_int_equal(array[i], i);
     free(array);
 }
 

@@ -142,6 +142,32 @@ TEST(test_ties)
     drop(made);
 }
 
+/* The piece with the id 0 is one like others, where another one is unknown. */
+TEST(test_first_piece)
+{
+    static const ferry_view pieces[] = {VIEW("a"), VIEW("?"), VIEW("b")},
+                            marked[] = {VIEW("a@@"), VIEW("?"), VIEW("b")},
+                            whole[] = {VIEW("yz"), VIEW("?"), VIEW("y")}, none = VIEW("");
+    table *made = kept_memory(sizeof *made);
+    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
+    made->config.unknown = 1;
+    made->config.fuse_unknown = true;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("xxabaxx"), "1/2 0/3 2/4 0/5 1/7");
+    set_table(made, FERRY_BPE_TOKENIZERS, whole, COUNT(whole), &none, 0);
+    made->config.unknown = 1;
+    made->config.whole_words = true;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("yz"), "0/2");
+    check_word(made, VIEW("yzy"), "2/1 1/2 2/3");
+    set_table(made, FERRY_BPE_SUBWORD_NMT_2, marked, COUNT(marked), &none, 0);
+    made->config.unknown = 1;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("ab"), "0/1 2/2");
+    check_word(made, VIEW("ba"), "1/1 1/2");
+    drop(made);
+}
+
 TEST(test_refused_merges)
 {
     static const ferry_view pieces[] = {VIEW("?"), VIEW("a"), VIEW("b"), VIEW("<0x41>")}, none = VIEW("");
@@ -182,6 +208,8 @@ TEST(test_refused_merges)
         made->pieces[byte] = text_view(name);
     }
     made->piece_count = 256;
+    CHECK(create(made, &error));
+    check_word(made, VIEW("A\u00E9"), "65/1 195/2 169/3"); /* the first of them has the id 0 */
     made->config.word_end = VIEW("</w>");
     REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED, "codes: byte fallback together with an end of word '</w>'");
     drop(made);
@@ -228,5 +256,8 @@ TEST(test_stopped)
     assert_int_equal(ferry_bpe_segment(made->bpe, VIEW("aaa"), &made->scratch, stop, &calls, NULL),
                      FERRY_ERROR_CANCELLED);
     assert_int_equal(calls, 2);
+    REFUSE_SAYING(ferry_bpe_segment(made->bpe, (ferry_view){"", INT32_MAX}, &made->scratch, stop, &calls, &error),
+                  FERRY_ERROR_LIMIT, "a word: expected fewer than 2147483647 bytes, found 2147483647");
+    check_word(made, VIEW("aa"), "1/1 1/2"); /* neither changes what follows */
     drop(made);
 }

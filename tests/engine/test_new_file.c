@@ -3,8 +3,6 @@
 #include "tests/support/files.h"
 
 #include <limits.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -268,22 +266,4 @@ TEST(test_place_stays)
     CHECK(ferry_new_file_finish(&file, &error));
     ferry_new_file_close(&file);
     check_text(in_directory(folder, "target"), "here");
-}
-
-/* The limit of `ulimit -f`, where the signal is ignored. */
-TEST(test_limited_size)
-{
-    char *folder = scratch_directory("limited"), *path = in_directory(folder, "file");
-    struct rlimit before, small = {0};
-    write_text(folder, "file", "old");
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    small = (struct rlimit){3, before.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    ferry_error error = {0};
-    const ferry_status status = write_new(path, "longer", &error);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    signal(SIGXFSZ, SIG_DFL);
-    check_refusal(status, &error, FERRY_ERROR_IO, "limited/file: cannot write: File too large");
-    check_text(path, "old");
 }

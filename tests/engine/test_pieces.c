@@ -1,137 +1,93 @@
 /* Pieces to text: those of bytes, those that are joined, and those of models without SentencePiece. */
 #include "tests/support/tokenizer_support.h"
 
-#include "tokenizer/sentencepiece_c.h"
-
-/* ---- byte fallback ---- */
-
-typedef struct bytes_model {
-    ferry_view proto;
-    ferry_spm *spm;
-    ferry_view *pieces; /* [count]: here the model's ids are SentencePiece's */
-    int32_t byte[256];
-    ferry_tokenizer *tokenizer;
-} bytes_model;
-
-static void load_bytes(bytes_model *model)
-{
-    model->proto = read_file(BYTE_FALLBACK);
-    CHECK(ferry_spm_create(model->proto, "model", &model->spm, &error));
-    int32_t count = ferry_spm_count(model->spm), special = ferry_spm_unknown(model->spm), bytes = 0;
-    model->pieces = calloc((size_t)count, sizeof *model->pieces);
-    for (int32_t id = 0; id < count; id++) {
-        model->pieces[id] = ferry_spm_piece(model->spm, id);
-        assert_int_equal(ferry_spm_find(model->spm, model->pieces[id]), id);
-        if (ferry_spm_kind_of(model->spm, id) != FERRY_SPM_BYTE) continue;
-        assert_true(bytes < 256);
-        model->byte[bytes++] = id;
-    }
-    assert_int_equal(bytes, 256);
-    const ferry_texts *pieces = kept_texts(model->pieces, (size_t)count);
-    ferry_tokenizer_config config = {
-        .source_model = model->proto,
-        .source_pieces = pieces,
-        .source_count = count,
-        .target_pieces = pieces,
-        .target_count = count,
-        .source_unk = special,
-        .target_special = &special,
-        .target_special_count = 1,
-    };
-    model->tokenizer = create_tokenizer(&config);
-}
-
-static void free_bytes(bytes_model *model)
-{
-    ferry_tokenizer_destroy(model->tokenizer);
-    ferry_spm_destroy(model->spm);
-    free(model->pieces);
-}
-
 TEST(test_byte_pieces_round_trip)
 {
     static const ferry_view texts[] = {VIEW("漢字"), VIEW("a 🙂 b"), VIEW("Hello\0world\0"), VIEW("\0"),
                                        VIEW("x\0漢\0y")};
-    bytes_model model;
-    ferry_ids ids = {0};
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    const int32_t byte = ferry_spm_find(model.spm, VIEW("<0x00>"));
     ferry_string text = {0};
-    load_bytes(&model);
-    encode(model.tokenizer, VIEW("漢"), &ids);
-    assert_true(ids.count >= 3);
-    assert_memory_equal(ids.ids + ids.count - 3,
-                        ((const int32_t[]){model.byte[0xE6], model.byte[0xBC], model.byte[0xA2]}), 12);
+    for (int32_t id = 0; id < model.config.source_count; id++) {
+        assert_int_equal(ferry_spm_find(model.spm, ferry_spm_piece(model.spm, id)), id);
+        assert_true((ferry_spm_kind_of(model.spm, id) == FERRY_SPM_BYTE) == (id >= byte && id < byte + 256));
+    }
+    encode(model.tokenizer, VIEW("漢"), &model.ids);
+    assert_true(model.ids.count >= 3);
+    assert_memory_equal(model.ids.ids + model.ids.count - 3, ((const int32_t[]){byte + 0xE6, byte + 0xBC, byte + 0xA2}),
+                        12);
     for (size_t i = 0; i < COUNT(texts); i++) {
-        encode(model.tokenizer, texts[i], &ids);
-        CHECK(ferry_tokenizer_decode(model.tokenizer, ids.ids, ids.count, &text, &error));
+        encode(model.tokenizer, texts[i], &model.ids);
+        CHECK(ferry_tokenizer_decode(model.tokenizer, model.ids.ids, model.ids.count, &text, &error));
         assert_text(&text, texts[i]);
     }
-    free(ids.ids);
     free(text.data);
-    free_bytes(&model);
+    free_own_ids(&model);
 }
 
-TEST(test_broken_byte_pieces)
+/* Each choice of what bytes and blanks become, at the beginning and at the end, where the first id may have no text. */
+TEST(test_blanks_and_bytes)
 {
-    bytes_model model;
-    ferry_string text = {0};
-    load_bytes(&model);
-    const int32_t *b = model.byte, a = ferry_spm_find(model.spm, VIEW("a")), unk = ferry_spm_unknown(model.spm);
-    const struct {
-        int32_t ids[6];
-        size_t count;
-        ferry_view text;
+    enum { UNK, BLANK, A, C2, A0, SPACE, B, FF, WIDE, G, LOW, HIGH, LONG, OPEN, SHUT, ODD, NOTHING };
+    enum { EACH = FERRY_BYTES_EACH, RUN = FERRY_BYTES_RUN, NONE = FERRY_BYTES_NONE };
+    enum { TRIM = FERRY_BLANKS_TRIM, PIECE = FERRY_BLANKS_FIRST_PIECE, FIRST = FERRY_BLANKS_FIRST_BLANK };
+    static const ferry_view pieces[] = {VIEW("<unk>"),   VIEW("▁"),      VIEW("▁a"),     VIEW("<0xC2>"),
+                                        VIEW("<0xA0>"),  VIEW("<0x20>"), VIEW("b"),      VIEW("<0xFF>"),
+                                        VIEW("▁▁c▁"),    VIEW("<0x4G>"), VIEW("<0x4a>"), VIEW("<0xa4>"),
+                                        VIEW("<0x41>!"), VIEW("[0x41>"), VIEW("<0x41)"), VIEW("x\0\xE2\x96"),
+                                        VIEW("")};
+    static const ferry_word first[] = {{VIEW("X"), true}, {VIEW("Y"), true}, {VIEW("Z"), false}, {VIEW(""), false}};
+    static const struct {
+        int bytes, blanks;
+        decoded_row row;
     } rows[] = {
-        {{b[0xE2], b[0x82], b[0xAC]}, 3, VIEW("€")},
-        {{b[0xE2], unk, b[0x82], b[0xAC], a}, 5, VIEW("€a")},
-        {{b[0xE2], b[0x82], a},
-         3,
-         VIEW("\xEF\xBF\xBD\xEF\xBF\xBD"
-              "a")},
-        {{a, b[0xFF], b[0xE2], b[0x82], b[0xAC], b[0x80]}, 6, VIEW("a\xEF\xBF\xBD€\xEF\xBF\xBD")},
-        {{b[0x20], b[0x41], b[0x0A]}, 3, VIEW("A")},
+        {EACH, TRIM, {{BLANK, A, BLANK}, 3, NULL, VIEW("a"), "|a|"}},
+        {EACH, TRIM, {{C2, A0, B, C2, A0}, 5, NULL, VIEW("b"), "||b||"}},
+        {EACH, TRIM, {{B}, 1, NULL, VIEW("b"), "b"}},
+        {EACH, TRIM, {{BLANK}, 1, NULL, VIEW(""), ""}},
+        {EACH, PIECE, {{A, A, BLANK}, 3, NULL, VIEW("a a "), "a|a|"}},
+        {EACH, PIECE, {{WIDE, A}, 2, NULL, VIEW("c a"), "c|a"}},
+        {EACH, PIECE, {{UNK, A, A}, 3, NULL, VIEW("a a"), "|a|a"}},
+        {EACH, PIECE, {{SPACE, A}, 2, NULL, VIEW("  a"), "|a"}},
+        {EACH, PIECE, {{BLANK, A}, 2, NULL, VIEW(" a"), "|a"}},
+        {EACH, FIRST, {{A, A}, 2, NULL, VIEW("a a"), "a|a"}},
+        {EACH, FIRST, {{BLANK, A, BLANK}, 3, NULL, VIEW(" a "), "|a|"}},
+        {EACH, FIRST, {{C2, A0, B}, 3, NULL, VIEW("\u00A0b"), "||b"}},
+        {EACH, FIRST, {{B}, 1, NULL, VIEW("b"), "b"}},
+        {EACH, FIRST, {{BLANK}, 1, NULL, VIEW(""), ""}},
+        {EACH, FIRST, {{UNK}, 1, NULL, VIEW(""), ""}},
+        {EACH, FERRY_BLANKS_KEEP, {{A, BLANK}, 2, NULL, VIEW(" a "), "a|"}},
+        {EACH, FERRY_BLANKS_KEEP, {{UNK, UNK, UNK, A}, 4, first, VIEW(" X YZ a"), "X|Y|Z|a"}},
+        {EACH, PIECE, {{UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"}},
+        {EACH, FIRST, {{UNK, UNK, UNK, A}, 4, first, VIEW("X YZ a"), "X|Y|Z|a"}},
+        {EACH, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD"), "\uFFFD||"}},
+        {EACH, TRIM, {{C2, A0, FF}, 3, NULL, VIEW("\uFFFD"), "||\uFFFD"}},
+        {EACH, TRIM, {{G, LOW, HIGH}, 3, NULL, VIEW("<0x4G><0x4a><0xa4>"), "<0x4G>|<0x4a>|<0xa4>"}},
+        {EACH, TRIM, {{LONG, OPEN, SHUT}, 3, NULL, VIEW("<0x41>![0x41><0x41)"), "<0x41>!|[0x41>|<0x41)"}},
+        {EACH, FERRY_BLANKS_KEEP, {{NOTHING, WIDE, B, UNK, B}, 5, NULL, VIEW("  c bb"), "|c|b||b"}},
+        {RUN, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD\uFFFD\uFFFD"), "\uFFFD|\uFFFD|\uFFFD"}},
+        {RUN, TRIM, {{FF, B, C2, A0, B}, 5, NULL, VIEW("\uFFFDb\u00A0b"), "\uFFFD|b|||b"}},
+        {RUN, FIRST, {{C2, A0, B, C2}, 4, NULL, VIEW("\u00A0b\uFFFD"), "||b|\uFFFD"}},
+        {RUN, TRIM, {{B, C2, UNK, A0, B}, 5, NULL, VIEW("b\u00A0b"), "b||||b"}},
+        {NONE, TRIM, {{C2, A0}, 2, NULL, VIEW("<0xC2><0xA0>"), "<0xC2>|<0xA0>"}},
     };
+    const ferry_view proto = read_file(BYTE_FALLBACK);
+    const int32_t unk = UNK, odd[] = {B, ODD};
+    ferry_string text = {0};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK(ferry_tokenizer_decode(model.tokenizer, rows[i].ids, rows[i].count, &text, &error));
-        assert_text(&text, rows[i].text);
+        ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+        config.source_model = proto;
+        config.target_special = &unk;
+        config.target_special_count = 1;
+        config.bytes = (ferry_decoder_bytes)rows[i].bytes;
+        config.blanks = (ferry_decoder_blanks)rows[i].blanks;
+        ferry_tokenizer *tokenizer = create_tokenizer(&config);
+        check_translations(tokenizer, &rows[i].row, 1);
+        CHECK(ferry_tokenizer_decode(tokenizer, odd, 2, &text, &error)); /* ill-formed pieces are a stranger's */
+        assert_text(&text, VIEW("bx\0\xE2\x96"));
+        ferry_tokenizer_destroy(tokenizer);
     }
     free(text.data);
-    free_bytes(&model);
-}
-
-/* ---- decoding ---- */
-
-TEST(test_joining_pieces)
-{
-    static const ferry_view pieces[] = {VIEW("<unk>"),  VIEW("▁"),      VIEW("▁a▁b"),        VIEW("c"),
-                                        VIEW("<0xG1>"), VIEW("<0x4a>"), VIEW("x\0\xE2\x96"), VIEW("")};
-    const int32_t unk = 0, ids[] = {1, 1, 2, 0, 3, 7, 1, 4, 5, 6, 1};
-    bytes_model model;
-    ferry_string text = {0};
-    load_bytes(&model);
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    ferry_tokenizer_config config = {
-        .source_model = model.proto,
-        .source_pieces = listed,
-        .source_count = 8,
-        .target_pieces = listed,
-        .target_count = 8,
-        .target_special = &unk,
-        .target_special_count = 1,
-    };
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    CHECK(ferry_tokenizer_decode(tokenizer, ids, COUNT(ids), &text, &error));
-    assert_text(&text, VIEW("a bc <0xG1><0x4a>x\0\xE2\x96"));
-    CHECK(ferry_tokenizer_decode(tokenizer, NULL, 0, &text, &error));
-    assert_int_equal(text.size, 0);
-    CHECK(ferry_tokenizer_decode(tokenizer, &unk, 1, &text, &error));
-    assert_int_equal(text.size, 0);
-
-    REFUSE_SAYING(ferry_tokenizer_decode(tokenizer, (const int32_t[]){3, 8}, 2, &text, &error), FERRY_ERROR_ARGUMENT,
-                  "target id: expected 0 to 7, found 8");
-    assert_int_equal(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, NULL), FERRY_ERROR_ARGUMENT);
-    ferry_tokenizer_destroy(tokenizer);
-    free(text.data);
-    free_bytes(&model);
 }
 
 /* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */
@@ -139,27 +95,27 @@ TEST(test_texts_of_pieces)
 {
     static const ferry_view pieces[] = {VIEW("</s>"),   VIEW("<unk>"),    VIEW("\u2581a"),
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
-    static const int32_t special[] = {0, 1}, eos = 0, expected[] = {2, 3, 1, 4, 0}, joined[] = {0, 2, 3, 1, 4, 4, 0};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    const ferry_tokenizer_config config = {.source_pieces = listed,
-                                           .source_count = COUNT(pieces),
-                                           .target_pieces = listed,
-                                           .target_count = COUNT(pieces),
-                                           .source_unk = 1,
-                                           .target_special = special,
-                                           .target_special_count = COUNT(special),
-                                           .suffix_ids = &eos,
-                                           .suffix_count = 1};
-    ferry_ids ids = {0};
+    static const int32_t special[] = {0, 1}, eos = 0;
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.source_unk = 1;
+    config.target_special = special;
+    config.target_special_count = COUNT(special);
+    config.suffix_ids = &eos;
+    config.suffix_count = 1;
     ferry_string text = {0};
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    CHECK(ferry_tokenizer_encode(tokenizer, VIEW(" \t\u2581a <0x41>\r\nA  b\u00A0c "), &ids, &error));
-    assert_int_equal(ids.count, COUNT(expected));
-    assert_memory_equal(ids.ids, expected, sizeof expected);
-    CHECK(ferry_tokenizer_decode(tokenizer, joined, COUNT(joined), &text, &error));
-    assert_true(ferry_view_equal((ferry_view){text.data, text.size}, VIEW("\u2581a <0x41> b\u00A0c b\u00A0c")));
-    REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){6}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "");
+    const ferry_view source = VIEW(" \t\u2581a <0x41>\r\nA \v\f b\u00A0c \u2581 x\u00A0");
+    check_encoded(tokenizer, false, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x|0:");
+    check_encoded(tokenizer, true, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x");
+    const decoded_row row = {{0, 2, 3, 1, 4, 4, 0},
+                             7,
+                             NULL,
+                             VIEW("\u2581a <0x41> b\u00A0c b\u00A0c"),
+                             "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|"};
+    check_translations(tokenizer, &row, 1);
+    REFUSE_SAYING(ferry_tokenizer_decode(tokenizer, (const int32_t[]){5, 6}, 2, &text, &error), FERRY_ERROR_ARGUMENT,
+                  "target id: expected 0 to 5, found 6");
+    REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "-1");
     free(text.data);
-    free(ids.ids);
     ferry_tokenizer_destroy(tokenizer);
 }

@@ -2,6 +2,7 @@
 #include "tests/support/support.h"
 #include "tests/support/tokenizer_support.h"
 
+#include "base/utf8.h"
 #include "tokenizer/punctuation.h"
 
 static void assert_clean(ferry_view text, ferry_view expected)
@@ -74,17 +75,7 @@ TEST(test_categories)
         const uint32_t c = i < COUNT(blank) ? blank[i] : kept[i - COUNT(blank)];
         char text[8] = "a";
         size_t size = 1;
-        if (c < 0x80) {
-            text[size++] = (char)c;
-        } else if (c < 0x800) {
-            text[size++] = (char)(0xC0 | c >> 6);
-            text[size++] = (char)(0x80 | (c & 0x3F));
-        } else {
-            text[size++] = c < 0x10000 ? (char)(0xE0 | c >> 12) : (char)(0xF0 | c >> 18);
-            if (c >= 0x10000) text[size++] = (char)(0x80 | (c >> 12 & 0x3F));
-            text[size++] = (char)(0x80 | (c >> 6 & 0x3F));
-            text[size++] = (char)(0x80 | (c & 0x3F));
-        }
+        size += ferry_utf8_put(c, text + size);
         text[size++] = 'z';
         const ferry_view view = {text, size};
         assert_clean(view, i < COUNT(blank) ? VIEW("a z") : view);
@@ -101,24 +92,19 @@ TEST(test_ill_formed_bytes_stay)
 TEST(test_in_the_tokenizer)
 {
     static const ferry_view pieces[] = {{"<unk>", 5}, {">>d。<<", 8}, {"a,", 2}, {"b", 1}, {"a，", 4}};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    ferry_tokenizer_config config = {.source_pieces = listed,
-                                     .source_count = 5,
-                                     .target_pieces = listed,
-                                     .target_count = 5,
-                                     .leading_tag = true,
-                                     .opus_punctuation = true};
-    static const int32_t cleaned[] = {1, 2, 3}, plain[] = {1, 4, 0};
-    const ferry_view text = VIEW(">>d。<<a， \xC2\xAD"
-                                 "b");
-    for (int clean = 1; clean >= 0; clean--) {
-        ferry_tokenizer *tokenizer;
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.leading_tag = true;
+    static const int32_t expected[2][3] = {{1, 4, 0}, {1, 2, 3}};
+    for (size_t clean = 0; clean < 2; clean++) {
         ferry_ids ids = {0};
         config.opus_punctuation = clean != 0;
-        CHECK(ferry_tokenizer_create(&config, &tokenizer, &error));
-        CHECK(ferry_tokenizer_encode(tokenizer, text, &ids, &error));
-        assert_int_equal(ids.count, 3);
-        assert_memory_equal(ids.ids, clean ? cleaned : plain, sizeof cleaned);
+        ferry_tokenizer *tokenizer = create_tokenizer(&config);
+        encode(tokenizer, VIEW(">>d。<<a， \u00ADb"), &ids);
+        assert_int_equal(ids.count, COUNT(expected[clean]));
+        assert_memory_equal(ids.ids, expected[clean], sizeof expected[clean]);
+        CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a， \u00ADb"), &ids, NULL, &error));
+        assert_int_equal(ids.count, 2);
+        assert_memory_equal(ids.ids, expected[clean] + 1, 2 * sizeof *ids.ids);
         free(ids.ids);
         ferry_tokenizer_destroy(tokenizer);
     }

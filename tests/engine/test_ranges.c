@@ -5,90 +5,28 @@
 
 #include <inttypes.h>
 
-#include "tests/support/check_ranges.h"
-#include "tests/support/random.h"
-#include "tests/support/support.h"
-#include "tokenizer/sentencepiece_c.h"
-
-/* A tokenizer whose ids are the SentencePiece model's own. */
-typedef struct own_ids {
-    ferry_spm *spm;
-    ferry_view *pieces; /* [count] */
-    int32_t special;
-    ferry_tokenizer_config config;
-    ferry_tokenizer *tokenizer;
-    ferry_ids ids;
-    ferry_ranges ranges;
-    ferry_string text;
-} own_ids;
-
-static void load(own_ids *model, const char *path)
-{
-    const ferry_view proto = read_file(path);
-    *model = (own_ids){.spm = NULL};
-    CHECK(ferry_spm_create(proto, path, &model->spm, &error));
-    const int32_t count = ferry_spm_count(model->spm);
-    model->pieces = kept_memory((size_t)count * sizeof *model->pieces);
-    for (int32_t id = 0; id < count; id++) model->pieces[id] = ferry_spm_piece(model->spm, id);
-    const ferry_texts *pieces = kept_texts(model->pieces, (size_t)count);
-    model->special = ferry_spm_unknown(model->spm);
-    model->config = (ferry_tokenizer_config){.source_model = proto,
-                                             .target_model = proto,
-                                             .source_pieces = pieces,
-                                             .source_count = count,
-                                             .target_pieces = pieces,
-                                             .target_count = count,
-                                             .source_unk = model->special,
-                                             .target_special = &model->special,
-                                             .target_special_count = 1};
-    model->tokenizer = create_tokenizer(&model->config);
-}
-
-static void drop(own_ids *model)
-{
-    ferry_tokenizer_destroy(model->tokenizer);
-    ferry_spm_destroy(model->spm);
-    free(model->ids.ids);
-    free(model->ranges.ranges);
-    free(model->text.data);
-}
-
-/* Each id's bytes of the text, separated by "|". */
-static void assert_ranges(ferry_view text, const ferry_range *ranges, size_t count, const char *expected)
-{
-    char found[1024] = "";
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        assert_true(ranges[i].begin <= ranges[i].end && ranges[i].end <= text.size);
-        const size_t bytes = ranges[i].end - ranges[i].begin;
-        size += (size_t)snprintf(found + size, sizeof found - size, "%s%.*s", i > 0 ? "|" : "", (int)bytes,
-                                 bytes > 0 ? text.data + ranges[i].begin : "");
-        assert_true(size < sizeof found);
-    }
-    assert_string_equal(found, expected);
-}
-
-static void check_ranges(ferry_view text, const ferry_range *ranges, size_t count)
-{
-    const char *fault = fault_of_ranges(text, ranges, count);
-    if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
-}
+#include "base/utf8.h"
 
 static void encode_ranges(own_ids *model, ferry_view text)
 {
     CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
     assert_int_equal(model->ranges.count, model->ids.count);
-    check_ranges(text, model->ranges.ranges, model->ranges.count);
+    assert_sound(text, model->ranges.ranges, model->ranges.count);
 }
 
 /* ---- sources ---- */
 
+static void check_rows(own_ids *model, const encoded_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        encode_ranges(model, rows[i].text);
+        assert_parts(rows[i].text, NULL, model->ranges.ranges, model->ranges.count, rows[i].parts);
+    }
+}
+
 TEST(test_source)
 {
-    static const struct {
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
+    static const encoded_row rows[] = {
         {VIEW(""), ""},
         {VIEW("Hello, my  world!"), "He|ll|o|,|my|wo|r|l|d|!"},
         {VIEW(" \t Hello \u3000it \n"), "He|ll|o|it"},
@@ -99,13 +37,9 @@ TEST(test_source)
         {VIEW("x\xC2\x85\u2028w"), "|x|||w"},
         {VIEW("a\xFF\xE2\x82 b"), "a|\xFF|\xFF|\xFF|\xE2|\xE2|\xE2|\x82|\x82|\x82|b"},
     };
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        encode_ranges(&model, rows[i].text);
-        assert_ranges(rows[i].text, model.ranges.ranges, model.ranges.count, rows[i].expected);
-    }
-    drop(&model);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    check_rows(&model, rows, COUNT(rows));
+    free_own_ids(&model);
 }
 
 /* ---- as SentencePiece has it ---- */
@@ -148,20 +82,12 @@ static size_t read_pieces(const own_ids *model, char *text, recorded_piece *piec
         recorded_piece *piece = &pieces[count];
         assert_true(count < MOST_PIECES);
         assert_int_equal(sscanf(part, "%" SCNd32 ":%zu:%zu", &piece->id, &piece->range.begin, &piece->range.end), 3);
-        const ferry_view text_of = model->pieces[piece->id];
+        const ferry_view text_of = ferry_texts_at(model->config.source_pieces, (size_t)piece->id);
         const bool blank = text_of.size >= 3 && memcmp(text_of.data, "\u2581", 3) == 0;
         piece->nothing = piece->range.begin == piece->range.end;
         piece->letter = blank ? text_of.size > 3 : piece->nothing;
     }
     return count;
-}
-
-static ferry_view from_hexadecimal(const char *digits, char *bytes)
-{
-    ferry_view text = {bytes, strlen(digits) / 2};
-    for (size_t i = 0; i < text.size; i++)
-        bytes[i] = (char)(ferry_hex_digit(digits[2 * i]) * 16 + ferry_hex_digit(digits[2 * i + 1]));
-    return text;
 }
 
 static void check_recorded(own_ids *model, ferry_view text, char *line)
@@ -183,36 +109,31 @@ static void check_recorded(own_ids *model, ferry_view text, char *line)
 TEST(test_as_sentencepiece)
 {
     const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/ranges.tsv");
-    char *lines = kept_memory(recorded.size + 1), *bytes = kept_memory(recorded.size), *name = "";
+    char *lines = kept_memory(recorded.size + 1), *name = "";
     own_ids model = {.spm = NULL};
     size_t count = 0;
     memcpy(lines, recorded.data, recorded.size);
     for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0'; count++) {
-        const char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
+        char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
         if (strcmp(path, name) != 0) {
-            drop(&model);
-            load(&model, in_directory(FERRY_TEST_DATA, path));
-            name = (char *)(uintptr_t)path;
+            free_own_ids(&model);
+            model = load_own_ids(in_directory(FERRY_TEST_DATA, path));
+            name = path;
         }
-        check_recorded(&model, from_hexadecimal(digits, bytes), line);
+        check_recorded(&model, read_digits(&digits), line);
     }
-    drop(&model);
+    free_own_ids(&model);
     assert_int_equal(count, 434);
 }
 
 /* ---- what is put around a text, and what is done to it first ---- */
 
-static bool same_range(ferry_range a, ferry_range b)
-{
-    return a.begin == b.begin && a.end == b.end;
-}
-
 TEST(test_ids_around_a_text)
 {
     const int32_t prefix[] = {3, 4}, suffix = 5;
-    const ferry_range expected[] = {{0, 0}, {0, 0}, {0, 0}, {1, 3}, {3, 5}, {5, 6}, {7, 7}};
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    const ferry_range expected[] = {{0, 0}, {0, 0}, {0, 0}, {1, 3}, {3, 5}, {5, 6}, {7, 7}},
+                      inserted[] = {{0, 0}, {0, 0}, {0, 0}, {9, 9}, {1, 3}, {3, 5}, {5, 6}, {7, 7}, {7, 8}};
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     model.config.prefix_ids = prefix;
     model.config.prefix_count = 2;
     model.config.suffix_ids = &suffix;
@@ -222,95 +143,51 @@ TEST(test_ids_around_a_text)
         ferry_tokenizer_encode_ranges(tokenizer, VIEW(">>deu<<"), VIEW(" Hello "), &model.ids, &model.ranges, &error));
     assert_int_equal(model.ranges.count, COUNT(expected));
     assert_int_equal(model.ids.count, COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) assert_true(same_range(model.ranges.ranges[i], expected[i]));
-
+    assert_memory_equal(model.ranges.ranges, expected, sizeof expected);
     CHECK(ferry_ranges_insert(&model.ranges, 3, (ferry_range){9, 9}, &error));
     CHECK(ferry_ranges_insert(&model.ranges, 8, (ferry_range){7, 8}, &error));
-    assert_int_equal(model.ranges.count, COUNT(expected) + 2);
-    assert_true(same_range(model.ranges.ranges[3], (ferry_range){9, 9}));
-    assert_true(same_range(model.ranges.ranges[4], expected[3]));
-    assert_true(same_range(model.ranges.ranges[7], expected[6]));
-    assert_true(same_range(model.ranges.ranges[8], (ferry_range){7, 8}));
+    assert_int_equal(model.ranges.count, COUNT(inserted));
+    assert_memory_equal(model.ranges.ranges, inserted, sizeof inserted);
+    const int32_t last = model.ids.ids[6], ends[] = {9, 3, 8, 4}; /* before the first, the second, and at the end */
+    CHECK(ferry_ids_insert(&model.ids, 0, 9, &error));
+    CHECK(ferry_ids_insert(&model.ids, 2, 8, &error));
+    CHECK(ferry_ids_insert(&model.ids, 9, 7, &error));
+    assert_memory_equal(model.ids.ids, ends, sizeof ends);
+    assert_true(model.ids.count == 10 && model.ids.ids[8] == last && model.ids.ids[9] == 7);
     ferry_tokenizer_destroy(tokenizer);
-    drop(&model);
+    free_own_ids(&model);
 }
 
 /* OPUS-MT's punctuation: characters that become others, several, a blank, or nothing. */
 TEST(test_cleaned_source)
 {
-    static const struct {
-        ferry_view text;
-        const char *expected;
-    } rows[] = {
+    static const encoded_row rows[] = {
         {VIEW("\t it\u3002 it\u2026"), "it|\u3002|it|\u2026|\u2026|\u2026"},
         {VIEW("it\a\u200Bit\u3002"), "it|it|\u3002"},
         {VIEW("\u201Cit\u201D \u00AD\uFF01\u3002\u3002"), "|\u201C|it|\u201D||\uFF01|\u3002||\u3002"},
         {VIEW("\u6F22\x01\xE2\u3002\x82"), "|\u6F22|\u6F22|\u6F22||\xE2|\xE2|\xE2|\u3002||\x82|\x82|\x82"},
         {VIEW("\x01"), ""},
     };
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
+    own_ids model = load_own_ids(BYTE_FALLBACK);
     ferry_tokenizer *plain = model.tokenizer;
     model.config.opus_punctuation = true;
     model.tokenizer = create_tokenizer(&model.config);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        encode_ranges(&model, rows[i].text);
-        assert_ranges(rows[i].text, model.ranges.ranges, model.ranges.count, rows[i].expected);
-    }
+    check_rows(&model, rows, COUNT(rows));
     ferry_tokenizer_destroy(plain);
-    drop(&model);
+    free_own_ids(&model);
 }
 
-/* Without a SentencePiece model. */
-TEST(test_source_of_pieces)
-{
-    static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("\u2581a")},
-                            text = VIEW(" \u2581a\t  b\u00A0\u00A0 \u2581");
-    static const ferry_range expected[] = {{1, 5}, {8, 9}, {14, 17}};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
-    const ferry_tokenizer_config config = {
-        .source_pieces = listed, .source_count = 2, .target_pieces = listed, .target_count = 2};
-    own_ids model = {.tokenizer = create_tokenizer(&config)};
-    encode_ranges(&model, text);
-    assert_int_equal(model.ranges.count, COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) assert_true(same_range(model.ranges.ranges[i], expected[i]));
-    CHECK(ferry_tokenizer_encode_target(model.tokenizer, text, &model.ids, &model.ranges, &error));
-    assert_int_equal(model.ids.ids[0], 1);
-    assert_true(model.ids.count == 3 && same_range(model.ranges.ranges[2], expected[2]));
-
-    const int32_t ids[] = {1, 0, 1};
-    ferry_range joined[3];
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, ids, 3, NULL, &model.text, joined, &error));
-    assert_ranges((ferry_view){model.text.data, model.text.size}, joined, 3, "\u2581a|<unk>|\u2581a");
-    drop(&model);
-}
-
-/* Whatever the bytes are, the ids are those that are found without ranges. */
 TEST(test_any_source)
 {
-    static const char bytes[] = " \t\0a\u2581\xE2\x96\x80\xFF\u3002\u2026\u00AD\uFB01\u3314\u6F22\u00A8\u3000\uFDFA,";
-    char text[40];
-    ferry_ids ids = {0};
-    uint32_t random = 15;
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    ferry_tokenizer *plain = model.tokenizer;
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    const ferry_view bytes =
+        VIEW(" \t\0a\u2581\xE2\x96\x80\xFF\u3002\u2026\u00AD\uFB01\u3314\u6F22\u00A8\u3000\uFDFA,");
     model.config.opus_punctuation = true;
     ferry_tokenizer *cleans = create_tokenizer(&model.config);
-    for (int round = 0; round < 20000; round++) {
-        const size_t size = next_random(&random) % sizeof text;
-        model.tokenizer = round % 2 == 0 ? plain : cleans;
-        for (size_t i = 0; i < size; i++) text[i] = bytes[next_random(&random) % (sizeof bytes - 1)];
-        if (size > 8) memcpy(text + size % 5, bytes + next_random(&random) % (sizeof bytes - 5), 4);
-        encode_ranges(&model, (ferry_view){text, size});
-        encode(model.tokenizer, (ferry_view){text, size}, &ids);
-        assert_true(ids.count == model.ids.count);
-        assert_memory_equal(ids.ids, model.ids.ids, ids.count * sizeof *ids.ids);
-    }
-    model.tokenizer = plain;
+    check_any_texts(model.tokenizer, model.config.target_count, bytes, 10000);
+    check_any_texts(cleans, model.config.target_count, bytes, 10000);
     ferry_tokenizer_destroy(cleans);
-    free(ids.ids);
-    drop(&model);
+    free_own_ids(&model);
 }
 
 /* ---- repaired texts ---- */
@@ -325,63 +202,36 @@ TEST(test_unrepaired)
     bool replaced;
     assert_int_equal(ferry_utf8_repair(text, repaired, &replaced), 11);
     ferry_ranges_unrepair(text, ranges, COUNT(ranges));
-    for (size_t i = 0; i < COUNT(ranges); i++) assert_true(same_range(ranges[i], expected[i]));
+    assert_memory_equal(ranges, expected, sizeof expected);
     ferry_ranges_unrepair((ferry_view){NULL, 0}, ranges, 1);
-    assert_true(same_range(ranges[0], expected[0]));
+    assert_memory_equal(ranges, expected, sizeof *expected);
 }
 
 /* ---- translations ---- */
 
-static void check_decoded(own_ids *model, const int32_t *ids, size_t count, const char *expected)
-{
-    ferry_range ranges[64];
-    ferry_string text = {0};
-    assert_true(count <= COUNT(ranges));
-    CHECK(ferry_tokenizer_decode(model->tokenizer, ids, count, &text, &error));
-    CHECK(ferry_tokenizer_decode_ranges(model->tokenizer, ids, count, NULL, &model->text, ranges, &error));
-    assert_text(&model->text, (ferry_view){text.data, text.size});
-    check_ranges((ferry_view){text.data, text.size}, ranges, count);
-    assert_ranges((ferry_view){text.data, text.size}, ranges, count, expected);
-    free(text.data);
-}
-
 TEST(test_translation)
 {
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    const int32_t unk = model.special, a = ferry_spm_find(model.spm, VIEW("a")),
+    own_ids model = load_own_ids(BYTE_FALLBACK);
+    const int32_t unk = model.config.source_unk, a = ferry_spm_find(model.spm, VIEW("a")),
                   blank = ferry_spm_find(model.spm, VIEW("\u2581")), it = ferry_spm_find(model.spm, VIEW("\u2581it")),
                   b = ferry_spm_find(model.spm, VIEW("<0x00>"));
-    const struct {
-        int32_t ids[8];
-        size_t count;
-        const char *expected;
-    } rows[] = {
-        {{0}, 0, ""},
-        {{unk, unk}, 2, "|"},
-        {{blank, it, a, unk, blank, it, blank, unk}, 8, "|it|a|||it||"},
-        {{it, b + 0xE2, b + 0x82, b + 0xAC, a}, 5, "it|\u20AC|\u20AC|\u20AC|a"},
-        {{b + 0xE2, unk, b + 0x82, b + 0xAC, a}, 5, "\u20AC||\u20AC|\u20AC|a"},
-        {{b + 0xE2, b + 0x82, unk, a}, 4, "\uFFFD|\uFFFD||a"},
-        {{a, b + 0xFF, b + 0xE2, b + 0x82, b + 0xAC, b + 0x80, it}, 7, "a|\uFFFD|\u20AC|\u20AC|\u20AC|\uFFFD|it"},
-        {{b + 0x20, b + 0x41, b + 0x0A, unk}, 4, "|A||"},
-        {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, "|\uFFFD||it"},
+    const decoded_row rows[] = {
+        {{0}, 0, NULL, VIEW(""), ""},
+        {{unk, unk}, 2, NULL, VIEW(""), "|"},
+        {{blank, it, a, unk, blank, it, blank, unk}, 8, NULL, VIEW("ita  it"), "|it|a|||it||"},
+        {{b + 0xE2, b + 0x82, b + 0xAC}, 3, NULL, VIEW("\u20AC"), "\u20AC|\u20AC|\u20AC"},
+        {{it, b + 0xE2, b + 0x82, b + 0xAC, a}, 5, NULL, VIEW("it\u20ACa"), "it|\u20AC|\u20AC|\u20AC|a"},
+        {{b + 0xE2, unk, b + 0x82, b + 0xAC, a}, 5, NULL, VIEW("\u20ACa"), "\u20AC||\u20AC|\u20AC|a"},
+        {{b + 0xE2, b + 0x82, unk, a}, 4, NULL, VIEW("\uFFFD\uFFFDa"), "\uFFFD|\uFFFD||a"},
+        {{a, b + 0xFF, b + 0xE2, b + 0x82, b + 0xAC, b + 0x80, it},
+         7,
+         NULL,
+         VIEW("a\uFFFD\u20AC\uFFFD it"),
+         "a|\uFFFD|\u20AC|\u20AC|\u20AC|\uFFFD|it"},
+        {{b + 0x20, b + 0x41, b + 0x0A, unk}, 4, NULL, VIEW("A"), "|A||"},
+        {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, NULL, VIEW("\uFFFD\n it"), "|\uFFFD||it"},
+        {{a, b + 0x00, b + 0xFF}, 3, NULL, VIEW("a\0\uFFFD"), "a||\uFFFD"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) check_decoded(&model, rows[i].ids, rows[i].count, rows[i].expected);
-    drop(&model);
-}
-
-/* A text that normalization does not change: its ids stand for the same words in both directions. */
-TEST(test_round_trip)
-{
-    static const ferry_view text = VIEW("Tom's house, \u6F22\u5B57 \u2013 and it is \u00FCber 3!");
-    ferry_range ranges[64];
-    own_ids model;
-    load(&model, BYTE_FALLBACK);
-    encode_ranges(&model, text);
-    CHECK(ferry_tokenizer_decode_ranges(model.tokenizer, model.ids.ids, model.ids.count, NULL, &model.text, ranges,
-                                        &error));
-    assert_text(&model.text, text);
-    for (size_t i = 0; i < model.ids.count; i++) assert_true(same_range(ranges[i], model.ranges.ranges[i]));
-    drop(&model);
+    check_translations(model.tokenizer, rows, COUNT(rows));
+    free_own_ids(&model);
 }

@@ -7,79 +7,127 @@
 #include "tokenizer/text_rules.h"
 #include "tokenizer/unigram.h"
 
-static const ferry_view pieces[] = {{"<unk>", 5}, {"a", 1}, {"b", 1}, {"ab", 2}, {"<m>", 3}};
+static const ferry_view pieces[] = {{"<unk>", 5}, {"a", 1},    {"b", 1},  {"ab", 2}, {"<m>", 3},
+                                    {"<r>", 3},   {"<r>>", 4}, {"nb", 2}, {"", 0}};
+static const int32_t added_ids[] = {4, 5, 6, 7, 8, 0},
+                     added_flags[] = {FERRY_ADDED_LSTRIP, FERRY_ADDED_RSTRIP, 0, FERRY_ADDED_NORMALIZED, 0, 0};
 
-enum { UNKNOWN, A, B, AB, MASK, PIECES };
+enum { MOST_STEPS = 20 };
 
-static ferry_text_rules *create(const ferry_view *steps, size_t count)
+/* `steps` end with NULL. */
+static ferry_text_rules_config config_of(const char *const *steps)
 {
-    static const int32_t ids[] = {MASK}, flags[] = {FERRY_ADDED_LSTRIP};
-    const ferry_text_rules_config config = {.steps = kept_texts(steps, count),
-                                            .step_count = count,
-                                            .added_ids = ids,
-                                            .added_flags = flags,
-                                            .added_count = 1,
-                                            .pieces = KEPT_TEXTS(pieces),
-                                            .piece_count = PIECES};
+    ferry_view views[MOST_STEPS];
+    size_t count = 0;
+    for (; count < MOST_STEPS && steps[count] != NULL; count++) views[count] = ferry_text_view(steps[count]);
+    return (ferry_text_rules_config){.steps = kept_texts(views, count),
+                                     .step_count = count,
+                                     .added_ids = added_ids,
+                                     .added_flags = added_flags,
+                                     .added_count = sizeof added_ids / sizeof *added_ids,
+                                     .pieces = KEPT_TEXTS(pieces),
+                                     .piece_count = sizeof pieces / sizeof *pieces};
+}
+
+static ferry_text_rules *create(const char *const *steps)
+{
+    const ferry_text_rules_config config = config_of(steps);
     ferry_text_rules *rules;
     CHECK(ferry_text_rules_create(&config, &rules, &error));
     return rules;
 }
 
-/* ---- steps ---- */
+/* Of `size` bytes, kept. */
+static char *filled(char c, size_t size)
+{
+    return memset(kept_memory(size + 1), c, size);
+}
 
-typedef struct bad_steps {
-    const char *steps[3];
-    size_t count;
-    ferry_status status;
-    const char *what;
-} bad_steps;
+/* ---- what is refused ---- */
+
+static void refuse(const ferry_text_rules_config *config, ferry_status status, const char *what)
+{
+    ferry_text_rules *rules;
+    REFUSE(ferry_text_rules_create(config, &rules, &error), status, what);
+    assert_null(rules);
+}
 
 TEST(test_bad_steps)
 {
-    static const bad_steps rows[] = {
-        {{"lowercase"}, 1, FERRY_ERROR_UNSUPPORTED, "tokenizer's step 'lowercase' is not supported by this build"},
-        {{"replace", "a"}, 2, FERRY_ERROR_FORMAT, "tokenizer's step 'replace': expected 2 arguments, found 1"},
-        {{"replace", "", "a"},
-         3,
-         FERRY_ERROR_FORMAT,
-         "tokenizer's step 'replace': argument 1: expected a text, found ''"},
-        {{"replace-blanks", "0", "a"},
-         3,
-         FERRY_ERROR_FORMAT,
-         "tokenizer's step 'replace-blanks': argument 1: expected 1 to 9, found '0'"},
-        {{"metaspace", "often"},
-         2,
-         FERRY_ERROR_FORMAT,
-         "tokenizer's step 'metaspace': argument 1: expected always, first or never, found 'often'"},
-        {{"prepend", "\xFF"},
-         2,
-         FERRY_ERROR_FORMAT,
-         "tokenizer's step 'prepend': argument 1: expected at most 512 bytes of UTF-8, found '\\xff'"},
+    static const struct {
+        const char *steps[4];
+        ferry_status status;
+        const char *what;
+    } rows[] = {
+        {{"lowercase"}, FERRY_ERROR_UNSUPPORTED, "tokenizer's step 'lowercase' is not supported by this build"},
+        {{"replace", "a"}, FERRY_ERROR_FORMAT, "tokenizer's step 'replace': expected 2 arguments, found 1"},
+        {{"replace", "", "a"}, FERRY_ERROR_FORMAT, "step 'replace': argument 1: expected a text, found ''"},
+        {{"replace-blanks", "0", "a"}, FERRY_ERROR_FORMAT, "-blanks': argument 1: expected 1 to 9, found '0'"},
+        {{"replace-space", ":", "a"}, FERRY_ERROR_FORMAT, "-space': argument 1: expected 1 to 9, found ':'"},
+        {{"replace-space", "10", "a"}, FERRY_ERROR_FORMAT, "-space': argument 1: expected 1 to 9, found '10'"},
+        {{"metaspace", "often"}, FERRY_ERROR_FORMAT, "argument 1: expected always, first or never, found 'often'"},
+        {{"prepend", "\xFF"}, FERRY_ERROR_FORMAT, "argument 1: expected at most 512 bytes of UTF-8, found '\\xff'"},
         {{"split-space", "strip-left"},
-         2,
          FERRY_ERROR_FORMAT,
          "tokenizer's step 'strip-left': expected before the steps that make words, found behind one"},
-        {{"precompiled"}, 1, FERRY_ERROR_FORMAT, "tokenizer's step 'precompiled': the table of rules is missing"},
+        {{"precompiled"}, FERRY_ERROR_FORMAT, "tokenizer's step 'precompiled': the table of rules is missing"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ferry_view steps[3];
-        for (size_t k = 0; k < rows[i].count; k++) steps[k] = ferry_text_view(rows[i].steps[k]);
-        const ferry_text_rules_config config = {.steps = kept_texts(steps, rows[i].count), .step_count = rows[i].count};
-        ferry_text_rules *rules;
-        REFUSE_SAYING(ferry_text_rules_create(&config, &rules, &error), rows[i].status, rows[i].what);
-        assert_null(rules);
+        const ferry_text_rules_config config = config_of(rows[i].steps);
+        refuse(&config, rows[i].status, rows[i].what);
     }
 }
 
-TEST(test_bad_added_tokens)
+/* The largest that is allowed, and the next. */
+TEST(test_bounds)
 {
-    static const int32_t ids[] = {PIECES}, flags[] = {0};
-    const ferry_text_rules_config config = {
-        .added_ids = ids, .added_flags = flags, .added_count = 1, .pieces = KEPT_TEXTS(pieces), .piece_count = PIECES};
-    ferry_text_rules *rules;
-    REFUSE_SAYING(ferry_text_rules_create(&config, &rules, &error), FERRY_ERROR_FORMAT,
-                  "added token 0: expected an id below 5 and flags to 7");
+    const char *many[MOST_STEPS] = {NULL}, *arguments[MOST_STEPS] = {"replace", "q", filled('x', 512), NULL};
+    for (size_t i = 0; i < FERRY_RULES_MAX_STEPS; i++) many[i] = "strip-left";
+    ferry_text_rules_destroy(create(many));
+    many[FERRY_RULES_MAX_STEPS] = "strip-left";
+    ferry_text_rules_config config = config_of(many);
+    refuse(&config, FERRY_ERROR_UNSUPPORTED, "tokenizer: expected at most 16 steps, found more");
+    ferry_text_rules_destroy(create(arguments));
+    arguments[2] = filled('x', 513);
+    config = config_of(arguments);
+    refuse(&config, FERRY_ERROR_FORMAT, "argument 2: expected at most 512 bytes of UTF-8");
+
+    const char *const tens[] = {"replace", "b", filled('x', 10), NULL}, *const none[] = {"replace", "b", "", NULL};
+    const struct {
+        int32_t id, flags;
+        const char *const *steps, *token;
+        const char *what; /* NULL: allowed */
+    } rows[] = {
+        {0, 7, tens, "token", NULL},
+        {0, 8, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
+        {0, -1, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
+        {1, 0, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
+        {-1, 0, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
+        {0, 0, tens, filled('a', 512), NULL},
+        {0, 0, tens, filled('a', 513), "expected at most 512 bytes of UTF-8"},
+        {0, 0, tens, "\xFF", "added token '\\xff': expected at most 512 bytes of UTF-8"},
+        {0, 0, none, "bb", NULL},
+        {0, 4, none, "bb", "added token 'bb': expected 1 to 512 bytes after normalization, found 0"},
+        {0, 4, tens, filled('b', 51), NULL},
+        {0, 4, tens, filled('b', 52), "expected 1 to 512 bytes after normalization, found 520"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_view token = ferry_text_view(rows[i].token);
+        ferry_text_rules *rules = NULL;
+        ferry_error error = {0};
+        config = config_of(rows[i].steps);
+        config.pieces = kept_texts(&token, 1);
+        config.piece_count = 1;
+        config.added_count = 1;
+        config.added_ids = &rows[i].id;
+        config.added_flags = &rows[i].flags;
+        const ferry_status status = ferry_text_rules_create(&config, &rules, &error);
+        if (rows[i].what != NULL)
+            check_refusal(status, &error, strstr(rows[i].what, "flags") ? FERRY_ERROR_FORMAT : FERRY_ERROR_UNSUPPORTED,
+                          rows[i].what);
+        assert_true((status == FERRY_OK) == (rows[i].what == NULL));
+        ferry_text_rules_destroy(rules);
+    }
 }
 
 /* ---- words ---- */
@@ -99,43 +147,107 @@ static ferry_status note_word(void *user, const ferry_rule_word *word)
     return FERRY_OK;
 }
 
-static void check_words(const ferry_text_rules *rules, const char *text, const char *expected)
-{
-    words found = {""};
-    CHECK(ferry_text_rules_apply(rules, ferry_text_view(text), note_word, &found, &error));
-    assert_string_equal(found.text, expected);
-}
-
 TEST(test_words)
 {
-    const ferry_view steps[] = {ferry_text_view("replace"), ferry_text_view("b"),
-                                ferry_text_view("cc"),      ferry_text_view("metaspace"),
-                                ferry_text_view("always"),  ferry_text_view("split-metaspace")};
-    ferry_text_rules *rules = create(steps, 6);
-    check_words(rules, "", "");
-    check_words(rules, "ab  a", "\u2581acc@0-2 \u2581@2-3 \u2581a@3-5 ");
-    check_words(rules, "a  <m>b", "\u2581a@0-1 #4@1-6 \u2581cc@6-7 ");
-    check_words(rules, "a\xFF\xE2\x82", "\u2581a\uFFFD\uFFFD\uFFFD@0-4 ");
+    static const struct {
+        const char *steps[9], *text, *expected;
+    } rows[] = {
+        {{NULL}, "", ""},
+        {{"replace", "b", "cc", "metaspace", "always", "split-metaspace"}, "", ""},
+        {{"replace", "b", "cc", "metaspace", "always", "split-metaspace"},
+         "ab  a",
+         "\u2581acc@0-2 \u2581@2-3 \u2581a@3-5 "},
+        {{"replace", "b", "cc", "metaspace", "always", "split-metaspace"},
+         "a  <m>b",
+         "\u2581a@0-1 #4@1-6 \u2581cc@6-7 "},
+        {{"metaspace", "always"}, "a\xFF\xE2\x82", "\u2581a\uFFFD\uFFFD\uFFFD@0-4 "},
+        /* added tokens: first, in the middle, last; the longest; the white space that they take */
+        {{NULL}, "<m>a<r>b<r>>", "#4@0-3 a@3-4 #5@4-7 b@7-8 #6@8-12 "},
+        {{NULL}, "<m><m><r", "#4@0-3 #4@3-6 <r@6-8 "},
+        {{NULL}, "  <m><r>>  <r>  ", "#4@0-5 #6@5-9   @9-11 #5@11-16 "},
+        {{NULL}, "<r>  <m> a", "#5@0-5 #4@5-8  a@8-10 "},
+        {{NULL}, "a \u3000<m>", "a@0-1 #4@1-8 "},
+        {{NULL}, "<unk>a<unk>", "#0@0-5 a@5-6 #0@6-11 "},
+        {{NULL}, "<r>\u00A0\ta", "#5@0-6 a@6-7 "},
+        {{NULL}, " <r>", " @0-1 #5@1-4 "},
+        {{"replace", "b", "cc"}, "nb anccb", "#7@0-2  a@2-4 #7@4-7 cc@7-8 "},
+        /* replacing: at either end, next to each other, overlapping, by nothing */
+        {{"replace", "ab", "x"}, "ababcabca", "xxcxca@0-9 "},
+        {{"replace", "aa", "b"}, "aaaca", "baca@0-5 "},
+        {{"replace", "a", ""}, "abaa", "b@1-4 "},
+        {{"replace", "a", ""}, "aa", ""},
+        {{"replace", "ab", "x"}, "a", "a@0-1 "},
+        {{"prepend", "x", "replace", "xa", "y"}, "aa", "ya@0-2 "},
+        /* runs of at least so many, at either end; blanks are not all white space */
+        {{"replace-blanks", "2", "x"}, "  a b   c\t\td  ", "xa bxc\t\tdx@0-14 "},
+        {{"replace-space", "2", "x"}, "\t a\u3000b\u00A0\n\r", "xa\u3000bx@0-11 "},
+        {{"replace-space", "1", ""}, " a\tb ", "ab@1-5 "},
+        {{"replace-blanks", "9", "x"}, "a        b         c          ", "a        bxcx@0-30 "},
+        {{"strip-left"}, " \u3000a b ", "a b @4-8 "},
+        {{"strip-right"}, " a b\u3000 ", " a b@0-8 "},
+        {{"strip-left"}, "  ", ""},
+        {{"strip-right"}, "  ", ""},
+        {{"strip-right"}, "a", "a@0-1 "},
+        /* words */
+        {{"split-space"}, " a\u00A0 b\t", "a@1-2 b@5-6 "},
+        {{"split-space", "metaspace", "first"}, "a b", "\u2581a@0-1 b@2-3 "},
+        {{"metaspace", "first"}, "a<m>b", "\u2581a@0-1 #4@1-4 b@4-5 "},
+        {{"metaspace", "first"}, "<m>b", "#4@0-3 b@3-4 "},
+        {{"metaspace", "always"}, "a<m>b", "\u2581a@0-1 #4@1-4 \u2581b@4-5 "},
+        {{"metaspace", "always"}, " a", "\u2581a@0-2 "},
+        {{"metaspace", "always"}, "\u2581a", "\u2581a@0-4 "},
+        {{"metaspace", "always"}, " ", "\u2581@0-1 "},
+        {{"metaspace", "never"}, "a  b ", "a\u2581\u2581b\u2581@0-5 "},
+        {{"metaspace", "never", "split-metaspace"}, "a b ", "a@0-1 \u2581b@1-3 \u2581@3-4 "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_text_rules *rules = create(rows[i].steps);
+        words found = {""};
+        CHECK(ferry_text_rules_apply(rules, ferry_text_view(rows[i].text), note_word, &found, &error));
+        assert_string_equal(found.text, rows[i].expected);
+        ferry_text_rules_destroy(rules);
+    }
+}
+
+static ferry_status stop_at_b(void *user, const ferry_rule_word *word)
+{
+    (void)note_word(user, word);
+    return word->text.data[0] == 'b' ? FERRY_ERROR_CANCELLED : FERRY_OK;
+}
+
+/* A sink that ends a text does not end the next. */
+TEST(test_stopped)
+{
+    ferry_text_rules *rules = create((const char *const[]){"split-space", NULL});
+    words found = {""};
+    assert_int_equal(ferry_text_rules_apply(rules, ferry_text_view("a b c"), stop_at_b, &found, NULL),
+                     FERRY_ERROR_CANCELLED);
+    assert_int_equal(ferry_text_rules_apply(rules, ferry_text_view("d c"), stop_at_b, &found, NULL), FERRY_OK);
+    assert_string_equal(found.text, "a@0-1 b@2-3 d@0-1 c@2-3 ");
     ferry_text_rules_destroy(rules);
 }
 
-/* Steps that make more of each other's text cannot fill the memory. */
+/* Steps that make more of each other's text cannot fill the memory: up to 16 times the text and 2^16 bytes. */
 TEST(test_growth)
 {
-    enum { FEW = 300, MANY = 3000 }; /* characters of which each becomes 256 bytes */
-    char long_text[257], text[MANY];
-    memset(long_text, 'c', sizeof long_text - 1);
-    long_text[sizeof long_text - 1] = '\0';
-    memset(text, 'b', sizeof text);
-    const ferry_view steps[] = {ferry_text_view("replace"), ferry_text_view("b"), ferry_text_view(long_text)};
-    ferry_text_rules *rules = create(steps, 3);
-    ferry_string normal = {0};
-    REFUSE_SAYING(ferry_text_rules_normalize(rules, (ferry_view){text, FEW}, &normal, &error), FERRY_ERROR_LIMIT,
-                  "text: expected at most 70336 bytes after normalization, found more");
-    REFUSE(ferry_text_rules_normalize(rules, (ferry_view){text, MANY}, &normal, &error), FERRY_ERROR_LIMIT, "113536");
-    CHECK(ferry_text_rules_normalize(rules, (ferry_view){text, FEW / 2}, &normal, &error));
-    assert_int_equal(normal.size, FEW / 2 * 256);
-    free(normal.data);
+    static const struct {
+        size_t count, each; /* so many characters become so many bytes each */
+        const char *what;   /* NULL: allowed */
+    } rows[] = {{256, 272, NULL}, {256, 273, " 69632 bytes after normalization"}, {3000, 256, " 113536 bytes"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_text_rules *rules = create((const char *const[]){"replace", "b", filled('c', rows[i].each), NULL});
+        const ferry_view text = {filled('b', rows[i].count), rows[i].count};
+        ferry_string normal = {0};
+        ferry_error error = {0};
+        const ferry_status status = ferry_text_rules_normalize(rules, text, &normal, &error);
+        if (rows[i].what != NULL) check_refusal(status, &error, FERRY_ERROR_LIMIT, rows[i].what);
+        assert_int_equal(normal.size, rows[i].what == NULL ? rows[i].count * rows[i].each : 0);
+        free(normal.data);
+        ferry_text_rules_destroy(rules);
+    }
+    ferry_text_rules *rules = create((const char *const[]){NULL});
+    REFUSE_SAYING(ferry_text_rules_apply(rules, (ferry_view){"", (1 << 26) + 1}, note_word, NULL, &error),
+                  FERRY_ERROR_LIMIT, "text: expected at most 67108864 bytes, found 67108865");
     ferry_text_rules_destroy(rules);
 }
 
@@ -149,13 +261,12 @@ static ferry_status note_piece(void *user, size_t begin, size_t end, int32_t id)
     return FERRY_OK;
 }
 
-static void check_pieces(const double *scores, const char *word, const char *expected)
+static void check_pieces(const ferry_unigram_config *config, const char *word, const char *expected)
 {
-    const ferry_unigram_config config = {KEPT_TEXTS(pieces), scores, PIECES, UNKNOWN, false};
     ferry_unigram unigram;
     ferry_unigram_scratch scratch = {NULL, 0};
     words found = {""};
-    CHECK(ferry_unigram_create(&config, &unigram, &error));
+    CHECK(ferry_unigram_create(config, &unigram, &error));
     CHECK(ferry_unigram_segment(&unigram, ferry_text_view(word), &scratch, note_piece, &found, &error));
     assert_string_equal(found.text, expected);
     ferry_unigram_destroy(&unigram);
@@ -167,21 +278,45 @@ TEST(test_best_pieces)
 {
     static const double apart[] = {0, -1, -1, -3, NAN}, equal[] = {0, -1, -2, -3, NAN},
                         whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1};
-    check_pieces(apart, "ab", "1@0-1 2@1-2 ");
-    check_pieces(equal, "ab", "3@0-2 ");
-    check_pieces(whole, "aab", "1@0-1 3@1-3 ");
-    check_pieces(whole, "xya<m>", "0@0-2 1@2-3 0@3-6 ");
-    check_pieces(whole, "", "");
-    check_pieces(rare, "ab", "3@0-2 "); /* -20, against -5 and ten less than the least score */
+    static const struct {
+        const double *scores;
+        const char *word, *expected;
+    } rows[] = {
+        {apart, "ab", "1@0-1 2@1-2 "},
+        {equal, "ab", "3@0-2 "},
+        {whole, "aab", "1@0-1 3@1-3 "},
+        {whole, "xya<m>", "0@0-2 1@2-3 0@3-6 "},
+        {whole, "xyzab", "0@0-3 3@3-5 "},
+        {whole, "ba\u00E9\u6F22", "2@0-1 1@1-2 0@2-7 "},
+        {whole, "", ""},
+        {rare, "ab", "3@0-2 "}, /* -20, against -5 and ten less than the least score */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_pieces(&(ferry_unigram_config){KEPT_TEXTS(pieces), rows[i].scores, 5, 0, false}, rows[i].word,
+                     rows[i].expected);
+}
+
+/* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
+TEST(test_byte_pieces)
+{
+    static const ferry_view known[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
+                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
+    static const double scores[sizeof known / sizeof *known] = {0};
+    ferry_unigram_config config = {KEPT_TEXTS(known), scores, sizeof known / sizeof *known, 6, true};
+    check_pieces(&config, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 ");
+    check_pieces(&config, "nxau", "6@0-2 3@2-3 2@3-4 ");
+    check_pieces(&config, "a<unk>", "3@0-1 6@1-6 ");
+    config.byte_fallback = false;
+    check_pieces(&config, "nuak", "6@0-2 3@2-3 6@3-4 ");
 }
 
 TEST(test_long_piece)
 {
-    char *text = kept_memory(FERRY_UNIGRAM_MAX_PIECE + 1);
-    memset(text, 'a', FERRY_UNIGRAM_MAX_PIECE + 1);
-    const ferry_view known[] = {{"<unk>", 5}, {text, FERRY_UNIGRAM_MAX_PIECE + 1}};
-    const ferry_unigram_config config = {KEPT_TEXTS(known), (const double[]){0, 0}, 2, 0, false};
+    const ferry_view known[] = {{filled('a', 513), 512}, {"<unk>", 5}, {filled('a', 513), 513}};
+    ferry_unigram_config config = {KEPT_TEXTS(known), (const double[]){0, 0, 0}, 2, 1, false};
+    check_pieces(&config, filled('a', 512), "0@0-512 ");
+    config.count = 3;
     ferry_unigram unigram;
     REFUSE_SAYING(ferry_unigram_create(&config, &unigram, &error), FERRY_ERROR_UNSUPPORTED,
-                  "piece 1: expected at most 512 bytes, found 513");
+                  "piece 2: expected at most 512 bytes, found 513");
 }

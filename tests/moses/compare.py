@@ -8,11 +8,13 @@ LINES are files of texts, plain or .gz. Hostile texts are made beside them. Need
 transformers 5. A line of moses.txt: the kind ("words", "fsmt", "text"), a language, a text and what becomes of it, both in
 hexadecimal."""
 import gzip
+import itertools
 import random
 import subprocess
 import sys
 
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
+from sacremoses.corpus import NonbreakingPrefixes
 from transformers.models.fsmt.tokenization_fsmt import remove_non_printing_char, replace_unicode_punct
 
 LANGUAGES = ["en", "de", "fr", "it", "es", "cs", "fi", "ga", "hu", "ru", "pl", "pt", "zh", "ja", "ko", "cjk", "hi", "xx"]
@@ -37,6 +39,40 @@ def hostile(count):
         yield chosen.choice(["", " "]).join(chosen.choices(PIECES, k=chosen.randint(1, 14)))
 
 
+def borders():
+    """(kind, languages, texts): each rule of its own, the first and last of each list, and their neighbors."""
+    marks = ["\r", "(", ")", ") .", ") ,", ") ;", ") ?", ") :", ") !", ") a", "( ", " )", " %", " :", " ;", "`", "''", "„", "“", "”", "–", "—", "  ", "´", "‘", "‚",
+             "’", "…", "\u00a0«\u00a0", "«\u00a0", "«", "\u00a0»\u00a0", "\u00a0»", "»", "\u00a0%", "nº\u00a0", "\u00a0:", "\u00a0ºC", "\u00a0cm", "\u00a0?", "\u00a0!", "\u00a0;",
+             ",\u00a0", "\x00", "\x1f", "\x20", "\x7f", "..", "...", "....", "DOTMULTI", "DOTDOTMULTI"]
+    yield "words", ["en"], [f"a{mark}z 1{mark}2 {mark}" for mark in marks]
+    yield "fsmt", ["de"], [f"a{mark}z 1{mark}2 {mark} x-y-z" for mark in "，。、”“《》「」∶：？）（！；０１２３４５６７８９．～’…━〈〉【】％\u200b\ue000"] + ["a。  z", "a．  z", "a－z", "a-z-1-b --c"]
+    yield "words", ["en", "de", "es", "fr", "cs", "cz", "fi"], ['"a", "b". "c"... d,"e f."', 'a."', 'a." <b', 'a.",', "1\u00a0000 2"]
+    yield "words", ["en", "fr", "it", "ga"], ["'", "a'", "'a", "a'b", "1'b", "a'1", "1's", "1'S", "'s a'b'c", "a.'", "'. a '"]
+    yield "words", ["en"], [f"a{mark}z {mark}" for mark in "&|<>'\"[]{}`,-_"] + ["5,3 a,3 5,a a,b 5, ,5", "1,2,3 1,,2", "5,", ","]
+    for language in sorted(set(NonbreakingPrefixes().available_langs.values())):
+        listed = MosesTokenizer(language)
+        numeric = sorted(listed.NUMERIC_ONLY_PREFIXES, key=str.encode)
+        plain = sorted((word for word in listed.NONBREAKING_PREFIXES if "#NUMERIC_ONLY#" not in word), key=str.encode)
+        for word in dict.fromkeys(plain[:1] + plain[-1:] + numeric[:1] + numeric[-1:]):
+            yield "words", [language], [f"{word}. X {word}. 0 {word}. 9 {word}. x {word}."]
+    yield "words", ["en"], ["x. Y x. y U.S. Y 1.a. Y .. Y 1. Y .a. Y 1.2. Y a.1. Y", "a.b.", "a.", "A .", "."]
+    for language in ["en", "ko"]:
+        points = [0x10FF, 0x1100, 0x11FF, 0x1200, 0x2E7F, 0x2E80, 0xA4CF, 0xA4D0, 0xA83F, 0xA840, 0xA87F, 0xA880, 0xABFF, 0xAC00, 0xD7AF, 0xD7B0, 0xF8FF, 0xF900, 0xFAFF, 0xFB00, 0xFE2F,
+                  0xFE30, 0xFE4F, 0xFE50, 0xFF64, 0xFF65, 0xFFDC, 0xFFDD, 0x16FFF, 0x17000, 0x18AFF, 0x18B00, 0x1AFFF, 0x1B000, 0x1B12F, 0x1B130, 0x1B16F, 0x1B170, 0x1B2FF, 0x1B300,
+                  0x1FFFF, 0x20000, 0x2FFFF, 0x30000]
+        yield "text", [language], [" ".join(f"a {chr(point)} {chr(point)} z" for point in points[:len(points) if language == "en" else 4])]
+    entities = ["&bar;", "&#124;", "&lt;", "&gt;", "&bra;", "&ket;", "&quot;", "&apos;", "&#91;", "&#93;", "&amp;"]
+    yield "text", ["en"], [f"a{entity}z" for entity in entities] + ["&amp;" + entity[1:] for entity in entities] + ["a @-@ z", "a @-@ @-@ z", "@-@ z", "a @-@"]
+    yield "text", ["fr", "en"], [f"a {mark} z {mark}{mark} z" for mark in ",.?!:;\\%}])([{¿¡$£€"] + ["a ., ?! )] z ( [ z"]
+    yield "text", ["en", "cs", "de"], [f"a {mark} b {mark} c {mark} d" for mark in ["'", '"', "`", "„", "“", "''", "``", "““"]] + ["„ a “ b \" c", "“ a „ b", "' a \" b ' c \"", "s ' a ' b ' s", "boys ' a", "' boys ' a ' b", "boys \" a \" b s",
+                                  "a ' b '' c '\" d \" e \"' f `` g ' h '' i '\" j \" k \"' l `` m"]
+    yield "text", ["en", "de"], ["I 'm a 's '1 ' 's", "'s a", "n't"]
+    yield "text", ["fr", "it", "ga", "en"], ["l' eau d' 1 ' a l'", "1' a", "l' École"]
+    yield "text", ["cs"], ["3 , 5 x 3 , 5", "3 . 5", "3 , x", "1 2 , 3 4", "2 3 ,", "x y 0 9 ,", "x y 9 0 .", "x y / 5 ,", "x y : 5 ,", "x y a 5 ,", "x y 5 a ,", "x y 5 a5 ,", "x y 5 5 ,,", "x y 5 5 ;",
+                            "5 5 ,", "1 5 5 ,", "x y 12 34 ,", "d' - lo", "d' - ki", "d' x li", "d - li", "d' -- li", "d' - mai", "d' - mal", "5' - li", "' - li", "d' -", "d'", "x d' - y"]
+    yield "text", ["en"], ["x y 5 3 ,", "d' - li"]
+
+
 class Original:
     """sacremoses in one language; what raises an exception there is None."""
 
@@ -57,6 +93,15 @@ class Original:
             return self.detokenizer.detokenize(text.split(" "))
         except TypeError:  # "next(tokens)" of a list
             return None
+
+
+def border_cases():
+    """(kind, language, text, result)"""
+    for kind, languages, texts in borders():
+        for language in languages:
+            original = Original(language)
+            for text in texts:
+                yield kind, language, text, getattr(original, kind)(text)
 
 
 def cases(paths):
@@ -80,14 +125,15 @@ def encode(text):
 
 
 def record(paths):
+    """All of the borders, some of the others."""
     chosen = random.Random(5)
-    for kind, language, text, result in cases(paths):
-        if result is not None and chosen.random() < 0.015:
-            print(kind, language, encode(text), encode(result))
+    some = (case for case in cases(paths) if case[3] is not None and chosen.random() < 0.015)
+    for kind, language, text, result in itertools.chain(border_cases(), some):
+        print(kind, language, encode(text), encode(result))
 
 
 def compare(program, paths):
-    expected = list(cases(paths))
+    expected = list(itertools.chain(border_cases(), cases(paths)))
     asked = "".join(f"{kind} {language} {encode(text)}\n" for kind, language, text, _ in expected)
     found = subprocess.run([program], input=asked.encode(), stdout=subprocess.PIPE, check=True).stdout.split(b"\n")
     raised = differing = 0

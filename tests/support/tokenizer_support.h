@@ -4,6 +4,7 @@
 
 #include "files.h"
 
+#include "tokenizer/sentencepiece_c.h"
 #include "tokenizer/tokenizer.h"
 
 /* A SentencePiece model with a piece for every byte. */
@@ -15,8 +16,53 @@
 /* A copy of the whole file in memory of exactly its size, kept. */
 ferry_view read_file(const char *path);
 
+/* From hexadecimal digits, in their place, up to another character; *at moves past it. */
+ferry_view read_digits(char **at);
+
+/* Both sides have these pieces, the first of which is unknown; the rest is zero. */
+ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count);
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config);
 void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids);
 void assert_text(const ferry_string *text, ferry_view expected);
+
+/* A tokenizer whose ids are a SentencePiece model's own; the unknown one is special. */
+typedef struct own_ids {
+    ferry_spm *spm;
+    ferry_tokenizer_config config;
+    ferry_tokenizer *tokenizer;
+    ferry_ids ids; /* of the last text */
+    ferry_ranges ranges;
+} own_ids;
+
+own_ids load_own_ids(const char *path);
+void free_own_ids(own_ids *model);
+
+/* The ranges are as ferry_ranges has them. */
+void assert_sound(ferry_view text, const ferry_range *ranges, size_t count);
+/* The same, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
+ * NULL. */
+void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected);
+typedef struct encoded_row {
+    ferry_view text;
+    const char *parts;
+} encoded_row;
+
+/* The parts of texts of the source's side, or of the target's, with their ids. */
+void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected);
+void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count);
+
+typedef struct decoded_row {
+    int32_t ids[8]; /* [count] */
+    size_t count;
+    const ferry_word *words; /* NULL: none */
+    ferry_view text;
+    const char *parts;
+} decoded_row;
+
+/* What ids become, and their parts. */
+void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count);
+/* Whatever texts of these bytes and whatever ids are: their ranges are as ferry_ranges has them, and ids without ranges
+ * are the same. */
+void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds);
 
 #endif
