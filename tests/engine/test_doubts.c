@@ -238,20 +238,6 @@ SHIPPED_TEST(test_the_first_translation_stays)
     for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
 }
 
-SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
-{
-    ferry_options options = defaults();
-    options.on_loop = FERRY_ON_LOOP_RETRY;
-    ferry_result *expected = translate_lines(&options);
-    for (options.threads = 1; options.threads <= 3; options.threads++)
-        for (options.batch = 1; options.batch <= 4; options.batch += 3) {
-            ferry_result *result = translate_lines(&options);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, expected, i);
-            ferry_result_destroy(result);
-        }
-    ferry_result_destroy(expected);
-}
-
 /* options.partial sees it grow again; the last call has the text that is kept. */
 static char last[512];
 static int calls;

@@ -1,5 +1,4 @@
 /* ferry_translate_markup: what went wrong in other systems, properties of the whole, and hostile markup. */
-#include "tests/support/cancel_when_enough.h"
 #include "tests/support/files.h"
 #include "tests/support/markup_fault.h"
 #include "tests/support/random.h"
@@ -268,25 +267,6 @@ TEST(test_sentences_that_fail)
                         "invalid UTF-8 was read as U+FFFD; sentences that are not translated: 2 of 2");
     ferry_result_destroy(result);
     end(NULL);
-}
-
-TRANSLATING(test_cancelled)
-{
-    ferry_result *result;
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    ferry_translator_destroy(translator);
-    options.threads = options.batch = 1;
-    watch w = {.enough = 1};
-    options.progress = cancel_when_enough;
-    options.user = &w;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    const ferry_view markup = ferry_text_view("<p>I like <b>tea</b>.</p><p>I like <i>milk</i>. <u>Tom</u> too.</p>");
-    assert_int_equal(ferry_translate_markup(translator, (ferry_text){markup.data, markup.size}, &result, NULL),
-                     FERRY_ERROR_CANCELLED);
-    assert_null(find_fault(markup, result_view(result)));
-    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_CANCELLED);
-    ferry_result_destroy(result);
 }
 
 /* ---- hostile markup ---- */

@@ -1,6 +1,5 @@
 /* Lines that are too long for the model: where they are cut, that the parts are translated like lines of their own and
  * joined without losing a byte between them, and what the result says about it. */
-#include "tests/support/cancel_when_enough.h"
 #include "tests/support/small_model.h"
 #include "tests/support/sanitized.h"
 
@@ -312,36 +311,6 @@ TEST(test_known_translations)
     ferry_model_close(model);
 }
 
-/* Long lines among short, blank, broken and impossible ones: the same bytes alone, in any batch, with any threads. */
-TEST(test_same_bytes_in_any_batch_and_with_any_threads)
-{
-    static const char *const others[] = {"Hello.",       "",
-                                         "  ",           "caf\xE9 au lait \xFF and a good deal more text, my friend.",
-                                         "\xE2\x80\x8B", "No. Yes. No. Yes. No. Yes. No. Yes. No. Yes. No. Yes."};
-    enum { LINES = LONG_LINES + sizeof others / sizeof others[0] };
-    ferry_text texts[LINES];
-    ferry_result *alone[LINES];
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = MOST;
-    options.max_length = 30;
-    options.beam = options.nbest = 2;
-    for (size_t i = 0; i < LINES; i++) {
-        texts[i] = as_text(i < LONG_LINES ? long_lines[i] : others[i - LONG_LINES]);
-        alone[i] = translated(model, &options, &texts[i], 1);
-    }
-    for (options.threads = 1; options.threads <= 4; options.threads += 3)
-        for (options.batch = 1; options.batch <= 7; options.batch += 3) {
-            ferry_result *result = translated(model, &options, texts, LINES);
-            assert_int_equal(ferry_result_count(result), LINES);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, alone[i], 0);
-            ferry_result_destroy(result);
-        }
-    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
-    ferry_model_close(model);
-}
-
 /* 100 kB of each kind, translated; NUL and ill-formed bytes among them. */
 TEST(test_long_lines_of_every_kind)
 {
@@ -515,64 +484,5 @@ TEST(test_warnings)
         }
         ferry_result_destroy(result);
     }
-    ferry_model_close(model);
-}
-
-/* ---- cancelling ---- */
-
-/* Either way of cancelling keeps the lines that are finished, and leaves the translator usable. A line in parts is
- * finished with its last part. */
-TEST(test_cancelled_calls_keep_finished_lines)
-{
-    enum { LINES = 4 };
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    const ferry_text texts[LINES] = {as_text("Hello, world!"), as_text(" "), as_text(long_lines[0]),
-                                     as_text("Where were you yesterday at ten?")};
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = MOST;
-    options.max_length = 30;
-    options.batch = 1;
-    ferry_result *whole = translated(model, &options, texts, LINES);
-    for (size_t enough = 2; enough <= LINES; enough++)
-        for (int by_answer = 0; by_answer <= 1; by_answer++) {
-            ferry_error stopped = {0};
-            ferry_result *result;
-            ferry_translator *translator;
-            watch w = {.enough = enough};
-            options.progress = cancel_when_enough;
-            options.user = &w;
-            CHECK(ferry_translator_create(model, &options, &translator, &error));
-            if (!by_answer) w.translator = translator;
-            const ferry_status status = ferry_translate(translator, texts, LINES, &result, &stopped);
-            assert_int_equal(w.total, LINES);
-            assert_int_equal(status, enough == LINES ? FERRY_OK : FERRY_ERROR_CANCELLED);
-            assert_non_null(result);
-            size_t finished = 0;
-            for (size_t i = 0; i < LINES; i++) {
-                if (ferry_result_status(result, i) == FERRY_OK) {
-                    finished++;
-                    assert_same_line(result, i, whole, i);
-                    continue;
-                }
-                assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_CANCELLED);
-                assert_string_equal(ferry_result_error(result, i), "cancelled");
-                assert_int_equal(ferry_result_hypotheses(result, i), 0);
-                assert_int_equal(ferry_result_text(result, i, 0).size, 0);
-            }
-            assert_int_equal(finished, enough);
-            assert_int_equal(w.last, finished);
-            assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
-            if (enough < LINES)
-                assert_string_equal(stopped.message, enough == 2 ? "cancelled: 2 of 4 lines are finished"
-                                                                 : "cancelled: 3 of 4 lines are finished");
-            ferry_result_destroy(result);
-            w.enough = SIZE_MAX;
-            CHECK(ferry_translate(translator, texts, LINES, &result, &error));
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, whole, i);
-            ferry_result_destroy(result);
-            ferry_translator_destroy(translator);
-        }
-    ferry_result_destroy(whole);
     ferry_model_close(model);
 }

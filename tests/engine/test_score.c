@@ -1,11 +1,9 @@
 /* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
- * the same; the same in any batch; what cannot be scored, and what is cancelled. */
+ * the same; and what cannot be scored. */
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
-
-enum { PAIRS = 5 };
 
 static const char *const sources[] = {"Hello, world!", "I don't know what to do.", "",
                                       "Tom is reading a book in the garden, and nobody asks him why he does that.",
@@ -172,40 +170,6 @@ SHIPPED_TEST(test_a_search)
     }
 }
 
-SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
-{
-    enum { LINES = 100 };
-    static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
-    ferry_text from[LINES], to[LINES];
-    ferry_result *alone[PAIRS];
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.alignment = 1;
-    for (size_t i = 0; i < PAIRS; i++) alone[i] = scored_one(&options, sources[i], targets[i]);
-    for (size_t i = 0; i < LINES; i++) {
-        from[i] = as_text(sources[i % PAIRS]);
-        to[i] = as_text(targets[i % PAIRS]);
-    }
-    for (size_t b = 0; b < COUNT(batches); b++)
-        for (size_t t = 0; t < COUNT(threads); t++) {
-            options.batch = batches[b];
-            options.threads = threads[t];
-            ferry_result *result = scored(model, &options, from, to, LINES);
-            for (size_t i = 0; i < LINES; i++) {
-                const size_t S = ferry_result_source_tokens(result, i);
-                assert_same_line(result, i, alone[i % PAIRS], 0);
-                for (size_t k = 0; k < ferry_result_tokens(result, i, 0); k++) {
-                    const ferry_token x = token_of(result, i, k), y = token_of(alone[i % PAIRS], 0, k);
-                    assert_memory_equal(&x, &y, sizeof x);
-                    assert_memory_equal(ferry_result_weights(result, i, 0, k, NULL, NULL),
-                                        ferry_result_weights(alone[i % PAIRS], 0, 0, k, NULL, NULL), S * sizeof(float));
-                }
-            }
-            ferry_result_destroy(result);
-        }
-    for (size_t i = 0; i < PAIRS; i++) ferry_result_destroy(alone[i]);
-}
-
 /* Tokens are there without options.alignment, weights are not; bytes are those of the caller's texts. */
 SHIPPED_TEST(test_tokens)
 {
@@ -291,37 +255,6 @@ SHIPPED_TEST(test_a_memory_limit)
         assert_non_null(strstr(ferry_result_error(result, 2), "option memory_limit: "));
         ferry_result_destroy(result);
     }
-    ferry_translator_destroy(translator);
-}
-
-static int cancel(void *user, size_t done, size_t total)
-{
-    (void)user;
-    return done > 0 && done < total;
-}
-
-SHIPPED_TEST(test_cancelling)
-{
-    enum { LINES = 300 };
-    ferry_text from[LINES], to[LINES];
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
-    size_t finished = 0;
-    for (size_t i = 0; i < LINES; i++) {
-        from[i] = as_text(sources[3]);
-        to[i] = as_text(targets[1]);
-    }
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.progress = cancel;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    REFUSE(ferry_score(translator, from, to, LINES, &result, &error), FERRY_ERROR_CANCELLED, "of 300 lines");
-    for (size_t i = 0; i < LINES; i++) {
-        finished += ferry_result_status(result, i) == FERRY_OK;
-        assert_int_equal(ferry_result_hypotheses(result, i), ferry_result_status(result, i) == FERRY_OK);
-    }
-    assert_in_range(finished, 1, LINES - 1);
-    ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
 

@@ -158,8 +158,7 @@ static bool begins_with(ferry_text text, const char *beginning)
     return text.size >= strlen(beginning) && memcmp(text.data, beginning, strlen(beginning)) == 0;
 }
 
-/* Alone, and with any neighbors, batch and threads. A line without a prefix is what it is without prefixes; a blank
- * line stays. */
+/* A line without a prefix is what it is without prefixes; a blank line stays. */
 SHIPPED_TEST(test_prefixes)
 {
     static const char *const beginnings[LINES] = {"Guten Tag", "Der Tom", "Nein", "", "Wo waren Sie", "Die Kl"};
@@ -169,21 +168,14 @@ SHIPPED_TEST(test_prefixes)
     for (int32_t beam = 1; beam <= 4; beam += 3) {
         ferry_options options = greedy();
         options.beam = options.nbest = beam;
-        ferry_result *alone[LINES], *plain = translated(model, &options, texts, LINES);
+        ferry_result *plain = translated(model, &options, texts, LINES),
+                     *result = prefixed(&options, texts, prefixes, LINES);
         for (size_t i = 0; i < LINES; i++) {
-            alone[i] = prefixed(&options, texts + i, prefixes + i, 1);
-            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(alone[i], 0); k++)
-                assert_true(begins_with(ferry_result_text(alone[i], 0, k), beginnings[i]));
+            if (i == 2 || i == 3) assert_same_line(result, i, plain, i);
+            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(result, i); k++)
+                assert_true(begins_with(ferry_result_text(result, i, k), beginnings[i]));
         }
-        assert_same_line(alone[2], 0, plain, 2);
-        assert_same_line(alone[3], 0, plain, 3);
-        for (options.threads = 1; options.threads <= 3; options.threads++)
-            for (options.batch = 1; options.batch <= 32; options.batch *= 8) {
-                ferry_result *together = prefixed(&options, texts, prefixes, LINES);
-                for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
-                ferry_result_destroy(together);
-            }
-        for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+        ferry_result_destroy(result);
         ferry_result_destroy(plain);
     }
 }
@@ -269,26 +261,6 @@ static ferry_options drawing(int32_t nbest)
     return options;
 }
 
-SHIPPED_TEST(test_draws_of_any_batch_and_threads)
-{
-    ferry_text texts[LINES + 2];
-    ferry_options options = drawing(5);
-    texts_of(texts);
-    texts[LINES] = texts[1];
-    texts[LINES + 1] = texts[4];
-    ferry_result *alone[LINES];
-    for (size_t i = 0; i < LINES; i++) alone[i] = translated(model, &options, texts + i, 1);
-    for (options.threads = 1; options.threads <= 2; options.threads++)
-        for (options.batch = 1; options.batch <= 32; options.batch += 31) {
-            ferry_result *together = translated(model, &options, texts, LINES + 2);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
-            assert_same_line(together, LINES, alone[1], 0);
-            assert_same_line(together, LINES + 1, alone[4], 0);
-            ferry_result_destroy(together);
-        }
-    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
-}
-
 /* Other seeds, other draws; few or many of them: the same. */
 SHIPPED_TEST(test_seeds)
 {
@@ -329,7 +301,7 @@ SHIPPED_TEST(test_draws_of_the_best)
 
 /* The first alternative is greedy search; each is another word. (tests/models/test_steering_golden.c has
  * CTranslate2's.) */
-SHIPPED_TEST(test_alternatives_of_any_batch)
+SHIPPED_TEST(test_alternatives)
 {
     ferry_text texts[LINES];
     ferry_options options = greedy();
@@ -337,15 +309,11 @@ SHIPPED_TEST(test_alternatives_of_any_batch)
     ferry_result *plain = translated(model, &options, texts, LINES);
     options.alternatives = 1;
     options.nbest = 4;
-    options.threads = 2;
     ferry_result *result = translated(model, &options, texts, LINES);
     for (size_t i = 0; i < LINES; i++) {
         const ferry_text best = ferry_result_text(result, i, 0), expected = ferry_result_text(plain, i, 0);
         assert_int_equal(best.size, expected.size);
         assert_memory_equal(best.data, expected.data, best.size);
-        ferry_result *alone = translated(model, &options, texts + i, 1);
-        assert_same_line(result, i, alone, 0);
-        ferry_result_destroy(alone);
         if (i != 2) assert_int_equal(ferry_result_hypotheses(result, i), 4);
     }
     ferry_result_destroy(plain);
