@@ -14,6 +14,7 @@
 #endif
 
 #include "base/file_system.h"
+#include "engine/api/info.h"
 #include "engine/api/model.h"
 #include "engine/file/content_hash.h"
 #include "engine/file/schema.h"
@@ -370,6 +371,47 @@ TEST(test_info)
     assert_int_equal(strtoull(ferry_model_info(model, "bytes"), NULL, 10), model->file.map.bytes.size);
     assert_null(ferry_model_info(model, "d_modell"));
     assert_null(ferry_model_info(model, ""));
+    ferry_model_close(model);
+}
+
+/* Numbers of the two stacks, all of which differ, as no model of the tests has them. */
+TEST(test_info_of_each_stack)
+{
+    static const char *const rows[][3] = {
+        {"layers", "1", "2"},
+        {"heads", "3", "4"},
+        {"head_width", "5", "6"},
+        {"ffn_width", "7", "8"},
+        {"vocab_size", "9", "10"},
+        {"limit", "11", "12"},
+        {"activation", "relu", "gelu"},
+        {"norm", "layernorm", "rms"},
+        {"norm_position", "post", "pre"},
+        {"position", "none", "sinusoidal, layout split, exponent_divisor half_minus_one, first 0"},
+    };
+    ferry_model *model = open_small_model(&(small_model){0}, NULL);
+    ferry_stack *stacks[] = {&model->file.transformer.encoder, &model->file.transformer.decoder};
+    int32_t layers[2];
+    for (int32_t i = 0; i < 2; i++) {
+        ferry_stack *stack = stacks[i];
+        layers[i] = stack->layer_count;
+        stack->layer_count = 1 + i;
+        stack->heads = 3 + i;
+        stack->head_width = 5 + i;
+        stack->ffn_width = 7 + i;
+        stack->vocab_size = 9 + i;
+        stack->position.limit = 11 + i;
+        stack->activation = i == 0 ? FERRY_RELU : FERRY_GELU;
+        stack->norm = i == 0 ? FERRY_LAYER_NORM : FERRY_RMS_NORM;
+        stack->pre_norm = i == 1;
+    }
+    CHECK(ferry_model_info_create(model, &error));
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        const char *stack = i % 2 == 0 ? "encoder" : "decoder";
+        const ferry_name key = ferry_name_format("%s.%s", stack, rows[i / 2][0]);
+        assert_string_equal(ferry_model_info(model, key.text), rows[i / 2][1 + i % 2]);
+    }
+    for (int i = 0; i < 2; i++) stacks[i]->layer_count = layers[i];
     ferry_model_close(model);
 }
 
