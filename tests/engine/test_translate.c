@@ -329,54 +329,6 @@ TEST_WITH(test_no_lines_give_no_results, begin, close_model)
     ferry_result_destroy(result);
 }
 
-/* In each row one option gets the number. */
-TEST_WITH(test_options_out_of_range_are_named, begin, close_model)
-{
-    static const struct {
-        size_t offset;
-        union {
-            int32_t integer;
-            float real;
-        } number;
-        const char *name;
-    } cases[] = {
-#define OPTION(name) offsetof(ferry_options, name)
-        {OPTION(size), {0}, "size"},
-        {OPTION(beam), {0}, "beam"},
-        {OPTION(nbest), {5}, "nbest"},
-        {OPTION(threads), {0}, "threads"},
-        {OPTION(batch), {0}, "batch"},
-        {OPTION(length_penalty), {.real = INFINITY}, "length_penalty"},
-        {OPTION(repetition_penalty), {.real = 0}, "repetition_penalty"},
-        {OPTION(max_length), {-1}, "max_length"},
-        {OPTION(policy), {3}, "policy"},
-        {OPTION(word_penalty), {.real = NAN}, "word_penalty"},
-        {OPTION(length_factor), {.real = -1}, "length_factor"},
-        {OPTION(length_factor), {.real = INFINITY}, "length_factor"},
-        {OPTION(length_extra), {-1}, "length_extra"},
-        {OPTION(shortlist), {2}, "shortlist"},
-        {OPTION(suppressed_count), {1}, "suppressed_ids"},
-#undef OPTION
-    };
-    static const int32_t unknown_id = 1 << 30;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        ferry_error refused = {0};
-        ferry_options options;
-        ferry_translator *translator;
-        ferry_options_default(model, &options, sizeof options);
-        options.beam = 4;
-        options.suppressed_ids = &unknown_id;
-        options.suppressed_count = 0;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        ferry_translator_destroy(translator);
-        memcpy((char *)&options + cases[i].offset, &cases[i].number, sizeof cases[i].number); /* little-endian */
-        check_refusal(ferry_translator_create(model, &options, &translator, &refused), &refused, FERRY_ERROR_ARGUMENT,
-                      cases[i].name);
-        assert_int_equal(refused.status, FERRY_ERROR_ARGUMENT);
-        assert_null(translator);
-    }
-}
-
 /* Where max_length is 0, both count. */
 TEST_WITH(test_length_by_the_source, begin, close_model)
 {
