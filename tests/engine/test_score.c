@@ -195,15 +195,16 @@ TEST(test_tags)
     const ferry_text from = as_text("b c d"), to = as_text("k l");
     ferry_options options;
     CHECK(ferry_options_default(small, &options, sizeof options));
-    options.forced_first_id = 4;
-    ferry_result *result = scored(small, &options, &from, &to, 1);
-    assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
-    assert_int_equal(token_of(result, 0, 0).id, 4);
-    assert_true(token_of(result, 0, 0).log_probability == 0);
-    double sum = 0;
-    for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
-    assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
-    ferry_result_destroy(result);
+    for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
+        ferry_result *result = scored(small, &options, &from, &to, 1);
+        assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
+        assert_int_equal(token_of(result, 0, 0).id, options.forced_first_id);
+        assert_true(token_of(result, 0, 0).log_probability == 0);
+        double sum = 0;
+        for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
+        assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
+        ferry_result_destroy(result);
+    }
     ferry_model_close(small);
 }
 
@@ -228,6 +229,42 @@ SHIPPED_TEST(test_pairs_that_are_too_long)
         if (i > 0) assert_memory_equal(ferry_result_error(result, i), says[i], strlen(says[i]));
     }
     ferry_result_destroy(result);
+}
+
+/* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
+TEST(test_pairs_of_the_last_length)
+{
+    enum { MOST = 5, BYTES = 64 * (MOST + 1) };
+    static const struct {
+        const char *source, *target;
+        size_t source_bytes, target_bytes; /* of blanks, in all */
+        const char *error;
+    } rows[] = {
+        {"b c d k", "b c d k", 0, 0, NULL},
+        {"b c d k l", "b c d k", 0, 0, "source: expected 1 to 5 tokens, found 6"},
+        {"b c d k", "b c d k l", 0, 0, "target: expected 1 to 5 tokens, found 6"},
+        {"b c d k", "b c d k", BYTES - 1, BYTES - 1, NULL},
+        {"b", "b", BYTES, 0, "source: expected at most 5 tokens, found 384 bytes"},
+        {"b", "b", 0, BYTES, "target: expected at most 5 tokens, found 384 bytes"},
+        {"", "", 0, 0, NULL},
+    };
+    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
+    ferry_options options;
+    CHECK(ferry_options_default(small, &options, sizeof options));
+    options.max_source = MOST;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char texts[2][BYTES + 1];
+        snprintf(texts[0], sizeof texts[0], "%-*s", (int)rows[i].source_bytes, rows[i].source);
+        snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
+        const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
+        ferry_result *result = scored(small, &options, &from, &to, 1);
+        const char *error = ferry_result_error(result, 0);
+        assert_int_equal(ferry_result_status(result, 0), rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
+        assert_true((error == NULL) == (rows[i].error == NULL));
+        if (error != NULL) assert_string_equal(error, rows[i].error);
+        ferry_result_destroy(result);
+    }
+    ferry_model_close(small);
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */

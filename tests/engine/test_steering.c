@@ -90,6 +90,11 @@ SHIPPED_TEST(test_partial_texts_are_those_of_greedy_search)
     options.beam = 2;
     ferry_result_destroy(translated(model, &options, texts, LINES));
     options.beam = 1;
+    options.alternatives = 1;
+    options.nbest = 2;
+    ferry_result_destroy(translated(model, &options, texts, LINES));
+    options.alternatives = 0;
+    options.nbest = 1;
     options.max_source = 4; /* in parts */
     ferry_result_destroy(translated(model, &options, texts + 3, 1));
     assert_int_equal(t.total, 0);
@@ -213,6 +218,61 @@ SHIPPED_TEST(test_prefixes_that_fail)
     assert_true(begins_with(ferry_result_text(result, 1, 0), "Nein"));
     assert_int_equal(ferry_result_status(result, 2), FERRY_OK);
     ferry_result_destroy(result);
+}
+
+/* Prefixes of all but one of the tokens that a translation may have, of as many, and of one more: with a tag that the
+ * model adds, which counts, and where the number follows from the source. */
+SHIPPED_TEST(test_prefixes_of_the_last_length)
+{
+    const ferry_text line = as_text("Hello, world!"), prefix = as_text("Guten Tag, Welt");
+    ferry_options options = greedy();
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_score(translator, &line, &prefix, 1, &result, &error));
+    const int32_t tokens = (int32_t)ferry_result_tokens(result, 0, 0) - 1; /* without the end of sentence */
+    const int32_t source = (int32_t)ferry_result_source_tokens(result, 0);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+    assert_true(tokens > 2 && source > 1);
+    for (int forced = 0; forced < 2; forced++)
+        for (int by_source = 0; by_source < 2; by_source++)
+            for (int32_t more = -1; more <= 1; more++) {
+                const int32_t most = tokens + forced + more;
+                options = greedy();
+                if (forced != 0) options.forced_first_id = 4;
+                options.max_length = by_source != 0 ? 0 : most;
+                options.length_factor = 0.25f;
+                options.length_extra = most - (source + 3) / 4;
+                result = prefixed(&options, &line, &prefix, 1);
+                if (more > 0) {
+                    assert_int_equal(ferry_result_status(result, 0), FERRY_OK);
+                    assert_int_equal(ferry_result_tokens(result, 0, 0), most);
+                } else {
+                    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
+                    assert_string_equal(ferry_result_error(result, 0),
+                                        ferry_name_format("the prefix has %d tokens, with those that the model adds; "
+                                                          "expected fewer than max_length %d",
+                                                          tokens + forced, most)
+                                            .text);
+                }
+                ferry_result_destroy(result);
+            }
+}
+
+/* White space at a prefix' ends does not count; of nothing else, it is none. */
+SHIPPED_TEST(test_white_space_of_prefixes)
+{
+    static const char *const prefixes[][2] = {{" Guten\t", "Guten"}, {"Guten \n", "Guten"}, {" \t", ""}};
+    const ferry_text line = as_text(lines[0]);
+    const ferry_options options = greedy();
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const ferry_text spaced = as_text(prefixes[i][0]), plain = as_text(prefixes[i][1]);
+        ferry_result *a = prefixed(&options, &line, &spaced, 1), *b = prefixed(&options, &line, &plain, 1);
+        assert_same_line(a, 0, b, 0);
+        ferry_result_destroy(a);
+        ferry_result_destroy(b);
+    }
 }
 
 /* Only the first part of a line begins with its prefix. */
