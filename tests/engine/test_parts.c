@@ -1,6 +1,6 @@
 /* Lines that are too long for the model: where they are cut, that the parts are translated like lines of their own and
  * joined without losing a byte between them, and what the result says about it. */
-#include "tests/support/small_model.h"
+#include "tests/support/model_damage.h"
 #include "tests/support/sanitized.h"
 
 #include "base/utf8.h"
@@ -42,6 +42,39 @@ TEST(test_blanks_and_characters)
     check_cuts(FERRY_CUT_CLUSTER, "a|\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x94\xAC|\xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD|b");
     check_cuts(FERRY_CUT_CLUSTER, "हि|न्|दी");
     check_cuts(FERRY_CUT_CHARACTER, "a|\xCC\x81|é|漢|\xF0\x9F\x91\xA9|b");
+}
+
+TEST(test_cuts_near_a_guess)
+{
+    static const struct {
+        const char *text;
+        size_t low, high, guess, found; /* low: none */
+        ferry_cut cut;
+    } rows[] = {
+        {"aa bb cc", 0, 8, 5, 5, FERRY_CUT_BLANK}, /* the guess itself, */
+        {"aa bb cc", 0, 8, 4, 2, FERRY_CUT_BLANK}, /* before it, */
+        {"aa bb cc", 2, 8, 4, 5, FERRY_CUT_BLANK}, /* and otherwise behind it */
+        {"aa bb cc", 2, 5, 4, 2, FERRY_CUT_BLANK},       {"aa bb cc", 2, 6, 3, 5, FERRY_CUT_BLANK},
+        {"aa bb cc", 5, 9, 6, 8, FERRY_CUT_BLANK}, /* the end is one */
+        {"aa bb cc", 5, 8, 7, 5, FERRY_CUT_BLANK},       {"aaa", 0, 3, 1, 1, FERRY_CUT_CLUSTER},
+        {"e\xCC\x81x", 0, 3, 2, 0, FERRY_CUT_CLUSTER},   {"e\xCC\x81x", 0, 4, 2, 3, FERRY_CUT_CLUSTER},
+        {"e\xCC\x81x", 0, 3, 2, 1, FERRY_CUT_CHARACTER},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t found =
+            ferry_cut_near(ferry_text_view(rows[i].text), rows[i].low, rows[i].high, rows[i].guess, rows[i].cut);
+        if (found != rows[i].found) fail_msg("row %zu: found %zu, expected %zu", i, found, rows[i].found);
+    }
+}
+
+/* More than 64 bytes for each token, or more than a megabyte. */
+TEST(test_long_texts)
+{
+    enum { TOKENS = 5, MANY = 1 << 20 };
+    assert_false(ferry_parts_is_long(64 * (TOKENS + 1) - 1, TOKENS));
+    assert_true(ferry_parts_is_long(64 * (TOKENS + 1), TOKENS));
+    assert_false(ferry_parts_is_long(MANY, MANY));
+    assert_true(ferry_parts_is_long(MANY + 1, MANY));
 }
 
 /* ---- splitting ---- */
@@ -371,10 +404,14 @@ TEST(test_leading_tags)
         {">>deu<<   a b c", 3, 3, {{TAG, 4, 0}, {TAG, 5, 0}, {TAG, 6, 0}}},
         {"a b >>x y<< c", 3, 3, {{4, 5, 0}, {9, 10, 0}, {6, 0}}},
         {">>nonsense<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
+        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
          3,
          2,
-         {{UNKNOWN, 4, 0}, {5, 6, 0}}},
+         {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
+        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b",
+         3,
+         2,
+         {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
     };
     ferry_model *model = open_tagged();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
@@ -411,6 +448,99 @@ TEST(test_no_room)
     assert_int_equal(ferry_result_hypotheses(result, 1), 1);
     ferry_result_destroy(result);
     ferry_model_close(model);
+}
+
+/* Piece "h", of which the model knows no finite number. */
+static ferry_model *open_damaged(void)
+{
+    enum { ID = 7 };
+    const float number = NAN;
+    ferry_model *model;
+    const sample made = make_small_sample(&(small_model){.tokenizer = "pieces", .untied = true});
+    memcpy(made.data + data_of(&made, "enc.token_embd.weight") + ID * sizeof number, &number, sizeof number);
+    write_bytes(made.path, made.data, made.size);
+    CHECK(ferry_model_open(made.path, 0, &model, &error));
+    return model;
+}
+
+/* Line `wrong` of `result` fails; the others are as alone. */
+static void check_failures(const ferry_result *result, size_t count, size_t wrong, ferry_status status,
+                           const ferry_result *alone)
+{
+    assert_int_equal(ferry_result_count(result), count);
+    for (size_t i = 0; i < count; i++) {
+        if (i != wrong) assert_same_line(result, i, alone, 0);
+        assert_int_equal(ferry_result_status(result, i), i == wrong ? status : FERRY_OK);
+        assert_true((ferry_result_error(result, i) != NULL) == (i == wrong));
+        if (i == wrong) assert_int_equal(ferry_result_hypotheses(result, i), 0);
+    }
+}
+
+/* `count` lines of which one fails, as lines, pairs, sentences, and parts of one line; and afterwards nothing is left
+ * of it in the translator. */
+static void fail_one(ferry_translator *translator, const char *right, const char *fails, ferry_status status,
+                     size_t count, size_t wrong)
+{
+    ferry_text texts[3];
+    ferry_result *result, *alone, *score;
+    ferry_string text = {0}, line = {0};
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = as_text(i == wrong ? fails : right);
+        append(&text, texts[i].data, texts[i].size);
+        append(&text, "\n\n", 2);
+        append(&line, texts[i].data, texts[i].size);
+        append(&line, " ", 1);
+    }
+    const ferry_text all = {line.data, line.size};
+    CHECK(ferry_translate(translator, &texts[wrong == 0], 1, &alone, &error));
+    CHECK(ferry_score(translator, &texts[wrong == 0], &texts[wrong == 0], 1, &score, &error));
+    CHECK(ferry_translate(translator, texts, count, &result, &error));
+    check_failures(result, count, wrong, status, alone);
+    ferry_result_destroy(result);
+    CHECK(ferry_score(translator, texts, texts, count, &result, &error));
+    check_failures(result, count, wrong, status, score);
+    ferry_result_destroy(result);
+    CHECK(ferry_translate_text(translator, (ferry_text){text.data, text.size}, &result, &error));
+    check_failures(ferry_result_sentences(result), count, wrong, status, alone);
+    assert_int_equal(ferry_result_status(result, 0), status);
+    assert_string_equal(ferry_result_error(result, 0), ferry_result_error(ferry_result_sentences(result), wrong));
+    assert_non_null(strstr(ferry_result_warning(result, 0),
+                           ferry_name_format("sentences that are not translated: 1 of %zu", count).text));
+    ferry_result_destroy(result);
+    CHECK(ferry_translate(translator, &all, 1, &result, &error));
+    check_failures(result, 1, 0, status, NULL);
+    ferry_result_destroy(result);
+    CHECK(ferry_translate(translator, &texts[wrong == 0], 1, &result, &error));
+    assert_same_line(result, 0, alone, 0);
+    ferry_result_destroy(result);
+    ferry_result_destroy(alone);
+    ferry_result_destroy(score);
+    free(text.data);
+    free(line.data);
+}
+
+/* By a number that is not finite, or a character that is too long: U+FDFA has 8 tokens. */
+TEST(test_one_line_that_fails)
+{
+    static const struct {
+        const char *right, *fails;
+        ferry_status status;
+        int32_t max_source;
+    } rows[] = {{"b d", "b h", FERRY_ERROR_FORMAT, 3}, {"No.", "\uFDFA", FERRY_ERROR_LIMIT, 6}};
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        ferry_model *model = r == 0 ? open_damaged() : convert_data("models/marian-separate", NULL);
+        ferry_options options;
+        ferry_translator *translator;
+        CHECK(ferry_options_default(model, &options, sizeof options));
+        options.max_source = rows[r].max_source;
+        options.max_length = 20;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        for (size_t count = 2; count <= 3; count++)
+            for (size_t wrong = 0; wrong < count; wrong++)
+                fail_one(translator, rows[r].right, rows[r].fails, rows[r].status, count, wrong);
+        ferry_translator_destroy(translator);
+        ferry_model_close(model);
+    }
 }
 
 /* The model's own limit, or 512; a larger wish does not exceed the former. */
