@@ -112,6 +112,15 @@ TRANSLATING(test_what_is_not_translated)
     /* webcompat 145499: translate="no" was ignored; without the name there would be no sentence */
     check("My name is <span translate=\"no\">Mary</span>.", "Ich heiße <span translate=\"no\">Mary</span>.");
     check("Tom lives in <kbd>Boston</kbd>.", "Tom wohnt in <kbd>Boston</kbd>.");
+    /* Beside a word that ends with 0, 9, a, ß, that begins with Z or A, or behind another one, it has a blank. */
+    check("I know 10 <kbd>x</kbd>.", "Ich kenne 10 <kbd>x</kbd>.");
+    check("I know B9 <kbd>x</kbd>.", "Ich kenne den 9 <kbd>x</kbd>.");
+    check("I know Zaz <kbd>F5</kbd>.", "Ich kenne Zanla <kbd>F5</kbd>.");
+    check("I know Z <kbd>~</kbd>.", "Ich weiß <kbd>~</kbd> dass Zellungsbetragier ist.");
+    check("I know Zoé <kbd>F5</kbd>.", "Ich kenne einen <kbd>F5</kbd> Zosjosinn.");
+    check("Tom has <kbd>x</kbd>Café.", "Tom hat einen <kbd>x</kbd> Anzug.");
+    check("I know Liz<kbd>x</kbd> well.", "Ich kenne Lizx <kbd>x</kbd> gut.");
+    check("Is Zoé <kbd>x</kbd> <code>x</code> here?", "Ist hier <kbd>x</kbd> <code>x</code> Bioxox?");
     /* 312, 396: attributes and references as they were */
     check("Tom has a <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>house</a>.",
           "Tom hat ein <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>Haus</a>.");
@@ -259,9 +268,10 @@ TEST(test_sentences_that_fail)
     ferry_options_default(model, &options, sizeof options);
     options.max_source = 1;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
-    ferry_result *result = translate(ferry_text_view("<p>Hello,  <b>w\xFFrld</b> &amp; <code>x</code>!</p> <i>Ho <w"));
-    assert_true(
-        ferry_view_is(result_view(result), "<p>Hello, <b>w\xEF\xBF\xBDrld</b> &amp; <code>x</code>!</p> <i>Ho &lt;w"));
+    ferry_result *result =
+        translate(ferry_text_view("<p>&gt; Hello,  <b>w\xFFrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho <w"));
+    assert_true(ferry_view_is(result_view(result),
+                              "<p>&gt; Hello, <b>w\xEF\xBF\xBDrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho &lt;w"));
     assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
     assert_string_equal(ferry_result_warning(result, 0),
                         "invalid UTF-8 was read as U+FFFD; sentences that are not translated: 2 of 2");

@@ -36,6 +36,7 @@ TEST(test_words_that_are_apart)
     /* The first of equal runs: one word of two, with two of the parent between them. */
     PLACED("<b>a b</b> c d", "a| b| c| d", "x| u| v| y", "0 2 3 1", "<b>x</b> u v y");
     PLACED("<b>a b</b> c", "a| b| c", "x| u| y| z", "0 - 1 2", "<b>x u y</b> z");
+    PLACED("<b>a b</b> c", "a| b| c", "x| u| v| y| z", "0 - - 1 2", "<b>x</b> u v y z");
     /* The first of words that are aligned equally, and the first of tokens. */
     PLACED("a <b>b</b>", "a| b", "x| y| z", "0 1:.5 1:.5", "x <b>y</b> z");
     PLACED("a <kbd>b</kbd>", "a| b", "x", "0:.5,1:.5", "<kbd>b</kbd>x");
