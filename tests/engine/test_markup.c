@@ -113,14 +113,14 @@ TRANSLATING(test_what_is_not_translated)
     check("My name is <span translate=\"no\">Mary</span>.", "Ich heiße <span translate=\"no\">Mary</span>.");
     check("Tom lives in <kbd>Boston</kbd>.", "Tom wohnt in <kbd>Boston</kbd>.");
     /* Beside a word that ends with 0, 9, a, ß, that begins with Z or A, or behind another one, it has a blank. */
-    check("I know 10 <kbd>x</kbd>.", "Ich kenne 10 <kbd>x</kbd>.");
+    check("I know B0 <kbd>x</kbd>.", "Ich kenne einen 0 <kbd>x</kbd>.");
     check("I know B9 <kbd>x</kbd>.", "Ich kenne den 9 <kbd>x</kbd>.");
     check("I know Zaz <kbd>F5</kbd>.", "Ich kenne Zanla <kbd>F5</kbd>.");
-    check("I know Z <kbd>~</kbd>.", "Ich weiß <kbd>~</kbd> dass Zellungsbetragier ist.");
-    check("I know Zoé <kbd>F5</kbd>.", "Ich kenne einen <kbd>F5</kbd> Zosjosinn.");
-    check("Tom has <kbd>x</kbd>Café.", "Tom hat einen <kbd>x</kbd> Anzug.");
+    check("I know Anna <kbd>~</kbd>.", "Ich weiß <kbd>~</kbd> dass eine Afforderung eintiert.");
+    check("I know Zoé <kbd>F5</kbd>.", "Ich kenne einen <kbd>F5</kbd> Zosssjinn.");
+    check("I know é<kbd>~</kbd> well.", "Ich kenne einen ausgezeichneten <kbd>~</kbd> Ausbildungsspiel.");
     check("I know Liz<kbd>x</kbd> well.", "Ich kenne Lizx <kbd>x</kbd> gut.");
-    check("Is Zoé <kbd>x</kbd> <code>x</code> here?", "Ist hier <kbd>x</kbd> <code>x</code> Bioxox?");
+    check("Is Zoé <kbd>x</kbd> <code>x</code> here?", "Ist hier <kbd>x</kbd> <code>x</code> Pfoxox?");
     /* 312, 396: attributes and references as they were */
     check("Tom has a <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>house</a>.",
           "Tom hat ein <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>Haus</a>.");
