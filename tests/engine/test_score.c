@@ -210,27 +210,6 @@ TEST(test_tags)
 
 /* ---- what fails ---- */
 
-SHIPPED_TEST(test_pairs_that_are_too_long)
-{
-    static char endless[1 << 20];
-    const ferry_text from[] = {as_text("Hello."), as_text(sources[3]), as_text("Hello."), as_text("Hello.")};
-    const ferry_text to[] = {as_text("Hallo."), as_text("Hallo."), as_text(sources[3]), {endless, sizeof endless}};
-    static const char *const says[] = {NULL, "source: expected 1 to 12 tokens, found ",
-                                       "target: expected 1 to 12 tokens, found ",
-                                       "target: expected at most 12 tokens, found 1048576 bytes"};
-    ferry_options options;
-    memset(endless, 'a', sizeof endless);
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.max_source = 12;
-    ferry_result *result = scored(model, &options, from, to, COUNT(from));
-    for (size_t i = 0; i < COUNT(from); i++) {
-        assert_int_equal(ferry_result_status(result, i), i == 0 ? FERRY_OK : FERRY_ERROR_LIMIT);
-        assert_int_equal(ferry_result_hypotheses(result, i), i == 0);
-        if (i > 0) assert_memory_equal(ferry_result_error(result, i), says[i], strlen(says[i]));
-    }
-    ferry_result_destroy(result);
-}
-
 /* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
 TEST(test_pairs_of_the_last_length)
 {
@@ -293,18 +272,4 @@ SHIPPED_TEST(test_a_memory_limit)
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);
-}
-
-/* A model that takes ids has nothing to score. */
-TEST(test_without_a_tokenizer)
-{
-    ferry_model *small = open_small_model(&(small_model){.vocab = 30}, NULL);
-    const ferry_text text = as_text("b");
-    ferry_translator *translator;
-    ferry_result *result;
-    CHECK(ferry_translator_create(small, NULL, &translator, &error));
-    REFUSE(ferry_score(translator, &text, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");
-    assert_null(result);
-    ferry_translator_destroy(translator);
-    ferry_model_close(small);
 }

@@ -119,23 +119,6 @@ SHIPPED_TEST(test_no_sentence_is_lost)
     ferry_result_destroy(whole);
 }
 
-/* It belongs to the first sentence. */
-SHIPPED_TEST(test_prefix_of_a_split_line)
-{
-    const ferry_text line = as_text("Good morning! How are you?"), prefix = as_text("Schönen");
-    ferry_options options = with(FERRY_SPLIT_ALL);
-    ferry_translator *translator;
-    ferry_result *result;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
-    const ferry_text text = ferry_result_text(result, 0, 0);
-    static const char expected[] = "Schönen Morgen! Wie geht es dir?";
-    assert_int_equal(text.size, sizeof expected - 1);
-    assert_memory_equal(text.data, expected, text.size);
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
 /* A warning where sentences themselves are cut. */
 SHIPPED_TEST(test_cut_sentences)
 {

@@ -322,13 +322,6 @@ TEST_WITH(test_blank_lines_stay_and_nul_is_a_character, begin, close_model)
     ferry_result_destroy(result);
 }
 
-TEST_WITH(test_no_lines_give_no_results, begin, close_model)
-{
-    ferry_result *result = translated(model, NULL, NULL, 0);
-    assert_int_equal(ferry_result_hypotheses(result, 0), 0);
-    ferry_result_destroy(result);
-}
-
 /* Where max_length is 0, both count. */
 TEST_WITH(test_length_by_the_source, begin, close_model)
 {
@@ -410,13 +403,15 @@ TEST_WITH(test_without_scores, begin, close_model)
 
 TEST_WITH(test_model_without_tokenizer_speaks_in_ids_only, begin, close_model)
 {
+    static const size_t first = 0;
     ferry_translator *translator;
-    ferry_result *result;
     ferry_model *silent = convert_data("positions/none-pre", NULL);
-    const ferry_text text = as_text("Hello");
     CHECK(ferry_translator_create(silent, NULL, &translator, &error));
-    REFUSE(ferry_translate(translator, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "tokenizer");
-    assert_null(result);
+    for (kind what = 0; what < KINDS; what++) {
+        ferry_result *result = (ferry_result *)silent;
+        REFUSE(call(what, translator, &first, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");
+        assert_null(result);
+    }
     ferry_translator_destroy(translator);
     ferry_model_close(silent);
 }
