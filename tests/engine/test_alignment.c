@@ -245,50 +245,6 @@ TEST(test_heads_that_the_file_names)
 
 /* ---- parts, texts ---- */
 
-/* A line in parts has the tokens of its parts, one after the other, and weights within each. */
-SHIPPED_TEST(test_parts)
-{
-    static const size_t ends[] = {36, 66, 101, 105};
-    const ferry_text text = as_text(lines[SEVERAL]);
-    for (int32_t beam = 1; beam <= 4; beam += 3) {
-        const ferry_options options = make_options(beam, 1);
-        ferry_result *whole = translated(model, &options, &text, 1);
-        assert_non_null(strstr(ferry_result_warning(whole, 0), "split into 4 parts"));
-        size_t begin = 0, source = 0, target[4] = {0}, bytes[4] = {0};
-        for (size_t p = 0; p < COUNT(ends); p++) {
-            const ferry_text sentence = {text.data + begin, ends[p] - begin};
-            ferry_result *part = translated(model, &options, &sentence, 1);
-            const size_t S = ferry_result_source_tokens(part, 0);
-            for (size_t i = 0; i < S; i++) {
-                const ferry_token found = source_token(whole, 0, source + i), expected = source_token(part, 0, i);
-                assert_int_equal(found.id, expected.id);
-                assert_int_equal(found.begin, begin + expected.begin);
-                assert_int_equal(found.end, begin + expected.end);
-            }
-            for (size_t h = 0; h < (size_t)beam; h++) {
-                for (size_t t = 0; t < ferry_result_tokens(part, 0, h); t++) {
-                    size_t first, count;
-                    const ferry_token found = target_token(whole, 0, h, target[h] + t),
-                                      expected = target_token(part, 0, h, t);
-                    const float *weights = ferry_result_weights(whole, 0, h, target[h] + t, &first, &count);
-                    assert_true(found.id == expected.id && found.log_probability == expected.log_probability);
-                    assert_int_equal(found.begin, bytes[h] + expected.begin);
-                    assert_int_equal(found.end, bytes[h] + expected.end);
-                    assert_true(first == source && count == S);
-                    assert_memory_equal(weights, ferry_result_weights(part, 0, h, t, NULL, NULL), S * sizeof *weights);
-                }
-                target[h] += ferry_result_tokens(part, 0, h);
-                bytes[h] += ferry_result_text(part, 0, h).size + 1; /* and a blank */
-            }
-            source += S;
-            begin = ends[p] + 1;
-            ferry_result_destroy(part);
-        }
-        assert_int_equal(ferry_result_source_tokens(whole, 0), source);
-        ferry_result_destroy(whole);
-    }
-}
-
 /* The sentences of a text are lines of a result of their own. */
 SHIPPED_TEST(test_a_text)
 {

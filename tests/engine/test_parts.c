@@ -234,19 +234,65 @@ static void append(ferry_string *text, const char *data, size_t size)
     text->size += size;
 }
 
+static ferry_token moved(ferry_token token, size_t bytes)
+{
+    token.begin += bytes;
+    token.end += bytes;
+    return token;
+}
+
+static void assert_same_token(ferry_token a, ferry_token b)
+{
+    assert_true(a.id == b.id && a.log_probability == b.log_probability && a.begin == b.begin && a.end == b.end);
+}
+
+/* Source tokens of a line are those of its parts, with their places in it. */
+static void check_source_tokens(const ferry_result *joined, const ferry_result *single, const ferry_parts *parts,
+                                const char *line)
+{
+    size_t count = 0;
+    ferry_token a, b;
+    for (size_t p = 0; p < parts->count; p++)
+        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++) {
+            CHECK(ferry_result_source_token(joined, 0, count++, &a, sizeof a));
+            CHECK(ferry_result_source_token(single, p, s, &b, sizeof b));
+            assert_same_token(a, moved(b, (size_t)(parts->parts[p].text.data - line)));
+        }
+    assert_int_equal(ferry_result_source_tokens(joined, 0), count);
+}
+
+/* Token `token` of hypothesis k is token t of a part's hypothesis h, whose text begins at byte `at`, and whose source
+ * tokens are the line's from `source` on. */
+static void check_token(const ferry_result *joined, size_t k, size_t token, const ferry_result *single, size_t p,
+                        size_t h, size_t t, size_t at, size_t source)
+{
+    size_t first, count;
+    ferry_token a, b;
+    const size_t S = ferry_result_source_tokens(single, p);
+    CHECK(ferry_result_token(joined, 0, k, token, &a, sizeof a));
+    CHECK(ferry_result_token(single, p, h, t, &b, sizeof b));
+    assert_same_token(a, moved(b, at));
+    const float *weights = ferry_result_weights(joined, 0, k, token, &first, &count);
+    assert_true(first == source && count == S);
+    assert_memory_equal(weights, ferry_result_weights(single, p, h, t, NULL, NULL), S * sizeof *weights);
+}
+
 /* Against each part translated as a line: text, gaps, tokens, ids, and the score by the formula of ferry.h. */
 static void check_joined(const ferry_result *whole, size_t k, const ferry_result *single, const ferry_parts *parts,
                          const ferry_options *options)
 {
     ferry_string text = {0};
     double sum = 0;
-    size_t tokens = 0;
+    size_t tokens = 0, source = 0;
     const int32_t *ids = ferry_inspect_result_ids(whole, 0, k);
     for (size_t p = 0; p < parts->count; p++) {
         const size_t count = ferry_result_hypotheses(single, p), h = k < count ? k : count - 1;
         const ferry_text one = ferry_result_text(single, p, h);
         const size_t more = ferry_result_tokens(single, p, h);
         append(&text, parts->parts[p].gap.data, parts->parts[p].gap.size);
+        for (size_t t = 0; options->alignment != 0 && t < more; t++)
+            check_token(whole, k, tokens + t, single, p, h, t, text.size, source);
+        source += ferry_result_source_tokens(single, p);
         append(&text, one.data, one.size);
         for (size_t t = 0; t < more; t++) sum += (double)ferry_inspect_result_token_scores(single, p, h)[t];
         assert_memory_equal(ids + tokens, ferry_inspect_result_ids(single, p, h), more * sizeof *ids);
@@ -288,6 +334,7 @@ static bool check_translation(const ferry_model *model, const ferry_options *opt
         least = hypotheses < least ? hypotheses : least;
     }
     assert_int_equal(ferry_result_hypotheses(joined, 0), most);
+    check_source_tokens(joined, single, &parts, line);
     for (size_t k = 0; k < most; k++) check_joined(joined, k, single, &parts, options);
     ferry_result_destroy(joined);
     ferry_result_destroy(single);
@@ -305,6 +352,8 @@ TEST(test_joined_translations)
         for (options.scores = 0; options.scores <= 1; options.scores++)
             for (size_t i = 0; i < LONG_LINES; i++) {
                 options.nbest = options.beam;
+                options.alignment = i < 3;
+                options.split = (ferry_split)(i % 3);
                 options.length_penalty = i % 2 == 0 ? 1 : 0.6f;
                 options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
                 check_translation(model, &options, long_lines[i]);
