@@ -119,23 +119,29 @@ SHIPPED_TEST(test_tokens_of_a_line)
     ferry_result_destroy(result);
 }
 
-/* In greedy search without scores a token's log-probability is 0. */
+/* The same text; in greedy search a token's log-probability is 0, as the score. */
 SHIPPED_TEST(test_without_scores)
 {
-    const ferry_text text = as_text(lines[0]);
-    ferry_options options = make_options(1, 1);
-    ferry_result *scored = translated(model, &options, &text, 1);
-    options.scores = 0;
-    ferry_result *result = translated(model, &options, &text, 1);
-    const size_t S = ferry_result_source_tokens(result, 0);
-    for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
-        assert_true(target_token(result, 0, 0, t).log_probability == 0);
-        assert_true(target_token(scored, 0, 0, t).log_probability < 0);
-        assert_memory_equal(ferry_result_weights(result, 0, 0, t, NULL, NULL),
-                            ferry_result_weights(scored, 0, 0, t, NULL, NULL), S * sizeof(float));
+    const ferry_text text = as_text(lines[SEVERAL]);
+    for (int32_t beam = 1; beam <= 3; beam += 2) {
+        ferry_options options = make_options(beam, 1);
+        ferry_result *scored = translated(model, &options, &text, 1);
+        options.scores = 0;
+        ferry_result *result = translated(model, &options, &text, 1);
+        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(result, 0, 0);
+        assert_int_equal(a.size, b.size);
+        assert_memory_equal(a.data, b.data, a.size);
+        assert_true(ferry_result_score(scored, 0, 0) < 0 && ferry_result_score(result, 0, 0) == 0);
+        for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
+            size_t count;
+            const float *weights = ferry_result_weights(result, 0, 0, t, NULL, &count);
+            if (beam == 1) assert_true(target_token(result, 0, 0, t).log_probability == 0);
+            assert_true(target_token(scored, 0, 0, t).log_probability < 0);
+            assert_memory_equal(weights, ferry_result_weights(scored, 0, 0, t, NULL, NULL), count * sizeof *weights);
+        }
+        ferry_result_destroy(result);
+        ferry_result_destroy(scored);
     }
-    ferry_result_destroy(result);
-    ferry_result_destroy(scored);
 }
 
 /* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */

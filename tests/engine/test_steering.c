@@ -380,45 +380,6 @@ SHIPPED_TEST(test_alternatives)
     ferry_result_destroy(result);
 }
 
-/* Patience and coverage penalty are CTranslate2's. */
-SHIPPED_TEST(test_options_of_one_policy)
-{
-    static const struct {
-        ferry_policy policy;
-        int32_t beam, nbest;
-        float patience, coverage_penalty;
-        const char *message; /* NULL: they are accepted */
-    } rows[] = {
-        {FERRY_POLICY_HUGGINGFACE, 4, 1, 2, 0,
-         "option patience: expected policy ctranslate2, found policy huggingface"},
-        {FERRY_POLICY_MARIAN, 4, 1, 1, 0.2f,
-         "option coverage_penalty: expected policy ctranslate2, found policy marian"},
-        {FERRY_POLICY_CTRANSLATE2, 1, 1, 2, 0, "option patience: expected a beam above 1, found beam 1"},
-        {FERRY_POLICY_CTRANSLATE2, 1, 1, 1, -1, "option coverage_penalty: expected a beam above 1, found beam 1"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 3, 0.5f, 0,
-         "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 1, 0.1f, 0, "option patience: expected 1 finished hypotheses or more"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 2, 0.5f, 1, NULL},
-        {FERRY_POLICY_MARIAN, 1, 1, 1, 0, NULL},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ferry_options options = greedy();
-        ferry_translator *translator;
-        options.policy = rows[i].policy;
-        options.beam = rows[i].beam;
-        options.nbest = rows[i].nbest;
-        options.patience = rows[i].patience;
-        options.coverage_penalty = rows[i].coverage_penalty;
-        if (rows[i].message != NULL) {
-            REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
-                   rows[i].message);
-            continue;
-        }
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        ferry_translator_destroy(translator);
-    }
-}
-
 /* The coverage penalty of a line in parts is that of all its tokens; a wish for weights changes nothing, nor do others
  * that are translated with it. */
 SHIPPED_TEST(test_coverage_of_parts)
@@ -461,35 +422,55 @@ SHIPPED_TEST(test_coverage_of_parts)
 SHIPPED_TEST(test_options_that_exclude_each_other)
 {
     static const struct {
-        int32_t beam, nbest, alternatives, sample;
-        float temperature;
-        int32_t top_k;
-        float top_p;
-        const char *message;
+        ferry_options set;   /* 0: as usual */
+        const char *message; /* NULL: they are accepted */
     } rows[] = {
-        {2, 1, 0, 1, 1, 0, 1, "option sample: expected beam 1, found beam 2"},
-        {2, 1, 1, 0, 1, 0, 1, "option alternatives: expected beam 1, found beam 2"},
-        {1, 1, 1, 1, 1, 0, 1, "options sample and alternatives: expected one of them"},
-        {1, 2, 0, 0, 1, 0, 1, "option nbest: expected a number from 1 to 1, found 2"},
-        {1, 1025, 0, 1, 1, 0, 1, "option nbest: expected a number from 1 to 1024, found 1025"},
-        {1, 1, 0, 0, 0.5f, 0, 1, "option temperature: expected sample 1, found sample 0"},
-        {1, 1, 0, 0, 1, 5, 1, "option top_k: expected sample 1, found sample 0"},
-        {1, 1, 0, 0, 1, 0, 0.5f, "option top_p: expected sample 1, found sample 0"},
-        {1, 1, 0, 1, 0, 0, 1, "option temperature: expected a number above 0, up to 1000, found 0"},
-        {1, 1, 0, 1, (float)NAN, 0, 1, "option temperature: expected a number above 0, up to 1000, found "},
-        {1, 1, 0, 1, 1, -1, 1, "option top_k: expected a number from 0 to 1048576, found -1"},
-        {1, 1, 0, 1, 1, 0, 1.5f, "option top_p: expected a number above 0, up to 1, found 1.5"},
+        {{.beam = 2, .sample = 1}, "option sample: expected beam 1, found beam 2"},
+        {{.beam = 2, .alternatives = 1}, "option alternatives: expected beam 1, found beam 2"},
+        {{.sample = 1, .alternatives = 1}, "options sample and alternatives: expected one of them"},
+        {{.nbest = 2}, "option nbest: expected a number from 1 to 1, found 2"},
+        {{.nbest = 1025, .sample = 1}, "option nbest: expected a number from 1 to 1024, found 1025"},
+        {{.nbest = 1024, .sample = 1}, NULL},
+        {{.nbest = 1024, .alternatives = 1}, NULL},
+        {{.temperature = 0.5f}, "option temperature: expected sample 1, found sample 0"},
+        {{.top_k = 5}, "option top_k: expected sample 1, found sample 0"},
+        {{.top_p = 0.5f}, "option top_p: expected sample 1, found sample 0"},
+        {{.top_k = 5, .alternatives = 1}, "option top_k: expected sample 1, found sample 0"},
+        {{.temperature = 0.5f, .top_k = 5, .top_p = 0.5f, .sample = 1}, NULL},
+        {{.beam = 4, .patience = 2}, "option patience: expected policy ctranslate2, found policy huggingface"},
+        {{.policy = FERRY_POLICY_MARIAN, .beam = 4, .coverage_penalty = 0.2f},
+         "option coverage_penalty: expected policy ctranslate2, found policy marian"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .patience = 2}, "option patience: expected a beam above 1, found beam 1"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .coverage_penalty = -1},
+         "option coverage_penalty: expected a beam above 1, found beam 1"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 3, .patience = 0.5f},
+         "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .patience = 0.1f},
+         "option patience: expected 1 finished hypotheses or more"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 2, .patience = 2}, NULL},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 2, .patience = 0.5f, .coverage_penalty = 1}, NULL},
+        {{.policy = FERRY_POLICY_MARIAN}, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_options *set = &rows[i].set;
         ferry_options options = greedy();
         ferry_translator *translator;
-        options.beam = rows[i].beam;
-        options.nbest = rows[i].nbest;
-        options.alternatives = rows[i].alternatives;
-        options.sample = rows[i].sample;
-        options.temperature = rows[i].temperature;
-        options.top_k = rows[i].top_k;
-        options.top_p = rows[i].top_p;
-        REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
+        options.policy = set->policy;
+        if (set->beam > 0) options.beam = set->beam;
+        if (set->nbest > 0) options.nbest = set->nbest;
+        options.alternatives = set->alternatives;
+        options.sample = set->sample;
+        if (set->temperature > 0) options.temperature = set->temperature;
+        options.top_k = set->top_k;
+        if (set->top_p > 0) options.top_p = set->top_p;
+        if (set->patience > 0) options.patience = set->patience;
+        options.coverage_penalty = set->coverage_penalty;
+        if (rows[i].message != NULL) {
+            REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
+                   rows[i].message);
+            continue;
+        }
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator_destroy(translator);
     }
 }

@@ -350,57 +350,6 @@ TEST_WITH(test_length_by_the_source, begin, close_model)
     ferry_inspect_free(ids);
 }
 
-/* In order they add up to the sum of which the score is made. */
-TEST_WITH(test_token_scores, begin, close_model)
-{
-    ferry_options options;
-    const ferry_text texts[] = {as_text("I don't know what to do."), as_text("")};
-    ferry_options_default(model, &options, sizeof options);
-    for (int32_t policy = FERRY_POLICY_HUGGINGFACE; policy <= FERRY_POLICY_CTRANSLATE2; policy++)
-        for (int32_t beam = 1; beam <= 3; beam += 2) {
-            options.policy = (ferry_policy)policy;
-            options.beam = options.nbest = beam;
-            options.length_penalty = 0;
-            options.word_penalty = 0.25f;
-            ferry_result *result = translated(model, &options, texts, 2);
-            assert_int_equal(ferry_result_hypotheses(result, 0), beam);
-            for (size_t h = 0; h < (size_t)beam; h++) {
-                const float *scores = ferry_inspect_result_token_scores(result, 0, h);
-                const size_t tokens = ferry_result_tokens(result, 0, h);
-                double sum = 0;
-                for (size_t t = 0; t < tokens; t++) sum += (double)scores[t];
-                assert_true(sum < 0);
-                const double score = (double)ferry_result_score(result, 0, h);
-                if (!(fabs(sum - 0.25 * (double)tokens - score) < 1e-4))
-                    fail_msg("policy %d, beam %d: sum %g of %zu tokens, score %g", policy, beam, sum, tokens, score);
-            }
-            assert_null(ferry_inspect_result_token_scores(result, 0, (size_t)beam));
-            assert_null(ferry_inspect_result_token_scores(result, 1, 0));
-            ferry_result_destroy(result);
-        }
-}
-
-/* The same text, and no scores. */
-TEST_WITH(test_without_scores, begin, close_model)
-{
-    ferry_options options;
-    const ferry_text text = as_text(lines[4][0]);
-    ferry_options_default(model, &options, sizeof options);
-    for (options.beam = 1; options.beam <= 3; options.beam += 2) {
-        options.scores = 1;
-        ferry_result *scored = translated(model, &options, &text, 1);
-        options.scores = 0;
-        ferry_result *plain = translated(model, &options, &text, 1);
-        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(plain, 0, 0);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
-        assert_true(ferry_result_score(scored, 0, 0) < 0.0f);
-        assert_true(ferry_result_score(plain, 0, 0) == 0.0f);
-        ferry_result_destroy(scored);
-        ferry_result_destroy(plain);
-    }
-}
-
 TEST_WITH(test_model_without_tokenizer_speaks_in_ids_only, begin, close_model)
 {
     static const size_t first = 0;
