@@ -245,6 +245,31 @@ TRANSLATING(test_ranges)
     ferry_result_destroy(result);
 }
 
+/* Within kept text no sentence ends, but at its end. */
+TRANSLATING(test_sentences_with_kept_text)
+{
+    static const struct {
+        const char *markup;
+        size_t count;
+    } rows[] = {
+        {"I like <kbd>Yes. No</kbd> and tea.", 1},
+        {"I like <kbd>Yes. No. Yes</kbd> and <kbd>No. Yes</kbd> too. I like milk.", 2},
+        {"I like tea. I like <kbd>Yes. No</kbd>", 2},
+        {"<p>I like <kbd>Yes. No</kbd></p><p>I like tea.</p>", 2},
+        {"<p>I like <kbd>Yes. No</kbd> </p><p>I like tea.</p>", 2},
+        {"I like <kbd>Yes.</kbd> I like tea.", 2},
+        {"I like <kbd>Yes. No.</kbd> I like tea.", 1}, /* as what follows is not looked at apart */
+        {"I like <b>Yes. No</b> and tea.", 2},
+        {"I like <i>tea</i>. He likes <kbd>Yes. No</kbd> and milk. Yes.", 3},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_result *result = translate(ferry_text_view(rows[i].markup));
+        if (ferry_result_sentence_count(result) != rows[i].count)
+            fail_msg("%s: %zu sentences", rows[i].markup, ferry_result_sentence_count(result));
+        ferry_result_destroy(result);
+    }
+}
+
 /* The option is as before, and results have no tokens that nobody asked for. */
 TRANSLATING(test_alignment_is_for_this_call)
 {
