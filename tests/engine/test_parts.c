@@ -594,9 +594,19 @@ TEST(test_limits)
     ferry_model *learned = convert_data("positions/learned-pre", NULL);
     const int32_t limit = ferry_inspect_get_scheme(learned, FERRY_INSPECT_ENCODER).limit;
     assert_in_range(limit, 1, 511);
-    for (int32_t wish = 0; wish <= 2 * limit; wish += limit / 2) {
-        ferry_translator *translator = create(learned, wish);
-        assert_int_equal(ferry_translator_source_limit(translator), wish == 0 || wish > limit ? limit : wish);
+    static const int32_t beside[] = {-1, 0, 1};
+    for (size_t i = 0; i <= COUNT(beside); i++) {
+        const int32_t wish = i < COUNT(beside) ? limit + beside[i] : 0,
+                      least = wish == 0 || wish > limit ? limit : wish;
+        ferry_options options;
+        ferry_translator *translator;
+        CHECK(ferry_options_default(learned, &options, sizeof options));
+        options.max_source = options.max_length = wish;
+        options.length_factor = (float)limit; /* without max_length */
+        CHECK(ferry_translator_create(learned, &options, &translator, &error));
+        assert_int_equal(ferry_translator_source_limit(translator), least);
+        assert_int_equal(ferry_translator_scored_limit(translator), least);
+        assert_int_equal(ferry_translator_target_length(translator, 2), least);
         ferry_translator_destroy(translator);
     }
     ferry_model_close(learned);

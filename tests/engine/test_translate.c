@@ -280,6 +280,12 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     assert_int_equal(check_cancelled(what, result, full), count);
     assert_same_line(result, 0, full, 0);
     ferry_result_destroy(result);
+    w.enough = 1; /* what markup wants of a call is not wanted of the next one, though it is cancelled, too */
+    ferry_result_destroy((call(what, translator, all, LINES, &result, NULL), result));
+    w.enough = SIZE_MAX;
+    CHECK(call(TEXT, translator, all, LINES, &result, &error));
+    assert_int_equal(ferry_result_source_tokens(ferry_result_sentences(result), 0), 0);
+    ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
 
