@@ -42,28 +42,6 @@ static ferry_token target_token(const ferry_result *result, size_t line, size_t 
     return token;
 }
 
-static void assert_same_token(ferry_token a, ferry_token b)
-{
-    assert_memory_equal(&a, &b, sizeof a);
-}
-
-static void assert_same_tokens(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
-{
-    assert_same_line(a, line_a, b, line_b);
-    assert_int_equal(ferry_result_source_tokens(a, line_a), ferry_result_source_tokens(b, line_b));
-    for (size_t i = 0; i < ferry_result_source_tokens(a, line_a); i++)
-        assert_same_token(source_token(a, line_a, i), source_token(b, line_b, i));
-    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++)
-        for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
-            size_t first[2], count[2];
-            const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
-                        *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
-            assert_same_token(target_token(a, line_a, h, t), target_token(b, line_b, h, t));
-            assert_true(first[0] == first[1] && count[0] == count[1] && count[0] > 0);
-            assert_memory_equal(x, y, count[0] * sizeof *x);
-        }
-}
-
 /* A wish for weights changes no translation. */
 SHIPPED_TEST(test_the_same_without_weights)
 {
@@ -250,31 +228,6 @@ TEST(test_heads_that_the_file_names)
 }
 
 /* ---- parts, texts ---- */
-
-/* The sentences of a text are lines of a result of their own. */
-SHIPPED_TEST(test_a_text)
-{
-    static const size_t begins[] = {0, 14}, sizes[] = {13, 24};
-    const ferry_text text = as_text("Hello, world!\nI don't know what to do.\n");
-    const ferry_options options = make_options(1, 1);
-    ferry_translator *translator;
-    ferry_result *result;
-    ferry_token token;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_translate_text(translator, text, &result, &error));
-    const ferry_result *sentences = ferry_result_sentences(result);
-    assert_int_equal(ferry_result_count(sentences), 2);
-    assert_int_equal(ferry_result_source_tokens(result, 0), 0);
-    assert_int_equal(ferry_result_token(result, 0, 0, 0, &token, sizeof token), FERRY_ERROR_ARGUMENT);
-    for (size_t i = 0; i < 2; i++) {
-        const ferry_text line = {text.data + begins[i], sizes[i]};
-        ferry_result *alone = translated(model, &options, &line, 1);
-        assert_same_tokens(sentences, i, alone, 0);
-        ferry_result_destroy(alone);
-    }
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
 
 /* ---- unknown words ---- */
 

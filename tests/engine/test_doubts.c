@@ -122,19 +122,6 @@ static ferry_result *translate_lines(const ferry_options *options)
     return translated(model, options, texts, LINES);
 }
 
-SHIPPED_TEST(test_loops_are_told)
-{
-    const ferry_options options = defaults();
-    ferry_result *result = translate_lines(&options);
-    for (size_t i = 0; i < LINES; i++) {
-        assert_int_equal(ferry_result_doubts(result, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
-        assert_true(loops(i) == (ferry_result_warning(result, i) != NULL));
-    }
-    assert_string_equal(ferry_result_warning(result, 0),
-                        "the translation repeats itself: the same token 4 times in a row");
-    ferry_result_destroy(result);
-}
-
 SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
 {
     const ferry_text line = as_text("How are you?");
@@ -219,7 +206,11 @@ SHIPPED_TEST(test_loops_are_translated_again)
             else
                 assert_null(ferry_result_warning(result, i));
         }
-        assert_int_equal(ferry_result_doubts(usual, 0), FERRY_DOUBT_LOOP);
+        for (size_t i = 0; beam == 4 && i < LINES; i++)
+            assert_int_equal(ferry_result_doubts(usual, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
+        assert_string_equal(ferry_result_warning(usual, 0),
+                            beam == 4 ? "the translation repeats itself: the same token 4 times in a row"
+                                      : "the translation repeats itself: the same token 8 times in a row");
         ferry_result_destroy(result);
         ferry_result_destroy(expected);
         ferry_result_destroy(usual);

@@ -204,22 +204,6 @@ SHIPPED_TEST(test_prefix_of_the_translation_itself)
     ferry_result_destroy(plain);
 }
 
-SHIPPED_TEST(test_prefixes_that_fail)
-{
-    static const ferry_text prefixes[] = {{"Guten Tag, Welt", 15}, {"Nein", 4}, {"\xFF", 1}};
-    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0]), as_text(lines[0])};
-    ferry_options options = greedy();
-    options.max_length = 4;
-    ferry_result *result = prefixed(&options, texts, prefixes, 3);
-    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
-    assert_non_null(strstr(ferry_result_error(result, 0), "the prefix has "));
-    assert_non_null(strstr(ferry_result_error(result, 0), "expected fewer than max_length 4"));
-    assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
-    assert_true(begins_with(ferry_result_text(result, 1, 0), "Nein"));
-    assert_int_equal(ferry_result_status(result, 2), FERRY_OK);
-    ferry_result_destroy(result);
-}
-
 /* Prefixes of all but one of the tokens that a translation may have, of as many, and of one more: with a tag that the
  * model adds, which counts, and where the number follows from the source. */
 SHIPPED_TEST(test_prefixes_of_the_last_length)

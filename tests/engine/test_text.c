@@ -60,6 +60,20 @@ static void check_ranges(const ferry_result *result, ferry_text source)
 
 /* ---- equality with ferry_translate ---- */
 
+/* Sentence `index` is a line like `single`: with its hypotheses, and its source tokens where it has them in itself. */
+static void check_tokens(const ferry_result *sentences, size_t index, const ferry_result *single)
+{
+    const size_t count = ferry_result_source_tokens(single, 0);
+    ferry_token a, b;
+    assert_same_line(sentences, index, single, 0);
+    assert_int_equal(ferry_result_source_tokens(sentences, index), count);
+    for (size_t s = 0; s < count; s++) {
+        CHECK(ferry_result_source_token(sentences, index, s, &a, sizeof a));
+        CHECK(ferry_result_source_token(single, 0, s, &b, sizeof b));
+        assert_true(a.id == b.id && a.begin == b.begin && a.end == b.end);
+    }
+}
+
 static void check_text(const ferry_model *model, const ferry_options *options, ferry_text source)
 {
     ferry_result *result = text_of(model, options, source);
@@ -79,6 +93,7 @@ static void check_text(const ferry_model *model, const ferry_options *options, f
         assert_int_equal(sentence.status, FERRY_OK);
         assert_true(sentence.score == ferry_result_score(single, 0, 0));
         assert_null(sentence.error);
+        check_tokens(ferry_result_sentences(result), i, single);
         const char *warning = ferry_result_warning(single, 0);
         assert_true((warning == NULL) == (sentence.warning == NULL));
         if (warning != NULL) assert_string_equal(sentence.warning, warning);
@@ -96,6 +111,7 @@ TEST(test_sentences_are_translated_as_if_alone)
         options.nbest = options.beam;
         options.scores = 1;
         options.max_source = options.beam == 1 ? 0 : 7;
+        options.alignment = options.beam > 1;
         check_text(model, &options, whole_text());
     }
     ferry_result *result = text_of(model, NULL, whole_text());

@@ -182,7 +182,10 @@ static void check_row(const row *r, int rounds)
     ferry_result *alone[LINES];
     const size_t calls = r->what >= TEXT ? 1 : LINES;
     options.threads = options.batch = 1;
-    for (size_t i = 0; i < calls; i++) alone[i] = called(r, &options, &i, 1);
+    for (size_t i = 0; i < calls; i++) {
+        alone[i] = called(r, &options, &i, 1);
+        assert_int_equal(ferry_result_status(alone[i], 0), FERRY_OK);
+    }
     for (int round = 0; round < rounds; round++) {
         size_t which[MANY];
         const size_t count = 1 + next_random(&random) % MANY;
