@@ -11,6 +11,7 @@
 #endif
 #if defined(__linux__)
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #endif
 
 #include "base/file_system.h"
@@ -25,7 +26,7 @@
 
 enum { ALIGNMENT = 64, TILE_DATA = 18 };
 
-/* ---- the permission for tiles: first, before anything in this program requests it ---- */
+/* ---- the permission for tiles, which lasts until a process ends ---- */
 
 static bool tiles_are_permitted(void)
 {
@@ -46,9 +47,28 @@ static const char *model_path(void)
     return path;
 }
 
+/* Runs a test of this program in a process that has opened nothing yet. */
+static void run_in_new_process(const char *test)
+{
+    int status = -1;
+#if defined(__linux__)
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test_opening", test, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+#endif
+    if (status != 0) fail_msg("%s: status %d", test, status);
+}
+
 TEST(test_tiles_are_requested_only_by_opening)
 {
     ferry_model *model;
+    if (tiles_are_permitted()) { /* by another test */
+        run_in_new_process("test_tiles_are_requested_only_by_opening");
+        return;
+    }
     const char *path = model_path();
     assert_false(tiles_are_permitted());
     CHECK(ferry_model_open(path, FERRY_OPEN_NO_AMX, &model, &error));
