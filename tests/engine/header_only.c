@@ -44,36 +44,6 @@ static void test_missing_file(void)
     ferry_result_destroy(NULL);
 }
 
-static void test_bad_option(const ferry_model *model)
-{
-    ferry_error error;
-    ferry_options options;
-    ferry_translator *translator = (ferry_translator *)&options;
-    ferry_options_default(model, &options, sizeof options);
-    CHECK(options.size == sizeof options);
-    options.beam = 0;
-    CHECK(ferry_translator_create(model, &options, &translator, &error) == FERRY_ERROR_ARGUMENT);
-    CHECK(translator == NULL);
-    CHECK(strstr(error.message, "beam") != NULL);
-}
-
-static void test_nbest(const ferry_model *model)
-{
-    const ferry_text line = {"Good morning!", 13};
-    ferry_options options;
-    ferry_translator *translator = NULL;
-    ferry_result *result = NULL;
-    ferry_options_default(model, &options, sizeof options);
-    options.beam = options.nbest = 3;
-    CHECK(ferry_translator_create(model, &options, &translator, NULL) == FERRY_OK);
-    CHECK(ferry_translate(translator, &line, 1, &result, NULL) == FERRY_OK);
-    CHECK(ferry_result_hypotheses(result, 0) == 3);
-    CHECK(ferry_result_score(result, 0, 0) > ferry_result_score(result, 0, 2));
-    ferry_translator_destroy(translator);
-    CHECK(ferry_result_tokens(result, 0, 0) > 1); /* the result outlives its translator */
-    ferry_result_destroy(result);
-}
-
 static void test_translation(const ferry_model *model)
 {
     const ferry_text lines[] = {{"Hello, world!", 13}, {"  ", 2}, {"Hello,\xff world!", 14}};
@@ -105,9 +75,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    test_bad_option(model);
     test_translation(model);
-    test_nbest(model);
     ferry_model_close(model);
     return failures == 0 ? 0 : 1;
 }

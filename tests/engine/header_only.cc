@@ -80,25 +80,6 @@ void test_translation(const ferry_model *model)
     expect(found.at(1).empty(), "an empty line stays empty");
 }
 
-void test_cancelling(const ferry_model *model)
-{
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    int calls = 0;
-    options.batch = 1;
-    options.user = &calls;
-    options.progress = [](void *user, size_t, size_t) { return ++*static_cast<int *>(user); };
-    const translator_ptr translator = create(model, &options);
-    const ferry_text lines[] = {{"One.", 4}, {"Two.", 4}, {"Three.", 6}};
-    ferry_error error = {};
-    ferry_result *result = nullptr;
-    expect(ferry_translate(translator.get(), lines, 3, &result, &error) == FERRY_ERROR_CANCELLED, "cancelled");
-    const result_ptr kept(result);
-    int finished = 0;
-    for (size_t i = 0; i < ferry_result_count(result); i++) finished += ferry_result_status(result, i) == FERRY_OK;
-    expect(finished == 1 && calls == 1, "one line is finished, and nothing happens after a cancellation");
-}
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -111,7 +92,6 @@ int main(int argc, char **argv)
         test_missing_file();
         const model_ptr model = open(argv[1]);
         test_translation(model.get());
-        test_cancelling(model.get());
     } catch (const std::exception &error) {
         std::fprintf(stderr, "header_only: %s\n", error.what());
         return 1;

@@ -1,5 +1,5 @@
-/* Tokens of lines and translations, the weights between them, and unknown words: the same in any batch, as the model's
- * layers compute them, and as CTranslate2 uses them. */
+/* Tokens of lines and translations, the weights between them, and unknown words: as the model's layers compute them,
+ * and as CTranslate2 uses them. */
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
@@ -42,51 +42,18 @@ static ferry_token target_token(const ferry_result *result, size_t line, size_t 
     return token;
 }
 
-static void assert_same_token(ferry_token a, ferry_token b)
+/* A wish for weights changes no translation. */
+SHIPPED_TEST(test_the_same_without_weights)
 {
-    assert_memory_equal(&a, &b, sizeof a);
-}
-
-static void assert_same_tokens(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
-{
-    assert_same_line(a, line_a, b, line_b);
-    assert_int_equal(ferry_result_source_tokens(a, line_a), ferry_result_source_tokens(b, line_b));
-    for (size_t i = 0; i < ferry_result_source_tokens(a, line_a); i++)
-        assert_same_token(source_token(a, line_a, i), source_token(b, line_b, i));
-    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++)
-        for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
-            size_t first[2], count[2];
-            const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
-                        *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
-            assert_same_token(target_token(a, line_a, h, t), target_token(b, line_b, h, t));
-            assert_true(first[0] == first[1] && count[0] == count[1] && count[0] > 0);
-            assert_memory_equal(x, y, count[0] * sizeof *x);
-        }
-}
-
-SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
-{
-    static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
     ferry_text texts[LINES];
     for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
     for (int32_t beam = 1; beam <= 4; beam += 3) {
-        ferry_options options = make_options(beam, 1);
-        ferry_options without = make_options(beam, 0);
-        ferry_result *alone[LINES], *unaligned = translated(model, &without, texts, LINES);
-        for (size_t i = 0; i < LINES; i++) {
-            alone[i] = translated(model, &options, &texts[i], 1);
-            assert_same_line(alone[i], 0, unaligned, i);
-        }
-        for (size_t b = 0; b < COUNT(batches); b++)
-            for (size_t t = 0; t < COUNT(threads); t++) {
-                options.batch = batches[b];
-                options.threads = threads[t];
-                ferry_result *result = translated(model, &options, texts, LINES);
-                for (size_t i = 0; i < LINES; i++) assert_same_tokens(result, i, alone[i], 0);
-                ferry_result_destroy(result);
-            }
-        for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
-        ferry_result_destroy(unaligned);
+        const ferry_options options = make_options(beam, 1), without = make_options(beam, 0);
+        ferry_result *result = translated(model, &options, texts, LINES),
+                     *plain = translated(model, &without, texts, LINES);
+        for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, plain, i);
+        ferry_result_destroy(result);
+        ferry_result_destroy(plain);
     }
 }
 
@@ -130,23 +97,29 @@ SHIPPED_TEST(test_tokens_of_a_line)
     ferry_result_destroy(result);
 }
 
-/* In greedy search without scores a token's log-probability is 0. */
+/* The same text; in greedy search a token's log-probability is 0, as the score. */
 SHIPPED_TEST(test_without_scores)
 {
-    const ferry_text text = as_text(lines[0]);
-    ferry_options options = make_options(1, 1);
-    ferry_result *scored = translated(model, &options, &text, 1);
-    options.scores = 0;
-    ferry_result *result = translated(model, &options, &text, 1);
-    const size_t S = ferry_result_source_tokens(result, 0);
-    for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
-        assert_true(target_token(result, 0, 0, t).log_probability == 0);
-        assert_true(target_token(scored, 0, 0, t).log_probability < 0);
-        assert_memory_equal(ferry_result_weights(result, 0, 0, t, NULL, NULL),
-                            ferry_result_weights(scored, 0, 0, t, NULL, NULL), S * sizeof(float));
+    const ferry_text text = as_text(lines[SEVERAL]);
+    for (int32_t beam = 1; beam <= 3; beam += 2) {
+        ferry_options options = make_options(beam, 1);
+        ferry_result *scored = translated(model, &options, &text, 1);
+        options.scores = 0;
+        ferry_result *result = translated(model, &options, &text, 1);
+        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(result, 0, 0);
+        assert_int_equal(a.size, b.size);
+        assert_memory_equal(a.data, b.data, a.size);
+        assert_true(ferry_result_score(scored, 0, 0) < 0 && ferry_result_score(result, 0, 0) == 0);
+        for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
+            size_t count;
+            const float *weights = ferry_result_weights(result, 0, 0, t, NULL, &count);
+            if (beam == 1) assert_true(target_token(result, 0, 0, t).log_probability == 0);
+            assert_true(target_token(scored, 0, 0, t).log_probability < 0);
+            assert_memory_equal(weights, ferry_result_weights(scored, 0, 0, t, NULL, NULL), count * sizeof *weights);
+        }
+        ferry_result_destroy(result);
+        ferry_result_destroy(scored);
     }
-    ferry_result_destroy(result);
-    ferry_result_destroy(scored);
 }
 
 /* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */
@@ -255,75 +228,6 @@ TEST(test_heads_that_the_file_names)
 }
 
 /* ---- parts, texts ---- */
-
-/* A line in parts has the tokens of its parts, one after the other, and weights within each. */
-SHIPPED_TEST(test_parts)
-{
-    static const size_t ends[] = {36, 66, 101, 105};
-    const ferry_text text = as_text(lines[SEVERAL]);
-    for (int32_t beam = 1; beam <= 4; beam += 3) {
-        const ferry_options options = make_options(beam, 1);
-        ferry_result *whole = translated(model, &options, &text, 1);
-        assert_non_null(strstr(ferry_result_warning(whole, 0), "split into 4 parts"));
-        size_t begin = 0, source = 0, target[4] = {0}, bytes[4] = {0};
-        for (size_t p = 0; p < COUNT(ends); p++) {
-            const ferry_text sentence = {text.data + begin, ends[p] - begin};
-            ferry_result *part = translated(model, &options, &sentence, 1);
-            const size_t S = ferry_result_source_tokens(part, 0);
-            for (size_t i = 0; i < S; i++) {
-                const ferry_token found = source_token(whole, 0, source + i), expected = source_token(part, 0, i);
-                assert_int_equal(found.id, expected.id);
-                assert_int_equal(found.begin, begin + expected.begin);
-                assert_int_equal(found.end, begin + expected.end);
-            }
-            for (size_t h = 0; h < (size_t)beam; h++) {
-                for (size_t t = 0; t < ferry_result_tokens(part, 0, h); t++) {
-                    size_t first, count;
-                    const ferry_token found = target_token(whole, 0, h, target[h] + t),
-                                      expected = target_token(part, 0, h, t);
-                    const float *weights = ferry_result_weights(whole, 0, h, target[h] + t, &first, &count);
-                    assert_true(found.id == expected.id && found.log_probability == expected.log_probability);
-                    assert_int_equal(found.begin, bytes[h] + expected.begin);
-                    assert_int_equal(found.end, bytes[h] + expected.end);
-                    assert_true(first == source && count == S);
-                    assert_memory_equal(weights, ferry_result_weights(part, 0, h, t, NULL, NULL), S * sizeof *weights);
-                }
-                target[h] += ferry_result_tokens(part, 0, h);
-                bytes[h] += ferry_result_text(part, 0, h).size + 1; /* and a blank */
-            }
-            source += S;
-            begin = ends[p] + 1;
-            ferry_result_destroy(part);
-        }
-        assert_int_equal(ferry_result_source_tokens(whole, 0), source);
-        ferry_result_destroy(whole);
-    }
-}
-
-/* The sentences of a text are lines of a result of their own. */
-SHIPPED_TEST(test_a_text)
-{
-    static const size_t begins[] = {0, 14}, sizes[] = {13, 24};
-    const ferry_text text = as_text("Hello, world!\nI don't know what to do.\n");
-    const ferry_options options = make_options(1, 1);
-    ferry_translator *translator;
-    ferry_result *result;
-    ferry_token token;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_translate_text(translator, text, &result, &error));
-    const ferry_result *sentences = ferry_result_sentences(result);
-    assert_int_equal(ferry_result_count(sentences), 2);
-    assert_int_equal(ferry_result_source_tokens(result, 0), 0);
-    assert_int_equal(ferry_result_token(result, 0, 0, 0, &token, sizeof token), FERRY_ERROR_ARGUMENT);
-    for (size_t i = 0; i < 2; i++) {
-        const ferry_text line = {text.data + begins[i], sizes[i]};
-        ferry_result *alone = translated(model, &options, &line, 1);
-        assert_same_tokens(sentences, i, alone, 0);
-        ferry_result_destroy(alone);
-    }
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
 
 /* ---- unknown words ---- */
 

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "engine/api/model.h"
+#include "engine/api/options.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 
@@ -32,19 +34,9 @@ static int tear_down(void **state)
 
 /* ---- rows ---- */
 
-static const char *covered[400]; /* "function.parameter" */
-static size_t covered_count;
-
-static void cover(const char *row)
-{
-    assert_true(covered_count < COUNT(covered));
-    covered[covered_count++] = row;
-}
-
 static void check_row(const char *row, ferry_status status, ferry_status without_error, const ferry_error *error,
                       const char *named)
 {
-    cover(row);
     if (status != FERRY_ERROR_ARGUMENT || without_error != FERRY_ERROR_ARGUMENT || error->status != status)
         fail_msg("%s: status %d, without an error %d", row, (int)status, (int)without_error);
     if (strstr(error->message, named) == NULL) fail_msg("%s: '%s' does not name '%s'", row, error->message, named);
@@ -58,12 +50,10 @@ static void check_row(const char *row, ferry_status status, ferry_status without
         error = NULL;                                                                                                  \
         const ferry_status without = call;                                                                             \
         check_row(#function "." #parameter, with, without, &filled, named);                                            \
-        cover(#function ".error");                                                                                     \
     } while (0)
 #define REFUSED(function, parameter, call) REFUSED_NAMING(function, parameter, #parameter ": ", call)
 #define ANSWERS(function, parameter, condition)                                                                        \
     do {                                                                                                               \
-        cover(#function "." #parameter);                                                                               \
         if (!(condition)) fail_msg("%s.%s: %s", #function, #parameter, #condition);                                    \
     } while (0)
 
@@ -150,98 +140,137 @@ TEST_WITH(test_options, set_up, tear_down)
     ANSWERS(ferry_translator_memory, peak, ferry_translator_memory(translator, NULL) > 0);
 }
 
-/* Every option that the schema describes, below and above its range, by name. */
+/* The options with which others may have any value. */
+static ferry_options liberal_options(const char *name)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    const bool draws = strcmp(name, "temperature") == 0 || strcmp(name, "top_k") == 0 || strcmp(name, "top_p") == 0;
+    options.sample = draws;
+    if (strcmp(name, "nbest") == 0) options.beam = 2;
+    if (strcmp(name, "patience") == 0 || strcmp(name, "coverage_penalty") == 0) {
+        options.policy = FERRY_POLICY_CTRANSLATE2;
+        options.beam = 100;
+    }
+    return options;
+}
+
+/* An option gets a number: the check of all options (which begins no threads) and a new translator say the same. */
+static void check_value(const char *name, size_t place, const void *value, bool accepted)
+{
+    ferry_options options = liberal_options(name);
+    memcpy((char *)&options + place, value, sizeof(int32_t));
+    if (accepted) {
+        CHECK(ferry_options_check(&options, &model->file, &error));
+        return;
+    }
+    ferry_translator *created;
+    REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT,
+           ferry_name_format("option %s: ", name).text);
+}
+
+/* Every option with the first and the last number of its range, and with those beyond. */
 TEST_WITH(test_values_of_options, set_up, tear_down)
 {
+    enum { SIZE = 1 << 20, LAST_ID = 20 };
     static const struct {
         const char *name;
         size_t place;
-        double value;
-        bool real;
+        double least, most;
+        bool real, above; /* above: the least is none of them */
     } rows[] = {
-#define INTEGER(name, value) {#name, offsetof(ferry_options, name), value, false}
-#define REAL(name, value)                                                                                              \
+#define INTEGER(name, least, most) {#name, offsetof(ferry_options, name), least, most, false, false}
+#define REAL(name, least, most)                                                                                        \
     {                                                                                                                  \
-#name, offsetof(ferry_options, name), value, true                                                              \
+#name, offsetof(ferry_options, name), least, most, true, false                                                 \
     }
-        INTEGER(policy, -1),
-        INTEGER(policy, 3),
-        INTEGER(beam, 0),
-        INTEGER(beam, 1025),
-        INTEGER(nbest, 0),
-        INTEGER(nbest, 2),
-        REAL(length_penalty, 1e4),
-        REAL(length_penalty, NAN),
-        REAL(word_penalty, -1e4),
-        REAL(word_penalty, INFINITY),
-        INTEGER(early_stopping, -1),
-        INTEGER(early_stopping, 3),
-        INTEGER(max_source, -1),
-        INTEGER(max_source, 1 << 30),
-        INTEGER(max_length, -1),
-        INTEGER(max_length, 1 << 30),
-        REAL(length_factor, -1),
-        REAL(length_factor, NAN),
-        INTEGER(length_extra, -1),
-        INTEGER(length_extra, 1 << 30),
-        INTEGER(min_length, -1),
-        INTEGER(min_length, 1 << 30),
-        REAL(repetition_penalty, 0),
-        REAL(repetition_penalty, NAN),
-        INTEGER(no_repeat_ngram, -1),
-        INTEGER(no_repeat_ngram, 1 << 30),
-        INTEGER(renormalize, -1),
-        INTEGER(renormalize, 2),
-        INTEGER(forced_first_id, -2),
-        INTEGER(forced_first_id, 21),
-        INTEGER(forced_last_id, -2),
-        INTEGER(forced_last_id, 21),
-        INTEGER(shortlist, -1),
-        INTEGER(shortlist, 2),
-        INTEGER(scores, -1),
-        INTEGER(scores, 2),
-        INTEGER(threads, 0),
-        INTEGER(threads, 1 << 30),
-        INTEGER(batch, 0),
-        INTEGER(batch, 1 << 30),
-        INTEGER(alignment, -1),
-        INTEGER(alignment, 2),
-        INTEGER(replace_unknowns, -1),
-        INTEGER(replace_unknowns, 2),
-        INTEGER(alternatives, -1),
-        INTEGER(alternatives, 2),
-        INTEGER(sample, -1),
-        INTEGER(sample, 2),
-        REAL(temperature, 0),
-        REAL(temperature, INFINITY),
-        INTEGER(top_k, -1),
-        INTEGER(top_k, 1 << 30),
-        REAL(top_p, 0),
-        REAL(top_p, NAN),
-        INTEGER(split, -1),
-        INTEGER(split, 3),
-        INTEGER(on_loop, -1),
-        INTEGER(on_loop, 2),
-        REAL(patience, 0),
-        REAL(patience, 101),
-        REAL(coverage_penalty, -1e4),
-        REAL(coverage_penalty, NAN),
+#define ABOVE(name, least, most)                                                                                       \
+    {                                                                                                                  \
+#name, offsetof(ferry_options, name), least, most, true, true                                                  \
+    }
+        INTEGER(policy, 0, 2),
+        INTEGER(beam, 1, 1024),
+        INTEGER(nbest, 1, 2),
+        REAL(length_penalty, -1000, 1000),
+        REAL(word_penalty, -1000, 1000),
+        INTEGER(early_stopping, 0, 2),
+        INTEGER(max_source, 0, SIZE),
+        INTEGER(max_length, 0, SIZE),
+        REAL(length_factor, 0, 1024),
+        INTEGER(length_extra, 0, SIZE),
+        INTEGER(min_length, 0, SIZE),
+        REAL(repetition_penalty, (double)1e-3f, 1000),
+        INTEGER(no_repeat_ngram, 0, SIZE),
+        INTEGER(renormalize, 0, 1),
+        INTEGER(forced_first_id, -1, LAST_ID),
+        INTEGER(forced_last_id, -1, LAST_ID),
+        INTEGER(shortlist, 0, 1),
+        INTEGER(scores, 0, 1),
+        INTEGER(threads, 1, 1024),
+        INTEGER(batch, 1, 65536),
+        INTEGER(alignment, 0, 1),
+        INTEGER(replace_unknowns, 0, 1),
+        INTEGER(alternatives, 0, 1),
+        INTEGER(sample, 0, 1),
+        ABOVE(temperature, 0, 1000),
+        INTEGER(top_k, 0, 1 << 20),
+        ABOVE(top_p, 0, 1),
+        INTEGER(split, 0, 2),
+        INTEGER(on_loop, 0, 1),
+        ABOVE(patience, 0, 100),
+        REAL(coverage_penalty, -1000, 1000),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
+        const float least = (float)rows[i].least, most = (float)rows[i].most;
+        const float reals[] = {rows[i].above ? 0.02f : least,
+                               most,
+                               rows[i].above ? least : nextafterf(least, -INFINITY),
+                               nextafterf(most, INFINITY),
+                               NAN,
+                               INFINITY,
+                               -INFINITY};
+        const int32_t integers[] = {(int32_t)least,    (int32_t)most, (int32_t)least - 1,
+                                    (int32_t)most + 1, INT32_MAX,     INT32_MIN};
+        for (size_t k = 0; k < (rows[i].real ? COUNT(reals) : COUNT(integers)); k++)
+            check_value(rows[i].name, rows[i].place, rows[i].real ? (const void *)&reals[k] : &integers[k], k < 2);
+    }
+}
+
+/* As many as the vocabulary has, which are 21; the ids are within it. */
+TEST_WITH(test_suppressed_ids, set_up, tear_down)
+{
+    enum { VOCAB = 21 };
+    static const struct {
+        int32_t first, middle, last;
+        size_t count;
+        const char *message; /* NULL: accepted */
+    } rows[] = {
+        {0, 1, VOCAB - 1, VOCAB, NULL},
+        {0, 1, VOCAB - 1, VOCAB + 1, "option suppressed_count: expected at most 21 ids, found 22"},
+        {-1, 1, 2, 3, "option suppressed_ids: expected a number from 0 to 20, found -1"},
+        {0, VOCAB, 2, 3, "option suppressed_ids: expected a number from 0 to 20, found 21"},
+        {0, 1, VOCAB, 3, "option suppressed_ids: expected a number from 0 to 20, found 21"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int32_t ids[VOCAB + 1] = {rows[i].first, rows[i].middle};
+        ids[rows[i].count - 1] = rows[i].last;
         ferry_options options;
         ferry_translator *created;
-        const int32_t integer = rows[i].real ? 0 : (int32_t)rows[i].value;
-        const float real = (float)rows[i].value;
         CHECK(ferry_options_default(model, &options, sizeof options));
-        memcpy((char *)&options + rows[i].place, rows[i].real ? (const void *)&real : &integer, sizeof integer);
-        REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT,
-               ferry_name_format("option %s: ", rows[i].name).text);
+        options.suppressed_ids = ids;
+        options.suppressed_count = rows[i].count;
+        if (rows[i].message == NULL) {
+            CHECK(ferry_translator_create(model, &options, &created, &error));
+            ferry_translator_destroy(created);
+        } else {
+            REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
+        }
     }
 }
 
 TEST_WITH(test_translating, set_up, tear_down)
 {
-    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", SIZE_MAX}},
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", (size_t)PTRDIFF_MAX + 1}},
                             two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
     ferry_result *made = result;
     REFUSED(ferry_translate, translator, ferry_translate(NULL, lines, 1, &made, error));
@@ -249,6 +278,7 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, lines, ferry_translate(translator, NULL, 1, &made, error));
     REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL",
                    ferry_translate(translator, lines, 3, &made, error));
+    REFUSED(ferry_translate, count, ferry_translate(translator, lines, PTRDIFF_MAX / sizeof *lines + 1, &made, error));
     REFUSED_NAMING(ferry_translate, lines, "lines[0].size: ", ferry_translate(translator, endless, 1, &made, error));
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX, &made, error));
     REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
@@ -561,12 +591,20 @@ TEST_WITH(test_inspecting_generation, set_up, tear_down)
 
 /* ---- nothing is left out ---- */
 
-static bool is_covered(const char *function, const char *parameter)
+/* Whether this file has a row for the parameter; each row with a message has one for `error`. */
+static bool is_covered(const char *file, const char *function, const char *parameter)
 {
-    const ferry_name row = ferry_name_format("%s.%s", function, parameter);
-    for (size_t i = 0; i < covered_count; i++)
-        if (strcmp(covered[i], row.text) == 0) return true;
-    return false;
+    const bool is_error = strcmp(parameter, "error") == 0;
+    return strstr(file, ferry_name_format(is_error ? "REFUSED(%s, " : "(%s, %s,", function, parameter).text) != NULL ||
+           (is_error && strstr(file, ferry_name_format("REFUSED_NAMING(%s, ", function).text) != NULL);
+}
+
+static char *text_of(const char *name)
+{
+    const ferry_view bytes = mapped_bytes(in_directory(FERRY_SOURCE_DIR, name));
+    char *text = kept_memory(bytes.size + 1);
+    memcpy(text, bytes.data, bytes.size);
+    return text;
 }
 
 /* The identifier that ends before `end`. */
@@ -579,7 +617,7 @@ static ferry_name identifier_before(const char *start, const char *end)
 }
 
 /* "FERRY_API type function(type parameter, …);": every parameter has its rows. Returns how many were seen. */
-static size_t check_declaration(const char *start, const char *end)
+static size_t check_declaration(const char *file, const char *start, const char *end)
 {
     const char *open = memchr(start, '(', (size_t)(end - start));
     assert_non_null(open);
@@ -589,7 +627,7 @@ static size_t check_declaration(const char *start, const char *end)
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma != NULL ? comma : end;
         const ferry_name parameter = identifier_before(at, stop);
-        if (strcmp(parameter.text, "void") != 0 && !is_covered(function.text, parameter.text))
+        if (strcmp(parameter.text, "void") != 0 && !is_covered(file, function.text, parameter.text))
             fail_msg("%s: no row for %s", function.text, parameter.text);
         at = stop + 1;
     }
@@ -599,15 +637,13 @@ static size_t check_declaration(const char *start, const char *end)
 TEST(test_every_parameter_has_a_row)
 {
     static const char *const headers[] = {"engine/ferry.h", "engine/ferry_inspect.h"};
+    const char *rows = text_of("tests/engine/test_arguments.c");
     size_t seen = 0;
     for (size_t h = 0; h < COUNT(headers); h++) {
-        const ferry_view header = mapped_bytes(in_directory(FERRY_SOURCE_DIR, headers[h]));
-        char *text = kept_memory(header.size + 1);
-        memcpy(text, header.data, header.size);
-        for (char *at = text; (at = strstr(at, "\nFERRY_API ")) != NULL;) {
+        for (char *at = text_of(headers[h]); (at = strstr(at, "\nFERRY_API ")) != NULL;) {
             char *end = strchr(at, ';');
             *end = '\0';
-            seen += check_declaration(at, end);
+            seen += check_declaration(rows, at, end);
             at = end + 1;
         }
     }

@@ -122,19 +122,6 @@ static ferry_result *translate_lines(const ferry_options *options)
     return translated(model, options, texts, LINES);
 }
 
-SHIPPED_TEST(test_loops_are_told)
-{
-    const ferry_options options = defaults();
-    ferry_result *result = translate_lines(&options);
-    for (size_t i = 0; i < LINES; i++) {
-        assert_int_equal(ferry_result_doubts(result, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
-        assert_true(loops(i) == (ferry_result_warning(result, i) != NULL));
-    }
-    assert_string_equal(ferry_result_warning(result, 0),
-                        "the translation repeats itself: the same token 4 times in a row");
-    ferry_result_destroy(result);
-}
-
 SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
 {
     const ferry_text line = as_text("How are you?");
@@ -152,16 +139,17 @@ SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
     ferry_result_destroy(result);
 }
 
-/* Of a text those of all its sentences, of each sentence its own. */
-static void check_text(ferry_result *result, int kinds)
+/* Of a text those of all its sentences, of each sentence its own; sentence `doubtful` is the one that loops. */
+static void check_text(ferry_result *result, size_t doubtful, int kinds)
 {
     ferry_sentence sentence;
-    assert_int_equal(ferry_result_sentence_count(result), 2);
+    assert_int_equal(ferry_result_sentence_count(result), 3);
     assert_int_equal(ferry_result_doubts(result, 0), kinds);
-    for (size_t i = 0; i < 2; i++) {
+    assert_string_equal(ferry_result_warning(result, 0), "sentences with warnings: 1");
+    for (size_t i = 0; i < 3; i++) {
         CHECK(ferry_result_sentence(result, i, &sentence, sizeof sentence));
-        assert_int_equal(sentence.doubts, i == 1 ? kinds : 0);
-        assert_true((sentence.warning == NULL) == (i == 0));
+        assert_int_equal(sentence.doubts, i == doubtful ? kinds : 0);
+        assert_true((sentence.warning != NULL) == (i == doubtful));
     }
     ferry_result_destroy(result);
 }
@@ -175,13 +163,19 @@ SHIPPED_TEST(test_texts_and_markup)
         ferry_result *result;
         options.on_loop = on_loop;
         CHECK(ferry_translator_create(model, &options, &translator, &error));
-        CHECK(ferry_translate_text(translator, as_text("How are you? This movie is one of my all-time favorites."),
-                                   &result, &error));
-        check_text(result, kinds);
-        CHECK(ferry_translate_markup(translator,
-                                     as_text("<p>How are you?<p>This movie is one of my <b>all-time</b> favorites."),
-                                     &result, &error));
-        check_text(result, kinds);
+        for (size_t doubtful = 0; doubtful < 3; doubtful++) {
+            const char *sentences[] = {"How <i>are</i> you?", "How are you?", "How are you?"};
+            sentences[doubtful] = "This movie is one of my <b>all-time</b> favorites.";
+            const ferry_name markup = ferry_name_format("%s<p>%s<p>%s", sentences[0], sentences[1], sentences[2]);
+            CHECK(ferry_translate_markup(translator, as_text(markup.text), &result, &error));
+            check_text(result, doubtful, kinds);
+            sentences[doubtful] = "This movie is one of my all-time favorites.";
+            sentences[(doubtful + 1) % 3] = "How are you?";
+            sentences[(doubtful + 2) % 3] = "I know it.";
+            const ferry_name text = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
+            CHECK(ferry_translate_text(translator, as_text(text.text), &result, &error));
+            check_text(result, doubtful, kinds);
+        }
         ferry_translator_destroy(translator);
     }
 }
@@ -212,11 +206,89 @@ SHIPPED_TEST(test_loops_are_translated_again)
             else
                 assert_null(ferry_result_warning(result, i));
         }
-        assert_int_equal(ferry_result_doubts(usual, 0), FERRY_DOUBT_LOOP);
+        for (size_t i = 0; beam == 4 && i < LINES; i++)
+            assert_int_equal(ferry_result_doubts(usual, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
+        assert_string_equal(ferry_result_warning(usual, 0),
+                            beam == 4 ? "the translation repeats itself: the same token 4 times in a row"
+                                      : "the translation repeats itself: the same token 8 times in a row");
         ferry_result_destroy(result);
         ferry_result_destroy(expected);
         ferry_result_destroy(usual);
     }
+}
+
+/* Of a line in parts it is said which. */
+SHIPPED_TEST(test_parts_that_loop)
+{
+    for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++)
+        for (int part = 1; part <= 3; part++) {
+            const char *sentences[] = {"How are you?", "How are you?", "How are you?"};
+            ferry_options options = defaults();
+            sentences[part - 1] = lines[0];
+            const ferry_name line = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
+            const ferry_text text = as_text(line.text);
+            options.on_loop = on_loop;
+            options.split = FERRY_SPLIT_ALL;
+            ferry_result *result = translated(model, &options, &text, 1);
+            assert_int_equal(ferry_result_doubts(result, 0), on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0);
+            assert_string_equal(ferry_result_warning(result, 0),
+                                ferry_name_format("the translation of part %d %s (of all parts: 1)", part,
+                                                  on_loop == FERRY_ON_LOOP_WARN
+                                                      ? "repeats itself: the same token 4 times in a row"
+                                                      : "replaces one that repeated itself")
+                                    .text);
+            ferry_result_destroy(result);
+        }
+}
+
+/* Rules that are as strict or stricter forbid loops; with those of three tokens there are some, which are made again.
+ */
+SHIPPED_TEST(test_strict_rules)
+{
+    const ferry_text line = as_text(lines[5]);
+    ferry_options options = defaults(), strict = defaults();
+    options.no_repeat_ngram = 3;
+    ferry_result *loop = translated(model, &options, &line, 1);
+    options.on_loop = FERRY_ON_LOOP_RETRY;
+    strict.no_repeat_ngram = 2;
+    ferry_result *again = translated(model, &options, &line, 1), *expected = translated(model, &strict, &line, 1);
+    assert_int_equal(ferry_result_doubts(loop, 0), FERRY_DOUBT_LOOP);
+    assert_string_equal(ferry_result_warning(again, 0), "the translation replaces one that repeated itself");
+    assert_same_line(again, 0, expected, 0);
+    ferry_result_destroy(loop);
+    ferry_result_destroy(again);
+    ferry_result_destroy(expected);
+}
+
+/* A second translation that is cut is no better than a loop, unless that was cut, too. */
+TEST(test_second_translations_that_are_cut)
+{
+    static const char *const looping[] = {"became", "time garden", "car Yes good car"};
+    int kept = 0, replaced = 0;
+    model = convert_data("models/marian-separate", NULL);
+    for (size_t i = 0; i < COUNT(looping); i++)
+        for (int32_t most = 4; most <= 20; most++) {
+            const ferry_text line = as_text(looping[i]);
+            ferry_options options = defaults(), strict = defaults();
+            options.max_length = strict.max_length = most;
+            strict.no_repeat_ngram = 2;
+            ferry_result *first = translated(model, &options, &line, 1), *second = translated(model, &strict, &line, 1);
+            const int doubts = ferry_result_doubts(first, 0), others = ferry_result_doubts(second, 0);
+            options.on_loop = FERRY_ON_LOOP_RETRY;
+            ferry_result *result = translated(model, &options, &line, 1);
+            const bool worse = doubts == FERRY_DOUBT_LOOP && others == FERRY_DOUBT_CUT;
+            if ((doubts & FERRY_DOUBT_LOOP) != 0) {
+                assert_same_line(result, 0, worse ? first : second, 0);
+                assert_int_equal(ferry_result_doubts(result, 0), worse ? doubts : others);
+                kept += worse;
+                replaced += doubts == (FERRY_DOUBT_LOOP | FERRY_DOUBT_CUT) && others == FERRY_DOUBT_CUT;
+            }
+            ferry_result_destroy(first);
+            ferry_result_destroy(second);
+            ferry_result_destroy(result);
+        }
+    assert_true(kept > 0 && replaced > 0);
+    close_model(NULL);
 }
 
 /* Forced by a prefix, it loops again. */
@@ -236,20 +308,6 @@ SHIPPED_TEST(test_the_first_translation_stays)
     }
     assert_same_line(results[0], 0, results[1], 0);
     for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
-}
-
-SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
-{
-    ferry_options options = defaults();
-    options.on_loop = FERRY_ON_LOOP_RETRY;
-    ferry_result *expected = translate_lines(&options);
-    for (options.threads = 1; options.threads <= 3; options.threads++)
-        for (options.batch = 1; options.batch <= 4; options.batch += 3) {
-            ferry_result *result = translate_lines(&options);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, expected, i);
-            ferry_result_destroy(result);
-        }
-    ferry_result_destroy(expected);
 }
 
 /* options.partial sees it grow again; the last call has the text that is kept. */

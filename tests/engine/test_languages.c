@@ -174,6 +174,21 @@ TEST(test_english_names)
     ferry_model_close(model);
 }
 
+/* A language of two letters, of three, and of three of which another system has two. */
+TEST(test_english_names_of_any_code)
+{
+    static const ferry_view listed[] = {{"xx de", 5}, {"fra", 3}, {"yy zz ces", 9}};
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
+    languages.names = KEPT_TEXTS(listed);
+    ferry_model *model = open_model(&languages);
+    static const char *const english[] = {"German", "French", "Czech"};
+    for (size_t i = 0; i < COUNT(english); i++) {
+        assert_string_equal(ferry_model_language_english(model, i), english[i]);
+        ASSERT_IDS(model, "hello", english[i], NULL, tags[i], 8, EOS);
+    }
+    ferry_model_close(model);
+}
+
 /* A model's own tag comes before the name of another language. */
 TEST(test_tag_like_a_name)
 {
@@ -186,17 +201,17 @@ TEST(test_tag_like_a_name)
     ferry_model_close(model);
 }
 
-/* Of many languages, a message lists those that begin alike, as far as it has room. */
+/* Of up to twelve languages a message lists all; of more those that begin alike, as far as it has room. */
 TEST(test_many_languages)
 {
-    enum { MANY = 60 };
+    enum { MANY = 60, FEW = 12 };
     static ferry_view listed[MANY];
     static int32_t roles[MANY], ids[MANY];
     for (int32_t i = 0; i < MANY; i++) {
         const ferry_name tag = ferry_name_format("deu-%d", i);
         char *kept = kept_memory(sizeof tag.text);
         strcpy(kept, tag.text);
-        listed[i] = ferry_text_view(i == 7 ? "fra_Latn fr" : kept);
+        listed[i] = ferry_text_view(i == 7 ? "fra_Latn fr gallic" : kept);
         roles[i] = 3;
         ids[i] = 3;
     }
@@ -204,15 +219,33 @@ TEST(test_many_languages)
     languages.names = KEPT_TEXTS(listed);
     languages.roles = roles;
     languages.source_ids = languages.target_ids = ids;
-    languages.count = MANY;
-    ferry_model *model = open_model(&languages);
+    ferry_model *model;
     ferry_translator *translator;
-    REFUSE_SAYING(create(model, "frensh", NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
-                  "option from: the model has no language 'frensh' to translate from; `ferry languages` lists those "
-                  "that it has: fra_Latn (French)");
-    REFUSE_SAYING(create(model, "xyz", NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
-                  "option from: the model has no language 'xyz' to translate from; `ferry languages` lists those that "
-                  "it has");
+    static const struct {
+        const char *name, *list;
+        int32_t count;
+    } rows[] = {
+        {"frensh", ": fra_Latn (French)", MANY},
+        {"GALLIA", ": fra_Latn (French)", MANY}, /* begins as another name of it */
+        {"f", ": fra_Latn (French)", MANY},
+        {"rench", "", MANY},
+        {"xyz", "", MANY},
+        {"xyz", "", FEW + 1},
+        {"xyz", ": deu-0, deu-1, deu-2, deu-3, deu-4, deu-5, deu-6, fra_Latn (French), deu-8, deu-9, deu-10, deu-11",
+         FEW},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        languages.count = rows[i].count;
+        model = open_model(&languages);
+        REFUSE_SAYING(create(model, rows[i].name, NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
+                      ferry_name_format("option from: the model has no language '%s' to translate from; `ferry "
+                                        "languages` lists those that it has%s",
+                                        rows[i].name, rows[i].list)
+                          .text);
+        ferry_model_close(model);
+    }
+    languages.count = MANY;
+    model = open_model(&languages);
     ferry_error found;
     assert_int_equal(create(model, "deu", NULL, &translator, &found), FERRY_ERROR_ARGUMENT);
     const size_t size = strlen(found.message);
@@ -407,11 +440,14 @@ TEST(test_long_prompts)
     ferry_model *model;
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     memset(text, 'x', sizeof text);
-    languages.prompts = KEPT_TEXTS(prompts);
     languages.prompt_sources = languages.prompt_targets = any;
     languages.prompt_count = 1;
+    languages.prompts = KEPT_TEXTS(prompts);
     REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT,
            "key 'ferry.languages.prompts': expected texts of at most 1024 bytes, found one of 1025");
+    const ferry_view longest = {text, 1024};
+    languages.prompts = kept_texts(&longest, 1);
+    ferry_model_close(open_model(&languages));
 }
 
 TEST(test_prompts)
@@ -436,6 +472,36 @@ TEST(test_prompts)
     languages.default_target = 1;
     model = open_model(&languages);
     ASSERT_IDS(model, "hello", NULL, NULL, 10, 11, 12, 8, EOS);
+    ferry_model_close(model);
+}
+
+/* Places of tokens are those of the line, in which its prompt is not. */
+TEST(test_tokens_behind_a_prompt)
+{
+    static const ferry_view prompts[] = {{"Say: ", 5}};
+    static const int32_t any[] = {-1};
+    static const ferry_token expected[] = {
+        {14, 0, 0, 0}, {8, 0, 0, 5}, {UNKNOWN, 0, 7, 10}, {9, 0, 11, 16}, {EOS, 0, 16, 16}};
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
+    languages.prompts = KEPT_TEXTS(prompts);
+    languages.prompt_sources = languages.prompt_targets = any;
+    languages.prompt_count = 1;
+    ferry_model *model = open_model(&languages);
+    ferry_options options;
+    const ferry_text line = as_text("hello  xyz world");
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.to = "de";
+    options.alignment = 1;
+    ferry_result *result = translated(model, &options, &line, 1);
+    assert_int_equal(ferry_result_source_tokens(result, 0), COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        ferry_token token;
+        CHECK(ferry_result_source_token(result, 0, i, &token, sizeof token));
+        assert_true(token.id == expected[i].id && token.log_probability == 0);
+        assert_int_equal(token.begin, expected[i].begin);
+        assert_int_equal(token.end, expected[i].end);
+    }
+    ferry_result_destroy(result);
     ferry_model_close(model);
 }
 

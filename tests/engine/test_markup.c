@@ -1,5 +1,4 @@
 /* ferry_translate_markup: what went wrong in other systems, properties of the whole, and hostile markup. */
-#include "tests/support/cancel_when_enough.h"
 #include "tests/support/files.h"
 #include "tests/support/markup_fault.h"
 #include "tests/support/random.h"
@@ -113,6 +112,15 @@ TRANSLATING(test_what_is_not_translated)
     /* webcompat 145499: translate="no" was ignored; without the name there would be no sentence */
     check("My name is <span translate=\"no\">Mary</span>.", "Ich heiße <span translate=\"no\">Mary</span>.");
     check("Tom lives in <kbd>Boston</kbd>.", "Tom wohnt in <kbd>Boston</kbd>.");
+    /* Beside a word that ends with 0, 9, a, ß, that begins with Z or A, or behind another one, it has a blank. */
+    check("I know B0 <kbd>x</kbd>.", "Ich kenne einen 0 <kbd>x</kbd>.");
+    check("I know B9 <kbd>x</kbd>.", "Ich kenne den 9 <kbd>x</kbd>.");
+    check("I know Zaz <kbd>F5</kbd>.", "Ich kenne Zanla <kbd>F5</kbd>.");
+    check("I know Anna <kbd>~</kbd>.", "Ich weiß <kbd>~</kbd> dass eine Afforderung eintiert.");
+    check("I know Zoé <kbd>F5</kbd>.", "Ich kenne einen <kbd>F5</kbd> Zosssjinn.");
+    check("I know é<kbd>~</kbd> well.", "Ich kenne einen ausgezeichneten <kbd>~</kbd> Ausbildungsspiel.");
+    check("I know Liz<kbd>x</kbd> well.", "Ich kenne Lizx <kbd>x</kbd> gut.");
+    check("Is Zoé <kbd>x</kbd> <code>x</code> here?", "Ist hier <kbd>x</kbd> <code>x</code> Pfoxox?");
     /* 312, 396: attributes and references as they were */
     check("Tom has a <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>house</a>.",
           "Tom hat ein <a href=\"u?a=1&amp;b=2\" title='x > y' data-x=3 disabled>Haus</a>.");
@@ -237,6 +245,31 @@ TRANSLATING(test_ranges)
     ferry_result_destroy(result);
 }
 
+/* Within kept text no sentence ends, but at its end. */
+TRANSLATING(test_sentences_with_kept_text)
+{
+    static const struct {
+        const char *markup;
+        size_t count;
+    } rows[] = {
+        {"I like <kbd>Yes. No</kbd> and tea.", 1},
+        {"I like <kbd>Yes. No. Yes</kbd> and <kbd>No. Yes</kbd> too. I like milk.", 2},
+        {"I like tea. I like <kbd>Yes. No</kbd>", 2},
+        {"<p>I like <kbd>Yes. No</kbd></p><p>I like tea.</p>", 2},
+        {"<p>I like <kbd>Yes. No</kbd> </p><p>I like tea.</p>", 2},
+        {"I like <kbd>Yes.</kbd> I like tea.", 2},
+        {"I like <kbd>Yes. No.</kbd> I like tea.", 1}, /* as what follows is not looked at apart */
+        {"I like <b>Yes. No</b> and tea.", 2},
+        {"I like <i>tea</i>. He likes <kbd>Yes. No</kbd> and milk. Yes.", 3},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_result *result = translate(ferry_text_view(rows[i].markup));
+        if (ferry_result_sentence_count(result) != rows[i].count)
+            fail_msg("%s: %zu sentences", rows[i].markup, ferry_result_sentence_count(result));
+        ferry_result_destroy(result);
+    }
+}
+
 /* The option is as before, and results have no tokens that nobody asked for. */
 TRANSLATING(test_alignment_is_for_this_call)
 {
@@ -260,33 +293,15 @@ TEST(test_sentences_that_fail)
     ferry_options_default(model, &options, sizeof options);
     options.max_source = 1;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
-    ferry_result *result = translate(ferry_text_view("<p>Hello,  <b>w\xFFrld</b> &amp; <code>x</code>!</p> <i>Ho <w"));
-    assert_true(
-        ferry_view_is(result_view(result), "<p>Hello, <b>w\xEF\xBF\xBDrld</b> &amp; <code>x</code>!</p> <i>Ho &lt;w"));
+    ferry_result *result =
+        translate(ferry_text_view("<p>&gt; Hello,  <b>w\xFFrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho <w"));
+    assert_true(ferry_view_is(result_view(result),
+                              "<p>&gt; Hello, <b>w\xEF\xBF\xBDrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho &lt;w"));
     assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
     assert_string_equal(ferry_result_warning(result, 0),
                         "invalid UTF-8 was read as U+FFFD; sentences that are not translated: 2 of 2");
     ferry_result_destroy(result);
     end(NULL);
-}
-
-TRANSLATING(test_cancelled)
-{
-    ferry_result *result;
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    ferry_translator_destroy(translator);
-    options.threads = options.batch = 1;
-    watch w = {.enough = 1};
-    options.progress = cancel_when_enough;
-    options.user = &w;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    const ferry_view markup = ferry_text_view("<p>I like <b>tea</b>.</p><p>I like <i>milk</i>. <u>Tom</u> too.</p>");
-    assert_int_equal(ferry_translate_markup(translator, (ferry_text){markup.data, markup.size}, &result, NULL),
-                     FERRY_ERROR_CANCELLED);
-    assert_null(find_fault(markup, result_view(result)));
-    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_CANCELLED);
-    ferry_result_destroy(result);
 }
 
 /* ---- hostile markup ---- */

@@ -3,6 +3,8 @@
 #include "tests/support/files.h"
 #include "tests/support/support.h"
 
+#include <inttypes.h>
+
 #include "base/utf8.h"
 #include "engine/api/markup_parse.h"
 #include "tests/support/random.h"
@@ -53,6 +55,14 @@ TEST(test_tags)
     check("<a href=http://x.org/>t</a>", "{<a href=http://x.org/>}t{</a>}");
     check("<a href=\"x\"class=y checked>t</a>", "{<a href=\"x\"class=y checked>}t{</a>}");
     check("<b>one<i>two</i></b>three", "{<b>}one{<i>}two{</i>}{</b>}three");
+    check("<a\fhref=x\f>t</a\f>", "{<a\fhref=x\f>}t{</a\f>}");
+    check("<b/ >a<b / x>c</b>", "(<b/ >)a{<b / x>}c{</b>}"); /* a slash that something follows is none */
+    check("<b class=x/>a</b>", "{<b class=x/>}a{</b>}");
+    check("<b x='>'y=\">\"z>a</b x='>'>", "{<b x='>'y=\">\"z>}a{</b x='>'>}");
+    check("<b x = '>'>a</b>", "{<b x = '>'>}a{</b>}");
+    check("<b>a</b", "(<b>)a</b");
+    check("<b>a</b>", "{<b>}a{</b>}");
+    check("<z>a</Z><Z>b</z>", "{<z>}a{</Z>}{<Z>}b{</z>}");
 }
 
 TEST(test_what_begins_no_tag_is_text)
@@ -64,6 +74,8 @@ TEST(test_what_begins_no_tag_is_text)
     check("<", "<");
     check("a </ b>", "a </ b>");
     check("a <b", "a <b");
+    check("</>a <[b]> <@> <{>", "</>a <[b]> <@> <{>");
+    check("<`a> <1>", "<`a> <1>");
     check("a <b title=\"c>d</b>", "a {<b title=\"c>}d{</b>}"); /* a quote that nothing closes is no quote */
     check("a <b title=\"c>d</b> e\">f", "a (<b title=\"c>d</b> e\">)f");
 }
@@ -75,6 +87,11 @@ TEST(test_what_stands_alone)
     check("a<!-- <b>no</b> -->b", "a(<!-- <b>no</b> -->)b");
     check("a<!-->b", "a(<!-->)b");
     check("a<!-- b", "a(<!-- b)");
+    check("a<!--->b<!---->c<!>d<?>e", "a(<!--->)b(<!---->)c(<!>)d(<?>)e");
+    check("a<!- -- -->b<!-- > -- > --->c", "a(<!- -- -->)b(<!-- > -- > --->)c");
+    check("a<![CDATA[]]>b<![CDATA[ ]] > ]]]>c<![CDATA[ ]>", "a(<![CDATA[]]>)b(<![CDATA[ ]] > ]]]>)c(<![CDATA[ ]>)");
+    check("a<!", "a(<!)");
+    check("a<?b", "a(<?b)");
     check("a<![CDATA[ <b> > ]]>b", "a(<![CDATA[ <b> > ]]>)b");
     check("<!DOCTYPE html>a<?xml:namespace prefix = o />b", "(<!DOCTYPE html>)a(<?xml:namespace prefix = o />)b");
     check("a</b>c", "a(</b>)c");
@@ -94,6 +111,13 @@ TEST(test_words_are_not_joined)
     check("hel<!-- -->lo", "hel(<!-- -->)lo");
     check("wo<script>x</script>rd", "wo(<script>x</script>) rd");
     check("看<img>这", "看(<img>)这");
+    check("1<img>2<img>a<img>3", "1(<img>) 2(<img>) a(<img>) 3");
+    check("a-<img>b<img>-c", "a-(<img>)b(<img>)-c");
+    /* The last letters before Thai, the first of it; the first and the last syllable of Hangul. */
+    check("\u0DC6<img>\u0DC6<img>\u0E01<img>\u0E01", "\u0DC6(<img>) \u0DC6(<img>)\u0E01(<img>)\u0E01");
+    check("\uAC00<img>\uAC00<img>\uD7A3<img>\uD7A3", "\uAC00(<img>) \uAC00(<img>) \uD7A3(<img>) \uD7A3");
+    check("é<img>é<img>א<img>e\u0301<img>e", "é(<img>) é(<img>) א(<img>) e\u0301(<img>) e");
+    check("one<b></b>two<u/>three", "one{<b>}{</b>}two(<u/>) three");
 }
 
 TEST(test_sentences)
@@ -104,6 +128,10 @@ TEST(test_sentences)
     check("one\ntwo", "one two");
     check("one\n \r\n two", "one¶two");
     check("one \r\n two", "one two");
+    check("one\r\rtwo\n\rthree\r\n\r\nfour\rfive", "one¶two¶three¶four five");
+    check("one\n\n<b>two</b>\n\n", "one{<b>}¶two{</b>}");
+    check("<pre>a<pre>b</pre>  c</pre>  d", "{<pre>}a{<pre>}¶b{</pre>}¶  c{</pre>}¶d");
+    check("<pre>a<b>  b</pre>  c", "{<pre>}a(<b>)  b{</pre>}¶c");
     check("<pre>one\n  two</pre> three", "{<pre>}one¶  two{</pre>}¶three");
     check("<table><tr><td>1</td><td>2</td></tr></table>",
           "{<table>}{<tr>}{<td>}1{</td>}{<td>}¶2{</td>}{</tr>}{</table>}");
@@ -117,6 +145,10 @@ TEST(test_white_space)
     check("a&nbsp;b", "a\xC2\xA0"
                       "b");
     check("a&#32;&#10; b", "a b");
+    check("a\fb&#9;c&#12;d&#13;e", "a b c d e");
+    check("a\vb&#11;c", "a\vb\vc"); /* none of HTML's */
+    check("a <img> <img> b<img> c", "a (<img> )(<img> )b(<img>) c");
+    check("a <b> </b> c", "a {<b>}{</b>}c");
 }
 
 TEST(test_references)
@@ -126,8 +158,81 @@ TEST(test_references)
     check("AT&T R&D; &; &#; &#x; & &amp", "AT&T R(&D;) &; (&#; )(&#x; )& &amp");
     check("&#0;&#xD800;&#x110000;&#99999999999;", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
     check("&#xDC00;&#xDFFF;&#xD7FF;&#xE000;", "\xEF\xBF\xBD\xEF\xBF\xBD\xED\x9F\xBF\xEE\x80\x80");
-    check("&#128512;", "😀");
+    check("&#128512;&#x10FFFF;&#1114112;&#x9f;&#xAf;", "😀\xF4\x8F\xBF\xBF\xEF\xBF\xBD\xC2\x9F\xC2\xAF");
+    check("&#xg;&#4a;&#x4G;&#-1;", "(&#xg;)(&#4a;)(&#x4G;)&#-1;");
+    check("&Eacute;&EACUTE;&lt&gt;", "É(&EACUTE;)&lt>");
+    /* At most 16 bytes between & and ;. */
+    check("&#00000000000065;&#000000000000065;&#0000000000000065;", "AA&#0000000000000065;");
+    check("&abcdefghijklmnop;&abcdefghijklmnopq;", "(&abcdefghijklmnop;)&abcdefghijklmnopq;");
+    check("&#000000000000065", "&#000000000000065");
     check("<a href='?a=1&amp;b'>&quot;</a>", "{<a href='?a=1&amp;b'>}\"{</a>}");
+}
+
+/* Of HTML 4.01's document type definition, as Python's html.entities has it, but for the angle brackets of HTML 5. */
+TEST(test_every_name)
+{
+    const ferry_view list = mapped_bytes(data_file("markup/entities.txt"));
+    char name[16], markup[24], expected[8] = "";
+    uint32_t c;
+    int size, count = 0;
+    for (const char *at = list.data; at < list.data + list.size; at += size, count++) {
+        assert_int_equal(sscanf(at, "%15s %" SCNu32 " %n", name, &c, &size), 2);
+        sprintf(markup, "&%s;|", name);
+        sprintf(expected + ferry_utf8_put(c, expected), "|");
+        check(markup, expected);
+    }
+    assert_int_equal(count, 253);
+}
+
+/* ---- elements ---- */
+
+/* Whether an element with this name ends sentences, has no end tag, is not translated; docs/markup.md. */
+TEST(test_every_element)
+{
+    static const struct {
+        const char *names, *shown; /* where the name is "#" */
+    } rows[] = {
+        {"b i u em a span g x blockquotes h7 h0 h pr scripts", "a{<#>}b{</#>}c"},
+        {"address article aside blockquote body caption center colgroup dd details dialog dir div dl dt fieldset "
+         "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup html legend li main menu nav ol "
+         "optgroup option p search section select summary table tbody td tfoot th thead title tr ul",
+         "a{<#>}¶b{</#>}¶c"},
+        {"br col frame hr", "a(<#>)¶b(</#>)¶c"},
+        {"area base basefont bgsound embed img input keygen link meta param source track", "a(<#>) b(</#>)c"},
+        {"wbr", "a(<#>)b(</#>)c"},
+        {"code kbd math samp svg tt var", "a{<#>} b{</#>} c"},
+        {"iframe noembed noframes script style textarea xmp", "a(<#>b</#>) c"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (const char *at = rows[i].names; *at != '\0'; at += strspn(at, " ")) {
+            char markup[64], expected[128], *next = expected;
+            const int size = (int)strcspn(at, " ");
+            snprintf(markup, sizeof markup, "a<%.*s>b</%.*s>c", size, at, size, at);
+            for (const char *s = rows[i].shown; *s != '\0'; s++)
+                next += sprintf(next, "%.*s", *s == '#' ? size : 1, *s == '#' ? at : s);
+            check(markup, expected);
+            at += size;
+        }
+    /* Tags within: of "kbd" others' are tags, and of "xmp" they are characters. */
+    check("a<kbd><i></kbd>b</i>c", "a(<kbd><i></kbd>) b(</i>)c");
+    check("a<xmp></kbd></xmpp></xmp >b", "a(<xmp></kbd></xmpp></xmp >) b");
+    assert_memory_equal(shown("a<p\0>b", 7), "a(<p\0>)b", 10); /* another name */
+    check("a<noembed><i></noembed>b", "a(<noembed><i></noembed>) b");
+}
+
+/* End tags look for their start tag among the innermost 64 that are open. */
+TEST(test_open_elements)
+{
+    enum { MOST = 64 };
+    for (int inner = MOST - 1; inner <= MOST; inner++) {
+        char markup[8 * MOST] = "<u>", expected[8 * MOST];
+        for (int i = 0; i < inner; i++) strcat(markup, "<b>");
+        strcat(markup, "a</u>");
+        strcpy(expected, inner < MOST ? "{<u>}" : "(<u>)");
+        for (int i = 0; i < inner; i++) strcat(expected, "(<b>)");
+        strcat(expected, inner < MOST ? "a{</u>}" : "a(</u>)");
+        check(markup, expected);
+    }
 }
 
 TEST(test_content_that_is_not_translated)
@@ -141,6 +246,12 @@ TEST(test_content_that_is_not_translated)
     check("<p>a <code>b<i>c</p>d", "{<p>}a (<code>b<i>c){</p>}¶d");
     check("x<p translate='no'>a<br>b</p>c", "x(<p translate='no'>a<br>b</p>)¶c");
     check("<b TRANSLATE=NO><i>a</i></b>c", "(<b TRANSLATE=NO><i>a</i></b>)c");
+    check("<b x translate = 'No' y><i>a</i></b>c", "(<b x translate = 'No' y><i>a</i></b>)c");
+    check("<b translate=yes>a</b><b translate=nor>a</b><b translate>a</b><b xtranslate=no>a</b>",
+          "{<b translate=yes>}a{</b>}{<b translate=nor>}a{</b>}{<b translate>}a{</b>}{<b xtranslate=no>}a{</b>}");
+    check("a <svg><svg>b</svg> c</svg> d<svg> e</svg", "a (<svg><svg>b</svg> c</svg> )d(<svg> e</svg)");
+    check("a <svg></i></svg> c<i>", "a (<svg></i></svg> )c(<i>)");
+    check("<u>a <svg>b</u> c</svg>", "{<u>}a (<svg>b){</u>}c(</svg>)");
 }
 
 TEST(test_words_that_are_kept)
@@ -150,6 +261,18 @@ TEST(test_words_that_are_kept)
     check("x<p translate='no'>a</p>c", "x{<p translate='no'>}¶a{</p>}¶c");
     check("a <code>b\nc</code> d", "a (<code>b\nc</code> )d");
     check("a <code> </code> d", "a (<code> </code> )d");
+    check("a <code>b\rc</code> d", "a (<code>b\rc</code> )d");
+    check("a <code>b;&</code> d", "a (<code>b;&</code> )d");
+    check("a <code></code> d", "a (<code></code> )d");
+    /* What was in the one before does not count. */
+    check("<kbd>a<i></kbd> <kbd>b</kbd><img> <kbd>c</kbd>",
+          "(<kbd>a<i></kbd>){<kbd>}b{</kbd>}(<img>) {<kbd>}c{</kbd>}");
+    for (int size = 64; size <= 65; size++) {
+        char markup[100], expected[120];
+        snprintf(markup, sizeof markup, "a <kbd>%0*d</kbd>", size, 1);
+        snprintf(expected, sizeof expected, size == 64 ? "a {<kbd>}%0*d{</kbd>}" : "a (<kbd>%0*d</kbd>)", size, 1);
+        check(markup, expected);
+    }
 }
 
 /* ---- places ---- */

@@ -28,6 +28,18 @@ TEST(test_words_that_are_apart)
     PLACED("<b>go to school</b> now", "go| to| school| now", "geh| zur| Schule| jetzt", "0 2:.6 2:.9 3",
            "<b>geh zur Schule</b> jetzt");
     PLACED("x <b>go to school</b>", "x| go| to| school", "x| zu| Schule", "0 3:.5 3:.9", "x <b>zu Schule</b>");
+    PLACED("a <b>go to school</b>", "a| go| to| school", "zu| Schule| x", "3:.5 3:.9 0", "<b>zu Schule</b> x");
+    PLACED("a <b>go to school</b>", "a| go| to| school", "x| Schule| zu", "0 3:.9 3:.5", "x <b>Schule zu</b>");
+    PLACED("a <b>go to school</b>", "a| go| to| school", "x| Schule|,| zu", "0 3:.9 3:.5 3:.5", "x <b>Schule</b>, zu");
+    PLACED("x <b>to school</b>", "x| to| school", "x| zu| Schule", "0 2:.5 2:.9",
+           "x zu <b>Schule</b>"); /* two tokens */
+    /* The first of equal runs: one word of two, with two of the parent between them. */
+    PLACED("<b>a b</b> c d", "a| b| c| d", "x| u| v| y", "0 2 3 1", "<b>x</b> u v y");
+    PLACED("<b>a b</b> c", "a| b| c", "x| u| y| z", "0 - 1 2", "<b>x u y</b> z");
+    PLACED("<b>a b</b> c", "a| b| c", "x| u| v| y| z", "0 - - 1 2", "<b>x</b> u v y z");
+    /* The first of words that are aligned equally, and the first of tokens. */
+    PLACED("a <b>b</b>", "a| b", "x| y| z", "0 1:.5 1:.5", "x <b>y</b> z");
+    PLACED("a <kbd>b</kbd>", "a| b", "x", "0:.5,1:.5", "<kbd>b</kbd>x");
 }
 
 TEST(test_words_without_a_word)
@@ -35,6 +47,7 @@ TEST(test_words_without_a_word)
     /* The word to which the text is aligned most, even if that is another one's. */
     PLACED("a <b>b</b> c", "a| b| c", "x| z", "0 2:.7,1:.3", "x <b>z</b>");
     PLACED("a <b>b</b>.", "a| b|.", "x|.", "0:.9,1:.1 2:.8,1:.2", "<b>x</b>.");
+    PLACED("a <b>1</b>.", "a| 1|.", "x|.", "0:.9,1:.1 2:.8,1:.2", "<b>x</b>.");
     PLACED("a <b>b</b> c", "a| b| c", "x| z", "0 2", "x <b></b>z");
     PLACED("a <b>b</b> c", "a| b| c", "", "", "<b></b>");
 }
@@ -45,8 +58,18 @@ TEST(test_parts_of_words)
     PLACED("<u>un</u>do", "un|do", "mach| rück|gäng|ig", "1 0 0 1", "mach <u>rückgängig</u>");
     PLACED("x<sup>2</sup>", "x|2", "x|2", "0 1", "x<sup>2</sup>");
     PLACED("<b>看</b>书", "看|书", "书|看", "1 0", "书<b>看</b>");
+    PLACED("a <b>b</b> c", "a| b| c", "x| 1|2| y", "0 1 2:.3 2", "x <b>12</b> y");
+    PLACED("a <b>b</b> c", "a| b| c", "x| a|1", "0 1 2", "x <b>a</b>1");
+    PLACED("a <b>b</b> c", "a| b| c", "x| 1|a", "0 1 2", "x <b>1</b>a");
+    PLACED("a <b>b</b> c", "a| b| c", "x| e|\u0301| y", "0 1 2:.3 2", "x <b>e\u0301</b> y");
     /* A token that an element has part of belongs to it, unless it belongs to another one. */
     PLACED("hel<b>lo</b> a", "hello| a", "x| y", "1 0", "x <b>y</b>");
+    PLACED("he<b>llo</b> a", "hello| a", "x| y", "1 0", "x <b>y</b>");
+    PLACED("<b>he</b>llo a", "hello| a", "x| y", "1 0", "x <b>y</b>");
+    PLACED("h<b>el</b>lo a", "hello| a", "x| y", "1 0", "x <b>y</b>");
+    PLACED("<i>he</i><b>llo</b> a", "hello| a", "x| y", "0 1", "<i></i><b>x</b> y");
+    PLACED("<i>hel</i><b>lo</b> a", "hello| a", "x| y", "0 1", "<i>x</i><b></b> y");
+    PLACED("a <u><b>he</b></u>llo", "a| hello", "x| y", "1 0", "<u><b>x</b></u> y");
     PLACED("<b>d</b><i>o</i><a>g</a>", "dog", "Hund", "0", "<b></b><i>Hund</i><a></a>");
 }
 
@@ -59,6 +82,12 @@ TEST(test_what_stands_alone)
     PLACED("a <i></i>b", "a| b", "y| x", "1 0", "<i></i>y x");
     PLACED("<b>a<img> b</b> c", "a| b| c", "z| y| x", "2 1 0", "z <b>y x<img></b>");
     PLACED("<b>a b</b> <img>c", "a| b| c", "x| z| y", "0 2 1", "<b>x z y</b><img>");
+    PLACED("<img>c <b>a b</b>", "c| a| b", "x| z| y", "1 0 2", "<img><b>x z y</b>");
+    /* At the last of several words, and at the first; at a word that is aligned to another token more. */
+    PLACED("a<img> b", "a| b", "x| y| z", "0 1 0:.5", "x y z<img>");
+    PLACED("a <img>b", "a| b", "x| y| z", "1:.5 0 1", "<img>x y z");
+    PLACED("a <img>b c", "a| b| c", "y| x", "0 1:.4,2:.6", "y <img>x");
+    PLACED("c a<img> b", "c| a| b", "y| x", "0:.6,1:.4 2", "y<img> x");
     PLACED("a <br> b</i>", "a |\n|b", "x| y", "0 2", "x <br>y</i>");
 }
 
@@ -68,6 +97,10 @@ TEST(test_elements_that_go_on_in_another_part)
     PLACED("a <b>b c</b> d", "a| b| c| d", "y| x| w| z", "1 0 /2 3 2", "y x<b></b> w z");
     PLACED("a <b><i>b</i> c</b> d <u>e</u>", "a| b| c| d| e", "y| x| w| z| v", "0 1 /2 4 2 3",
            "y <b><i>x</i></b> <u>w</u> z v");
+    PLACED("a <b>b c e</b> d", "a| b| c| e| d", "x| y| w| z| v", "0 1 /2 2 4 3", "x <b>y w</b> z v");
+    PLACED("a <b>b c e</b> d", "a| b| c| e| d", "x| y| w| z| v", "0 1 /2 2 - 3", "x <b>y w z v</b>");
+    PLACED("a <b>b e c</b> d", "a| b| e| c| d", "y| x| v| w| z", "1 0 2 /3 3 4", "y x <b>v w</b> z");
+    PLACED("a <b>b</b> c", "a| b| c", "x| y| z", "0 /1 1 /2 2", "x <b>y</b> z");
 }
 
 TEST(test_kept_words)
@@ -75,4 +108,7 @@ TEST(test_kept_words)
     PLACED("at <b translate=no>Apple</b> in", "at| Apple| in", "in| bei| Apple| x", "2 1 1 0",
            "in bei <b translate=no>Apple</b> x");
     PLACED("<b translate=no>New York</b> a", "New| York| a", "a| New| York", "1 2 0", "a <b translate=no>New York</b>");
+    PLACED("<kbd>New</kbd> a", "New| a", "News| New| x", "0 1 1", "News <kbd>New</kbd> x");
+    PLACED("at <kbd>X</kbd> in", "at| X| in", "in| Y| bei", "2 1 0", "in <kbd>X</kbd> bei");
+    PLACED("<kbd>X</kbd> <kbd>X</kbd> a", "X| X| a", "X| a| X", "0 2 1", "<kbd>X</kbd> a <kbd>X</kbd>");
 }

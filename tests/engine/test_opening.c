@@ -11,9 +11,11 @@
 #endif
 #if defined(__linux__)
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #endif
 
 #include "base/file_system.h"
+#include "engine/api/info.h"
 #include "engine/api/model.h"
 #include "engine/file/content_hash.h"
 #include "engine/file/schema.h"
@@ -24,7 +26,7 @@
 
 enum { ALIGNMENT = 64, TILE_DATA = 18 };
 
-/* ---- the permission for tiles: first, before anything in this program requests it ---- */
+/* ---- the permission for tiles, which lasts until a process ends ---- */
 
 static bool tiles_are_permitted(void)
 {
@@ -45,9 +47,28 @@ static const char *model_path(void)
     return path;
 }
 
+/* Runs a test of this program in a process that has opened nothing yet. */
+static void run_in_new_process(const char *test)
+{
+    int status = -1;
+#if defined(__linux__)
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test_opening", test, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+#endif
+    if (status != 0) fail_msg("%s: status %d", test, status);
+}
+
 TEST(test_tiles_are_requested_only_by_opening)
 {
     ferry_model *model;
+    if (tiles_are_permitted()) { /* by another test */
+        run_in_new_process("test_tiles_are_requested_only_by_opening");
+        return;
+    }
     const char *path = model_path();
     assert_false(tiles_are_permitted());
     CHECK(ferry_model_open(path, FERRY_OPEN_NO_AMX, &model, &error));
@@ -347,29 +368,58 @@ TEST(test_info)
         {"hash", ""},
         {"type", "f32"},
         {"d_model", "24"},
-        {"encoder.layers", "2"},
-        {"encoder.heads", "3"},
-        {"encoder.head_width", "7"},
-        {"encoder.norm_position", "post"},
-        {"encoder.position", "none"},
-        {"encoder.limit", "0"},
-        {"decoder.ffn_width", "19"},
-        {"decoder.activation", "gelu"},
-        {"decoder.norm", "layernorm"},
         {"decoder.block", "attention"},
-        {"decoder.vocab_size", "21"},
-        {"decoder.position", "sinusoidal, layout split, exponent_divisor half_minus_one, first 0"},
         {"tokenizer.kind", "pieces"},
         {"training", "none"},
         {"trained_length", "31"},
     };
-    ferry_model *model =
-        open_small_model(&(small_model){.keys = put_origin, .activation = "gelu", .tokenizer = "pieces"}, NULL);
+    ferry_model *model = open_small_model(&(small_model){.keys = put_origin, .tokenizer = "pieces"}, NULL);
     for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_model_info(model, rows[i][0]), rows[i][1]);
     assert_int_equal(strtoll(ferry_model_info(model, "parameters"), NULL, 10), model->file.parameters);
     assert_int_equal(strtoull(ferry_model_info(model, "bytes"), NULL, 10), model->file.map.bytes.size);
     assert_null(ferry_model_info(model, "d_modell"));
     assert_null(ferry_model_info(model, ""));
+    ferry_model_close(model);
+}
+
+/* Numbers of the two stacks, all of which differ, as no model of the tests has them. */
+TEST(test_info_of_each_stack)
+{
+    static const char *const rows[][3] = {
+        {"layers", "1", "2"},
+        {"heads", "3", "4"},
+        {"head_width", "5", "6"},
+        {"ffn_width", "7", "8"},
+        {"vocab_size", "9", "10"},
+        {"limit", "11", "12"},
+        {"activation", "relu", "gelu"},
+        {"norm", "layernorm", "rms"},
+        {"norm_position", "post", "pre"},
+        {"position", "none", "sinusoidal, layout split, exponent_divisor half_minus_one, first 0"},
+    };
+    ferry_model *model = open_small_model(&(small_model){0}, NULL);
+    ferry_stack *stacks[] = {&model->file.transformer.encoder, &model->file.transformer.decoder};
+    int32_t layers[2];
+    for (int32_t i = 0; i < 2; i++) {
+        ferry_stack *stack = stacks[i];
+        layers[i] = stack->layer_count;
+        stack->layer_count = 1 + i;
+        stack->heads = 3 + i;
+        stack->head_width = 5 + i;
+        stack->ffn_width = 7 + i;
+        stack->vocab_size = 9 + i;
+        stack->position.limit = 11 + i;
+        stack->activation = i == 0 ? FERRY_RELU : FERRY_GELU;
+        stack->norm = i == 0 ? FERRY_LAYER_NORM : FERRY_RMS_NORM;
+        stack->pre_norm = i == 1;
+    }
+    CHECK(ferry_model_info_create(model, &error));
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        const char *stack = i % 2 == 0 ? "encoder" : "decoder";
+        const ferry_name key = ferry_name_format("%s.%s", stack, rows[i / 2][0]);
+        assert_string_equal(ferry_model_info(model, key.text), rows[i / 2][1 + i % 2]);
+    }
+    for (int i = 0; i < 2; i++) stacks[i]->layer_count = layers[i];
     ferry_model_close(model);
 }
 

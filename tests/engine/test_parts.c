@@ -1,7 +1,6 @@
 /* Lines that are too long for the model: where they are cut, that the parts are translated like lines of their own and
  * joined without losing a byte between them, and what the result says about it. */
-#include "tests/support/cancel_when_enough.h"
-#include "tests/support/small_model.h"
+#include "tests/support/model_damage.h"
 #include "tests/support/sanitized.h"
 
 #include "base/utf8.h"
@@ -43,6 +42,39 @@ TEST(test_blanks_and_characters)
     check_cuts(FERRY_CUT_CLUSTER, "a|\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x94\xAC|\xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD|b");
     check_cuts(FERRY_CUT_CLUSTER, "हि|न्|दी");
     check_cuts(FERRY_CUT_CHARACTER, "a|\xCC\x81|é|漢|\xF0\x9F\x91\xA9|b");
+}
+
+TEST(test_cuts_near_a_guess)
+{
+    static const struct {
+        const char *text;
+        size_t low, high, guess, found; /* low: none */
+        ferry_cut cut;
+    } rows[] = {
+        {"aa bb cc", 0, 8, 5, 5, FERRY_CUT_BLANK}, /* the guess itself, */
+        {"aa bb cc", 0, 8, 4, 2, FERRY_CUT_BLANK}, /* before it, */
+        {"aa bb cc", 2, 8, 4, 5, FERRY_CUT_BLANK}, /* and otherwise behind it */
+        {"aa bb cc", 2, 5, 4, 2, FERRY_CUT_BLANK},       {"aa bb cc", 2, 6, 3, 5, FERRY_CUT_BLANK},
+        {"aa bb cc", 5, 9, 6, 8, FERRY_CUT_BLANK}, /* the end is one */
+        {"aa bb cc", 5, 8, 7, 5, FERRY_CUT_BLANK},       {"aaa", 0, 3, 1, 1, FERRY_CUT_CLUSTER},
+        {"e\xCC\x81x", 0, 3, 2, 0, FERRY_CUT_CLUSTER},   {"e\xCC\x81x", 0, 4, 2, 3, FERRY_CUT_CLUSTER},
+        {"e\xCC\x81x", 0, 3, 2, 1, FERRY_CUT_CHARACTER},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t found =
+            ferry_cut_near(ferry_text_view(rows[i].text), rows[i].low, rows[i].high, rows[i].guess, rows[i].cut);
+        if (found != rows[i].found) fail_msg("row %zu: found %zu, expected %zu", i, found, rows[i].found);
+    }
+}
+
+/* More than 64 bytes for each token, or more than a megabyte. */
+TEST(test_long_texts)
+{
+    enum { TOKENS = 5, MANY = 1 << 20 };
+    assert_false(ferry_parts_is_long(64 * (TOKENS + 1) - 1, TOKENS));
+    assert_true(ferry_parts_is_long(64 * (TOKENS + 1), TOKENS));
+    assert_false(ferry_parts_is_long(MANY, MANY));
+    assert_true(ferry_parts_is_long(MANY + 1, MANY));
 }
 
 /* ---- splitting ---- */
@@ -202,19 +234,65 @@ static void append(ferry_string *text, const char *data, size_t size)
     text->size += size;
 }
 
+static ferry_token moved(ferry_token token, size_t bytes)
+{
+    token.begin += bytes;
+    token.end += bytes;
+    return token;
+}
+
+static void assert_same_token(ferry_token a, ferry_token b)
+{
+    assert_true(a.id == b.id && a.log_probability == b.log_probability && a.begin == b.begin && a.end == b.end);
+}
+
+/* Source tokens of a line are those of its parts, with their places in it. */
+static void check_source_tokens(const ferry_result *joined, const ferry_result *single, const ferry_parts *parts,
+                                const char *line)
+{
+    size_t count = 0;
+    ferry_token a, b;
+    for (size_t p = 0; p < parts->count; p++)
+        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++) {
+            CHECK(ferry_result_source_token(joined, 0, count++, &a, sizeof a));
+            CHECK(ferry_result_source_token(single, p, s, &b, sizeof b));
+            assert_same_token(a, moved(b, (size_t)(parts->parts[p].text.data - line)));
+        }
+    assert_int_equal(ferry_result_source_tokens(joined, 0), count);
+}
+
+/* Token `token` of hypothesis k is token t of a part's hypothesis h, whose text begins at byte `at`, and whose source
+ * tokens are the line's from `source` on. */
+static void check_token(const ferry_result *joined, size_t k, size_t token, const ferry_result *single, size_t p,
+                        size_t h, size_t t, size_t at, size_t source)
+{
+    size_t first, count;
+    ferry_token a, b;
+    const size_t S = ferry_result_source_tokens(single, p);
+    CHECK(ferry_result_token(joined, 0, k, token, &a, sizeof a));
+    CHECK(ferry_result_token(single, p, h, t, &b, sizeof b));
+    assert_same_token(a, moved(b, at));
+    const float *weights = ferry_result_weights(joined, 0, k, token, &first, &count);
+    assert_true(first == source && count == S);
+    assert_memory_equal(weights, ferry_result_weights(single, p, h, t, NULL, NULL), S * sizeof *weights);
+}
+
 /* Against each part translated as a line: text, gaps, tokens, ids, and the score by the formula of ferry.h. */
 static void check_joined(const ferry_result *whole, size_t k, const ferry_result *single, const ferry_parts *parts,
                          const ferry_options *options)
 {
     ferry_string text = {0};
     double sum = 0;
-    size_t tokens = 0;
+    size_t tokens = 0, source = 0;
     const int32_t *ids = ferry_inspect_result_ids(whole, 0, k);
     for (size_t p = 0; p < parts->count; p++) {
         const size_t count = ferry_result_hypotheses(single, p), h = k < count ? k : count - 1;
         const ferry_text one = ferry_result_text(single, p, h);
         const size_t more = ferry_result_tokens(single, p, h);
         append(&text, parts->parts[p].gap.data, parts->parts[p].gap.size);
+        for (size_t t = 0; options->alignment != 0 && t < more; t++)
+            check_token(whole, k, tokens + t, single, p, h, t, text.size, source);
+        source += ferry_result_source_tokens(single, p);
         append(&text, one.data, one.size);
         for (size_t t = 0; t < more; t++) sum += (double)ferry_inspect_result_token_scores(single, p, h)[t];
         assert_memory_equal(ids + tokens, ferry_inspect_result_ids(single, p, h), more * sizeof *ids);
@@ -256,6 +334,7 @@ static bool check_translation(const ferry_model *model, const ferry_options *opt
         least = hypotheses < least ? hypotheses : least;
     }
     assert_int_equal(ferry_result_hypotheses(joined, 0), most);
+    check_source_tokens(joined, single, &parts, line);
     for (size_t k = 0; k < most; k++) check_joined(joined, k, single, &parts, options);
     ferry_result_destroy(joined);
     ferry_result_destroy(single);
@@ -273,6 +352,8 @@ TEST(test_joined_translations)
         for (options.scores = 0; options.scores <= 1; options.scores++)
             for (size_t i = 0; i < LONG_LINES; i++) {
                 options.nbest = options.beam;
+                options.alignment = i < 3;
+                options.split = (ferry_split)(i % 3);
                 options.length_penalty = i % 2 == 0 ? 1 : 0.6f;
                 options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
                 check_translation(model, &options, long_lines[i]);
@@ -309,36 +390,6 @@ TEST(test_known_translations)
     assert_memory_equal(text.data, expected, text.size);
     assert_string_equal(ferry_result_warning(result, 0), "split into 3 parts: 19 source tokens, max_source is 7");
     ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
-/* Long lines among short, blank, broken and impossible ones: the same bytes alone, in any batch, with any threads. */
-TEST(test_same_bytes_in_any_batch_and_with_any_threads)
-{
-    static const char *const others[] = {"Hello.",       "",
-                                         "  ",           "caf\xE9 au lait \xFF and a good deal more text, my friend.",
-                                         "\xE2\x80\x8B", "No. Yes. No. Yes. No. Yes. No. Yes. No. Yes. No. Yes."};
-    enum { LINES = LONG_LINES + sizeof others / sizeof others[0] };
-    ferry_text texts[LINES];
-    ferry_result *alone[LINES];
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = MOST;
-    options.max_length = 30;
-    options.beam = options.nbest = 2;
-    for (size_t i = 0; i < LINES; i++) {
-        texts[i] = as_text(i < LONG_LINES ? long_lines[i] : others[i - LONG_LINES]);
-        alone[i] = translated(model, &options, &texts[i], 1);
-    }
-    for (options.threads = 1; options.threads <= 4; options.threads += 3)
-        for (options.batch = 1; options.batch <= 7; options.batch += 3) {
-            ferry_result *result = translated(model, &options, texts, LINES);
-            assert_int_equal(ferry_result_count(result), LINES);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, alone[i], 0);
-            ferry_result_destroy(result);
-        }
-    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
     ferry_model_close(model);
 }
 
@@ -402,10 +453,14 @@ TEST(test_leading_tags)
         {">>deu<<   a b c", 3, 3, {{TAG, 4, 0}, {TAG, 5, 0}, {TAG, 6, 0}}},
         {"a b >>x y<< c", 3, 3, {{4, 5, 0}, {9, 10, 0}, {6, 0}}},
         {">>nonsense<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
+        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
          3,
          2,
-         {{UNKNOWN, 4, 0}, {5, 6, 0}}},
+         {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
+        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b",
+         3,
+         2,
+         {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
     };
     ferry_model *model = open_tagged();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
@@ -424,24 +479,102 @@ TEST(test_leading_tags)
     ferry_model_close(model);
 }
 
-/* Where not even a character has room, the line fails; its neighbors do not. */
-TEST(test_no_room)
+/* Piece "h", of which the model knows no finite number. */
+static ferry_model *open_damaged(void)
 {
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    const ferry_text texts[] = {as_text("Hello"), as_text(" "), as_text("Hello, world!")};
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = 1;
-    ferry_result *result = translated(model, &options, texts, 3);
-    for (size_t i = 0; i < 3; i += 2) {
-        assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_LIMIT);
+    enum { ID = 7 };
+    const float number = NAN;
+    ferry_model *model;
+    const sample made = make_small_sample(&(small_model){.tokenizer = "pieces", .untied = true});
+    memcpy(made.data + data_of(&made, "enc.token_embd.weight") + ID * sizeof number, &number, sizeof number);
+    write_bytes(made.path, made.data, made.size);
+    CHECK(ferry_model_open(made.path, 0, &model, &error));
+    return model;
+}
+
+/* Line `wrong` of `result` fails; the others are as alone. */
+static void check_failures(const ferry_result *result, size_t count, size_t wrong, ferry_status status,
+                           const ferry_result *alone)
+{
+    assert_int_equal(ferry_result_count(result), count);
+    for (size_t i = 0; i < count; i++) {
+        if (i != wrong) assert_same_line(result, i, alone, 0);
+        assert_int_equal(ferry_result_status(result, i), i == wrong ? status : FERRY_OK);
+        assert_true((ferry_result_error(result, i) != NULL) == (i == wrong));
+        if (i != wrong) continue;
         assert_int_equal(ferry_result_hypotheses(result, i), 0);
-        assert_non_null(strstr(ferry_result_error(result, i), "max_source is 1"));
+        assert_int_equal(ferry_result_text(result, i, 0).size, 0);
     }
-    assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
-    assert_int_equal(ferry_result_hypotheses(result, 1), 1);
+}
+
+/* `count` lines of which one fails, as lines, pairs, sentences, and parts of one line; and afterwards nothing is left
+ * of it in the translator. */
+static void fail_one(ferry_translator *translator, const char *right, const char *fails, ferry_status status,
+                     size_t count, size_t wrong)
+{
+    ferry_text texts[3];
+    ferry_result *result, *alone, *score;
+    ferry_string text = {0}, line = {0};
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = as_text(i == wrong ? fails : right);
+        append(&text, texts[i].data, texts[i].size);
+        append(&text, "\n\n", 2);
+        append(&line, texts[i].data, texts[i].size);
+        append(&line, " ", 1);
+    }
+    const ferry_text all = {line.data, line.size};
+    CHECK(ferry_translate(translator, &texts[wrong == 0], 1, &alone, &error));
+    CHECK(ferry_score(translator, &texts[wrong == 0], &texts[wrong == 0], 1, &score, &error));
+    CHECK(ferry_translate(translator, texts, count, &result, &error));
+    check_failures(result, count, wrong, status, alone);
+    if (status == FERRY_ERROR_LIMIT)
+        assert_string_equal(ferry_result_error(result, wrong),
+                            "one character has 9 source tokens, with those that the model adds; max_source is 6");
     ferry_result_destroy(result);
-    ferry_model_close(model);
+    CHECK(ferry_score(translator, texts, texts, count, &result, &error));
+    check_failures(result, count, wrong, status, score);
+    ferry_result_destroy(result);
+    CHECK(ferry_translate_text(translator, (ferry_text){text.data, text.size}, &result, &error));
+    check_failures(ferry_result_sentences(result), count, wrong, status, alone);
+    assert_int_equal(ferry_result_status(result, 0), status);
+    assert_string_equal(ferry_result_error(result, 0), ferry_result_error(ferry_result_sentences(result), wrong));
+    assert_non_null(strstr(ferry_result_warning(result, 0),
+                           ferry_name_format("sentences that are not translated: 1 of %zu", count).text));
+    ferry_result_destroy(result);
+    CHECK(ferry_translate(translator, &all, 1, &result, &error));
+    check_failures(result, 1, 0, status, NULL);
+    ferry_result_destroy(result);
+    CHECK(ferry_translate(translator, &texts[wrong == 0], 1, &result, &error));
+    assert_same_line(result, 0, alone, 0);
+    ferry_result_destroy(result);
+    ferry_result_destroy(alone);
+    ferry_result_destroy(score);
+    free(text.data);
+    free(line.data);
+}
+
+/* By a number that is not finite, or a character that is too long: U+FDFA has 8 tokens. */
+TEST(test_one_line_that_fails)
+{
+    static const struct {
+        const char *right, *fails;
+        ferry_status status;
+        int32_t max_source;
+    } rows[] = {{"b d", "b h", FERRY_ERROR_FORMAT, 3}, {"No.", "\uFDFA", FERRY_ERROR_LIMIT, 6}};
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        ferry_model *model = r == 0 ? open_damaged() : convert_data("models/marian-separate", NULL);
+        ferry_options options;
+        ferry_translator *translator;
+        CHECK(ferry_options_default(model, &options, sizeof options));
+        options.max_source = rows[r].max_source;
+        options.max_length = 20;
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        for (size_t count = 2; count <= 3; count++)
+            for (size_t wrong = 0; wrong < count; wrong++)
+                fail_one(translator, rows[r].right, rows[r].fails, rows[r].status, count, wrong);
+        ferry_translator_destroy(translator);
+        ferry_model_close(model);
+    }
 }
 
 /* The model's own limit, or 512; a larger wish does not exceed the former. */
@@ -461,9 +594,19 @@ TEST(test_limits)
     ferry_model *learned = convert_data("positions/learned-pre", NULL);
     const int32_t limit = ferry_inspect_get_scheme(learned, FERRY_INSPECT_ENCODER).limit;
     assert_in_range(limit, 1, 511);
-    for (int32_t wish = 0; wish <= 2 * limit; wish += limit / 2) {
-        ferry_translator *translator = create(learned, wish);
-        assert_int_equal(ferry_translator_source_limit(translator), wish == 0 || wish > limit ? limit : wish);
+    static const int32_t beside[] = {-1, 0, 1};
+    for (size_t i = 0; i <= COUNT(beside); i++) {
+        const int32_t wish = i < COUNT(beside) ? limit + beside[i] : 0,
+                      least = wish == 0 || wish > limit ? limit : wish;
+        ferry_options options;
+        ferry_translator *translator;
+        CHECK(ferry_options_default(learned, &options, sizeof options));
+        options.max_source = options.max_length = wish;
+        options.length_factor = (float)limit; /* without max_length */
+        CHECK(ferry_translator_create(learned, &options, &translator, &error));
+        assert_int_equal(ferry_translator_source_limit(translator), least);
+        assert_int_equal(ferry_translator_scored_limit(translator), least);
+        assert_int_equal(ferry_translator_target_length(translator, 2), least);
         ferry_translator_destroy(translator);
     }
     ferry_model_close(learned);
@@ -515,64 +658,5 @@ TEST(test_warnings)
         }
         ferry_result_destroy(result);
     }
-    ferry_model_close(model);
-}
-
-/* ---- cancelling ---- */
-
-/* Either way of cancelling keeps the lines that are finished, and leaves the translator usable. A line in parts is
- * finished with its last part. */
-TEST(test_cancelled_calls_keep_finished_lines)
-{
-    enum { LINES = 4 };
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    const ferry_text texts[LINES] = {as_text("Hello, world!"), as_text(" "), as_text(long_lines[0]),
-                                     as_text("Where were you yesterday at ten?")};
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = MOST;
-    options.max_length = 30;
-    options.batch = 1;
-    ferry_result *whole = translated(model, &options, texts, LINES);
-    for (size_t enough = 2; enough <= LINES; enough++)
-        for (int by_answer = 0; by_answer <= 1; by_answer++) {
-            ferry_error stopped = {0};
-            ferry_result *result;
-            ferry_translator *translator;
-            watch w = {.enough = enough};
-            options.progress = cancel_when_enough;
-            options.user = &w;
-            CHECK(ferry_translator_create(model, &options, &translator, &error));
-            if (!by_answer) w.translator = translator;
-            const ferry_status status = ferry_translate(translator, texts, LINES, &result, &stopped);
-            assert_int_equal(w.total, LINES);
-            assert_int_equal(status, enough == LINES ? FERRY_OK : FERRY_ERROR_CANCELLED);
-            assert_non_null(result);
-            size_t finished = 0;
-            for (size_t i = 0; i < LINES; i++) {
-                if (ferry_result_status(result, i) == FERRY_OK) {
-                    finished++;
-                    assert_same_line(result, i, whole, i);
-                    continue;
-                }
-                assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_CANCELLED);
-                assert_string_equal(ferry_result_error(result, i), "cancelled");
-                assert_int_equal(ferry_result_hypotheses(result, i), 0);
-                assert_int_equal(ferry_result_text(result, i, 0).size, 0);
-            }
-            assert_int_equal(finished, enough);
-            assert_int_equal(w.last, finished);
-            assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
-            if (enough < LINES)
-                assert_string_equal(stopped.message, enough == 2 ? "cancelled: 2 of 4 lines are finished"
-                                                                 : "cancelled: 3 of 4 lines are finished");
-            ferry_result_destroy(result);
-            w.enough = SIZE_MAX;
-            CHECK(ferry_translate(translator, texts, LINES, &result, &error));
-            for (size_t i = 0; i < LINES; i++) assert_same_line(result, i, whole, i);
-            ferry_result_destroy(result);
-            ferry_translator_destroy(translator);
-        }
-    ferry_result_destroy(whole);
     ferry_model_close(model);
 }

@@ -1,11 +1,9 @@
 /* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
- * the same; the same in any batch; what cannot be scored, and what is cancelled. */
+ * the same; and what cannot be scored. */
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
-
-enum { PAIRS = 5 };
 
 static const char *const sources[] = {"Hello, world!", "I don't know what to do.", "",
                                       "Tom is reading a book in the garden, and nobody asks him why he does that.",
@@ -172,40 +170,6 @@ SHIPPED_TEST(test_a_search)
     }
 }
 
-SHIPPED_TEST(test_the_same_in_any_batch_and_with_any_threads)
-{
-    enum { LINES = 100 };
-    static const int32_t batches[] = {1, 32}, threads[] = {1, 2};
-    ferry_text from[LINES], to[LINES];
-    ferry_result *alone[PAIRS];
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.alignment = 1;
-    for (size_t i = 0; i < PAIRS; i++) alone[i] = scored_one(&options, sources[i], targets[i]);
-    for (size_t i = 0; i < LINES; i++) {
-        from[i] = as_text(sources[i % PAIRS]);
-        to[i] = as_text(targets[i % PAIRS]);
-    }
-    for (size_t b = 0; b < COUNT(batches); b++)
-        for (size_t t = 0; t < COUNT(threads); t++) {
-            options.batch = batches[b];
-            options.threads = threads[t];
-            ferry_result *result = scored(model, &options, from, to, LINES);
-            for (size_t i = 0; i < LINES; i++) {
-                const size_t S = ferry_result_source_tokens(result, i);
-                assert_same_line(result, i, alone[i % PAIRS], 0);
-                for (size_t k = 0; k < ferry_result_tokens(result, i, 0); k++) {
-                    const ferry_token x = token_of(result, i, k), y = token_of(alone[i % PAIRS], 0, k);
-                    assert_memory_equal(&x, &y, sizeof x);
-                    assert_memory_equal(ferry_result_weights(result, i, 0, k, NULL, NULL),
-                                        ferry_result_weights(alone[i % PAIRS], 0, 0, k, NULL, NULL), S * sizeof(float));
-                }
-            }
-            ferry_result_destroy(result);
-        }
-    for (size_t i = 0; i < PAIRS; i++) ferry_result_destroy(alone[i]);
-}
-
 /* Tokens are there without options.alignment, weights are not; bytes are those of the caller's texts. */
 SHIPPED_TEST(test_tokens)
 {
@@ -231,39 +195,55 @@ TEST(test_tags)
     const ferry_text from = as_text("b c d"), to = as_text("k l");
     ferry_options options;
     CHECK(ferry_options_default(small, &options, sizeof options));
-    options.forced_first_id = 4;
-    ferry_result *result = scored(small, &options, &from, &to, 1);
-    assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
-    assert_int_equal(token_of(result, 0, 0).id, 4);
-    assert_true(token_of(result, 0, 0).log_probability == 0);
-    double sum = 0;
-    for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
-    assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
-    ferry_result_destroy(result);
+    for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
+        ferry_result *result = scored(small, &options, &from, &to, 1);
+        assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
+        assert_int_equal(token_of(result, 0, 0).id, options.forced_first_id);
+        assert_true(token_of(result, 0, 0).log_probability == 0);
+        double sum = 0;
+        for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
+        assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
+        ferry_result_destroy(result);
+    }
     ferry_model_close(small);
 }
 
 /* ---- what fails ---- */
 
-SHIPPED_TEST(test_pairs_that_are_too_long)
+/* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
+TEST(test_pairs_of_the_last_length)
 {
-    static char endless[1 << 20];
-    const ferry_text from[] = {as_text("Hello."), as_text(sources[3]), as_text("Hello."), as_text("Hello.")};
-    const ferry_text to[] = {as_text("Hallo."), as_text("Hallo."), as_text(sources[3]), {endless, sizeof endless}};
-    static const char *const says[] = {NULL, "source: expected 1 to 12 tokens, found ",
-                                       "target: expected 1 to 12 tokens, found ",
-                                       "target: expected at most 12 tokens, found 1048576 bytes"};
+    enum { MOST = 5, BYTES = 64 * (MOST + 1) };
+    static const struct {
+        const char *source, *target;
+        size_t source_bytes, target_bytes; /* of blanks, in all */
+        const char *error;
+    } rows[] = {
+        {"b c d k", "b c d k", 0, 0, NULL},
+        {"b c d k l", "b c d k", 0, 0, "source: expected 1 to 5 tokens, found 6"},
+        {"b c d k", "b c d k l", 0, 0, "target: expected 1 to 5 tokens, found 6"},
+        {"b c d k", "b c d k", BYTES - 1, BYTES - 1, NULL},
+        {"b", "b", BYTES, 0, "source: expected at most 5 tokens, found 384 bytes"},
+        {"b", "b", 0, BYTES, "target: expected at most 5 tokens, found 384 bytes"},
+        {"", "", 0, 0, NULL},
+    };
+    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
     ferry_options options;
-    memset(endless, 'a', sizeof endless);
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.max_source = 12;
-    ferry_result *result = scored(model, &options, from, to, COUNT(from));
-    for (size_t i = 0; i < COUNT(from); i++) {
-        assert_int_equal(ferry_result_status(result, i), i == 0 ? FERRY_OK : FERRY_ERROR_LIMIT);
-        assert_int_equal(ferry_result_hypotheses(result, i), i == 0);
-        if (i > 0) assert_memory_equal(ferry_result_error(result, i), says[i], strlen(says[i]));
+    CHECK(ferry_options_default(small, &options, sizeof options));
+    options.max_source = MOST;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char texts[2][BYTES + 1];
+        snprintf(texts[0], sizeof texts[0], "%-*s", (int)rows[i].source_bytes, rows[i].source);
+        snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
+        const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
+        ferry_result *result = scored(small, &options, &from, &to, 1);
+        const char *error = ferry_result_error(result, 0);
+        assert_int_equal(ferry_result_status(result, 0), rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
+        assert_true((error == NULL) == (rows[i].error == NULL));
+        if (error != NULL) assert_string_equal(error, rows[i].error);
+        ferry_result_destroy(result);
     }
-    ferry_result_destroy(result);
+    ferry_model_close(small);
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */
@@ -292,49 +272,4 @@ SHIPPED_TEST(test_a_memory_limit)
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);
-}
-
-static int cancel(void *user, size_t done, size_t total)
-{
-    (void)user;
-    return done > 0 && done < total;
-}
-
-SHIPPED_TEST(test_cancelling)
-{
-    enum { LINES = 300 };
-    ferry_text from[LINES], to[LINES];
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
-    size_t finished = 0;
-    for (size_t i = 0; i < LINES; i++) {
-        from[i] = as_text(sources[3]);
-        to[i] = as_text(targets[1]);
-    }
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.progress = cancel;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    REFUSE(ferry_score(translator, from, to, LINES, &result, &error), FERRY_ERROR_CANCELLED, "of 300 lines");
-    for (size_t i = 0; i < LINES; i++) {
-        finished += ferry_result_status(result, i) == FERRY_OK;
-        assert_int_equal(ferry_result_hypotheses(result, i), ferry_result_status(result, i) == FERRY_OK);
-    }
-    assert_in_range(finished, 1, LINES - 1);
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
-/* A model that takes ids has nothing to score. */
-TEST(test_without_a_tokenizer)
-{
-    ferry_model *small = open_small_model(&(small_model){.vocab = 30}, NULL);
-    const ferry_text text = as_text("b");
-    ferry_translator *translator;
-    ferry_result *result;
-    CHECK(ferry_translator_create(small, NULL, &translator, &error));
-    REFUSE(ferry_score(translator, &text, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");
-    assert_null(result);
-    ferry_translator_destroy(translator);
-    ferry_model_close(small);
 }

@@ -60,45 +60,6 @@ SHIPPED_TEST(test_which_lines)
 
 /* ---- what becomes of them ---- */
 
-/* The sentences' translations, as they are alone, with what was between them; hypothesis k has those of rank k. */
-static void check_joined(const ferry_result *line, const ferry_result *alone, size_t k)
-{
-    static const char *const gaps[] = {"", "  \t ", "\n\n", "\xC2\xA0 "};
-    char expected[1024] = "";
-    size_t tokens = 0;
-    for (size_t i = 0; i < COUNT(gaps); i++) {
-        const ferry_text text = ferry_result_text(alone, i, k);
-        strcat(expected, gaps[i]);
-        strncat(expected, text.data, text.size);
-        tokens += ferry_result_tokens(alone, i, k);
-    }
-    const ferry_text found = ferry_result_text(line, 0, k);
-    assert_int_equal(found.size, strlen(expected));
-    assert_memory_equal(found.data, expected, found.size);
-    assert_int_equal(ferry_result_tokens(line, 0, k), tokens);
-}
-
-SHIPPED_TEST(test_joined_byte_for_byte)
-{
-    const ferry_text line = as_text(sentences),
-                     each[] = {as_text("Good morning!"), as_text("How are you?"),
-                               as_text("Tom is reading a book in the garden."), as_text("Hello, world!")};
-    for (ferry_split split = FERRY_SPLIT_AUTO; split <= FERRY_SPLIT_ALL; split++) {
-        ferry_options options = with(split);
-        options.nbest = options.beam = 3;
-        options.alignment = 1;
-        ferry_result *whole = translated(model, &options, &line, 1), *alone = translated(model, &options, each, 4);
-        assert_int_equal(ferry_result_hypotheses(whole, 0), 3);
-        for (size_t k = 0; k < 3; k++) check_joined(whole, alone, k);
-        size_t tokens = 0;
-        for (size_t i = 0; i < 4; i++) tokens += ferry_result_source_tokens(alone, i);
-        assert_int_equal(ferry_result_source_tokens(whole, 0), tokens);
-        assert_null(ferry_result_warning(whole, 0)); /* it is what was asked for */
-        ferry_result_destroy(whole);
-        ferry_result_destroy(alone);
-    }
-}
-
 /* A model of single sentences, given many, loses most of them. */
 SHIPPED_TEST(test_no_sentence_is_lost)
 {
@@ -117,23 +78,6 @@ SHIPPED_TEST(test_no_sentence_is_lost)
     assert_int_equal(ferry_result_doubts(whole, 0), FERRY_DOUBT_SHORT); /* and no loop: the source repeats itself */
     ferry_result_destroy(split);
     ferry_result_destroy(whole);
-}
-
-/* It belongs to the first sentence. */
-SHIPPED_TEST(test_prefix_of_a_split_line)
-{
-    const ferry_text line = as_text("Good morning! How are you?"), prefix = as_text("Schönen");
-    ferry_options options = with(FERRY_SPLIT_ALL);
-    ferry_translator *translator;
-    ferry_result *result;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
-    const ferry_text text = ferry_result_text(result, 0, 0);
-    static const char expected[] = "Schönen Morgen! Wie geht es dir?";
-    assert_int_equal(text.size, sizeof expected - 1);
-    assert_memory_equal(text.data, expected, text.size);
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
 }
 
 /* A warning where sentences themselves are cut. */

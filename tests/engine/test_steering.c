@@ -90,6 +90,11 @@ SHIPPED_TEST(test_partial_texts_are_those_of_greedy_search)
     options.beam = 2;
     ferry_result_destroy(translated(model, &options, texts, LINES));
     options.beam = 1;
+    options.alternatives = 1;
+    options.nbest = 2;
+    ferry_result_destroy(translated(model, &options, texts, LINES));
+    options.alternatives = 0;
+    options.nbest = 1;
     options.max_source = 4; /* in parts */
     ferry_result_destroy(translated(model, &options, texts + 3, 1));
     assert_int_equal(t.total, 0);
@@ -158,8 +163,7 @@ static bool begins_with(ferry_text text, const char *beginning)
     return text.size >= strlen(beginning) && memcmp(text.data, beginning, strlen(beginning)) == 0;
 }
 
-/* Alone, and with any neighbors, batch and threads. A line without a prefix is what it is without prefixes; a blank
- * line stays. */
+/* A line without a prefix is what it is without prefixes; a blank line stays. */
 SHIPPED_TEST(test_prefixes)
 {
     static const char *const beginnings[LINES] = {"Guten Tag", "Der Tom", "Nein", "", "Wo waren Sie", "Die Kl"};
@@ -169,21 +173,14 @@ SHIPPED_TEST(test_prefixes)
     for (int32_t beam = 1; beam <= 4; beam += 3) {
         ferry_options options = greedy();
         options.beam = options.nbest = beam;
-        ferry_result *alone[LINES], *plain = translated(model, &options, texts, LINES);
+        ferry_result *plain = translated(model, &options, texts, LINES),
+                     *result = prefixed(&options, texts, prefixes, LINES);
         for (size_t i = 0; i < LINES; i++) {
-            alone[i] = prefixed(&options, texts + i, prefixes + i, 1);
-            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(alone[i], 0); k++)
-                assert_true(begins_with(ferry_result_text(alone[i], 0, k), beginnings[i]));
+            if (i == 2 || i == 3) assert_same_line(result, i, plain, i);
+            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(result, i); k++)
+                assert_true(begins_with(ferry_result_text(result, i, k), beginnings[i]));
         }
-        assert_same_line(alone[2], 0, plain, 2);
-        assert_same_line(alone[3], 0, plain, 3);
-        for (options.threads = 1; options.threads <= 3; options.threads++)
-            for (options.batch = 1; options.batch <= 32; options.batch *= 8) {
-                ferry_result *together = prefixed(&options, texts, prefixes, LINES);
-                for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
-                ferry_result_destroy(together);
-            }
-        for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+        ferry_result_destroy(result);
         ferry_result_destroy(plain);
     }
 }
@@ -207,20 +204,59 @@ SHIPPED_TEST(test_prefix_of_the_translation_itself)
     ferry_result_destroy(plain);
 }
 
-SHIPPED_TEST(test_prefixes_that_fail)
+/* Prefixes of all but one of the tokens that a translation may have, of as many, and of one more: with a tag that the
+ * model adds, which counts, and where the number follows from the source. */
+SHIPPED_TEST(test_prefixes_of_the_last_length)
 {
-    static const ferry_text prefixes[] = {{"Guten Tag, Welt", 15}, {"Nein", 4}, {"\xFF", 1}};
-    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0]), as_text(lines[0])};
+    const ferry_text line = as_text("Hello, world!"), prefix = as_text("Guten Tag, Welt");
     ferry_options options = greedy();
-    options.max_length = 4;
-    ferry_result *result = prefixed(&options, texts, prefixes, 3);
-    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
-    assert_non_null(strstr(ferry_result_error(result, 0), "the prefix has "));
-    assert_non_null(strstr(ferry_result_error(result, 0), "expected fewer than max_length 4"));
-    assert_int_equal(ferry_result_status(result, 1), FERRY_OK);
-    assert_true(begins_with(ferry_result_text(result, 1, 0), "Nein"));
-    assert_int_equal(ferry_result_status(result, 2), FERRY_OK);
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    CHECK(ferry_score(translator, &line, &prefix, 1, &result, &error));
+    const int32_t tokens = (int32_t)ferry_result_tokens(result, 0, 0) - 1; /* without the end of sentence */
+    const int32_t source = (int32_t)ferry_result_source_tokens(result, 0);
     ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+    assert_true(tokens > 2 && source > 1);
+    for (int forced = 0; forced < 2; forced++)
+        for (int by_source = 0; by_source < 2; by_source++)
+            for (int32_t more = -1; more <= 1; more++) {
+                const int32_t most = tokens + forced + more;
+                options = greedy();
+                if (forced != 0) options.forced_first_id = 4;
+                options.max_length = by_source != 0 ? 0 : most;
+                options.length_factor = 0.25f;
+                options.length_extra = most - (source + 3) / 4;
+                result = prefixed(&options, &line, &prefix, 1);
+                if (more > 0) {
+                    assert_int_equal(ferry_result_status(result, 0), FERRY_OK);
+                    assert_int_equal(ferry_result_tokens(result, 0, 0), most);
+                } else {
+                    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
+                    assert_string_equal(ferry_result_error(result, 0),
+                                        ferry_name_format("the prefix has %d tokens, with those that the model adds; "
+                                                          "expected fewer than max_length %d",
+                                                          tokens + forced, most)
+                                            .text);
+                }
+                ferry_result_destroy(result);
+            }
+}
+
+/* White space at a prefix' ends does not count; of nothing else, it is none. */
+SHIPPED_TEST(test_white_space_of_prefixes)
+{
+    static const char *const prefixes[][2] = {{" Guten\t", "Guten"}, {"Guten \n", "Guten"}, {" \t", ""}};
+    const ferry_text line = as_text(lines[0]);
+    const ferry_options options = greedy();
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const ferry_text spaced = as_text(prefixes[i][0]), plain = as_text(prefixes[i][1]);
+        ferry_result *a = prefixed(&options, &line, &spaced, 1), *b = prefixed(&options, &line, &plain, 1);
+        assert_same_line(a, 0, b, 0);
+        ferry_result_destroy(a);
+        ferry_result_destroy(b);
+    }
 }
 
 /* Only the first part of a line begins with its prefix. */
@@ -269,26 +305,6 @@ static ferry_options drawing(int32_t nbest)
     return options;
 }
 
-SHIPPED_TEST(test_draws_of_any_batch_and_threads)
-{
-    ferry_text texts[LINES + 2];
-    ferry_options options = drawing(5);
-    texts_of(texts);
-    texts[LINES] = texts[1];
-    texts[LINES + 1] = texts[4];
-    ferry_result *alone[LINES];
-    for (size_t i = 0; i < LINES; i++) alone[i] = translated(model, &options, texts + i, 1);
-    for (options.threads = 1; options.threads <= 2; options.threads++)
-        for (options.batch = 1; options.batch <= 32; options.batch += 31) {
-            ferry_result *together = translated(model, &options, texts, LINES + 2);
-            for (size_t i = 0; i < LINES; i++) assert_same_line(together, i, alone[i], 0);
-            assert_same_line(together, LINES, alone[1], 0);
-            assert_same_line(together, LINES + 1, alone[4], 0);
-            ferry_result_destroy(together);
-        }
-    for (size_t i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
-}
-
 /* Other seeds, other draws; few or many of them: the same. */
 SHIPPED_TEST(test_seeds)
 {
@@ -329,7 +345,7 @@ SHIPPED_TEST(test_draws_of_the_best)
 
 /* The first alternative is greedy search; each is another word. (tests/models/test_steering_golden.c has
  * CTranslate2's.) */
-SHIPPED_TEST(test_alternatives_of_any_batch)
+SHIPPED_TEST(test_alternatives)
 {
     ferry_text texts[LINES];
     ferry_options options = greedy();
@@ -337,58 +353,15 @@ SHIPPED_TEST(test_alternatives_of_any_batch)
     ferry_result *plain = translated(model, &options, texts, LINES);
     options.alternatives = 1;
     options.nbest = 4;
-    options.threads = 2;
     ferry_result *result = translated(model, &options, texts, LINES);
     for (size_t i = 0; i < LINES; i++) {
         const ferry_text best = ferry_result_text(result, i, 0), expected = ferry_result_text(plain, i, 0);
         assert_int_equal(best.size, expected.size);
         assert_memory_equal(best.data, expected.data, best.size);
-        ferry_result *alone = translated(model, &options, texts + i, 1);
-        assert_same_line(result, i, alone, 0);
-        ferry_result_destroy(alone);
         if (i != 2) assert_int_equal(ferry_result_hypotheses(result, i), 4);
     }
     ferry_result_destroy(plain);
     ferry_result_destroy(result);
-}
-
-/* Patience and coverage penalty are CTranslate2's. */
-SHIPPED_TEST(test_options_of_one_policy)
-{
-    static const struct {
-        ferry_policy policy;
-        int32_t beam, nbest;
-        float patience, coverage_penalty;
-        const char *message; /* NULL: they are accepted */
-    } rows[] = {
-        {FERRY_POLICY_HUGGINGFACE, 4, 1, 2, 0,
-         "option patience: expected policy ctranslate2, found policy huggingface"},
-        {FERRY_POLICY_MARIAN, 4, 1, 1, 0.2f,
-         "option coverage_penalty: expected policy ctranslate2, found policy marian"},
-        {FERRY_POLICY_CTRANSLATE2, 1, 1, 2, 0, "option patience: expected a beam above 1, found beam 1"},
-        {FERRY_POLICY_CTRANSLATE2, 1, 1, 1, -1, "option coverage_penalty: expected a beam above 1, found beam 1"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 3, 0.5f, 0,
-         "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 1, 0.1f, 0, "option patience: expected 1 finished hypotheses or more"},
-        {FERRY_POLICY_CTRANSLATE2, 4, 2, 0.5f, 1, NULL},
-        {FERRY_POLICY_MARIAN, 1, 1, 1, 0, NULL},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ferry_options options = greedy();
-        ferry_translator *translator;
-        options.policy = rows[i].policy;
-        options.beam = rows[i].beam;
-        options.nbest = rows[i].nbest;
-        options.patience = rows[i].patience;
-        options.coverage_penalty = rows[i].coverage_penalty;
-        if (rows[i].message != NULL) {
-            REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
-                   rows[i].message);
-            continue;
-        }
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        ferry_translator_destroy(translator);
-    }
 }
 
 /* The coverage penalty of a line in parts is that of all its tokens; a wish for weights changes nothing, nor do others
@@ -433,35 +406,55 @@ SHIPPED_TEST(test_coverage_of_parts)
 SHIPPED_TEST(test_options_that_exclude_each_other)
 {
     static const struct {
-        int32_t beam, nbest, alternatives, sample;
-        float temperature;
-        int32_t top_k;
-        float top_p;
-        const char *message;
+        ferry_options set;   /* 0: as usual */
+        const char *message; /* NULL: they are accepted */
     } rows[] = {
-        {2, 1, 0, 1, 1, 0, 1, "option sample: expected beam 1, found beam 2"},
-        {2, 1, 1, 0, 1, 0, 1, "option alternatives: expected beam 1, found beam 2"},
-        {1, 1, 1, 1, 1, 0, 1, "options sample and alternatives: expected one of them"},
-        {1, 2, 0, 0, 1, 0, 1, "option nbest: expected a number from 1 to 1, found 2"},
-        {1, 1025, 0, 1, 1, 0, 1, "option nbest: expected a number from 1 to 1024, found 1025"},
-        {1, 1, 0, 0, 0.5f, 0, 1, "option temperature: expected sample 1, found sample 0"},
-        {1, 1, 0, 0, 1, 5, 1, "option top_k: expected sample 1, found sample 0"},
-        {1, 1, 0, 0, 1, 0, 0.5f, "option top_p: expected sample 1, found sample 0"},
-        {1, 1, 0, 1, 0, 0, 1, "option temperature: expected a number above 0, up to 1000, found 0"},
-        {1, 1, 0, 1, (float)NAN, 0, 1, "option temperature: expected a number above 0, up to 1000, found "},
-        {1, 1, 0, 1, 1, -1, 1, "option top_k: expected a number from 0 to 1048576, found -1"},
-        {1, 1, 0, 1, 1, 0, 1.5f, "option top_p: expected a number above 0, up to 1, found 1.5"},
+        {{.beam = 2, .sample = 1}, "option sample: expected beam 1, found beam 2"},
+        {{.beam = 2, .alternatives = 1}, "option alternatives: expected beam 1, found beam 2"},
+        {{.sample = 1, .alternatives = 1}, "options sample and alternatives: expected one of them"},
+        {{.nbest = 2}, "option nbest: expected a number from 1 to 1, found 2"},
+        {{.nbest = 1025, .sample = 1}, "option nbest: expected a number from 1 to 1024, found 1025"},
+        {{.nbest = 1024, .sample = 1}, NULL},
+        {{.nbest = 1024, .alternatives = 1}, NULL},
+        {{.temperature = 0.5f}, "option temperature: expected sample 1, found sample 0"},
+        {{.top_k = 5}, "option top_k: expected sample 1, found sample 0"},
+        {{.top_p = 0.5f}, "option top_p: expected sample 1, found sample 0"},
+        {{.top_k = 5, .alternatives = 1}, "option top_k: expected sample 1, found sample 0"},
+        {{.temperature = 0.5f, .top_k = 5, .top_p = 0.5f, .sample = 1}, NULL},
+        {{.beam = 4, .patience = 2}, "option patience: expected policy ctranslate2, found policy huggingface"},
+        {{.policy = FERRY_POLICY_MARIAN, .beam = 4, .coverage_penalty = 0.2f},
+         "option coverage_penalty: expected policy ctranslate2, found policy marian"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .patience = 2}, "option patience: expected a beam above 1, found beam 1"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .coverage_penalty = -1},
+         "option coverage_penalty: expected a beam above 1, found beam 1"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 3, .patience = 0.5f},
+         "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .patience = 0.1f},
+         "option patience: expected 1 finished hypotheses or more"},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 2, .patience = 2}, NULL},
+        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 2, .patience = 0.5f, .coverage_penalty = 1}, NULL},
+        {{.policy = FERRY_POLICY_MARIAN}, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const ferry_options *set = &rows[i].set;
         ferry_options options = greedy();
         ferry_translator *translator;
-        options.beam = rows[i].beam;
-        options.nbest = rows[i].nbest;
-        options.alternatives = rows[i].alternatives;
-        options.sample = rows[i].sample;
-        options.temperature = rows[i].temperature;
-        options.top_k = rows[i].top_k;
-        options.top_p = rows[i].top_p;
-        REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
+        options.policy = set->policy;
+        if (set->beam > 0) options.beam = set->beam;
+        if (set->nbest > 0) options.nbest = set->nbest;
+        options.alternatives = set->alternatives;
+        options.sample = set->sample;
+        if (set->temperature > 0) options.temperature = set->temperature;
+        options.top_k = set->top_k;
+        if (set->top_p > 0) options.top_p = set->top_p;
+        if (set->patience > 0) options.patience = set->patience;
+        options.coverage_penalty = set->coverage_penalty;
+        if (rows[i].message != NULL) {
+            REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
+                   rows[i].message);
+            continue;
+        }
+        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator_destroy(translator);
     }
 }

@@ -60,6 +60,20 @@ static void check_ranges(const ferry_result *result, ferry_text source)
 
 /* ---- equality with ferry_translate ---- */
 
+/* Sentence `index` is a line like `single`: with its hypotheses, and its source tokens where it has them in itself. */
+static void check_tokens(const ferry_result *sentences, size_t index, const ferry_result *single)
+{
+    const size_t count = ferry_result_source_tokens(single, 0);
+    ferry_token a, b;
+    assert_same_line(sentences, index, single, 0);
+    assert_int_equal(ferry_result_source_tokens(sentences, index), count);
+    for (size_t s = 0; s < count; s++) {
+        CHECK(ferry_result_source_token(sentences, index, s, &a, sizeof a));
+        CHECK(ferry_result_source_token(single, 0, s, &b, sizeof b));
+        assert_true(a.id == b.id && a.begin == b.begin && a.end == b.end);
+    }
+}
+
 static void check_text(const ferry_model *model, const ferry_options *options, ferry_text source)
 {
     ferry_result *result = text_of(model, options, source);
@@ -79,6 +93,7 @@ static void check_text(const ferry_model *model, const ferry_options *options, f
         assert_int_equal(sentence.status, FERRY_OK);
         assert_true(sentence.score == ferry_result_score(single, 0, 0));
         assert_null(sentence.error);
+        check_tokens(ferry_result_sentences(result), i, single);
         const char *warning = ferry_result_warning(single, 0);
         assert_true((warning == NULL) == (sentence.warning == NULL));
         if (warning != NULL) assert_string_equal(sentence.warning, warning);
@@ -96,6 +111,7 @@ TEST(test_sentences_are_translated_as_if_alone)
         options.nbest = options.beam;
         options.scores = 1;
         options.max_source = options.beam == 1 ? 0 : 7;
+        options.alignment = options.beam > 1;
         check_text(model, &options, whole_text());
     }
     ferry_result *result = text_of(model, NULL, whole_text());
@@ -174,33 +190,6 @@ TEST(test_texts_without_sentences)
     ferry_model_close(model);
 }
 
-static void assert_same_text(const ferry_result *a, const ferry_result *b)
-{
-    assert_same_line(a, 0, b, 0);
-    assert_int_equal(ferry_result_sentence_count(a), ferry_result_sentence_count(b));
-    for (size_t i = 0; i < ferry_result_sentence_count(a); i++) {
-        const ferry_sentence x = sentence_of(a, i), y = sentence_of(b, i);
-        assert_memory_equal(&x, &y, offsetof(ferry_sentence, error));
-    }
-}
-
-TEST(test_any_batch_and_threads)
-{
-    ferry_model *model = open_shipped();
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    options.threads = 1;
-    ferry_result *expected = text_of(model, &options, whole_text());
-    for (options.threads = 1; options.threads <= 4; options.threads++)
-        for (options.batch = 1; options.batch <= 16; options.batch *= 4) {
-            ferry_result *result = text_of(model, &options, whole_text());
-            assert_same_text(result, expected);
-            ferry_result_destroy(result);
-        }
-    ferry_result_destroy(expected);
-    ferry_model_close(model);
-}
-
 /* ---- failures ---- */
 
 /* A sentence for which memory does not suffice stays as it is, with ill-formed bytes repaired; the others do not. */
@@ -226,57 +215,6 @@ TEST(test_sentences_that_fail)
         assert_non_null(strstr(sentence_of(result, i).error, "max_source is 1"));
     }
     ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
-/* What is finished is in the text; the rest is the source. The translator is as good as new. */
-TEST(test_cancelled_in_the_middle)
-{
-    ferry_options options;
-    ferry_model *model = open_shipped();
-    ferry_options_default(model, &options, sizeof options);
-    options.threads = 1;
-    options.batch = 1;
-    ferry_result *whole = text_of(model, &options, whole_text());
-    for (size_t enough = 2; enough < SENTENCES; enough += 3) {
-        ferry_error stopped = {0};
-        ferry_translator *translator;
-        ferry_result *result;
-        watch w = {.enough = enough};
-        options.progress = cancel_when_enough;
-        options.user = &w;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        assert_int_equal(ferry_translate_text(translator, whole_text(), &result, &stopped), FERRY_ERROR_CANCELLED);
-        assert_int_equal(w.total, SENTENCES);
-        assert_string_equal(stopped.message,
-                            ferry_name_format("cancelled: %zu of %d sentences are finished", enough, SENTENCES).text);
-        assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_CANCELLED);
-        check_ranges(result, whole_text());
-        size_t finished = 0;
-        for (size_t i = 0; i < SENTENCES; i++) {
-            const ferry_sentence s = sentence_of(result, i), full = sentence_of(whole, i);
-            const char *target = ferry_result_text(result, 0, 0).data + s.target_begin;
-            const size_t size = s.target_end - s.target_begin;
-            if (s.status == FERRY_OK) {
-                finished++;
-                assert_int_equal(size, full.target_end - full.target_begin);
-                assert_memory_equal(target, ferry_result_text(whole, 0, 0).data + full.target_begin, size);
-            } else {
-                assert_int_equal(s.status, FERRY_ERROR_CANCELLED);
-                assert_string_equal(s.error, "cancelled");
-                if (memchr(text + s.source_begin, '\xE9', size) == NULL)
-                    assert_memory_equal(target, text + s.source_begin, size);
-            }
-        }
-        assert_int_equal(finished, enough);
-        ferry_result_destroy(result);
-        w.enough = SIZE_MAX;
-        CHECK(ferry_translate_text(translator, whole_text(), &result, &error));
-        assert_same_text(result, whole);
-        ferry_result_destroy(result);
-        ferry_translator_destroy(translator);
-    }
-    ferry_result_destroy(whole);
     ferry_model_close(model);
 }
 

@@ -1,91 +1,319 @@
-/* The library from text to text: the promise that a line's result is the same alone, in any batch and with any number
- * of threads, on all kernels that this machine has; and what happens at the edges of the interface. */
-#include "tests/support/support.h"
-
+/* The library from text to text: the promises that a line's result is the same alone, in any batch and with any number
+ * of threads, for every kind of call, on all kernels that this machine has, and after a call that was cancelled; and
+ * what happens at the edges of the interface. */
+#include "tests/support/cancel_when_enough.h"
 #include "tests/support/kernel_support.h"
+#include "tests/support/shipped_model.h"
+
 #include "tests/support/random.h"
 
-static const char *const lines[] = {
-    "Hello, world!",
-    "I don't know what to do.",
-    "",
-    "Tom is reading a book in the garden.",
-    "The early bird gets the worm, but the second mouse gets the cheese, and nobody asks the worm.",
-    "?",
-    "   ",
-    "Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½",
-    "Where were you yesterday at 10:30?",
-    "She wears the same kinds of clothes as her sister.",
-    "I",
-    "No.",
-    ("This sentence is a good deal longer than the others, because batches of equal lengths prove too little about "
-     "neighbors, and because a longer target has to cross the end of a block of cached keys and values."),
+/* ---- every kind of call ---- */
+
+typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, MARKUP, KINDS } kind;
+
+/* What is translated; and how it begins, or what it is scored with. A text is made of all of them. */
+static const char *const lines[][2] = {
+    {"Hello, world!", "Guten Tag"},
+    {"I don't know what to do.", "Ich wei\xC3\x9F nicht, was ich tun soll."},
+    {"", "Nein"},
+    {"Tom is reading a <b>book</b> in the garden.", ""},
+    {"The early bird gets the worm, but the second mouse gets the cheese, and nobody asks the worm.", "Der"},
+    {"?", ""},
+    {"   ", ""},
+    {"Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½", "Die Kl"},
+    {"No. Yes.  Where were you yesterday at 10:30?\tNo. Yes! Is it <i>here?</i> No.", "Wo waren"},
+    {"caf\xE9 au lait \xFF and a good deal more text, my \xE2\x82 friend.", "Der \xFF"},
+    {"Against all expectations, we became good friends.", ""},
+    {"Is this the dictionary you're looking for?", "Ist"},
+    {"I", "Ich"},
+    {"\xE2\x80\x8B", ""},
+    {("This sentence is a good deal longer than the others, because batches of equal lengths prove too little about "
+      "neighbors, and because a longer target has to cross the end of a block of cached keys and values."),
+     "Dieser Satz"},
 };
-enum { LINES = sizeof lines / sizeof lines[0] };
+enum { LINES = COUNT(lines), MANY = 40 };
 
-static const char *isa;
-static ferry_model *model;
+static char *text_of_all; /* a paragraph for each line */
 
-static int open_model(void **state)
+static int begin(void **state)
 {
     (void)state;
-    model = convert_data("models/marian-separate", isa);
+    model = convert_data("models/marian-separate", NULL);
+    text_of_all = kept_memory(8192);
+    for (size_t i = 0; i < LINES; i++) sprintf(text_of_all + strlen(text_of_all), "%s\n\n", lines[i][0]);
     return 0;
 }
 
-static int close_model(void **state)
+/* Lines which [count], or all of them as one text. */
+static ferry_status call(kind what, ferry_translator *translator, const size_t *which, size_t count,
+                         ferry_result **result, ferry_error *error)
 {
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
-
-static ferry_result *translate(const ferry_options *options, const ferry_text *texts, size_t count)
-{
-    return translated(model, options, texts, count);
-}
-
-/* Random selections of lines, batch sizes and thread counts against each line alone: text, tokens and the bits of the
- * scores. */
-static void test_same_bytes_in_any_batch_and_with_any_threads(void **state)
-{
-    (void)state;
-    if (!has_exact_rows(ferry_kernels_find(isa))) skip();
-    uint32_t random = 7;
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    options.max_length = 60;
-    for (int beam = 1; beam <= 4; beam += 3) {
-        ferry_result *alone[LINES];
-        options.beam = options.nbest = beam;
-        options.threads = options.batch = 1;
-        for (int i = 0; i < LINES; i++) {
-            const ferry_text text = as_text(lines[i]);
-            alone[i] = translate(&options, &text, 1);
-        }
-        for (int round = 0; round < 12; round++) {
-            ferry_text texts[40];
-            int which[40];
-            const size_t count = 1 + next_random(&random) % 40;
-            options.threads = 1 + (int32_t)(next_random(&random) % 4);
-            options.batch = 1 + (int32_t)(next_random(&random) % 20);
-            for (size_t i = 0; i < count; i++) {
-                which[i] = (int)(next_random(&random) % LINES);
-                texts[i] = as_text(lines[which[i]]);
-            }
-            ferry_result *result = translate(&options, texts, count);
-            for (size_t i = 0; i < count; i++) assert_same_line(result, i, alone[which[i]], 0);
-            ferry_result_destroy(result);
-        }
-        for (int i = 0; i < LINES; i++) ferry_result_destroy(alone[i]);
+    ferry_text texts[MANY], others[MANY];
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = as_text(lines[which[i]][0]);
+        others[i] = as_text(lines[which[i]][1]);
+    }
+    switch (what) {
+    case PREFIXED: return ferry_translate_prefixed(translator, texts, others, count, result, error);
+    case SCORE: return ferry_score(translator, texts, others, count, result, error);
+    case TEXT: return ferry_translate_text(translator, as_text(text_of_all), result, error);
+    case MARKUP: return ferry_translate_markup(translator, as_text(text_of_all), result, error);
+    default: return ferry_translate(translator, texts, count, result, error);
     }
 }
 
-static void test_blank_lines_stay_and_nul_is_a_character(void **state)
+/* Those of a text are its sentences. */
+static const ferry_result *lines_of(const ferry_result *result)
 {
-    (void)state;
+    const ferry_result *sentences = ferry_result_sentences(result);
+    return sentences != NULL ? sentences : result;
+}
+
+static void assert_same_words(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        assert_ptr_equal(a, b);
+    else
+        assert_string_equal(a, b);
+}
+
+static void assert_same_token(const ferry_token *a, const ferry_token *b)
+{
+    assert_true(a->id == b->id && a->begin == b->begin && a->end == b->end);
+    assert_memory_equal(&a->log_probability, &b->log_probability, sizeof a->log_probability);
+}
+
+/* All that a result has. */
+static void assert_equal(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
+{
+    assert_same_line(a, line_a, b, line_b);
+    assert_same_words(ferry_result_error(a, line_a), ferry_result_error(b, line_b));
+    assert_same_words(ferry_result_warning(a, line_a), ferry_result_warning(b, line_b));
+    assert_int_equal(ferry_result_doubts(a, line_a), ferry_result_doubts(b, line_b));
+    const size_t S = ferry_result_source_tokens(a, line_a);
+    ferry_token tokens[2];
+    assert_int_equal(S, ferry_result_source_tokens(b, line_b));
+    for (size_t s = 0; s < S; s++) {
+        CHECK(ferry_result_source_token(a, line_a, s, &tokens[0], sizeof tokens[0]));
+        CHECK(ferry_result_source_token(b, line_b, s, &tokens[1], sizeof tokens[1]));
+        assert_same_token(&tokens[0], &tokens[1]);
+    }
+    for (size_t h = 0; S > 0 && h < ferry_result_hypotheses(a, line_a); h++)
+        for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
+            size_t first[2], count[2];
+            const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
+                        *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
+            CHECK(ferry_result_token(a, line_a, h, t, &tokens[0], sizeof tokens[0]));
+            CHECK(ferry_result_token(b, line_b, h, t, &tokens[1], sizeof tokens[1]));
+            assert_same_token(&tokens[0], &tokens[1]);
+            assert_true((x == NULL) == (y == NULL) && first[0] == first[1] && count[0] == count[1]);
+            if (x != NULL) assert_memory_equal(x, y, count[0] * sizeof *x);
+        }
+}
+
+/* ---- the same bytes in any batch and with any threads ---- */
+
+typedef struct row {
+    const char *name;
+    kind what;
+    int32_t beam, max_source; /* 0: the model's */
+    bool alignment, sample, alternatives, retry, coverage;
+    ferry_split split;
+} row;
+
+static const row rows[] = {
+    {"greedy", TRANSLATE, .beam = 1},
+    {"beams", TRANSLATE, .beam = 4},
+    {"with weights", TRANSLATE, .beam = 1, .alignment = true},
+    {"parts, with weights", TRANSLATE, .beam = 3, .max_source = 12, .alignment = true},
+    {"sentences", TRANSLATE, .beam = 1, .split = FERRY_SPLIT_ALL},
+    {"draws", TRANSLATE, .beam = 1, .sample = true},
+    {"draws after prefixes", PREFIXED, .beam = 1, .sample = true},
+    {"alternatives", TRANSLATE, .beam = 1, .alternatives = true},
+    {"alternatives after prefixes", PREFIXED, .beam = 1, .alternatives = true},
+    {"loops made again", TRANSLATE, .beam = 1, .retry = true},
+    {"loops made again, beams", TRANSLATE, .beam = 4, .retry = true, .alignment = true},
+    {"coverage", TRANSLATE, .beam = 3, .coverage = true, .split = FERRY_SPLIT_ALL},
+    {"prefixes", PREFIXED, .beam = 1},
+    {"prefixes, beams", PREFIXED, .beam = 4, .max_source = 12, .retry = true},
+    {"scores", SCORE, .beam = 1},
+    {"scores with weights", SCORE, .beam = 1, .alignment = true},
+    {"a text", TEXT, .beam = 1},
+    {"a text, beams", TEXT, .beam = 2, .max_source = 7, .alignment = true},
+    {"markup", MARKUP, .beam = 1},
+    {"markup, beams", MARKUP, .beam = 3, .max_source = 7, .retry = true},
+};
+enum { ON_ALL_KERNELS = 2 };
+
+static ferry_options options_of(const row *r)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    options.max_length = 30;
+    options.beam = r->beam;
+    options.nbest = r->sample || r->alternatives ? 3 : r->beam;
+    options.max_source = r->max_source;
+    options.alignment = r->alignment;
+    options.alternatives = r->alternatives;
+    options.sample = r->sample;
+    if (r->sample) options.top_k = 40;
+    options.on_loop = r->retry ? FERRY_ON_LOOP_RETRY : FERRY_ON_LOOP_WARN;
+    options.split = r->split;
+    if (r->coverage) options.policy = FERRY_POLICY_CTRANSLATE2;
+    if (r->coverage) options.coverage_penalty = 0.2f;
+    return options;
+}
+
+static ferry_result *called(const row *r, const ferry_options *options, const size_t *which, size_t count)
+{
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    CHECK(call(r->what, translator, which, count, &result, &error));
+    ferry_translator_destroy(translator);
+    return result;
+}
+
+/* Random selections of lines, batch sizes and thread counts against each line alone. */
+static void check_row(const row *r, int rounds)
+{
+    uint32_t random = 7;
+    ferry_options options = options_of(r);
+    ferry_result *alone[LINES];
+    const size_t calls = r->what >= TEXT ? 1 : LINES;
+    options.threads = options.batch = 1;
+    for (size_t i = 0; i < calls; i++) {
+        alone[i] = called(r, &options, &i, 1);
+        assert_int_equal(ferry_result_status(alone[i], 0), FERRY_OK);
+    }
+    for (int round = 0; round < rounds; round++) {
+        size_t which[MANY];
+        const size_t count = 1 + next_random(&random) % MANY;
+        for (size_t i = 0; i < count; i++) which[i] = next_random(&random) % LINES;
+        options.threads = 1 + (int32_t)(next_random(&random) % 4);
+        options.batch = 1 + (int32_t)(next_random(&random) % 20);
+        ferry_result *result = called(r, &options, which, count);
+        const ferry_result *found = lines_of(result), *expected = lines_of(alone[0]);
+        assert_int_equal(ferry_result_count(found), r->what >= TEXT ? ferry_result_count(expected) : count);
+        for (size_t i = 0; i < ferry_result_count(found); i++)
+            assert_equal(found, i, r->what >= TEXT ? expected : alone[which[i]], r->what >= TEXT ? i : 0);
+        if (r->what >= TEXT) assert_same_line(result, 0, alone[0], 0);
+        ferry_result_destroy(result);
+    }
+    for (size_t i = 0; i < calls; i++) ferry_result_destroy(alone[i]);
+}
+
+TEST_WITH(test_same_bytes_in_any_batch_and_with_any_threads, begin, close_model)
+{
+    if (!has_exact_rows(ferry_kernels_find(NULL))) skip();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("%s\n", rows[i].name);
+        check_row(&rows[i], 6);
+    }
+}
+
+TEST_WITH(test_same_bytes_on_all_kernels, begin, close_model)
+{
+    for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++) {
+        ferry_model_close(model);
+        model = convert_data("models/marian-separate", (*kernels)->isa);
+        for (size_t i = 0; i < ON_ALL_KERNELS && has_exact_rows(*kernels); i++) check_row(&rows[i], 12);
+    }
+}
+
+/* ---- a call that is cancelled, and the next one ---- */
+
+/* What is finished is as in `full`; the rest is CANCELLED, and of a text it stays as it was. Returns how many are. */
+static size_t check_cancelled(kind what, const ferry_result *result, const ferry_result *full)
+{
+    const ferry_result *found = lines_of(result);
+    size_t finished = 0;
+    for (size_t i = 0; i < ferry_result_count(found); i++) {
+        const bool is_finished = ferry_result_status(found, i) == FERRY_OK;
+        finished += is_finished;
+        if (is_finished) {
+            assert_equal(found, i, lines_of(full), i);
+            continue;
+        }
+        assert_int_equal(ferry_result_status(found, i), FERRY_ERROR_CANCELLED);
+        assert_string_equal(ferry_result_error(found, i), "cancelled");
+        assert_int_equal(ferry_result_hypotheses(found, i), 0);
+        assert_int_equal(ferry_result_text(found, i, 0).size, 0);
+        ferry_sentence s;
+        if (what < TEXT) continue;
+        CHECK(ferry_result_sentence(result, i, &s, sizeof s));
+        if (memchr(text_of_all + s.source_begin, '\xE9', s.source_end - s.source_begin) != NULL)
+            continue; /* is repaired */
+        assert_int_equal(s.target_end - s.target_begin, s.source_end - s.source_begin);
+        assert_memory_equal(ferry_result_text(result, 0, 0).data + s.target_begin, text_of_all + s.source_begin,
+                            s.source_end - s.source_begin);
+    }
+    return finished;
+}
+
+/* Blank lines are finished before all others. */
+static void cancel_and_go_on(kind what, const ferry_options *options, const ferry_result *full, size_t enough,
+                             bool by_answer)
+{
+    static const size_t all[LINES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+    const size_t count = ferry_result_count(lines_of(full));
+    ferry_error stopped = {0};
+    ferry_options watched = *options;
+    ferry_translator *translator;
+    ferry_result *result;
+    watch w = {.enough = enough};
+    watched.progress = cancel_when_enough;
+    watched.user = &w;
+    CHECK(ferry_translator_create(model, &watched, &translator, &error));
+    if (!by_answer) w.translator = translator;
+    const ferry_status status = call(what, translator, all, LINES, &result, &stopped);
+    assert_int_equal(status, enough < count ? FERRY_ERROR_CANCELLED : FERRY_OK);
+    assert_int_equal(w.total, count);
+    assert_int_equal(w.last, enough);
+    assert_int_equal(check_cancelled(what, result, full), enough);
+    if (what >= TEXT) assert_int_equal(ferry_result_status(result, 0), status);
+    if (enough < count)
+        assert_string_equal(stopped.message, ferry_name_format("cancelled: %zu of %zu %s are finished", enough, count,
+                                                               what >= TEXT ? "sentences" : "lines")
+                                                 .text);
+    ferry_result_destroy(result);
+    w.enough = SIZE_MAX;
+    ferry_translator_cancel(translator); /* no call is in progress: nothing happens */
+    CHECK(call(what, translator, all, LINES, &result, &error));
+    assert_int_equal(check_cancelled(what, result, full), count);
+    assert_same_line(result, 0, full, 0);
+    ferry_result_destroy(result);
+    w.enough = 1; /* what markup wants of a call is not wanted of the next one, though it is cancelled, too */
+    ferry_result_destroy((call(what, translator, all, LINES, &result, NULL), result));
+    w.enough = SIZE_MAX;
+    CHECK(call(TEXT, translator, all, LINES, &result, &error));
+    assert_int_equal(ferry_result_source_tokens(ferry_result_sentences(result), 0), 0);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+TEST_WITH(test_cancelled_calls_keep_what_is_finished, begin, close_model)
+{
+    static const size_t all[LINES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+    for (kind what = 0; what < KINDS; what++) {
+        ferry_options options = options_of(&(row){.beam = 1, .max_source = what == SCORE ? 0 : 12});
+        options.batch = 1;
+        ferry_result *full = called(&(row){.what = what}, &options, all, LINES);
+        const size_t count = ferry_result_count(lines_of(full));
+        const size_t enough[] = {what == TRANSLATE || what == PREFIXED ? 3 : 1, count / 2, count - 1, count};
+        for (size_t i = 0; i < COUNT(enough); i++)
+            for (int by_answer = 0; by_answer <= 1; by_answer++)
+                cancel_and_go_on(what, &options, full, enough[i], by_answer);
+        ferry_result_destroy(full);
+    }
+}
+
+/* ---- the edges of the interface ---- */
+
+TEST_WITH(test_blank_lines_stay_and_nul_is_a_character, begin, close_model)
+{
     const ferry_text texts[] = {{"", 0}, {" \t ", 3}, {"a\0b", 3}, {"\xff\xfe oops", 7}, {"\xff", 1}};
-    ferry_result *result = translate(NULL, texts, 5);
+    ferry_result *result = translated(model, NULL, texts, 5);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(ferry_result_hypotheses(result, i), 1);
         assert_int_equal(ferry_result_text(result, i, 0).size, texts[i].size);
@@ -103,67 +331,9 @@ static void test_blank_lines_stay_and_nul_is_a_character(void **state)
     ferry_result_destroy(result);
 }
 
-static void test_no_lines_give_no_results(void **state)
-{
-    (void)state;
-    ferry_result *result = translate(NULL, NULL, 0);
-    assert_int_equal(ferry_result_hypotheses(result, 0), 0);
-    ferry_result_destroy(result);
-}
-
-/* In each row one option gets the number. */
-static void test_options_out_of_range_are_named(void **state)
-{
-    (void)state;
-    static const struct {
-        size_t offset;
-        union {
-            int32_t integer;
-            float real;
-        } number;
-        const char *name;
-    } rows[] = {
-#define OPTION(name) offsetof(ferry_options, name)
-        {OPTION(size), {0}, "size"},
-        {OPTION(beam), {0}, "beam"},
-        {OPTION(nbest), {5}, "nbest"},
-        {OPTION(threads), {0}, "threads"},
-        {OPTION(batch), {0}, "batch"},
-        {OPTION(length_penalty), {.real = INFINITY}, "length_penalty"},
-        {OPTION(repetition_penalty), {.real = 0}, "repetition_penalty"},
-        {OPTION(max_length), {-1}, "max_length"},
-        {OPTION(policy), {3}, "policy"},
-        {OPTION(word_penalty), {.real = NAN}, "word_penalty"},
-        {OPTION(length_factor), {.real = -1}, "length_factor"},
-        {OPTION(length_factor), {.real = INFINITY}, "length_factor"},
-        {OPTION(length_extra), {-1}, "length_extra"},
-        {OPTION(shortlist), {2}, "shortlist"},
-        {OPTION(suppressed_count), {1}, "suppressed_ids"},
-#undef OPTION
-    };
-    static const int32_t unknown_id = 1 << 30;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ferry_error refused = {0};
-        ferry_options options;
-        ferry_translator *translator;
-        ferry_options_default(model, &options, sizeof options);
-        options.beam = 4;
-        options.suppressed_ids = &unknown_id;
-        options.suppressed_count = 0;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        ferry_translator_destroy(translator);
-        memcpy((char *)&options + rows[i].offset, &rows[i].number, sizeof rows[i].number); /* little-endian */
-        check_refusal(ferry_translator_create(model, &options, &translator, &refused), &refused, FERRY_ERROR_ARGUMENT,
-                      rows[i].name);
-        assert_int_equal(refused.status, FERRY_ERROR_ARGUMENT);
-        assert_null(translator);
-    }
-}
-
 /* Where max_length is 0, both count. */
-static void test_length_by_the_source(void **state)
+TEST_WITH(test_length_by_the_source, begin, close_model)
 {
-    (void)state;
     static const struct {
         float factor;
         int32_t extra;
@@ -178,10 +348,10 @@ static void test_length_by_the_source(void **state)
     options.max_length = 0;
     options.min_length = 8;
     options.beam = 1;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         options.length_factor = cases[i].factor;
         options.length_extra = cases[i].extra;
-        ferry_result *result = translate(&options, &text, 1);
+        ferry_result *result = translated(model, &options, &text, 1);
         const double limit = ceil((double)cases[i].factor * (double)count) + cases[i].extra;
         assert_int_equal(ferry_result_tokens(result, 0, 0), limit < 1 ? 1 : (size_t)limit);
         ferry_result_destroy(result);
@@ -189,104 +359,23 @@ static void test_length_by_the_source(void **state)
     ferry_inspect_free(ids);
 }
 
-/* In order they add up to the sum of which the score is made. */
-static void test_token_scores(void **state)
+TEST_WITH(test_model_without_tokenizer_speaks_in_ids_only, begin, close_model)
 {
-    (void)state;
-    ferry_options options;
-    const ferry_text texts[] = {as_text(lines[1]), as_text("")};
-    ferry_options_default(model, &options, sizeof options);
-    for (int32_t policy = FERRY_POLICY_HUGGINGFACE; policy <= FERRY_POLICY_CTRANSLATE2; policy++)
-        for (int32_t beam = 1; beam <= 3; beam += 2) {
-            options.policy = (ferry_policy)policy;
-            options.beam = options.nbest = beam;
-            options.length_penalty = 0;
-            options.word_penalty = 0.25f;
-            ferry_result *result = translate(&options, texts, 2);
-            assert_int_equal(ferry_result_hypotheses(result, 0), beam);
-            for (size_t h = 0; h < (size_t)beam; h++) {
-                const float *scores = ferry_inspect_result_token_scores(result, 0, h);
-                const size_t tokens = ferry_result_tokens(result, 0, h);
-                double sum = 0;
-                for (size_t t = 0; t < tokens; t++) sum += (double)scores[t];
-                assert_true(sum < 0);
-                const double score = (double)ferry_result_score(result, 0, h);
-                if (!(fabs(sum - 0.25 * (double)tokens - score) < 1e-4))
-                    fail_msg("policy %d, beam %d: sum %g of %zu tokens, score %g", policy, beam, sum, tokens, score);
-            }
-            assert_null(ferry_inspect_result_token_scores(result, 0, (size_t)beam));
-            assert_null(ferry_inspect_result_token_scores(result, 1, 0));
-            ferry_result_destroy(result);
-        }
-}
-
-/* The same text, and no scores. */
-static void test_without_scores(void **state)
-{
-    (void)state;
-    ferry_options options;
-    const ferry_text text = as_text(lines[4]);
-    ferry_options_default(model, &options, sizeof options);
-    for (options.beam = 1; options.beam <= 3; options.beam += 2) {
-        options.scores = 1;
-        ferry_result *scored = translate(&options, &text, 1);
-        options.scores = 0;
-        ferry_result *plain = translate(&options, &text, 1);
-        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(plain, 0, 0);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
-        assert_true(ferry_result_score(scored, 0, 0) < 0.0f);
-        assert_true(ferry_result_score(plain, 0, 0) == 0.0f);
-        ferry_result_destroy(scored);
-        ferry_result_destroy(plain);
-    }
-}
-
-static int cancel_after_two(void *user, size_t done, size_t total)
-{
-    (void)total;
-    ++*(int *)user;
-    return done >= 2;
-}
-
-static void test_progress_can_cancel(void **state)
-{
-    (void)state;
-    ferry_options options;
+    static const size_t first = 0;
     ferry_translator *translator;
-    ferry_result *result;
-    ferry_text texts[LINES];
-    int calls = 0;
-    for (int i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
-    ferry_options_default(model, &options, sizeof options);
-    options.batch = 1;
-    options.progress = cancel_after_two;
-    options.user = &calls;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    REFUSE(ferry_translate(translator, texts, LINES, &result, &error), FERRY_ERROR_CANCELLED, "");
-    assert_int_equal(ferry_result_count(result), LINES); /* test_parts.c has what is in it */
-    assert_true(calls >= 1 && calls < LINES);
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
-static void test_model_without_tokenizer_speaks_in_ids_only(void **state)
-{
-    (void)state;
-    ferry_translator *translator;
-    ferry_result *result;
     ferry_model *silent = convert_data("positions/none-pre", NULL);
-    const ferry_text text = as_text("Hello");
     CHECK(ferry_translator_create(silent, NULL, &translator, &error));
-    REFUSE(ferry_translate(translator, &text, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "tokenizer");
-    assert_null(result);
+    for (kind what = 0; what < KINDS; what++) {
+        ferry_result *result = (ferry_result *)silent;
+        REFUSE(call(what, translator, &first, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");
+        assert_null(result);
+    }
     ferry_translator_destroy(translator);
     ferry_model_close(silent);
 }
 
-static void test_description_names_what_matters(void **state)
+TEST_WITH(test_description_names_what_matters, begin, close_model)
 {
-    (void)state;
     static const char *const words[] = {"2 layers",       "gelu",      "post-norm",        "sinusoidal",
                                         "split",          "901 → 701", "two vocabularies", "beam",
                                         "early stopping", "origin",    "MB file"};
@@ -295,30 +384,8 @@ static void test_description_names_what_matters(void **state)
     char *copy = calloc(1, text.size + 1);
     assert_non_null(copy);
     memcpy(copy, text.data, text.size);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (strstr(copy, words[i]) == NULL) fail_msg("'%s' is missing in:\n%s", words[i], copy);
     free(copy);
     ferry_inspect_free(text.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes_in_any_batch_and_with_any_threads),
-        cmocka_unit_test(test_blank_lines_stay_and_nul_is_a_character),
-        cmocka_unit_test(test_no_lines_give_no_results),
-        cmocka_unit_test(test_options_out_of_range_are_named),
-        cmocka_unit_test(test_length_by_the_source),
-        cmocka_unit_test(test_without_scores),
-        cmocka_unit_test(test_token_scores),
-        cmocka_unit_test(test_progress_can_cancel),
-        cmocka_unit_test(test_model_without_tokenizer_speaks_in_ids_only),
-        cmocka_unit_test(test_description_names_what_matters),
-    };
-    int failed = 0;
-    for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++) {
-        isa = (*kernels)->isa;
-        failed += cmocka_run_group_tests_name(isa, tests, open_model, close_model);
-    }
-    return failed;
 }
