@@ -57,7 +57,7 @@ check_build()
 # ---- this machine ----
 
 cmake -S . -B "$build" -G Ninja -DFERRY_TESTS=ON -DFERRY_OPENBLAS=ON > /dev/null
-cmake --build "$build" --target ferry suite_kernels suite_graph test_small_stack test_translate libferry libferry_static \
+cmake --build "$build" --target ferry suite_api suite_graph suite_kernels test_small_stack libferry libferry_static \
     libferry_inspect ferry_pages
 ferry=$build/ferry
 checks=()
@@ -68,7 +68,8 @@ for kind in serial pthread; do
     more=()
     [ $kind = pthread ] || more=(test_small_stack)
     LD_LIBRARY_PATH=${library%/*} check_build $kind 'suite_graph test_int8' 'suite_kernels test_kernels' \
-        'suite_graph test_positions' 'suite_kernels test_shared_products' test_translate "${more[@]}" &
+        'suite_graph test_positions' 'suite_kernels test_shared_products' \
+        'suite_api test_translate' "${more[@]}" &
     checks+=($!)
 done
 for check in "${checks[@]}"; do wait "$check"; done

@@ -80,11 +80,10 @@ declare -A tests=(
     [suite_kernels]='test_heads test_inputs_i8 test_kernels test_kernels_i8 test_rows'
     [suite_search]='test_search'
     [suite_file]='test_gguf'
-    [suite_api]='test_cancel test_languages test_many_threads test_opening test_text'
+    [suite_api]='test_cancel test_languages test_many_threads test_opening test_text test_translate'
     [suite_containers]='test_torch test_yaml test_zip'
     [suite_families]='test_import_bergamot test_import_ctranslate2 test_import_huggingface test_import_marian'
     [test_memory]=test_memory
-    [test_translate]=test_translate
 )
 
 # run_tests SYSTEM COMMAND…: the tests, each by COMMAND

@@ -54,7 +54,7 @@ static void run_in_new_process(const char *test)
 #if defined(__linux__)
     const pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "test_opening", test, (char *)NULL);
+        execl("/proc/self/exe", "suite_api", "test_opening", test, (char *)NULL);
         _exit(127);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
