@@ -82,7 +82,7 @@ static ferry_view npz(const char *name, int major, const char *dictionary, size_
 
 #define NO_HEADER "in: tensor 'a': expected a header with descr, fortran_order and a shape of at most 4 dimensions"
 
-TEST(test_no_headers)
+TEST(test_inconsistent_headers)
 {
     static const char *const headers[] = {
         "",

@@ -70,7 +70,7 @@ static ferry_view zeros(const char *header, size_t size)
 #define NO_PLACES "in: tensor 'a': expected dtype, shape and data_offsets"
 #define NO_SHAPE "in: tensor 'a': expected a shape of at most 4 integers, none negative"
 
-TEST(test_refused)
+TEST(test_inconsistent_headers)
 {
     const made_file empty = make("{}", NULL, 0);
     const refused rows[] = {
@@ -112,7 +112,7 @@ TEST(test_refused)
     check_refused_weights(ferry_safetensors_read, rows, COUNT(rows));
 }
 
-TEST(test_empty_header)
+TEST(test_header_length)
 {
     ferry_safetensors tensors;
     const made_file file = make("{}", NULL, 0);

@@ -1,5 +1,6 @@
 /* PyTorch's files: both forms of one model against its safetensors, small pickles made here, and what is refused. */
 #include "tests/support/make_zip.h"
+#include "tests/support/refusals.h"
 
 /* ---- the same weights in three forms ---- */
 
@@ -111,13 +112,27 @@ static made_file describe(const window *w)
     return b;
 }
 
-static ferry_view pickled(const void *pickle, size_t size, const void *storage, size_t storage_size)
+static ferry_view archive_of(ferry_view pickle, const void *storage, size_t size)
 {
-    const zip_part parts[] = {{"any/data.pkl", pickle, size},
+    const zip_part parts[] = {{"any/data.pkl", pickle.data, pickle.size},
                               {"any/byteorder", "little", 6},
-                              {"any/data/0", storage, storage_size},
+                              {"any/data/0", storage, size},
                               {"any/version", "3\n", 2}};
     return make_zip(parts, 4);
+}
+
+static const float six[] = {0, 1, 2, 3, 4, 5};
+
+/* An archive of this pickle and the storage `six`. */
+static ferry_view pickled(ferry_view pickle)
+{
+    return archive_of(pickle, six, sizeof six);
+}
+
+static ferry_view window_file(const window *w)
+{
+    const made_file pickle = describe(w);
+    return pickled(whole(&pickle));
 }
 
 static ferry_weights accept(ferry_view file)
@@ -125,18 +140,6 @@ static ferry_weights accept(ferry_view file)
     ferry_weights weights;
     CHECK(ferry_torch_read(file, "model.bin", NULL, &weights, &error));
     return weights;
-}
-
-static void refuse(ferry_view file, ferry_status status, const char *what)
-{
-    refuse_weights(ferry_torch_read, file, status, what);
-}
-
-static const float six[] = {0, 1, 2, 3, 4, 5};
-
-static ferry_view pickled_six(const made_file *pickle)
-{
-    return pickled(pickle->data, pickle->size, six, sizeof six);
 }
 
 static void check_floats(const ferry_weights *weights, const char *name, const float *expected, size_t count)
@@ -166,17 +169,79 @@ static const char specified[] = "\x80\x02"
                                 "h\x04h\x05h\x06h\x07K\x06tq\x0fQK\x01K\x02\x85q\x10K\x03\x85q\x11"
                                 "\x89h\x00)Rq\x12tq\x13Rq\x14u.";
 
+/* The first 221 bytes of the archive's member are the pickle; the archive is sound. */
+static ferry_status read_pickle(ferry_view pickle, ferry_error *error)
+{
+    ferry_weights weights;
+    FERRY_TRY(ferry_torch_read(pickled(pickle), "in", NULL, &weights, error));
+    ferry_weights_close(&weights);
+    return FERRY_OK;
+}
+
 TEST(test_specified_pickle)
 {
     const float b[] = {1, 4};
-    assert_int_equal(sizeof specified - 1, 221);
-    ferry_weights weights = accept(pickled(specified, 221, six, sizeof six));
+    const made_file pickle = {(unsigned char *)(uintptr_t)specified, sizeof specified - 1, 0};
+    assert_int_equal(pickle.size, 221);
+    ferry_weights weights = accept(pickled(BYTES(specified)));
     check_floats(&weights, "a", six, 6);
     check_floats(&weights, "b", b, 2);
     assert_int_equal(weights.count, 2);
     ferry_weights_close(&weights);
-    for (size_t size = 0; size < 221; size++)
-        refuse(pickled(specified, size, six, sizeof six), FERRY_ERROR_FORMAT, "not a sound pickle");
+    check_refused_cuts(read_pickle, &pickle, 0, FERRY_ERROR_FORMAT);
+}
+
+#define STORAGE(type, key, elements)                                                                                   \
+    "(U\x07storagectorch\n" type "Storage\nU\x01" key "U\x03"                                                          \
+    "cpu" elements "tQ"
+#define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n("
+
+/* Forms of one number of a storage, {"a": tensor}; of each, the elements of `six` from the one that is named on. */
+TEST(test_forms_of_pickles)
+{
+    static const char protocol_5[] = "\x80\x05\x95\0\0\0\0\0\0\0\0}\x94\x8c\x01"
+                                     "a\x94\x8c\x0ctorch._utils\x94\x8c\x12_rebuild_tensor_v2\x94\x93\x94((\x8c\x07"
+                                     "storage\x94\x8c\x05torch\x94\x8c\x0c"
+                                     "FloatStorage\x94\x93\x94\x8c\x01"
+                                     "0\x94\x8c\x03"
+                                     "cpu\x94K\x06t\x94QK\x00K\x02K\x03\x86\x94K\x03K\x01\x86\x94\x89}\x94t\x94R\x94s"
+                                     "\x8c\x01"
+                                     "bj\x10\0\0\0s.";
+    static const struct {
+        ferry_view pickle;
+        const char *name;
+        size_t first;
+    } rows[] = {
+        {BYTES(protocol_5), "a", 0},
+        {BYTES(protocol_5), "b", 0},
+        {BYTES("\x80\x02}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "\x8a\x08\x06\0\0\0\0\0\0\0") "K\x05))\x89}tRs."),
+         "a", 5},
+        {BYTES(
+             "\x80\x02}U\x01"
+             "a" TENSOR STORAGE("Float", "0", "M\x06\0") "\x8a\0(K\x01K\x01K\x02K\x03t(K\x06K\x06K\x03K\x01t\x89}tRs."),
+         "a", 0},
+        {BYTES("\x80\x02}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "K\x06") "K\x04K\x02\x85K\x01\x85\x89}}tRs."),
+         "a", 4},
+        {BYTES("\x80\x02}U\x01"
+               "actorch._utils\n_rebuild_parameter\n(" TENSOR STORAGE(
+                   "Float", "0", "K\x06") "K\x03K\x03\x85K\x01\x85\x89}tR\x88}tRs."),
+         "a", 3},
+        {BYTES("\x80\x02}(U\x05"
+               "epochK\x01U\x05model}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "K\x06") "K\x05"
+                                                         "ctorch\nSize\n)\x85R)\x89}tRsu."),
+         "a", 5},
+        {BYTES("\x80\x02}(U\x05model}U\x0astate_dict}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "K\x06") "K\x05))\x89}tRsu."),
+         "a", 5},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_weights weights = accept(pickled(rows[i].pickle));
+        check_floats(&weights, rows[i].name, six + rows[i].first, 6 - rows[i].first);
+        ferry_weights_close(&weights);
+    }
 }
 
 TEST(test_strides)
@@ -189,11 +254,10 @@ TEST(test_strides)
         {{.storage = "FloatStorage", .elements = 6, .shape = {3, 2}, .strides = {1, 3}}, {0, 3, 1, 4, 2, 5}, 6},
         {{.storage = "FloatStorage", .elements = 6, .offset = 2, .shape = {2, 1}, .strides = {3, 9}}, {2, 5}, 2},
         {{.storage = "FloatStorage", .elements = 6, .offset = 6, .shape = {0, 7}, .strides = {1, 1}}, {0}, 0},
+        {{.storage = "FloatStorage", .elements = 6, .offset = 6, .shape = {7, 0}, .strides = {1, 1}}, {0}, 0},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const made_file b = describe(&rows[i].window);
-        check_window(pickled_six(&b), rows[i].expected, rows[i].count);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_window(window_file(&rows[i].window), rows[i].expected, rows[i].count);
 }
 
 TEST(test_types)
@@ -207,203 +271,218 @@ TEST(test_types)
                  {"BoolStorage", 255, 1}};
     const unsigned char data[64] = {0};
     for (size_t i = 0; i < COUNT(types); i++) {
-        window w = {.storage = types[i].name, .elements = 4, .offset = 1, .shape = {1, 3}, .strides = {3, 1}};
-        made_file b = describe(&w);
+        const window w = {.storage = types[i].name, .elements = 4, .offset = 1, .shape = {1, 3}, .strides = {3, 1}};
+        const made_file pickle = describe(&w);
         const size_t size = 4 * (size_t)types[i].size;
-        ferry_weights weights = accept(pickled(b.data, b.size, data, size));
+        ferry_weights weights = accept(archive_of(whole(&pickle), data, size));
         const ferry_weights_entry *entry = find_weights(&weights, "a");
         assert_int_equal(entry->tensor.type, types[i].type);
         assert_int_equal(entry->tensor.bytes, 3 * types[i].size);
         ferry_weights_close(&weights);
-        refuse(pickled(b.data, b.size, data, size + 1), FERRY_ERROR_FORMAT, "storage '0': expected ");
+        char message[100];
+        snprintf(message, sizeof message, "in: storage '0': expected %zu bytes, found %zu", size, size + 1);
+        const refused longer = {archive_of(whole(&pickle), data, size + 1), FERRY_ERROR_FORMAT, message};
+        check_refused_weights(ferry_torch_read, &longer, 1);
     }
 }
 
+static ferry_view six_by(int elements, int offset, int rows, int columns, int row, int column)
+{
+    return window_file(&(window){.storage = "FloatStorage",
+                                 .elements = elements,
+                                 .offset = offset,
+                                 .shape = {rows, columns},
+                                 .strides = {row, column}});
+}
+
+#define BEYOND(count)                                                                                                  \
+    "in: tensor 'a': offset, shape and strides reach beyond its storage of " count " elements, or repeat them"
+#define NO_SHAPE "in: tensor 'a': expected an offset, a shape of at most 4 dimensions and strides"
+
 TEST(test_windows_beyond)
 {
-    static const char beyond[] = "tensor 'a': offset, shape and strides reach beyond";
-    static const struct {
-        int elements, offset, shape[2], strides[2];
-        const char *what;
-    } rows[] = {
-        {6, 1, {2, 3}, {3, 1}, beyond},
-        {6, 7, {0, 3}, {3, 1}, beyond},
-        {6, -1, {1, 1}, {1, 1}, beyond},
-        {6, 0, {2, 2}, {5, 1}, beyond},
-        {6, 0, {100, 3}, {0, 1}, beyond},
-        {6, 0, {INT32_MAX, INT32_MAX}, {INT32_MAX, INT32_MAX}, beyond},
-        {6, 0, {-1, 1}, {1, 1}, "expected an offset, a shape"},
-        {-6, 0, {1, 1}, {1, 1}, "storage '0': impossible size"},
-        {5, 0, {1, 1}, {1, 1}, "expected 20 bytes"},
+    const refused rows[] = {
+        {six_by(6, 1, 2, 3, 3, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, 7, 0, 3, 3, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, -1, 1, 1, 1, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, 0, 2, 2, 5, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, 0, 7, 1, 0, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, 0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX), FERRY_ERROR_FORMAT, BEYOND("6")},
+        {six_by(6, 0, -1, 1, 1, 1), FERRY_ERROR_FORMAT, NO_SHAPE},
+        {six_by(6, 0, 1, 1, 1, -1), FERRY_ERROR_FORMAT, NO_SHAPE},
+        {six_by(-6, 0, 1, 1, 1, 1), FERRY_ERROR_FORMAT, "in: storage '0': impossible size"},
+        {six_by(5, 0, 1, 1, 1, 1), FERRY_ERROR_FORMAT, "in: storage '0': expected 20 bytes, found 24"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const window w = {.storage = "FloatStorage",
-                          .elements = rows[i].elements,
-                          .offset = rows[i].offset,
-                          .shape = {rows[i].shape[0], rows[i].shape[1]},
-                          .strides = {rows[i].strides[0], rows[i].strides[1]}};
-        const made_file b = describe(&w);
-        refuse(pickled_six(&b), FERRY_ERROR_FORMAT, rows[i].what);
-    }
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 /* ---- pickles that are refused ---- */
 
-#define PICKLE(literal) literal, sizeof literal - 1
-
-typedef struct bad_pickle {
-    const char *pickle;
-    size_t size;
-    ferry_status status;
-    const char *what;
-} bad_pickle;
-
-static void refuse_pickles(const bad_pickle *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        refuse(pickled(rows[i].pickle, rows[i].size, six, sizeof six), rows[i].status, rows[i].what);
-}
+#define PICKLE(literal) pickled(BYTES("\x80\x02" literal))
+#define ASKS(what) "in: its pickle asks for '" what "': refused, a file of weights needs nothing but tensors"
+#define OPCODE(what) "in: its pickle has the opcode " what ": refused, a file of weights does not need it"
+#define BROKEN(what) "in: not a sound pickle: " what
 
 TEST(test_globals)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02"
-                "cos\nsystem\nX\x02\0\0\0ls\x85R."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'os.system'"},
-        {PICKLE("\x80\x04\x8c\x08"
+    const refused rows[] = {
+        {PICKLE("cos\nsystem\nX\x02\0\0\0ls\x85R."), FERRY_ERROR_UNSUPPORTED, ASKS("os.system")},
+        {PICKLE("\x8c\x08"
                 "builtins\x8c\x04"
                 "eval\x93."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'builtins.eval'"},
-        {PICKLE("\x80\x02"
-                "ctorch.storage\n_load_from_bytes\n."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'torch.storage._load_from_bytes'"},
-        {PICKLE("\x80\x02"
-                "ctorch._utils\n_rebuild_tensor_v3\n."),
-         FERRY_ERROR_UNSUPPORTED, "_rebuild_tensor_v3"},
-        {PICKLE("\x80\x02"
-                "ctorch\nFloatStorageX\n."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'torch.FloatStorageX'"},
-        {PICKLE("\x80\x02K\x01K\x02\x93."), FERRY_ERROR_FORMAT, "a global without a name"},
+         FERRY_ERROR_UNSUPPORTED, ASKS("builtins.eval")},
+        {PICKLE("ctorch.storage\n_load_from_bytes\n."), FERRY_ERROR_UNSUPPORTED,
+         ASKS("torch.storage._load_from_bytes")},
+        {PICKLE("ctorch._utils\n_rebuild_tensor_v3\n."), FERRY_ERROR_UNSUPPORTED,
+         ASKS("torch._utils._rebuild_tensor_v3")},
+        {PICKLE("ctorch\nFloatStorageX\n."), FERRY_ERROR_UNSUPPORTED, ASKS("torch.FloatStorageX")},
+        {PICKLE("ccollections\nSize\n."), FERRY_ERROR_UNSUPPORTED, ASKS("collections.Size")},
+        {PICKLE("U\x05torchK\x02\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 11")},
+        {PICKLE("K\x01U\x04Size\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 10")},
+        {PICKLE("(U\x04Size\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 9")},
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 TEST(test_opcodes)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02P1\n."), FERRY_ERROR_UNSUPPORTED, "the opcode 0x50 (PERSID) at byte 2"},
-        {PICKLE("\x80\x02(ios\nsystem\n."), FERRY_ERROR_UNSUPPORTED, "(INST)"},
-        {PICKLE("\x80\x02(o."), FERRY_ERROR_UNSUPPORTED, "(OBJ)"},
-        {PICKLE("\x80\x02"
-                "ccollections\nOrderedDict\n)\x81."),
-         FERRY_ERROR_UNSUPPORTED, "(NEWOBJ)"},
-        {PICKLE("\x80\x04\x92."), FERRY_ERROR_UNSUPPORTED, "(NEWOBJ_EX)"},
-        {PICKLE("\x80\x02\x82\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT1)"},
-        {PICKLE("\x80\x02\x83\x01\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT2)"},
-        {PICKLE("\x80\x02\x84\x01\x01\x01\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT4)"},
-        {PICKLE("\x80\x02I1\n."), FERRY_ERROR_UNSUPPORTED, "the opcode 0x49 (unknown)"},
-        {PICKLE("\x80\x02]Nb."), FERRY_ERROR_UNSUPPORTED, "BUILD of something else than a dict"},
-        {PICKLE("\x80\x01}."), FERRY_ERROR_FORMAT, "unknown protocol"},
-        {PICKLE("}."), FERRY_ERROR_FORMAT, "expected a protocol"},
+    const refused rows[] = {
+        {PICKLE("P1\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x50 (PERSID) at byte 2")},
+        {PICKLE("(ios\nsystem\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x69 (INST) at byte 3")},
+        {PICKLE("(o."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x6F (OBJ) at byte 3")},
+        {PICKLE("ccollections\nOrderedDict\n)\x81."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x81 (NEWOBJ) at byte 28")},
+        {PICKLE("\x92."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x92 (NEWOBJ_EX) at byte 2")},
+        {PICKLE("\x82\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x82 (EXT1) at byte 2")},
+        {PICKLE("\x83\x01\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x83 (EXT2) at byte 2")},
+        {PICKLE("\x84\x01\x01\x01\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x84 (EXT4) at byte 2")},
+        {PICKLE("I1\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x49 (unknown) at byte 2")},
+        {PICKLE("]Nb."), FERRY_ERROR_UNSUPPORTED, "in: its pickle has BUILD of something else than a dict: refused"},
+        {pickled(BYTES("\x80\x01}.")), FERRY_ERROR_FORMAT, BROKEN("unknown protocol at byte 0")},
+        {pickled(BYTES("\x80\x06}.")), FERRY_ERROR_FORMAT, BROKEN("unknown protocol at byte 0")},
+        {pickled(BYTES("}.")), FERRY_ERROR_FORMAT, BROKEN("expected a protocol of 2 or later at byte 0")},
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 TEST(test_broken_stacks)
 {
-    static const struct {
-        const char *pickle, *what;
-    } cases[] = {{".", "not exactly one value"},
-                 {"}}.", "not exactly one value"},
-                 {"(.", "not exactly one value"},
-                 {"\x85.", "empty stack"},
-                 {"(\x85.", "unexpected mark"},
-                 {"}t.", "missing mark"},
-                 {"NNs.", "entries for what"},
-                 {"]NNs.", "entries for what"},
-                 {"}(Nu.", "a key without a value"},
-                 {"}Na.", "items for what"},
-                 {"](N(ue.", "entries for what"},
-                 {"e.", "missing mark"},
-                 {"h\x07.", "memo entry"},
-                 {"q\x01.", "nothing to remember"},
-                 {"}q\x05h\x04.", "memo entry"},
-                 {"]r\xff\xff\xff\x7f.", "memo too large"},
-                 {"N)R.", "a call (REDUCE)"},
-                 {"NNR.", "a call (REDUCE)"},
-                 {"NQ.", "a persistent id"},
-                 {"U\x07storageNNNN(tQ.", "a persistent id"},
-                 {"b.", "empty stack"},
-                 {"\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01.", "more than 64 bits"},
-                 {"ccollections\nOrderedDict\nN\x85R.", "OrderedDict with arguments"},
-                 {"ctorch\nSize\n)R.", "Size of what is no tuple"},
-                 {"ctorch._utils\n_rebuild_tensor_v2\n)R.", "_rebuild_tensor_v2 with other arguments"},
-                 {"ctorch._utils\n_rebuild_parameter\n)R.", "_rebuild_parameter of what is no tensor"}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        made_file b = {.size = 0};
-        put_text(&b, "\x80\x02");
-        put_text(&b, cases[i].pickle);
-        refuse(pickled_six(&b), FERRY_ERROR_FORMAT, cases[i].what);
-    }
+    const refused rows[] = {
+        {PICKLE("."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 2")},
+        {PICKLE("}}."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 4")},
+        {PICKLE("(."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 3")},
+        {PICKLE("N\x86."), FERRY_ERROR_FORMAT, BROKEN("empty stack at byte 3")},
+        {PICKLE("(\x85."), FERRY_ERROR_FORMAT, BROKEN("unexpected mark at byte 3")},
+        {PICKLE("}t."), FERRY_ERROR_FORMAT, BROKEN("missing mark at byte 3")},
+        {PICKLE("NNs."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 4")},
+        {PICKLE("]NNs."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 5")},
+        {PICKLE("}(Nu."), FERRY_ERROR_FORMAT, BROKEN("a key without a value at byte 5")},
+        {PICKLE("}Na."), FERRY_ERROR_FORMAT, BROKEN("items for what is no list at byte 4")},
+        {PICKLE("](N(ue."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 6")},
+        {PICKLE("](N}(ue."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
+        {PICKLE("e."), FERRY_ERROR_FORMAT, BROKEN("missing mark at byte 2")},
+        {PICKLE("h\x07."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 2")},
+        {PICKLE("h\x00."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 2")},
+        {PICKLE("}q\x05h\x04."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 5")},
+        {PICKLE("}q\x05h\x06."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 5")},
+        {PICKLE("q\x01."), FERRY_ERROR_FORMAT, BROKEN("nothing to remember at byte 2")},
+        {PICKLE("]r\0\0\x10\0."), FERRY_ERROR_FORMAT, BROKEN("memo too large at byte 3")},
+        {PICKLE("]r\xff\xff\x0f\0."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
+        {PICKLE("N)R."), FERRY_ERROR_FORMAT, BROKEN("a call (REDUCE) of what is no function at byte 4")},
+        {PICKLE("NNR."), FERRY_ERROR_FORMAT, BROKEN("a call (REDUCE) of what is no function at byte 4")},
+        {PICKLE("NQ."), FERRY_ERROR_FORMAT, BROKEN("a persistent id that is no storage at byte 3")},
+        {PICKLE("U\x07storageNNNN(tQ."), FERRY_ERROR_FORMAT, BROKEN("a persistent id that is no storage at byte 17")},
+        {PICKLE("b."), FERRY_ERROR_FORMAT, BROKEN("empty stack at byte 2")},
+        {PICKLE("\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01."), FERRY_ERROR_FORMAT,
+         BROKEN("an integer of more than 64 bits at byte 2")},
+        {PICKLE("ccollections\nOrderedDict\nN\x85R."), FERRY_ERROR_FORMAT,
+         BROKEN("OrderedDict with arguments at byte 29")},
+        {PICKLE("ctorch\nSize\n)R."), FERRY_ERROR_FORMAT, BROKEN("Size of what is no tuple at byte 15")},
+        {PICKLE("ctorch\nSize\n))\x86R."), FERRY_ERROR_FORMAT, BROKEN("Size of what is no tuple at byte 17")},
+        {PICKLE(TENSOR "NNNNNtR."), FERRY_ERROR_FORMAT, BROKEN("_rebuild_tensor_v2 with other arguments at byte 42")},
+        {PICKLE(TENSOR "NNNNNNNNtR."), FERRY_ERROR_FORMAT,
+         BROKEN("_rebuild_tensor_v2 with other arguments at byte 45")},
+        {PICKLE("ctorch._utils\n_rebuild_parameter\n)R."), FERRY_ERROR_FORMAT,
+         BROKEN("_rebuild_parameter of what is no tensor at byte 36")},
+    };
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
+
+#define ENTRY(name, storage) "U\x01" name TENSOR storage "K\x00))\x89}tR"
 
 TEST(test_other_values)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02h\x00."), FERRY_ERROR_FORMAT, "memo entry"},
-        {PICKLE("\x80\x02]."), FERRY_ERROR_FORMAT, "expected a dict of tensors"},
-        {PICKLE("\x80\x02}K\x01Ns."), FERRY_ERROR_FORMAT, "a key that is no text"},
-        {PICKLE("\x80\x02}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor, found something else"},
-        {PICKLE("\x80\x02}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor"},
-        {PICKLE("\x80\x02}(U\x05"
-                "epochM\x01\x02U\x04lossG?\xf0\0\0\0\0\0\0u."),
-         FERRY_ERROR_FORMAT, "key 'epoch': expected a tensor"},
+    const refused rows[] = {
+        {PICKLE("]."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
+        {PICKLE("}K\x01Ns."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors, found a key that is no text"},
+        {PICKLE("}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "in: key 'x': expected a tensor, found something else"},
+        {PICKLE("}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "in: key 'x': expected a tensor, found something else"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) "U\x04lossG?\xf0\0\0\0\0\0\0u."), FERRY_ERROR_FORMAT,
+         "in: key 'loss': expected a tensor, found something else"},
+        {PICKLE("}(U\x0astate_dictNU\x05modelN" ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."), FERRY_ERROR_FORMAT,
+         "in: key 'state_dict': expected a tensor, found something else"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "\x8a\x01\x80")) "u."), FERRY_ERROR_FORMAT,
+         "in: storage '0': impossible size"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Int", "0", "K\x06")) "u."),
+         FERRY_ERROR_FORMAT, "in: storage '0': two descriptions"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Float", "0", "K\x05")) "u."),
+         FERRY_ERROR_FORMAT, "in: storage '0': two descriptions"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Float", "1", "K\x06")) "u."),
+         FERRY_ERROR_FORMAT, "in: storage '1': no member for it"},
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."),
+         FERRY_ERROR_FORMAT, "in and in: tensor 'a' occurs twice"},
+        {PICKLE("}U\x01"
+                "a" TENSOR STORAGE("Float", "0", "K\x06") "K\0(K\x01K\x01K\x01K\x01K\x01t(K\x01K\x01K\x01K\x01K\x01t"
+                                                          "\x89}tRs."),
+         FERRY_ERROR_FORMAT, NO_SHAPE},
+        {PICKLE("}U\x01"
+                "a" TENSOR STORAGE("Float", "0", "K\x06") "K\0K\x01\x85)\x89}tRs."),
+         FERRY_ERROR_FORMAT, NO_SHAPE},
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
     /* Of a wrapper only the inner dict counts; a dict's state is read over. */
-    const char empty[] = "\x80\x02}(U\x05"
-                         "epochM\x01\x02U\x0astate_dict}Nbu.";
-    ferry_weights weights = accept(pickled(empty, sizeof empty - 1, six, sizeof six));
+    ferry_weights weights = accept(PICKLE("}(U\x05"
+                                          "epochM\x01\x02U\x0astate_dict}Nbu."));
     assert_int_equal(weights.count, 0);
     ferry_weights_close(&weights);
 }
 
 TEST(test_zip_members)
 {
-    static const zip_part pickle = {"m/data.pkl", specified, 221}, data = {"m/data/0", six, sizeof six};
-    const struct {
-        zip_part parts[3];
-        size_t count;
-        ferry_status status;
-        const char *what;
-    } rows[] = {
-        {{pickle, data, {"m/byteorder", "big", 3}}, 3, FERRY_ERROR_UNSUPPORTED, "byte order 'big': not supported"},
-        {{pickle, data, {"m/constants.pkl", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
-        {{pickle, data, {"m/code/model.py", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
-        {{pickle, data, {"n/data.pkl", "", 0}},
-         3,
-         FERRY_ERROR_FORMAT,
-         "expected one member '.../data.pkl' in the zip archive, found 2"},
-        {{pickle, {"m/data/00", six, sizeof six}}, 2, FERRY_ERROR_FORMAT, "storage '0': no member for it"},
-        {{{"m/data/00", six, sizeof six}}, 1, FERRY_ERROR_FORMAT, "found 0"},
+    const zip_part pickle = {"m/data.pkl", specified, 221}, data = {"m/data/0", six, sizeof six};
+    const zip_part big[] = {pickle, data, {"m/byteorder", "big", 3}},
+                   constants[] = {pickle, data, {"m/constants.pkl", "", 0}};
+    const zip_part code[] = {pickle, data, {"m/code/model.py", "", 0}}, two[] = {pickle, data, {"n/data.pkl", "", 0}};
+    const zip_part other[] = {pickle, {"m/data/00", six, sizeof six}}, none[] = {{"m/data/0", six, sizeof six}};
+    static const char script[] = "in: a TorchScript archive (a program), not a file of weights";
+    const char *packed = scratch_file("packed.bin");
+    write_deflated(packed, "m/data.pkl", &(repeated){"", BYTES(specified), 1, ""});
+    const refused rows[] = {
+        {make_zip(big, 3), FERRY_ERROR_UNSUPPORTED, "in: byte order 'big': not supported"},
+        {make_zip(constants, 3), FERRY_ERROR_UNSUPPORTED, script},
+        {make_zip(code, 3), FERRY_ERROR_UNSUPPORTED, script},
+        {make_zip(two, 3), FERRY_ERROR_FORMAT, "in: expected one member '.../data.pkl' in the zip archive, found 2"},
+        {make_zip(none, 1), FERRY_ERROR_FORMAT, "in: expected one member '.../data.pkl' in the zip archive, found 0"},
+        {make_zip(other, 2), FERRY_ERROR_FORMAT, "in: storage '0': no member for it"},
+        {mapped_bytes(packed), FERRY_ERROR_UNSUPPORTED,
+         "in: member 'm/data.pkl': compressed, which PyTorch does not do"},
+        {text_view("0000000000"), FERRY_ERROR_FORMAT,
+         "in: not a PyTorch file: neither a zip archive nor the legacy form"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        refuse(make_zip(rows[i].parts, rows[i].count), rows[i].status, rows[i].what);
-    made_file zeros = {.size = 0};
-    put(&zeros, 0, 40);
-    refuse(whole(&zeros), FERRY_ERROR_FORMAT, "not a PyTorch file");
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
+    ferry_weights weights = accept(make_zip(big, 2)); /* which does not say its order */
+    ferry_weights_close(&weights);
 }
 
 /* ---- legacy form ---- */
 
-static made_file legacy(const window *w, bool little, int64_t elements)
+#define MAGIC "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19."
+#define MACHINE "\x80\x02}U\x0dlittle_endian\x88s."
+
+static made_file legacy(const window *w, int64_t elements)
 {
     const made_file state = describe(w);
     made_file b = {.size = 0};
-    ADD(&b, "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.\x80\x02M\xE9\x03.\x80\x02}(X\x0d\0\0\0little_"
-            "endian");
-    put(&b, little ? 0x88 : 0x89, 1);
-    ADD(&b, "u.");
+    ADD(&b, MAGIC "\x80\x02M\xE9\x03." MACHINE);
     put_bytes(&b, state.data, state.size);
     ADD(&b, "\x80\x02]X\x01\0\0\0"
             "0a.");
@@ -412,28 +491,47 @@ static made_file legacy(const window *w, bool little, int64_t elements)
     return b;
 }
 
+/* A vector in a view of the storage. */
+static made_file view_of(int first, int count, int offset, int elements)
+{
+    return legacy(&(window){.storage = "FloatStorage",
+                            .elements = 6,
+                            .offset = offset,
+                            .shape = {1, elements},
+                            .strides = {elements, 1},
+                            .view = {first, count}},
+                  6);
+}
+
 TEST(test_legacy)
 {
     static const window plain = {
         .storage = "FloatStorage", .elements = 6, .shape = {2, 3}, .strides = {3, 1}, .legacy = true};
-    made_file b = legacy(&plain, true, 6);
+    static const char beyond[] = "in: tensor 'a': a view beyond its storage";
+    const made_file b = legacy(&plain, 6), other = legacy(&plain, 5), view = view_of(2, 3, 1, 2);
+    const made_file end = view_of(2, 4, 0, 4), two = view_of(2, 2, 1, 2), five = view_of(2, 5, 1, 2);
+    const made_file before = view_of(-1, 3, 0, 1), after_end = view_of(7, 1, 0, 1);
     check_window(whole(&b), six, 6);
-    for (size_t size = 15; size < b.size; size++) refuse(cut_to(&b, size), FERRY_ERROR_FORMAT, "");
-    put(&b, 0, 1);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "1 bytes past the last storage");
-    b = legacy(&plain, true, 5);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "storage '0': cut off, or of another size");
-    b = legacy(&plain, false, 6);
-    refuse(whole(&b), FERRY_ERROR_UNSUPPORTED, "little-endian");
-
-    window w = {
-        .storage = "FloatStorage", .elements = 6, .offset = 1, .shape = {1, 2}, .strides = {2, 1}, .view = {2, 3}};
-    b = legacy(&w, true, 6);
-    check_window(whole(&b), (const float[]){3, 4}, 2);
-    w.view[1] = 2;
-    b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "reach beyond its storage of 2 elements");
-    w.view[1] = 5;
-    b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "tensor 'a': a view beyond its storage");
+    check_window(whole(&view), six + 3, 2);
+    check_window(whole(&end), six + 2, 4);
+    check_refused_weights_cuts(ferry_torch_read, &b, 15, FERRY_ERROR_FORMAT);
+    const refused rows[] = {
+        {longer(&b, 1), FERRY_ERROR_FORMAT, "in: 1 bytes past the last storage"},
+        {whole(&other), FERRY_ERROR_FORMAT, "in: storage '0': cut off, or of another size"},
+        {edited(&b, b.size - sizeof six - 8 - 3, '1'), FERRY_ERROR_FORMAT,
+         "in: storage '1': no tensor names it, or a second one of its name"},
+        {BYTES(MAGIC "\x80\x02M\xEA\x03."), FERRY_ERROR_UNSUPPORTED,
+         "in: expected version 1001 of PyTorch's legacy format"},
+        {BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}U\x0dlittle_endian\x89s."), FERRY_ERROR_UNSUPPORTED,
+         "in: expected a file of a little-endian machine"},
+        {BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}."), FERRY_ERROR_UNSUPPORTED,
+         "in: expected a file of a little-endian machine"},
+        {BYTES(MAGIC "\x80\x02M\xE9\x03." MACHINE "\x80\x02}.\x80\x02]U\x01xa."), FERRY_ERROR_FORMAT,
+         "in: expected a list of 0 storages"},
+        {whole(&two), FERRY_ERROR_FORMAT, BEYOND("2")},
+        {whole(&five), FERRY_ERROR_FORMAT, beyond},
+        {whole(&before), FERRY_ERROR_FORMAT, beyond},
+        {whole(&after_end), FERRY_ERROR_FORMAT, beyond},
+    };
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
