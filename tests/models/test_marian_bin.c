@@ -1,5 +1,5 @@
 /* Marian's .bin: the layout to the byte, both dialects of types, the order of int8 bytes, and what is refused. */
-#include "tests/support/files.h"
+#include "tests/support/refusals.h"
 
 /* A tensor to be written; `data` NULL: zeros. */
 typedef struct given {
@@ -102,9 +102,30 @@ TEST(test_intgemm)
     }
 }
 
-static void refuse(made_file file, ferry_status status, const char *what)
+TEST(test_types)
 {
-    refuse_weights(ferry_marian_bin_read, whole(&file), status, what);
+    static const struct {
+        uint64_t code;
+        int type;
+    } rows[] = {{0x101, FERRY_I8},         {0x102, FERRY_I16},        {0x104, FERRY_I32},
+                {0x108, FERRY_I64},        {0x402, FERRY_F16},        {0x408, FERRY_F64},
+                {0x201, FERRY_TYPE_OTHER}, {0x202, FERRY_TYPE_OTHER}, {0x204, FERRY_TYPE_OTHER},
+                {0x208, FERRY_TYPE_OTHER}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t size = 2 * (rows[i].code & 0xf);
+        ferry_weights weights;
+        const made_file file = make_one("b", rows[i].code, NULL, size);
+        CHECK(ferry_marian_bin_read(whole(&file), "types.bin", NULL, &weights, &error));
+        assert_int_equal(weights.entries[0].tensor.type, rows[i].type);
+        assert_int_equal(weights.entries[0].tensor.bytes, size);
+        ferry_weights_close(&weights);
+    }
+}
+
+static ferry_view file_of(const char *name, uint64_t type, const void *data, size_t size)
+{
+    const made_file file = make_one(name, type, data, size);
+    return whole(&file);
 }
 
 TEST(test_types_refused)
@@ -113,52 +134,78 @@ TEST(test_types_refused)
         uint64_t code;
         const char *name;
     } types[] = {
-        {0x802, "packed16"},
-        {0x1801, "packed8avx2"},
-        {0x2801, "packed8avx512"},
-        {0x18001, "intgemm8ssse3"},
-        {0x11001, "intgemm8avx2"},
-        {0x12001, "intgemm8avx512"},
-        {0x13001, "intgemm8avx512vnni"},
-        {0x14002, "intgemm16sse2"},
-        {0x11002, "intgemm16avx2"},
-        {0x12002, "intgemm16avx512"},
+        {0x802, "packed16 (FBGEMM's own layout)"},
+        {0x1801, "packed8avx2 (FBGEMM's own layout)"},
+        {0x2801, "packed8avx512 (FBGEMM's own layout)"},
+        {0x18001, "intgemm8ssse3 (tiles for one machine: convert to intgemm8)"},
+        {0x11001, "intgemm8avx2 (tiles for one machine: convert to intgemm8)"},
+        {0x12001, "intgemm8avx512 (tiles for one machine: convert to intgemm8)"},
+        {0x13001, "intgemm8avx512vnni (tiles for one machine: convert to intgemm8)"},
+        {0x14002, "intgemm16sse2 (tiles for one machine: convert to intgemm16)"},
+        {0x11002, "intgemm16avx2 (tiles for one machine: convert to intgemm16)"},
+        {0x12002, "intgemm16avx512 (tiles for one machine: convert to intgemm16)"},
     };
     for (size_t i = 0; i < COUNT(types); i++) {
-        char what[100];
-        snprintf(what, sizeof what, "tensor 'x_W': element type %s (", types[i].name);
-        refuse(make_one("x_W", types[i].code, NULL, 256), FERRY_ERROR_UNSUPPORTED, what);
+        const ferry_name message =
+            ferry_name_format("in: tensor 'x_W': element type %s is not supported", types[i].name);
+        const refused row = {file_of("x_W", types[i].code, NULL, 256), FERRY_ERROR_UNSUPPORTED, message.text};
+        check_refused_weights(ferry_marian_bin_read, &row, 1);
     }
-    refuse(make_one("x_W", 0x403, NULL, 256), FERRY_ERROR_FORMAT, "unknown element type 0x403");
 }
 
 TEST(test_damage)
 {
-    static const damage rows[] = {
-        {0, 2, FERRY_ERROR_UNSUPPORTED, "encrypted"},
-        {0, 3, FERRY_ERROR_FORMAT, "not a Marian .bin file"},
-        {15, 0x80, FERRY_ERROR_FORMAT, "not a Marian .bin file"},
-        {16, 3, FERRY_ERROR_FORMAT, "tensor 0: its name"},
-        {16, 1, FERRY_ERROR_FORMAT, "tensor 0: its name"},
-        {49, 'x', FERRY_ERROR_FORMAT, "tensor 0: its name"},
-        {32, 5, FERRY_ERROR_FORMAT, "tensor 'b': expected at most 4 dimensions, found 5"},
-        {50, 0, FERRY_ERROR_FORMAT, "tensor 'b': impossible shape"},
-        {53, 0x80, FERRY_ERROR_FORMAT, "tensor 'b': impossible shape"},
-        {54, 3, FERRY_ERROR_FORMAT, "tensor 'b': shape [1, 3] of f32 does not fit its 8 bytes"},
-        {40, 7, FERRY_ERROR_FORMAT, "does not fit its 7 bytes"},
-        {47, 0x80, FERRY_ERROR_FORMAT, "cut off in its data"},
-        {65, 0x80, FERRY_ERROR_FORMAT, "cut off in its padding"},
+    static const char name[] = "in: tensor 0: its name is not terminated by one NUL";
+    static const char shape[] = "in: tensor 'b': impossible shape", data[] = "in: cut off in its data";
+    static const char multiplier[] = "in: tensor 'x_W': expected a positive multiplier after its integers";
+    const given tensor = {"b", 0x404, 1, 2, NULL, 8};
+    const made_file file = make(&tensor, 1), twice = make((given[]){tensor, tensor}, 2);
+    const refused rows[] = {
+        {edited(&file, 0, 2), FERRY_ERROR_UNSUPPORTED, "in: encrypted .bin files (version 2) are not supported"},
+        {edited(&file, 0, 3), FERRY_ERROR_FORMAT, "in: not a Marian .bin file"},
+        {edited(&file, 15, 0x80), FERRY_ERROR_FORMAT,
+         "in: not a Marian .bin file: 9223372036854775809 tensors do not fit in 264 bytes"},
+        {edited(&file, 16, 3), FERRY_ERROR_FORMAT, name},
+        {edited(&file, 16, 1), FERRY_ERROR_FORMAT, name},
+        {edited(&file, 49, 'x'), FERRY_ERROR_FORMAT, name},
+        {edited(&file, 32, 5), FERRY_ERROR_FORMAT, "in: tensor 'b': expected at most 4 dimensions, found 5"},
+        {edited(&file, 50, 0), FERRY_ERROR_FORMAT, shape},
+        {edited(&file, 54, 0), FERRY_ERROR_FORMAT, shape},
+        {edited(&file, 53, 0x80), FERRY_ERROR_FORMAT, shape},
+        {edited(&file, 54, 3), FERRY_ERROR_FORMAT, "in: tensor 'b': shape [1, 3] of f32 does not fit its 8 bytes"},
+        {edited(&file, 40, 7), FERRY_ERROR_FORMAT, "in: tensor 'b': shape [1, 2] of f32 does not fit its 7 bytes"},
+        {edited(&file, 40, 9), FERRY_ERROR_FORMAT, data},
+        {edited(&file, 47, 0x80), FERRY_ERROR_FORMAT, data},
+        {edited(&file, 65, 0x80), FERRY_ERROR_FORMAT, "in: cut off in its padding"},
+        {longer(&file, 1), FERRY_ERROR_FORMAT, "in: expected 264 bytes, found 265"},
+        {whole(&twice), FERRY_ERROR_FORMAT, "in and in: tensor 'b' occurs twice"},
+        {file_of("x_W", 0x403, NULL, 256), FERRY_ERROR_FORMAT, "in: tensor 'x_W': unknown element type 0x403"},
+        {file_of("x_W", 0x4101, NULL, 256), FERRY_ERROR_FORMAT, multiplier},
+        {file_of("x_W", 0x4101, "\1\2\0\0\x80\xbf", 6), FERRY_ERROR_FORMAT, multiplier}, /* -1 */
+        {file_of("x_W", 0x4101, "\1\2\0\0\xc0\x7f", 6), FERRY_ERROR_FORMAT, multiplier}, /* NaN */
+        {file_of("x_W", 0x4101, "\1\2\0\0\x80\x7f", 6), FERRY_ERROR_FORMAT, multiplier}, /* infinite */
+        {file_of("x_W", 0x4101, "\1\2\0\0\x80", 5), FERRY_ERROR_FORMAT, multiplier},
     };
-    const given tensor = {"b", 0x404, 1, 2, NULL, 8}, twice[] = {tensor, tensor};
-    const made_file file = make(&tensor, 1);
-    refuse_damage(ferry_marian_bin_read, &file, rows, COUNT(rows));
-    made_file longer = with_byte(&file, 0, 1);
-    put(&longer, 0, 1);
-    refuse(longer, FERRY_ERROR_FORMAT, "expected 264 bytes, found 265");
-    refuse(make(twice, 2), FERRY_ERROR_FORMAT, "tensor 'b' occurs twice");
-    refuse(make_one("x_W", 0x4101, NULL, 256), FERRY_ERROR_FORMAT, "'x_W': expected a positive multiplier");
-    refuse(make_one("x_W", 0x4101, "\1\2\0\0\xc0\x7f", 6), FERRY_ERROR_FORMAT, "multiplier"); /* NaN */
-    refuse(make_one("x_W", 0x4101, NULL, 5), FERRY_ERROR_FORMAT, "multiplier");
+    check_refused_weights(ferry_marian_bin_read, rows, COUNT(rows));
+}
+
+/* What Marian's files are known by: how many tensors they may have. */
+TEST(test_recognition)
+{
+    static const struct {
+        uint64_t version, count;
+        size_t size; /* of what follows */
+        bool is;
+    } rows[] = {{1, 1, 32, true}, {1, 2, 64, true}, {1, 2, 63, false}, {1, 0, 32, false},
+                {2, 0, 0, true},  {2, 99, 0, true}, {0, 1, 32, false}, {3, 1, 32, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made_file file = {.size = 0};
+        put(&file, rows[i].version, 8);
+        put(&file, rows[i].count, 8);
+        put(&file, 0, rows[i].size);
+        if (ferry_is_marian_bin(whole(&file)) != rows[i].is) fail_msg("row %zu", i);
+        assert_false(ferry_is_marian_bin(cut_to(&file, 15)));
+    }
 }
 
 TEST(test_truncation)
@@ -166,8 +213,7 @@ TEST(test_truncation)
     ferry_weights weights;
     const given tensors[] = {{"b", 0x404, 1, 2, NULL, 8}, {"x_W", 0x101, 1, 2, NULL, 2}};
     const made_file file = make(tensors, 2);
-    for (size_t size = 0; size < file.size; size++)
-        refuse_weights(ferry_marian_bin_read, cut_to(&file, size), FERRY_ERROR_FORMAT, "");
+    check_refused_weights_cuts(ferry_marian_bin_read, &file, 0, FERRY_ERROR_FORMAT);
     CHECK(ferry_marian_bin_read(whole(&file), "whole.bin", NULL, &weights, &error));
     ferry_weights_close(&weights);
 }
