@@ -1,5 +1,5 @@
 /* CTranslate2's model.bin: real models of versions 1, 2 and 6, small ones made here, and what is refused. */
-#include "tests/support/files.h"
+#include "tests/support/refusals.h"
 
 typedef struct model {
     ferry_ctranslate2_header header;
@@ -163,11 +163,6 @@ static ferry_weights accept(const made_file *b)
     return weights;
 }
 
-static void refuse(const made_file *b, const char *what)
-{
-    refuse_weights(read_weights, whole(b), FERRY_ERROR_FORMAT, what);
-}
-
 TEST(test_types_of_each_version)
 {
     static const int types[] = {FERRY_F32, FERRY_I8, FERRY_I16, FERRY_I32, FERRY_F16, FERRY_BF16};
@@ -194,12 +189,15 @@ TEST(test_types_of_each_version)
 
 TEST(test_aliases)
 {
-    made_file b = begin(3, "TransformerSpec", 3, 4);
+    made_file b = begin(3, "TransformerSpec", 3, 5);
     put_variable(&b, "m", 2, 1, 4, 4);
     put_variable(&b, "m_scale", 1, 4, 2, 8);
     put_variable(&b, "m_zero", 1, 1, 2, 2);
     put_variable(&b, "absent_scale", 1, 4, 2, 8);
-    put(&b, 3, 4);
+    put_variable(&b, "c_scale", 1, 4, 2, 8); /* not m's */
+    put(&b, 4, 4);
+    put_string(&b, "c");
+    put_string(&b, "m");
     put_string(&b, "nothing");
     put_string(&b, "absent");
     put_string(&b, "b");
@@ -207,13 +205,31 @@ TEST(test_aliases)
     put_string(&b, "a_zero"); /* one of its own */
     put_string(&b, "m_scale");
     ferry_weights weights = accept(&b);
-    assert_int_equal(weights.count, 4 + 2 + 2);
+    assert_int_equal(weights.count, 5 + 3 + 2 + 1);
     assert_ptr_equal(find_weights(&weights, "b")->tensor.data, find_weights(&weights, "m")->tensor.data);
     assert_ptr_equal(find_weights(&weights, "b_scale")->tensor.data, find_weights(&weights, "m_scale")->tensor.data);
     assert_ptr_equal(find_weights(&weights, "b_zero")->tensor.data, find_weights(&weights, "m_zero")->tensor.data);
     assert_ptr_equal(find_weights(&weights, "a_zero")->tensor.data, find_weights(&weights, "m_scale")->tensor.data);
+    assert_ptr_not_equal(find_weights(&weights, "c_scale")->tensor.data,
+                         find_weights(&weights, "m_scale")->tensor.data);
+    assert_ptr_equal(find_weights(&weights, "c_zero")->tensor.data, find_weights(&weights, "m_zero")->tensor.data);
     assert_null(ferry_weights_find(&weights, "nothing"));
     assert_null(ferry_weights_find(&weights, "nothing_scale"));
+    ferry_weights_close(&weights);
+}
+
+/* One scale for the whole matrix. */
+TEST(test_multiplier)
+{
+    made_file b = begin(6, "TransformerSpec", 7, 2);
+    put_variable(&b, "m", 2, 1, 4, 4);
+    put_string(&b, "m_scale");
+    put(&b, 0, 1 + 1); /* dimensions, type */
+    put(&b, 4, 4);
+    put(&b, 0x423c0000, 4); /* 47 */
+    put(&b, 0, 4);
+    ferry_weights weights = accept(&b);
+    assert_true(find_weights(&weights, "m")->multiplier == 47);
     ferry_weights_close(&weights);
 }
 
@@ -239,74 +255,78 @@ TEST(test_renaming)
 
 /* ---- refusals ---- */
 
+static made_file headed(uint32_t version, const char *specification, uint32_t variables, uint32_t aliases)
+{
+    made_file b = begin(version, specification, 7, variables);
+    put(&b, aliases, 4);
+    return b;
+}
+
+static ferry_view head(uint32_t version, const char *specification, uint32_t variables, uint32_t aliases)
+{
+    const made_file b = headed(version, specification, variables, aliases);
+    return whole(&b);
+}
+
+/* A model of one variable. */
+static ferry_view one(uint32_t version, uint32_t rows, uint8_t type, uint32_t stated, size_t size)
+{
+    made_file b = begin(version, "TransformerSpec", 7, 1);
+    put_variable(&b, "x", rows, type, stated, size);
+    return whole(&b);
+}
+
+#define VERSION(found) "in: not a CTranslate2 model: expected version 1 to 6, found " found
+#define NAME_OF_64 "A specification's name of 64 bytes, which is 1 more than it has."
+
 TEST(test_headers_refused)
 {
-    static const struct {
-        uint32_t version;
-        const char *specification;
-        uint32_t variables, aliases; /* said to follow */
-        const char *what;
-    } rows[] = {
-        {7, "x", 0, 0, "expected version 1 to 6, found 7"},
-        {0, "x", 0, 0, "found 0"},
-        {0x04034b50, "x", 0, 0, "(a zip archive?)"},
-        {6, "A name of a specification that is longer than any specification's name", 0, 0,
-         "the specification's name has 70 bytes"},
-        {6, "TransformerSpec", UINT32_MAX, 0, "4294967295 variables in 4 bytes"},
-        {6, "TransformerSpec", 0, UINT32_MAX, "4294967295 aliases in 0 bytes"},
+    const made_file empty = headed(6, "TransformerSpec", 0, 0);
+    const refused rows[] = {
+        {head(7, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("7")},
+        {head(0, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("0")},
+        {head(0x04034b50, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("67324752 (a zip archive?)")},
+        {BYTES("\x48\0\0\0\0\0\0\0{\"a\":1}"), FERRY_ERROR_FORMAT, VERSION("72 (a safetensors file?)")},
+        {head(6, NAME_OF_64, 0, 0), FERRY_ERROR_FORMAT, "in: the specification's name has 64 bytes"},
+        {head(6, "TransformerSpec", UINT32_MAX, 0), FERRY_ERROR_FORMAT, "in: 4294967295 variables in 4 bytes"},
+        {head(6, "TransformerSpec", 0, UINT32_MAX), FERRY_ERROR_FORMAT, "in: 4294967295 aliases in 0 bytes"},
+        {edited(&empty, 6 + 15, 'x'), FERRY_ERROR_FORMAT, "in: cut off or broken in its header"},
+        {longer(&empty, 3), FERRY_ERROR_FORMAT, "in: 3 bytes past the last record"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        made_file b = begin(rows[i].version, rows[i].specification, 7, rows[i].variables);
-        put(&b, rows[i].aliases, 4);
-        refuse(&b, rows[i].what);
-    }
-    made_file b = {.size = 0};
-    put_bytes(&b, "\x48\0\0\0\0\0\0\0{\"a\":1}", 16);
-    refuse(&b, "(a safetensors file?)");
-    b = begin(6, "TransformerSpec", 1, 0);
-    put(&b, 0, 4); /* no aliases: all is well but for the name's NUL */
-    b.data[6 + 15] = 'x';
-    refuse(&b, "cut off or broken in its header");
+    check_refused_weights(read_weights, rows, COUNT(rows));
+    ferry_ctranslate2_header header;
+    ferry_weights weights;
+    CHECK(ferry_ctranslate2_read(head(6, &NAME_OF_64[1], 0, 0), "model.bin", NULL, &header, &weights, &error));
+    assert_string_equal(header.specification, &NAME_OF_64[1]);
+    ferry_weights_close(&weights);
 }
 
 TEST(test_variables_refused)
 {
-    static const struct {
-        uint32_t rows, stated;
-        uint8_t type;
-        size_t size;
-        const char *what;
-    } cases[] = {
-        {1, 8, 6, 8, "unknown element type 6"},
-        {1, 7, 0, 8, "shape [1, 2] of f32 does not fit its 7 bytes"},
-        {2, 16, 0, 15, "expected 16 bytes, found 15: cut off?"},
-        {UINT32_MAX, UINT32_MAX, 0, 8, "expected 4294967295 bytes, found 8"},
+    made_file deep = begin(6, "TransformerSpec", 7, 1), twins = begin(6, "TransformerSpec", 7, 2);
+    made_file own = begin(6, "TransformerSpec", 7, 1);
+    put_string(&deep, "deep");
+    put(&deep, 5, 1);
+    put(&deep, 0, 8);
+    for (int i = 0; i < 2; i++) put_variable(&twins, "twin", 1, 1, 2, 2);
+    put(&twins, 0, 4);
+    put_variable(&own, "x", 1, 1, 2, 2);
+    put(&own, 1, 4);
+    for (int i = 0; i < 2; i++) put_string(&own, "x");
+    const refused rows[] = {
+        {one(6, 1, 6, 8, 8), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 6"},
+        {one(3, 1, 3, 2, 6), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 3"},
+        {one(3, 1, 0, 2, 6), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 0"},
+        {one(6, 1, 0, 7, 8), FERRY_ERROR_FORMAT, "in: tensor 'x': shape [1, 2] of f32 does not fit its 7 bytes"},
+        {one(6, 1, 0, 9, 9), FERRY_ERROR_FORMAT, "in: tensor 'x': shape [1, 2] of f32 does not fit its 9 bytes"},
+        {one(6, 2, 0, 16, 15), FERRY_ERROR_FORMAT, "in: tensor 'x': expected 16 bytes, found 15: cut off?"},
+        {one(3, 1, 4, UINT32_MAX, 8), FERRY_ERROR_FORMAT,
+         "in: tensor 'x': expected 17179869180 bytes, found 8: cut off?"},
+        {whole(&deep), FERRY_ERROR_FORMAT, "in: tensor 'deep': expected at most 4 dimensions, found 5"},
+        {whole(&twins), FERRY_ERROR_FORMAT, "in and in: tensor 'twin' occurs twice"},
+        {whole(&own), FERRY_ERROR_FORMAT, "in and in: tensor 'x' occurs twice"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        made_file b = begin(6, "TransformerSpec", 7, 1);
-        put_variable(&b, "the_name", cases[i].rows, cases[i].type, cases[i].stated, cases[i].size);
-        refuse(&b, cases[i].what);
-        refuse(&b, "tensor 'the_name'");
-    }
-    made_file b = begin(2, "TransformerBase", 2, 1);
-    put_variable(&b, "x", 1, 3, 2, 6);
-    refuse(&b, "unknown element type 3");
-    b = begin(6, "TransformerSpec", 7, 1);
-    put_string(&b, "deep");
-    put(&b, 5, 1);
-    put(&b, 0, 8);
-    refuse(&b, "tensor 'deep': expected at most 4 dimensions, found 5");
-    b = begin(6, "TransformerSpec", 7, 2);
-    put_variable(&b, "twin", 1, 1, 2, 2);
-    put_variable(&b, "twin", 1, 1, 2, 2);
-    put(&b, 0, 4);
-    refuse(&b, "tensor 'twin' occurs twice");
-    b = begin(6, "TransformerSpec", 7, 1);
-    put_variable(&b, "x", 1, 1, 2, 2);
-    put(&b, 1, 4);
-    put_string(&b, "x");
-    put_string(&b, "x");
-    refuse(&b, "tensor 'x' occurs twice");
+    check_refused_weights(read_weights, rows, COUNT(rows));
 }
 
 TEST(test_every_length)
@@ -316,11 +336,7 @@ TEST(test_every_length)
     put(&b, 1, 4);
     put_string(&b, "y");
     put_string(&b, "x");
-    made_file longer = b;
-    put(&longer, 0, 3);
-    refuse(&longer, "3 bytes past the last record");
-    while (b.size > 0) {
-        b.size--;
-        refuse(&b, "");
-    }
+    check_refused_weights_cuts(read_weights, &b, 0, FERRY_ERROR_FORMAT);
+    ferry_weights weights = accept(&b);
+    ferry_weights_close(&weights);
 }

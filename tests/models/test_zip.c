@@ -1,5 +1,5 @@
 /* Zip archives built byte by byte: what is read, and that every inconsistent or hostile archive is refused by name. */
-#include "tests/support/files.h"
+#include "tests/support/refusals.h"
 
 #include <zlib.h>
 
@@ -143,38 +143,22 @@ static ferry_status read_all(ferry_zip *zip, ferry_error *error)
     return status;
 }
 
-/* Refused when opened or when read. */
-static void refuse_view(ferry_view bytes, ferry_status expected, const char *what)
+/* Opened and read. */
+static ferry_status read_archive(ferry_view bytes, ferry_error *error)
 {
-    ferry_error error = {0};
-    ferry_zip *zip = NULL;
-    ferry_status status = ferry_zip_open(bytes, "trick.zip", NULL, &zip, &error);
-    if (status == FERRY_OK) {
-        status = read_all(zip, &error);
-        ferry_zip_close(zip);
-    }
-    check_refusal(status, &error, expected, what);
-    assert_non_null(strstr(error.message, "trick.zip"));
+    ferry_zip *zip;
+    FERRY_TRY(ferry_zip_open(bytes, "in", NULL, &zip, error));
+    const ferry_status status = read_all(zip, error);
+    ferry_zip_close(zip);
+    return status;
 }
 
-static void refuse_archive(const archive *a, ferry_status expected, const char *what)
+/* An archive of a sound member and this one. */
+static ferry_view with(part last)
 {
-    refuse_view(whole(&a->file), expected, what);
-}
-
-typedef struct bad_part {
-    ferry_status status;
-    const char *what;
-    part part;
-} bad_part;
-
-static void refuse_parts(const bad_part *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const part parts[] = {{.name = "first", .data = "1"}, rows[i].part};
-        const archive a = make(parts, 2);
-        refuse_archive(&a, rows[i].status, rows[i].what);
-    }
+    const part parts[] = {{.name = "first", .data = "1"}, last};
+    const archive a = make(parts, 2);
+    return whole(&a.file);
 }
 
 static void check_member(ferry_zip *zip, const char *name, const char *data)
@@ -200,8 +184,9 @@ TEST(test_members)
         {.name = "empty", .data = ""},
         {.name = "a..b", .data = "two dots inside a name", .zip64 = true},
         {.name = "nothing squeezed", .data = "", .deflate = true},
+        {.name = "last folder/", .data = ""},
     };
-    archive a = make(parts, 6);
+    archive a = make(parts, 7);
     assert_true(ferry_is_zip(whole(&a.file)));
     assert_false(ferry_is_zip((ferry_view){"PK", 2}));
     zip = open_archive(&a);
@@ -214,6 +199,12 @@ TEST(test_members)
     assert_int_equal(ferry_zip_find(zip, "absent"), -1);
     ferry_zip_close(zip);
     ferry_zip_close(NULL);
+    a = make(NULL, 0);
+    assert_true(ferry_is_zip(whole(&a.file)));
+    zip = open_archive(&a);
+    assert_int_equal(ferry_zip_count(zip), 0);
+    assert_int_equal(ferry_zip_find(zip, "absent"), -1);
+    ferry_zip_close(zip);
 }
 
 /* Stored members are used where they lie. */
@@ -243,63 +234,57 @@ TEST(test_large_member)
     ferry_zip_close(zip);
 }
 
+#define UNSOUND "in: not a sound zip archive: "
+#define NO_NAME(name) "in: member '" name "': not a relative name without '..' and '\\'"
+
 TEST(test_names)
 {
-    static const bad_part rows[] = {
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "../up", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a/../../up", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a/..", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "..", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "/etc/passwd", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "a\\b", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "not a relative name", {.name = "", .data = "x"}},
-        {FERRY_ERROR_FORMAT, "member 'first': occurs twice", {.name = "first", .data = "2"}},
-        {FERRY_ERROR_FORMAT,
-         "member 'good': has another name in its own header",
-         {.name = "good", .local_name = "evil", .data = "x"}},
+    const refused rows[] = {
+        {with((part){.name = "../up", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("../up")},
+        {with((part){.name = "a/../../up", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("a/../../up")},
+        {with((part){.name = "a/..", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("a/..")},
+        {with((part){.name = "..", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("..")},
+        {with((part){.name = "/etc/passwd", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("/etc/passwd")},
+        {with((part){.name = "a\\b", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("a\\b")},
+        {with((part){.name = "", .data = "x"}), FERRY_ERROR_FORMAT, NO_NAME("")},
+        {with((part){.name = "first", .data = "2"}), FERRY_ERROR_FORMAT, "in: member 'first': occurs twice"},
+        {with((part){.name = "good", .local_name = "evil", .data = "x"}), FERRY_ERROR_FORMAT,
+         "in: member 'good': has another name in its own header"},
     };
-    refuse_parts(rows, COUNT(rows));
+    check_refused(read_archive, rows, COUNT(rows));
 }
 
-#define WORDS "words words words words"
+#define WORDS .name = "b", .data = "words words words words"
 
 TEST(test_inconsistent_members)
 {
-    static const bad_part rows[] = {
-        {FERRY_ERROR_FORMAT, "member 'b': is damaged: wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1}},
-        {FERRY_ERROR_FORMAT, "wrong CRC-32", {.name = "b", .data = WORDS, .crc = 1, .deflate = true}},
-        {FERRY_ERROR_UNSUPPORTED, "member 'b': is encrypted", {.name = "b", .data = WORDS, .flags = 1}},
-        {FERRY_ERROR_UNSUPPORTED, "member 'b': is encrypted", {.name = "b", .data = WORDS, .flags = 0x2000}},
-        {FERRY_ERROR_UNSUPPORTED, "compression method 12", {.name = "b", .data = WORDS, .method = 12}},
-        {FERRY_ERROR_FORMAT, "stored, but with two sizes", {.name = "b", .data = WORDS, .size = 1}},
-        {FERRY_ERROR_FORMAT,
-         "member 'b': inflates to more than ",
-         {.name = "b", .data = WORDS, .deflate = true, .size = -1}},
-        {FERRY_ERROR_FORMAT,
-         "inflates to less than the directory says",
-         {.name = "b", .data = WORDS, .deflate = true, .size = 1}},
-        {FERRY_ERROR_FORMAT, "cut off", {.name = "b", .data = WORDS, .deflate = true, .stored_size = -1}},
-        {FERRY_ERROR_FORMAT,
-         "reaches into the directory or past the end of the file",
-         {.name = "b", .data = WORDS, .size = 1000, .stored_size = 1000}},
-        {FERRY_ERROR_FORMAT,
-         "reaches into the directory or past the end of the file",
-         {.name = "b", .data = WORDS, .size = 10, .stored_size = 10}},
-        {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 1}},
-        {FERRY_ERROR_FORMAT, "is not where the directory says", {.name = "b", .data = WORDS, .moved = 100000}},
+    static const char crc[] = "in: member 'b': is damaged: wrong CRC-32", encrypted[] = "in: member 'b': is encrypted";
+    static const char beyond[] = "in: member 'b': reaches into the directory or past the end of the file";
+    static const char nowhere[] = "in: member 'b': is not where the directory says";
+    const refused rows[] = {
+        {with((part){WORDS, .crc = 1}), FERRY_ERROR_FORMAT, crc},
+        {with((part){WORDS, .crc = 1, .deflate = true}), FERRY_ERROR_FORMAT, crc},
+        {with((part){WORDS, .flags = 1}), FERRY_ERROR_UNSUPPORTED, encrypted},
+        {with((part){WORDS, .flags = 0x40}), FERRY_ERROR_UNSUPPORTED, encrypted},
+        {with((part){WORDS, .flags = 0x2000}), FERRY_ERROR_UNSUPPORTED, encrypted},
+        {with((part){WORDS, .method = 12}), FERRY_ERROR_UNSUPPORTED,
+         "in: member 'b': compression method 12 is not supported"},
+        {with((part){WORDS, .size = 1}), FERRY_ERROR_FORMAT, "in: member 'b': is stored, but with two sizes"},
+        {with((part){WORDS, .deflate = true, .size = -1}), FERRY_ERROR_FORMAT,
+         "in: member 'b': inflates to more than 22 bytes"},
+        {with((part){WORDS, .deflate = true, .size = 1}), FERRY_ERROR_FORMAT,
+         "in: member 'b': inflates to less than the directory says"},
+        {with((part){WORDS, .deflate = true, .stored_size = -1}), FERRY_ERROR_FORMAT,
+         "in: member 'b': cannot be inflated: damaged or cut off"},
+        {with((part){WORDS, .size = 1, .stored_size = 1}), FERRY_ERROR_FORMAT, beyond},
+        {with((part){WORDS, .size = 1000, .stored_size = 1000}), FERRY_ERROR_FORMAT, beyond},
+        {with((part){WORDS, .moved = 1}), FERRY_ERROR_FORMAT, nowhere},
+        {with((part){WORDS, .moved = 100000}), FERRY_ERROR_FORMAT, nowhere},
+        /* Stops at the size that the directory states, whatever the data would still give. */
+        {with((part){.name = "b", .data = "z", .repeated = 500000, .deflate = true, .size = -499999}),
+         FERRY_ERROR_FORMAT, "in: member 'b': inflates to more than 1 bytes"},
     };
-    refuse_parts(rows, COUNT(rows));
-}
-
-/* Stops at the size that the directory states, whatever the data would still give. */
-TEST(test_bombs)
-{
-    static const bad_part rows[] = {
-        {FERRY_ERROR_FORMAT,
-         "member 'b': inflates to more than ",
-         {.name = "b", .data = "z", .repeated = 500000, .deflate = true, .size = -499999}},
-    };
-    refuse_parts(rows, COUNT(rows));
+    check_refused(read_archive, rows, COUNT(rows));
 }
 
 /* What was inflated is counted once for each time, even where it was of no use. */
@@ -341,57 +326,64 @@ TEST(test_overlaps)
     put_entry(&a, &one, &outer);
     put_entry(&a, &inner, &nested);
     put_end(&a, 2, "");
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "member 'b': overlaps another");
+    const refused row = {whole(&a.file), FERRY_ERROR_FORMAT, "in: member 'b': overlaps another"};
+    check_refused(read_archive, &row, 1);
 }
 
 TEST(test_truncated)
 {
     const part one = {.name = "a", .data = "some text", .deflate = true};
     const archive a = make(&one, 1);
-    for (size_t size = 0; size < a.file.size; size++)
-        refuse_view(cut_to(&a.file, size), FERRY_ERROR_FORMAT, "no end record");
+    check_refused_cuts(read_archive, &a.file, 0, FERRY_ERROR_FORMAT);
+}
+
+/* An archive of one member "a" with this between it and its end, which has this comment. */
+static archive with_comment(size_t between, const char *comment)
+{
+    const part one = {.name = "a", .data = "text"};
+    archive a = begin_archive(&one, 1);
+    put(&a.file, 0, between);
+    put_end(&a, 1, comment);
+    return a;
 }
 
 TEST(test_around_the_archive)
 {
-    const part one = {.name = "a", .data = "text"};
-    archive a = begin_archive(&one, 1);
-    put_end(&a, 1, "a comment");
-    ferry_zip *zip = open_archive(&a);
-    check_member(zip, "a", "text");
-    ferry_zip_close(zip);
-    a.file.data[a.file.size - 1 - strlen("a comment")] = 1; /* the comment's length */
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "no end record");
-
-    a = make(&one, 1);
+    char *longest = kept_memory(65536);
+    memset(longest, '.', 65535);
+    const archive plain = with_comment(0, ""), commented = with_comment(0, "a comment"), gap = with_comment(5, "");
+    const char *const comments[] = {"", "a comment", longest};
+    for (size_t i = 0; i < COUNT(comments); i++) {
+        const archive a = with_comment(0, comments[i]);
+        ferry_zip *zip = open_archive(&a);
+        check_member(zip, "a", "text");
+        ferry_zip_close(zip);
+    }
+    archive two = begin_archive(&(part){.name = "a", .data = "text"}, 1);
+    put_end(&two, 2, "");
     made_file moved = {.size = 0};
-    put_bytes(&moved, a.file.data, 7);
-    put_bytes(&moved, a.file.data, a.file.size);
-    refuse_view(whole(&moved), FERRY_ERROR_FORMAT, "expected a directory that ends at byte");
-
-    a = begin_archive(&one, 1);
-    put(&a.file, 0, 5);
-    put_end(&a, 1, "");
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "its directory is longer than its members");
-
-    a = begin_archive(&one, 1);
-    put_end(&a, 2, "");
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "2 members in a directory of 47 bytes");
-
-    a = make(&one, 1);
-    a.file.data[a.end + 4] = 1; /* this disk */
-    refuse_archive(&a, FERRY_ERROR_UNSUPPORTED, "several parts");
-
-    a = make(&one, 1);
-    a.file.data[a.directory] = 0;
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "its directory is cut off or holds something else");
+    put_bytes(&moved, plain.file.data, 7);
+    put_bytes(&moved, plain.file.data, plain.file.size);
+    const refused rows[] = {
+        {edited(&commented.file, commented.file.size - 10, 1), FERRY_ERROR_FORMAT, UNSOUND "no end record (cut off?)"},
+        {whole(&moved), FERRY_ERROR_FORMAT,
+         UNSOUND "expected a directory that ends at byte 93, found 47 bytes of it at 39"},
+        {whole(&gap.file), FERRY_ERROR_FORMAT, UNSOUND "its directory is longer than its members"},
+        {whole(&two.file), FERRY_ERROR_FORMAT, UNSOUND "2 members in a directory of 47 bytes (at most 65536)"},
+        {edited(&plain.file, plain.end + 4, 1), FERRY_ERROR_UNSUPPORTED,
+         "in: zip archives of several parts are not supported"},
+        {edited(&plain.file, plain.end + 8, 2), FERRY_ERROR_UNSUPPORTED,
+         "in: zip archives of several parts are not supported"},
+        {edited(&plain.file, plain.directory, 0), FERRY_ERROR_FORMAT,
+         UNSOUND "its directory is cut off or holds something else"},
+    };
+    check_refused(read_archive, rows, COUNT(rows));
 }
 
 /* ---- ZIP64 ---- */
 
-static archive make_zip64(const part *p, uint64_t count, uint64_t directory_size, uint64_t record_moved)
+static archive put_end64(archive a, uint64_t count, uint64_t directory_size, uint64_t record_moved)
 {
-    archive a = begin_archive(p, 1);
     const size_t record = a.file.size;
     put(&a.file, 0x06064b50, 4);
     put(&a.file, 44, 8);
@@ -414,33 +406,46 @@ static archive make_zip64(const part *p, uint64_t count, uint64_t directory_size
     return a;
 }
 
+#define LARGE .name = "a", .data = "large in theory", .zip64 = true
+
+static ferry_view zip64(part p, uint64_t count, uint64_t directory_size, uint64_t record_moved)
+{
+    const archive a = put_end64(begin_archive(&p, 1), count, directory_size, record_moved);
+    return whole(&a.file);
+}
+
+/* A directory of so many entries, all zeros. */
+static ferry_view many_members(size_t count)
+{
+    archive a = {.end = 0};
+    put_bytes(&a.file, kept_memory(46 * count), 46 * count);
+    a = put_end64(a, count, 0, 0);
+    return whole(&a.file);
+}
+
 TEST(test_zip64)
 {
-    static const struct {
-        part part; /* of the name "a" */
-        uint64_t count, directory_size, record_moved;
-        const char *what;
-    } rows[] = {
-        {{0}, UINT64_MAX, 0, 0, "18446744073709551615 members"},
-        {{0}, 1, UINT64_MAX, 0, "found 18446744073709551615 bytes of it"},
-        {{0}, 1, 0, UINT64_MAX / 2, "its ZIP64 record is not where the locator says"},
-        {{.moved = INT64_MIN}, 1, 0, 0, "is not where the directory says"},
-        {{.size = -100, .stored_size = -100}, 1, 0, 0, "reaches into the directory or past the end of the file"},
-        {{.no_extra = true}, 1, 0, 0, "lacks the sizes of its ZIP64 field"},
-    };
-    const part honest = {.name = "a", .data = "large in theory", .zip64 = true};
-    archive a = make_zip64(&honest, 1, 0, 0);
+    const archive a = put_end64(begin_archive(&(part){LARGE}, 1), 1, 0, 0);
     ferry_zip *zip = open_archive(&a);
     check_member(zip, "a", "large in theory");
     ferry_zip_close(zip);
-    a.file.data[a.end - 20] = 0; /* the locator */
-    refuse_archive(&a, FERRY_ERROR_FORMAT, "its ZIP64 record is missing");
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        part p = rows[i].part;
-        p.name = honest.name;
-        p.data = honest.data;
-        p.zip64 = true;
-        a = make_zip64(&p, rows[i].count, rows[i].directory_size, rows[i].record_moved);
-        refuse_archive(&a, FERRY_ERROR_FORMAT, rows[i].what);
-    }
+    const refused rows[] = {
+        {edited(&a.file, a.end - 20, 0), FERRY_ERROR_FORMAT, UNSOUND "its ZIP64 record is missing"},
+        {zip64((part){LARGE}, UINT64_MAX, 0, 0), FERRY_ERROR_FORMAT,
+         UNSOUND "18446744073709551615 members in a directory of 79 bytes (at most 65536)"},
+        {zip64((part){LARGE}, 1, UINT64_MAX, 0), FERRY_ERROR_FORMAT,
+         UNSOUND "expected a directory that ends at byte 129, found 18446744073709551615 bytes of it at 50"},
+        {zip64((part){LARGE}, 1, 0, UINT64_MAX / 2), FERRY_ERROR_FORMAT,
+         UNSOUND "its ZIP64 record is not where the locator says"},
+        {zip64((part){LARGE, .moved = INT64_MIN}, 1, 0, 0), FERRY_ERROR_FORMAT,
+         "in: member 'a': is not where the directory says"},
+        {zip64((part){LARGE, .size = -100, .stored_size = -100}, 1, 0, 0), FERRY_ERROR_FORMAT,
+         "in: member 'a': reaches into the directory or past the end of the file"},
+        {zip64((part){LARGE, .no_extra = true}, 1, 0, 0), FERRY_ERROR_FORMAT,
+         "in: member 'a': lacks the sizes of its ZIP64 field"},
+        {many_members(65536), FERRY_ERROR_FORMAT, UNSOUND "its directory is cut off or holds something else"},
+        {many_members(65537), FERRY_ERROR_FORMAT,
+         UNSOUND "65537 members in a directory of 3014702 bytes (at most 65536)"},
+    };
+    check_refused(read_archive, rows, COUNT(rows));
 }
