@@ -8,23 +8,24 @@ enum { P = 30, D = 12 };
 
 typedef struct table_row {
     bool interleaved, minus_one;
-    int32_t first, first_row;
+    int32_t first, first_row, width; /* 0: D */
 } table_row;
 
 /* "Attention Is All You Need", section 3.5, in its four variants. */
 static double formula(const table_row *row, int p, int i)
 {
-    const int k = row->interleaved ? i / 2 : i % (D / 2);
-    const double angle = (p + row->first) / pow(10000, (double)k / (row->minus_one ? D / 2 - 1 : D / 2));
-    return (row->interleaved ? i % 2 == 0 : i < D / 2) ? sin(angle) : cos(angle);
+    const int half = (row->width > 0 ? row->width : D) / 2, k = row->interleaved ? i / 2 : i % half;
+    const double angle = (p + row->first) / pow(10000, (double)k / (row->minus_one ? half - 1 : half));
+    return (row->interleaved ? i % 2 == 0 : i < half) ? sin(angle) : cos(angle);
 }
 
 /* The rows before first_row hold nonsense. */
 static void fill(float *table, const table_row *row)
 {
+    const int width = row->width > 0 ? row->width : D;
     for (int p = 0; p < P; p++)
-        for (int i = 0; i < D; i++)
-            table[p * D + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
+        for (int i = 0; i < width; i++)
+            table[p * width + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
 }
 
 typedef struct bench {
@@ -37,7 +38,7 @@ static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
     char *path = data_file("positions/none-post");
     CHECK(ferry_import_source_open(path, 0, &b->source, &error));
     ferry_import_plan_init(&b->plan, b->source);
-    b->plan.model.d_model = D;
+    b->plan.model.d_model = (int32_t)entry->tensor.shape[entry->tensor.dims - 1];
     CHECK(ferry_import_position_table(&b->plan, true, entry, first_row, &error));
 }
 
@@ -68,11 +69,27 @@ static void check_formula(const bench *b, const table_row *row)
     assert_int_equal(b->plan.tensor_count, 0);
 }
 
+static void check_learned(ferry_weights_entry *entry, int32_t first_row)
+{
+    bench b;
+    recognize(&b, entry, first_row);
+    const ferry_position *position = &b.plan.model.decoder.position;
+    assert_string_equal(position->scheme->name, "learned");
+    assert_string_equal(position->scheme->parameters[0].key, "max_positions");
+    assert_int_equal(position->values[0], P - first_row);
+    assert_int_equal(b.plan.tensor_count, 1);
+    const ferry_import_tensor *tensor = &b.plan.tensors[0];
+    assert_string_equal(tensor->name, "dec.position.weight");
+    assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
+    assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
+    tear_down(&b);
+}
+
 TEST(test_formulas)
 {
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
-        const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0};
+        const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
         bench b;
         fill(table, &row);
         table[P * D - 1] += 8e-6f;
@@ -83,11 +100,33 @@ TEST(test_formulas)
     }
 }
 
+/* Of the smallest widths: D/2 - 1 is 1, and is nothing; a dimension of 1 before, which does not count. */
+TEST(test_narrow_formulas)
+{
+    static const table_row rows[] = {{.minus_one = true, .width = 4}, {.first = 2, .width = 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        float table[P * D];
+        bench b;
+        fill(table, &rows[i]);
+        ferry_weights_entry entry = entry_of(FERRY_F32, table);
+        entry.tensor = (ferry_tensor){.name = {"t", 1},
+                                      .type = FERRY_F32,
+                                      .dims = 3,
+                                      .shape = {1, P, rows[i].width, 1},
+                                      .data = table,
+                                      .bytes = (size_t)(P * rows[i].width) * sizeof *table};
+        ferry_weights_row_major(&entry);
+        recognize(&b, &entry, 0);
+        check_formula(&b, &rows[i]);
+        tear_down(&b);
+    }
+}
+
 TEST(test_formulas_in_half_precision)
 {
     float table[P * D];
     uint16_t halves[P * D];
-    const table_row row = {false, true, 2, 0};
+    const table_row row = {.minus_one = true, .first = 2};
     bench b;
     fill(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
@@ -95,6 +134,8 @@ TEST(test_formulas_in_half_precision)
     recognize(&b, &entry, 0);
     check_formula(&b, &row);
     tear_down(&b);
+    halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
+    check_learned(&entry, 0);
 }
 
 /* As fairseq computes them: an angle loses the more, the larger it is. */
@@ -121,22 +162,6 @@ TEST(test_formula_in_single_precision)
     tear_down(&b);
 }
 
-static void check_learned(ferry_weights_entry *entry, int32_t first_row)
-{
-    bench b;
-    recognize(&b, entry, first_row);
-    const ferry_position *position = &b.plan.model.decoder.position;
-    assert_string_equal(position->scheme->name, "learned");
-    assert_string_equal(position->scheme->parameters[0].key, "max_positions");
-    assert_int_equal(position->values[0], P - first_row);
-    assert_int_equal(b.plan.tensor_count, 1);
-    const ferry_import_tensor *tensor = &b.plan.tensors[0];
-    assert_string_equal(tensor->name, "dec.position.weight");
-    assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
-    assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
-    tear_down(&b);
-}
-
 TEST(test_other_tables)
 {
     float table[P * D];
@@ -151,6 +176,14 @@ TEST(test_other_tables)
     check_learned(&entry, 3); /* position 3 is none of the known beginnings */
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
+    check_learned(&entry, P - 1);
+    entry.tensor.shape[0] = P * D / (D - 1); /* an odd width */
+    entry.tensor.shape[1] = D - 1;
+    ferry_weights_row_major(&entry);
+    bench b;
+    recognize(&b, &entry, 0);
+    assert_string_equal(b.plan.model.decoder.position.scheme->name, "learned");
+    tear_down(&b);
 }
 
 TEST(test_refusals)

@@ -518,13 +518,55 @@ TEST(test_tensors_that_are_refused)
     entry.multiplier = -1;
     refuse_plan(&b, &f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
     refuse_plan(&b, &wide, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
+    entry.multiplier = INFINITY;
+    refuse_plan(&b, &f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier inf");
+    entry.multiplier = 1;
+    b.plan.tensors[0].input_multiplier = -2;
+    refuse_plan(&b, &f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -2");
     tear_down(&b);
 
     static const float long_row[65537];
-    const ferry_weights_entry long_entry = entry_of("long", FERRY_F32, 1, 65537, long_row);
+    const ferry_weights_entry most = entry_of("most", FERRY_F32, 1, 65536, long_row);
+    const ferry_weights_entry over = entry_of("over", FERRY_F32, 1, 65537, long_row);
     set_up(&b);
-    CHECK(ferry_import_add(&b.plan, &long_entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
-    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "tensor 'a.weight': 65537 inputs are too many for i8");
+    CHECK(ferry_import_add(&b.plan, &most, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    write_plan(&b, &i8);
+    CHECK(ferry_import_add(&b.plan, &over, FERRY_IMPORT_MATRIX, &error, "b.weight"));
+    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "tensor 'b.weight': 65537 inputs are too many for i8");
     write_plan(&b, &f32);
     tear_down(&b);
+}
+
+/* The largest numbers of f16 and f32; infinity stays. The special one is the last of its matrix. */
+TEST(test_numbers_that_are_too_large)
+{
+    static const struct {
+        double value;
+        const ferry_import_options *as;
+        const char *what; /* NULL: accepted */
+    } rows[] = {{65504, &f16, NULL},
+                {-65519, &f16, NULL},
+                {65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+                {-65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+                {-INFINITY, &f16, NULL},
+                {1e38, &f32, NULL},
+                {-1e39, &f32, "test: tensor 'm': a value is too large for f32"},
+                {INFINITY, &i8, "test: tensor 'm': a value is too large for f32"},
+                {65520, &i8, NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        double numbers[ROWS * 3] = {0};
+        bench b;
+        const bool wide_source = rows[i].as != &f16;
+        const float single = (float)rows[i].value;
+        if (wide_source) numbers[ROWS * 3 - 1] = rows[i].value;
+        if (!wide_source) memcpy((float *)numbers + ROWS * 3 - 1, &single, sizeof single);
+        const ferry_weights_entry entry = entry_of("m", wide_source ? FERRY_F64 : FERRY_F32, ROWS, 3, numbers);
+        set_up(&b);
+        CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+        if (rows[i].what != NULL)
+            refuse_plan(&b, rows[i].as, FERRY_ERROR_UNSUPPORTED, rows[i].what);
+        else
+            write_plan(&b, rows[i].as);
+        tear_down(&b);
+    }
 }

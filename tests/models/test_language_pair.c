@@ -53,6 +53,11 @@ TEST(test_names_that_say_it)
                                            {"tatoeba_eng_deu", "eng en, deu de"},
                                            {"translate-en_it-1_9.argosmodel", "en eng, it ita"},
                                            {"is-de", "is isl, de deu"},
+                                           {"am-de", "am amh, de deu"},
+                                           {"en-so", "en eng, so som"},
+                                           {"opus-mt-en-de-v2", "en eng, de deu"},
+                                           {"en-de.", "en eng, de deu"},
+                                           {"b-c-d-e-f-g-h-j-k-l-m-n-p-q-en-de", "en eng, de deu"},
                                            {"de-en.2020-02-26", "de deu, en eng"}};
     for (size_t i = 0; i < COUNT(names); i++) {
         char *source = copied(names[i][0], "model.bin");
@@ -67,9 +72,27 @@ TEST(test_names_that_say_it)
 
 TEST(test_names_that_do_not)
 {
-    static const char *const names[] = {
-        "model",         "en",   "english-german", "so-it",    "opus-mt-my-en-de", "de-de", "en-de-fr",
-        "en-de-student", "tiny", "en-xx",          "my-is-it", "2020-02-26",       "ende"};
+    static const char *const names[] = {"model",
+                                        "en",
+                                        "english-german",
+                                        "so-it",
+                                        "opus-mt-my-en-de",
+                                        "de-de",
+                                        "en-de-fr",
+                                        "en-de-student",
+                                        "tiny",
+                                        "en-xx",
+                                        "am-to",
+                                        "en-de-v",
+                                        "big-mt-en-de",
+                                        "opus-de-en-de",
+
+                                        "en--de",
+                                        "a-b-c-d-e-f-g-h-j-k-l-m-n-p-q-en-de",
+                                        "opus-mt-big-en-de-fr",
+                                        "my-is-it",
+                                        "2020-02-26",
+                                        "ende"};
     for (size_t i = 0; i < COUNT(names); i++) {
         assert_string_equal(converted_languages(copied(names[i], "model.bin"), NULL), "");
         assert_null(found);
