@@ -1,8 +1,7 @@
 /* Lexical shortlists: the format's own small numbers, damage, and the binary file of a real model against its text. */
 #include "tests/support/refusals.h"
 
-#include <zlib.h>
-
+#include "models/containers/gzip.h"
 #include "models/containers/lexicon.h"
 #include "tokenizer/sentencepiece_c.h"
 
@@ -246,24 +245,6 @@ TEST(test_text_without_unknown)
 
 /* ---- a real model ---- */
 
-static char *inflate_file(const char *path, size_t *size)
-{
-    gzFile file = gzopen(path, "rb");
-    char *data = NULL;
-    int got;
-    *size = 0;
-    assert_non_null(file);
-    do {
-        data = realloc(data, *size + (1 << 20));
-        assert_non_null(data);
-        got = gzread(file, data + *size, 1 << 20);
-        assert_true(got >= 0);
-        *size += (size_t)got;
-    } while (got > 0);
-    gzclose(file);
-    return data;
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -286,39 +267,27 @@ static void compare_lists(const ferry_lexicon *binary, const ferry_lexicon *text
     assert_true(equal > binary->source_count / 8);
 }
 
-static int32_t student_pieces(void)
-{
-    return large_data() ? MOST_PIECES : 1000;
-}
-
-static ferry_spm *open_vocabulary(const char *path, ferry_view *pieces)
-{
-    ferry_spm *spm;
-    CHECK(ferry_spm_create(mapped_bytes(path), path, &spm, &error));
-    assert_int_equal(ferry_spm_count(spm), student_pieces());
-    for (int32_t id = 0; id < student_pieces(); id++) pieces[id] = ferry_spm_piece(spm, id);
-    return spm;
-}
-
 TEST(test_real_files)
 {
     static ferry_view pieces[MOST_PIECES];
-    const int32_t count = student_pieces();
+    const int32_t count = large_data() ? MOST_PIECES : 1000;
     ferry_arena arena = {0};
     ferry_lexicon binary, text;
-    size_t size;
+    ferry_mapped_file inflated;
+    ferry_spm *spm;
     char *path = shared_file("models/bergamot-en-de/lex.50.50.ende.s2t.bin");
-    char *text_path = shared_file("models/bergamot-en-de/lex.s2t.gz");
-    ferry_spm *spm = open_vocabulary(shared_file("models/bergamot-en-de/vocab.ende.spm"), pieces);
-    char *data = inflate_file(text_path, &size);
+    const ferry_view packed = mapped_bytes(shared_file("models/bergamot-en-de/lex.s2t.gz"));
+    CHECK(ferry_spm_create(mapped_bytes(shared_file("models/bergamot-en-de/vocab.ende.spm")), "", &spm, &error));
+    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(spm, id);
+    const ferry_texts *own = kept_texts(pieces, (size_t)count);
+    CHECK(ferry_gzip_inflate(packed, "lex.s2t.gz", NULL, &inflated, &error));
     CHECK(ferry_lexicon_read(mapped_bytes(path), path, count, count, &arena, &binary, &error));
-    const ferry_texts *own = KEPT_TEXTS(pieces);
-    CHECK(ferry_lexicon_read_text((ferry_view){data, size}, text_path, own, count, own, count, ferry_spm_unknown(spm),
+    CHECK(ferry_lexicon_read_text(inflated.bytes, "lex.s2t.gz", own, count, own, count, ferry_spm_unknown(spm),
                                   ferry_spm_unknown(spm), &arena, &text, &error));
     assert_int_equal(binary.first, 50);
     assert_int_equal(text.first, 100);
     compare_lists(&binary, &text);
+    ferry_mapped_file_close(&inflated);
     ferry_spm_destroy(spm);
-    free(data);
     ferry_arena_destroy(&arena);
 }

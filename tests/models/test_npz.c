@@ -1,4 +1,4 @@
-/* NumPy archives: arrays of every form, inconsistent headers, and Marian's own file against its .bin. */
+/* NumPy archives: arrays of every form, and inconsistent headers. */
 #include "tests/support/make_zip.h"
 #include "tests/support/refusals.h"
 
@@ -152,26 +152,4 @@ TEST(test_cut_header)
     const made_file sound = {(unsigned char *)(uintptr_t)npy.data, npy.size, 0};
     check_refused_cuts(read_member, &sound, 0, FERRY_ERROR_FORMAT);
     CHECK(read_member(npy, &error));
-}
-
-/* The two files were written from the same weights. */
-TEST(test_equals_bin)
-{
-    ferry_weights npz, bin;
-    char *npz_path = shared_file("models/bergamot-en-de/model.ende.npz");
-    char *bin_path = shared_file("models/bergamot-en-de/model.ende.bin");
-    CHECK(ferry_npz_read(mapped_bytes(npz_path), npz_path, NULL, &npz, &error));
-    CHECK(ferry_marian_bin_read(mapped_bytes(bin_path), bin_path, NULL, &bin, &error));
-    assert_int_equal(npz.count, large_data() ? 93 : 77);
-    assert_int_equal(bin.count, npz.count);
-    for (size_t i = 0; i < npz.count; i++) {
-        const ferry_tensor *a = &npz.entries[i].tensor, *b = &bin.entries[i].tensor;
-        assert_true(ferry_view_equal(a->name, b->name));
-        assert_int_equal(a->type, b->type);
-        assert_int_equal(a->bytes < b->bytes ? a->bytes : b->bytes, a->bytes); /* a .bin pads the configuration */
-        assert_memory_equal(a->data, b->data, a->bytes);
-        if (strncmp(a->name.data, "special:", 8) != 0) assert_int_equal(a->bytes, b->bytes);
-    }
-    ferry_weights_close(&npz);
-    ferry_weights_close(&bin);
 }

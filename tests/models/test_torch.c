@@ -1,8 +1,6 @@
-/* PyTorch's files: both forms of one model against its safetensors, small pickles made here, and what is refused. */
+/* PyTorch's files: small pickles made here, in both forms of a file, and what is refused. */
 #include "tests/support/make_zip.h"
 #include "tests/support/refusals.h"
-
-/* ---- the same weights in three forms ---- */
 
 /* Elements in row-major order. */
 static const unsigned char *gather(const ferry_weights_entry *entry)
@@ -18,48 +16,6 @@ static const unsigned char *gather(const ferry_weights_entry *entry)
         for (int32_t i = t->dims - 1; i >= 0 && ++index[i] == t->shape[i]; i--) index[i] = 0;
     }
     return out;
-}
-
-static void check_against_safetensors(const char *name)
-{
-    ferry_weights weights;
-    ferry_safetensors golden;
-    char *path = shared_file("models/huggingface-small/%s/pytorch_model.bin", name);
-    CHECK(ferry_torch_read(mapped_bytes(path), path, NULL, &weights, &error));
-    CHECK(ferry_safetensors_open(shared_file("models/huggingface-small/m2m100/model.safetensors"), &golden, &error));
-    size_t found = 0;
-    for (size_t i = 0; i < golden.weights.count; i++) {
-        const ferry_tensor *expected = &golden.weights.entries[i].tensor;
-        const ferry_weights_entry *entry = find_weights(&weights, expected->name.data);
-        assert_int_equal(entry->tensor.type, expected->type);
-        assert_int_equal(entry->tensor.dims, expected->dims);
-        assert_memory_equal(entry->tensor.shape, expected->shape, sizeof expected->shape);
-        assert_memory_equal(gather(entry), expected->data, expected->bytes);
-        found++;
-    }
-    /* The same shared table under its other names, which safetensors leaves out. */
-    const char *const ties[] = {"lm_head.weight", "model.decoder.embed_tokens.weight",
-                                "model.encoder.embed_tokens.weight"};
-    const ferry_weights_entry *shared = find_weights(&weights, "model.shared.weight");
-    for (size_t i = 0; i < 3; i++) {
-        const ferry_weights_entry *tie = ferry_weights_find(&weights, ties[i]);
-        if (tie == NULL) continue;
-        assert_ptr_equal(tie->tensor.data, shared->tensor.data);
-        found++;
-    }
-    assert_int_equal(found, weights.count);
-    ferry_safetensors_close(&golden);
-    ferry_weights_close(&weights);
-}
-
-TEST(test_zip_form_golden)
-{
-    check_against_safetensors("m2m100-bin-zip");
-}
-
-TEST(test_legacy_form_golden)
-{
-    check_against_safetensors("m2m100-bin-legacy");
 }
 
 /* ---- small files ---- */

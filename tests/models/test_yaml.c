@@ -416,22 +416,3 @@ TEST(test_vocabulary_refused)
     CHECK(read_vocabulary(text_view("a: 65545\n"), &error)); /* its size, and 65536 more */
     CHECK(read_vocabulary(text_view("{\"a\": 65548}"), &error));
 }
-
-/* The archive's vocabulary holds the pieces of the Hugging Face form of the same model. */
-TEST(test_real_vocabulary)
-{
-    ferry_arena arena = {0};
-    const ferry_view *pieces;
-    int32_t count;
-    const char *piece;
-    json_t *id;
-    char *yaml = shared_file("models/tatoeba-en-de/marian/vocab.yml");
-    char *json = shared_file("models/tatoeba-en-de/huggingface/vocab.json");
-    CHECK(ferry_yaml_vocabulary(mapped_bytes(yaml), yaml, &arena, &pieces, &count, &error));
-    json_t *root = load_json(json);
-    assert_int_equal(count, large_data() ? 8000 : 1000);
-    json_object_foreach (root, piece, id)
-        if (json_integer_value(id) < count) check_piece(pieces, (int32_t)json_integer_value(id), piece);
-    for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
-    ferry_arena_destroy(&arena);
-}
