@@ -52,6 +52,7 @@ TEST(test_directory)
     check_names(source, names, 3);
     assert_true(ferry_import_source_has(source, "model/model.bin"));
     assert_false(ferry_import_source_has(source, "model.bin"));
+    assert_false(ferry_import_source_has(source, "B.json"));
     assert_string_equal(ferry_import_source_base(source), "plain");
     assert_string_equal(ferry_import_source_path(source), directory);
     assert_null(ferry_import_source_selected(source));

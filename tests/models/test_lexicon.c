@@ -83,7 +83,8 @@ static made_file honest(made_file file)
 /* `edited` with the checksum of the changed file. */
 static ferry_view honestly(const made_file *file, size_t at, unsigned char byte)
 {
-    const made_file copy = honest(with_byte(file, at, byte));
+    const ferry_view changed = edited(file, at, byte);
+    const made_file copy = honest((made_file){(unsigned char *)(uintptr_t)changed.data, changed.size, 0});
     return whole(&copy);
 }
 
