@@ -160,14 +160,6 @@ TEST(test_nested_json)
     refuse_bomb(path, 20 * MEGABYTE, "nested.zip/config.json.gz: ", 0);
 }
 
-TEST(test_flat_json)
-{
-    const char *path = scratch_file("flat.zip");
-    const repeated text = {"{\"model_type\":\"m2m_100\",\"x\":[", text_view("{},"), 20000000, "{}]}"};
-    assert_true(write_deflated(path, "config.json", &text) < 60 << 10);
-    refuse_bomb(path, 0, "flat.zip/config.json: ", BASE + MEGABYTE);
-}
-
 /* 3.9 GB of zeros in two layers, each of which inflates to less than 500 times its size. */
 TEST(test_nested_zeros)
 {

@@ -5,9 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/make_zip.h"
 #include "tests/support/refusals.h"
 
-#define LARGE (UINT64_C(5) << 30)
+#define LARGE (INT64_C(5) << 30)
 enum { LARGE_ROWS = 5 << 20, LARGE_COLUMNS = 1 << 10 };
 
 static const float after[] = {1.5f, -2};
@@ -117,77 +118,20 @@ TEST(test_marian_bin)
 
 /* ---- archives ---- */
 
-typedef struct zip_entry {
-    const char *name;
-    uint64_t size, at, crc;
-} zip_entry;
-
-static void put_local(made_file *file, const zip_entry *entry)
-{
-    put(file, 0x04034b50, 4);
-    put(file, 45, 2 + 2 + 2 + 4);
-    put(file, entry->crc, 4);
-    put(file, UINT64_MAX, 8); /* sizes */
-    put(file, strlen(entry->name), 2);
-    put(file, 0, 2);
-    put_text(file, entry->name);
-}
-
-static void put_entry(made_file *file, const zip_entry *entry)
-{
-    put(file, 0x02014b50, 4);
-    put(file, 45, 2 + 2 + 2 + 2 + 4);
-    put(file, entry->crc, 4);
-    put(file, UINT64_MAX, 8);
-    put(file, strlen(entry->name), 2);
-    put(file, 4 + 24, 2);
-    put(file, 0, 2 + 2 + 2 + 4);
-    put(file, UINT64_MAX, 4);
-    put_text(file, entry->name);
-    put(file, 1, 2);
-    put(file, 24, 2);
-    put(file, entry->size, 8);
-    put(file, entry->size, 8);
-    put(file, entry->at, 8);
-}
-
-/* `at`: where `file`, which holds the directory alone from `directory` on, lies. */
-static void put_end(made_file *file, uint64_t at, size_t directory, uint64_t count)
-{
-    const uint64_t record = at + file->size, size = file->size - directory;
-    put(file, 0x06064b50, 4);
-    put(file, 44, 8);
-    put(file, 45, 2 + 2 + 4 + 4);
-    put(file, count, 8);
-    put(file, count, 8);
-    put(file, size, 8);
-    put(file, at + directory, 8);
-    put(file, 0x07064b50, 4);
-    put(file, 0, 4);
-    put(file, record, 8);
-    put(file, 1, 4);
-    put(file, 0x06054b50, 4);
-    put(file, 0, 4);
-    put(file, UINT64_MAX, 8);
-    put(file, UINT64_MAX, 4);
-    put(file, 0, 2);
-}
-
 TEST(test_zip)
 {
-    zip_entry large = {.name = "large.bin", .size = LARGE}, small = {.name = "small.txt", .size = 5, .crc = 0x3610a686};
-    made_file head = {.size = 0}, tail = {.size = 0};
+    const zip_member members[] = {
+        {.name = "large.bin", .data = "", .size = LARGE, .stored_size = LARGE, .zip64 = true},
+        {.name = "small.txt", .data = "hello", .moved = LARGE, .zip64 = true},
+    };
+    made_zip all = begin_zip(members, 2);
     ferry_view text;
     ferry_zip *zip;
-    put_local(&head, &large);
-    small.at = head.size + LARGE;
-    put_local(&tail, &small);
-    put_text(&tail, "hello");
-    const size_t directory = tail.size;
-    put_entry(&tail, &large);
-    put_entry(&tail, &small);
-    put_end(&tail, small.at, directory, 2);
-    const ferry_view bytes = sparse_file("large.zip", &head, small.at, &tail);
+    all.shift = LARGE;
+    end_zip64(&all, 2);
+    const size_t small = begin_zip(members, 1).directory;
+    const made_file head = {all.file.data, small, 0}, tail = {all.file.data + small, all.file.size - small, 0};
+    const ferry_view bytes = sparse_file("large.zip", &head, small + LARGE, &tail);
     CHECK(ferry_zip_open(bytes, "large.zip", NULL, &zip, &error));
     assert_int_equal(ferry_zip_count(zip), 2);
     CHECK(ferry_zip_member(zip, 1, &text, &error));

@@ -65,39 +65,28 @@ TEST(test_layout)
 }
 
 /* W [2, 3] is stored as its transpose, Wemb as it is; the multiplier is not aligned. */
-static void check_intgemm8(uint64_t type)
-{
-    static const unsigned char data[12] = {1, 2, 3, 4, 5, 6, 0, 0, 0xfe, 0x42}; /* 127 */
-    ferry_weights weights;
-    const given tensors[] = {{"x_Wq", type, 2, 3, data, 12}, {"decoder_Wemb", type, 2, 3, data, 12}};
-    const made_file file = make(tensors, 2);
-    CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", NULL, &weights, &error));
-    const ferry_weights_entry *weight = find_weights(&weights, "x_Wq"), *table = find_weights(&weights, "decoder_Wemb");
-    assert_int_equal(weight->tensor.type, FERRY_I8);
-    assert_int_equal(weight->tensor.bytes, 6);
-    assert_int_equal(weight->strides[0], 1);
-    assert_int_equal(weight->strides[1], 2);
-    assert_int_equal(table->strides[0], 3);
-    assert_int_equal(table->strides[1], 1);
-    assert_true(weight->multiplier == 127 && table->multiplier == 127);
-    ferry_weights_close(&weights);
-}
-
 TEST(test_intgemm)
 {
-    static const unsigned char wide[256] = {1, 0, 2, 0, 0, 0, 0x80, 0x44}; /* 1024 */
-    static const uint64_t codes[] = {0x4102, 0x10002};
-    ferry_weights weights;
-    check_intgemm8(0x4101);
-    check_intgemm8(0x10001);
-    for (int i = 0; i < 2; i++) {
-        const made_file file = make_one("x_W", codes[i], wide, 256);
+    static const unsigned char narrow[12] = {1, 2, 3, 4, 5, 6, 0, 0, 0xfe, 0x42};                 /* 127 */
+    static const unsigned char wide[16] = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0, 0, 0x80, 0x44}; /* 1024 */
+    static const uint64_t codes[] = {0x4101, 0x10001, 0x4102, 0x10002};
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        const size_t size = 6 * (codes[i] & 0xf);
+        const void *data = i < 2 ? narrow : wide;
+        const given tensors[] = {{"x_Wq", codes[i], 2, 3, data, size + 4},
+                                 {"decoder_Wemb", codes[i], 2, 3, data, size + 6}};
+        ferry_weights weights;
+        const made_file file = make(tensors, i < 2 ? 2 : 1);
         CHECK(ferry_marian_bin_read(whole(&file), "codes.bin", NULL, &weights, &error));
-        const ferry_weights_entry *entry = find_weights(&weights, "x_W");
-        assert_int_equal(entry->tensor.type, FERRY_I16);
-        assert_int_equal(entry->tensor.bytes, 4);
-        assert_int_equal(entry->strides[1], 1);
-        assert_true(entry->multiplier == 1024);
+        const ferry_weights_entry *weight = find_weights(&weights, "x_Wq");
+        assert_int_equal(weight->tensor.type, i < 2 ? FERRY_I8 : FERRY_I16);
+        assert_int_equal(weight->tensor.bytes, size);
+        assert_true(weight->strides[0] == 1 && weight->strides[1] == 2);
+        assert_true(weight->multiplier == (i < 2 ? 127 : 1024));
+        if (i < 2) {
+            const ferry_weights_entry *table = find_weights(&weights, "decoder_Wemb");
+            assert_true(table->strides[0] == 3 && table->strides[1] == 1 && table->multiplier == 127);
+        }
         ferry_weights_close(&weights);
     }
 }

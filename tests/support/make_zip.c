@@ -145,10 +145,10 @@ void end_zip64(made_zip *zip, uint64_t count)
     put(f, count, 8);
     put(f, count, 8);
     put(f, record - zip->directory, 8);
-    put(f, zip->directory, 8);
+    put(f, zip->directory + zip->shift, 8);
     put(f, 0x07064b50, 4);
     put(f, 0, 4);
-    put(f, record, 8);
+    put(f, record + zip->shift, 8);
     put(f, 1, 4);
     zip->end = f->size;
     put(f, 0x06054b50, 4);

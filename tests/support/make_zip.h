@@ -46,6 +46,7 @@ typedef struct zip_member {
 typedef struct made_zip {
     made_file file;
     size_t directory, end; /* offsets; the end's record */
+    uint64_t shift;        /* added to what end_zip64 says of offsets */
 } made_zip;
 
 /* Members and directory; sizes stand in the directory only, as PyTorch has them. */
