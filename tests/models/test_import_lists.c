@@ -374,6 +374,43 @@ TEST_WITH(test_rows_of_layers, begin, end)
                                "enc.blk.1.norm.weight[4,1] encoder.1.ln.w|enc.blk.1.norm.bias[4,1] encoder.1.ln.b|");
 }
 
+/* Of a decoder of SSRUs with RMS norms, which have no bias; a bias of another name; a row that may be missing. */
+TEST_WITH(test_rows_of_decoders, begin, end)
+{
+    static const float numbers[INNER * WIDTH];
+    static const ferry_layer_row rows[] = {
+        {.to = "first", .from = "start", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
+        {.to = "q", .from = "q", .shape = "AD", .needs = FERRY_ROW_ATTENTION},
+        {.to = "forget", .from = "f", .shape = "DD", .needs = FERRY_ROW_SSRU | FERRY_ROW_DECODER, .bias = "bf"},
+        {.to = "norm", .from = "ln", .shape = "D", .needs = FERRY_ROW_ENCODER},
+    };
+    const ferry_layer_table table = {.rows = rows,
+                                     .count = COUNT(rows),
+                                     .layer = ".",
+                                     .separator = ".",
+                                     .linear = {".w", NULL},
+                                     .norm = {".w", ".b"}};
+    char found[400] = "";
+    plan.model.d_model = WIDTH;
+    plan.model.ssru = true;
+    plan.model.decoder = plan.model.encoder =
+        (ferry_stack){.layer_count = 1, .heads = 1, .head_width = WIDTH, .norm = FERRY_RMS_NORM};
+    CHECK(ferry_weights_reserve(&plan.weights, 6, &error));
+    add_entry("decoder.0.bf", WIDTH, 0, numbers);
+    add_entry("decoder.0.f.w", WIDTH, WIDTH, numbers);
+    add_entry("decoder.start.w", WIDTH, 0, numbers);
+    add_entry("encoder.0.ln.w", WIDTH, 0, numbers);
+    add_entry("encoder.0.q.w", WIDTH, WIDTH, numbers);
+    CHECK(ferry_import_weights_ready(&plan, &error));
+    CHECK(ferry_import_layers(&plan, &table, false, &error));
+    CHECK(ferry_import_layers(&plan, &table, true, &error));
+    describe_tensors(found, sizeof found);
+    assert_string_equal(found, "enc.blk.0.q.weight[4,4] encoder.0.q.w|enc.blk.0.norm.weight[4,1] encoder.0.ln.w|"
+                               "dec.first.weight[4,1] decoder.start.w|dec.blk.0.forget.weight[4,4] decoder.0.f.w|"
+                               "dec.blk.0.forget.bias[4,1] decoder.0.bf|");
+    CHECK(ferry_import_check_unused(&plan, NULL, &error));
+}
+
 /* ---- vocabularies ---- */
 
 TEST_WITH(test_vocabulary_ids, begin, end)

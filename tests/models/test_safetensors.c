@@ -40,6 +40,34 @@ TEST(test_reads_what_is_there)
     ferry_safetensors_close(&tensors);
 }
 
+#define TENSOR(name, dtype, shape, offsets)                                                                            \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+
+#define ONE(dtype, shape, offsets) "{" TENSOR("a", dtype, shape, offsets) "}"
+
+TEST(test_types)
+{
+    static const struct {
+        const char *header;
+        int type;
+        size_t size;
+    } rows[] = {{ONE("F32", "[2]", "[0,8]"), FERRY_F32, 8},         {ONE("F16", "[2]", "[0,4]"), FERRY_F16, 4},
+                {ONE("BF16", "[2]", "[0,4]"), FERRY_BF16, 4},       {ONE("F64", "[2]", "[0,16]"), FERRY_F64, 16},
+                {ONE("I8", "[2]", "[0,2]"), FERRY_I8, 2},           {ONE("I16", "[2]", "[0,4]"), FERRY_I16, 4},
+                {ONE("I32", "[2]", "[0,8]"), FERRY_I32, 8},         {ONE("I64", "[2]", "[0,16]"), FERRY_I64, 16},
+                {ONE("BOOL", "[2]", "[0,2]"), FERRY_TYPE_OTHER, 2}, {ONE("U8", "[2]", "[0,2]"), FERRY_TYPE_OTHER, 2},
+                {ONE("U16", "[2]", "[0,4]"), FERRY_TYPE_OTHER, 4},  {ONE("U32", "[2]", "[0,8]"), FERRY_TYPE_OTHER, 8},
+                {ONE("U64", "[2]", "[0,16]"), FERRY_TYPE_OTHER, 16}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_weights weights;
+        const made_file file = make(rows[i].header, kept_memory(rows[i].size), rows[i].size);
+        CHECK(ferry_safetensors_read(whole(&file), "w", NULL, &weights, &error));
+        assert_int_equal(weights.entries[0].tensor.type, rows[i].type);
+        assert_int_equal(weights.entries[0].tensor.bytes, rows[i].size);
+        ferry_weights_close(&weights);
+    }
+}
+
 /* Tensors without elements, whose other sizes have no product that fits. */
 TEST(test_empty_tensors_of_any_shape)
 {
@@ -52,11 +80,6 @@ TEST(test_empty_tensors_of_any_shape)
     assert_int_equal(ferry_tensor_count(&last), 0);
     ferry_safetensors_close(&tensors);
 }
-
-#define TENSOR(name, dtype, shape, offsets)                                                                            \
-    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
-
-#define ONE(dtype, shape, offsets) "{" TENSOR("a", dtype, shape, offsets) "}"
 
 /* A file of this header and zeros. */
 static ferry_view zeros(const char *header, size_t size)
