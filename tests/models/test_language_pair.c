@@ -1,6 +1,8 @@
 /* Which languages a model translates where its files do not say so: what its name says, and what the user says. */
 #include "tests/support/made_marian.h"
 
+#include "base/file_system.h"
+
 static char *folder; /* of a small Marian model that names no languages */
 
 static char *found; /* what was noted */
@@ -37,7 +39,10 @@ static char *converted_languages(const char *source, const char *pair)
 /* The model in a new folder of that name. */
 static char *copied(const char *name, const char *weights)
 {
-    char *copy = scratch_directory(name);
+    static char *parent;
+    if (parent == NULL) parent = scratch_directory("pairs");
+    char *copy = in_directory(parent, name);
+    assert_true(ferry_folder_create_private(copy));
     if (folder == NULL) folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_ALL});
     const ferry_view bytes = mapped_bytes(in_directory(folder, "model.bin"));
     write_bytes(in_directory(copy, weights), bytes.data, bytes.size);
