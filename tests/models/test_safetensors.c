@@ -99,6 +99,8 @@ TEST(test_inconsistent_headers)
         {zeros("[]", 0), FERRY_ERROR_FORMAT, NO_FILE},
         {zeros("{", 0), FERRY_ERROR_FORMAT, NO_FILE},
         {zeros(" {}", 0), FERRY_ERROR_FORMAT, NO_FILE},
+        {BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123\n"), FERRY_ERROR_UNSUPPORTED,
+         "in: this is a Git LFS pointer, not the file: download it with 'git lfs pull'"},
         {edited(&empty, 0, 3), FERRY_ERROR_FORMAT, NO_FILE},
         {edited(&empty, 7, 0x80), FERRY_ERROR_FORMAT, NO_FILE},
         {zeros("{]", 0), FERRY_ERROR_FORMAT, "in: line 1, column 2: string or '}' expected near ']'"},
@@ -141,16 +143,6 @@ TEST(test_header_length)
     CHECK(parse(whole(&file), &tensors, &error));
     assert_int_equal(tensors.weights.count, 0);
     ferry_safetensors_close(&tensors);
-}
-
-TEST(test_lfs_pointer)
-{
-    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123\n";
-    ferry_safetensors tensors;
-    char *path = scratch_file("pointer.safetensors");
-    write_bytes(path, pointer, sizeof pointer - 1);
-    REFUSE(ferry_safetensors_open(path, &tensors, &error), FERRY_ERROR_UNSUPPORTED,
-           "pointer.safetensors: this is a Git LFS pointer");
 }
 
 /* What importers get: names of their own, row-major strides, small integers. */

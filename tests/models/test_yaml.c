@@ -259,11 +259,13 @@ TEST(test_json_values)
 TEST(test_json_large_integers)
 {
     static const char text[] = "{\"large\": 10000000000000000000000, \"exact\": 123456789012345678,"
+                               "\"least\": 9999999999999999999,"
                                "\"list\": [-10000000000000000000000], \"real\": 1234567890123456789.5e2,"
                                "\"text\": \"\\\\\\\"10000000000000000000000\\\"\"}";
     json_t *root;
     CHECK(ferry_json_parse(text_view(text), "in", NULL, &root, &error));
     assert_true(json_real_value(json_object_get(root, "large")) == 1e22);
+    assert_true(json_real_value(json_object_get(root, "least")) == 1e19);
     assert_true(json_integer_value(json_object_get(root, "exact")) == 123456789012345678);
     assert_true(json_real_value(json_array_get(json_object_get(root, "list"), 0)) == -1e22);
     assert_true(json_real_value(json_object_get(root, "real")) == 123456789012345678950.0);
