@@ -76,8 +76,8 @@ TEST(test_refused_codes)
         {BYTES("ab\x1b\n"), FERRY_ERROR_FORMAT, "in, line 1: " TWO_TEXTS ", found 'ab\\x1b'"},
         {BYTES("a b\na \xC3\n"), FERRY_ERROR_FORMAT, "in, line 2: expected UTF-8, found 'a \\xc3'"},
         {BYTES("a\rb c\n"), FERRY_ERROR_UNSUPPORTED, "in, line 1: expected no white space but blanks, found 'a\\rb c'"},
-        {BYTES("#version: 0.2\n\n"), FERRY_ERROR_FORMAT, "in: expected 1 to 4194304 merges, found 0"},
-        {BYTES(""), FERRY_ERROR_FORMAT, "in: expected 1 to 4194304 merges, found 0"},
+        MALFORMED(BYTES("#version: 0.2\n\n"), "expected 1 to 4194304 merges, found 0"),
+        MALFORMED(BYTES(""), "expected 1 to 4194304 merges, found 0"),
     };
     const refused fsmt[] = {
         {BYTES("a b 5\na\n"), FERRY_ERROR_FORMAT, "in, line 2: " TWO_TEXTS ", and a count, found 'a'"},

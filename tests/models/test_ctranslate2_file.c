@@ -158,22 +158,22 @@ static ferry_view one(uint32_t version, uint32_t rows, uint8_t type, uint32_t st
     return whole(&b);
 }
 
-#define VERSION(found) "in: not a CTranslate2 model: expected version 1 to 6, found " found
+#define VERSION(found) "not a CTranslate2 model: expected version 1 to 6, found " found
 #define NAME_OF_64 "A specification's name of 64 bytes, which is 1 more than it has."
 
 TEST(test_headers_refused)
 {
     const made_file empty = headed(6, "TransformerSpec", 0, 0);
     const refused rows[] = {
-        {head(7, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("7")},
-        {head(0, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("0")},
-        {head(0x04034b50, "x", 0, 0), FERRY_ERROR_FORMAT, VERSION("67324752 (a zip archive?)")},
-        {BYTES("\x48\0\0\0\0\0\0\0{\"a\":1}"), FERRY_ERROR_FORMAT, VERSION("72 (a safetensors file?)")},
-        {head(6, NAME_OF_64, 0, 0), FERRY_ERROR_FORMAT, "in: the specification's name has 64 bytes"},
-        {head(6, "TransformerSpec", UINT32_MAX, 0), FERRY_ERROR_FORMAT, "in: 4294967295 variables in 4 bytes"},
-        {head(6, "TransformerSpec", 0, UINT32_MAX), FERRY_ERROR_FORMAT, "in: 4294967295 aliases in 0 bytes"},
-        {edited(&empty, 6 + 15, 'x'), FERRY_ERROR_FORMAT, "in: cut off or broken in its header"},
-        {longer(&empty, 3), FERRY_ERROR_FORMAT, "in: 3 bytes past the last record"},
+        MALFORMED(head(7, "x", 0, 0), VERSION("7")),
+        MALFORMED(head(0, "x", 0, 0), VERSION("0")),
+        MALFORMED(head(0x04034b50, "x", 0, 0), VERSION("67324752 (a zip archive?)")),
+        MALFORMED(BYTES("\x48\0\0\0\0\0\0\0{\"a\":1}"), VERSION("72 (a safetensors file?)")),
+        MALFORMED(head(6, NAME_OF_64, 0, 0), "the specification's name has 64 bytes"),
+        MALFORMED(head(6, "TransformerSpec", UINT32_MAX, 0), "4294967295 variables in 4 bytes"),
+        MALFORMED(head(6, "TransformerSpec", 0, UINT32_MAX), "4294967295 aliases in 0 bytes"),
+        MALFORMED(edited(&empty, 6 + 15, 'x'), "cut off or broken in its header"),
+        MALFORMED(longer(&empty, 3), "3 bytes past the last record"),
     };
     check_refused_weights(read_weights, rows, COUNT(rows));
     ferry_ctranslate2_header header;
@@ -197,15 +197,14 @@ TEST(test_variables_refused)
     put(&own, 1, 4);
     for (int i = 0; i < 2; i++) put_string(&own, "x");
     const refused rows[] = {
-        {one(6, 1, 6, 8, 8), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 6"},
-        {one(3, 1, 3, 2, 6), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 3"},
-        {one(3, 1, 0, 2, 6), FERRY_ERROR_FORMAT, "in: tensor 'x': unknown element type 0"},
-        {one(6, 1, 0, 7, 8), FERRY_ERROR_FORMAT, "in: tensor 'x': shape [1, 2] of f32 does not fit its 7 bytes"},
-        {one(6, 1, 0, 9, 9), FERRY_ERROR_FORMAT, "in: tensor 'x': shape [1, 2] of f32 does not fit its 9 bytes"},
-        {one(6, 2, 0, 16, 15), FERRY_ERROR_FORMAT, "in: tensor 'x': expected 16 bytes, found 15: cut off?"},
-        {one(3, 1, 4, UINT32_MAX, 8), FERRY_ERROR_FORMAT,
-         "in: tensor 'x': expected 17179869180 bytes, found 8: cut off?"},
-        {whole(&deep), FERRY_ERROR_FORMAT, "in: tensor 'deep': expected at most 4 dimensions, found 5"},
+        MALFORMED(one(6, 1, 6, 8, 8), "tensor 'x': unknown element type 6"),
+        MALFORMED(one(3, 1, 3, 2, 6), "tensor 'x': unknown element type 3"),
+        MALFORMED(one(3, 1, 0, 2, 6), "tensor 'x': unknown element type 0"),
+        MALFORMED(one(6, 1, 0, 7, 8), "tensor 'x': shape [1, 2] of f32 does not fit its 7 bytes"),
+        MALFORMED(one(6, 1, 0, 9, 9), "tensor 'x': shape [1, 2] of f32 does not fit its 9 bytes"),
+        MALFORMED(one(6, 2, 0, 16, 15), "tensor 'x': expected 16 bytes, found 15: cut off?"),
+        MALFORMED(one(3, 1, 4, UINT32_MAX, 8), "tensor 'x': expected 17179869180 bytes, found 8: cut off?"),
+        MALFORMED(whole(&deep), "tensor 'deep': expected at most 4 dimensions, found 5"),
         {whole(&twins), FERRY_ERROR_FORMAT, "in and in: tensor 'twin' occurs twice"},
         {whole(&own), FERRY_ERROR_FORMAT, "in and in: tensor 'x' occurs twice"},
     };

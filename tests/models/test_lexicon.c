@@ -88,29 +88,27 @@ static ferry_view honestly(const made_file *file, size_t at, unsigned char byte)
     return whole(&copy);
 }
 
-#define CHECKSUM(expected, found) "in: checksum 0x" expected " expected, found 0x" found
+#define CHECKSUM(expected, found) "checksum 0x" expected " expected, found 0x" found
 
 TEST(test_damage)
 {
     const made_file file = make(0xd8734db0271e6971, even_offsets, listed, 4);
     const refused rows[] = {
-        {edited(&file, 0, 0), FERRY_ERROR_FORMAT, "in: not a binary shortlist"},
-        {edited(&file, 8, 0), FERRY_ERROR_FORMAT, CHECKSUM("d8734db0271e6900", "d8734db0271e6971")},
-        {edited(&file, 16, 7), FERRY_ERROR_FORMAT, "in: the first 7 of 6 target ids"},
-        {edited(&file, 32, 4), FERRY_ERROR_FORMAT, "in: expected lists for the 2 source ids, found 4 offsets"},
-        {edited(&file, 32, 2), FERRY_ERROR_FORMAT, "in: expected lists for the 2 source ids, found 2 offsets"},
-        {edited(&file, 40, 3), FERRY_ERROR_FORMAT, "in: 3 offsets and 3 ids do not make its 88 bytes"},
-        {edited(&file, 47, 0x80), FERRY_ERROR_FORMAT,
-         "in: 3 offsets and 9223372036854775812 ids do not make its 88 bytes"},
-        {honestly(&file, 76, 1), FERRY_ERROR_FORMAT, "in: source id 0: expected ascending target ids below 6, found 1"},
-        {honestly(&file, 84, 2), FERRY_ERROR_FORMAT, "in: source id 1: expected ascending target ids below 6, found 2"},
-        {honestly(&file, 84, 6), FERRY_ERROR_FORMAT, "in: source id 1: expected ascending target ids below 6, found 6"},
-        {honestly(&file, 48, 1), FERRY_ERROR_FORMAT, "in: impossible offset 1 of source id 0"},
-        {honestly(&file, 56, 5), FERRY_ERROR_FORMAT, "in: impossible offset 5 of source id 1"},
-        {honestly(&file, 64, 3), FERRY_ERROR_FORMAT, "in: impossible offset 3 of source id 2"},
-        {honestly(&file, 64, 1), FERRY_ERROR_FORMAT, "in: impossible offset 1 of source id 2"},
-        {BYTES("\xd2\x02\x96\x49\0\0\0\0"), FERRY_ERROR_UNSUPPORTED,
-         "in: this kind of shortlist (magic 1234567890) is not supported"},
+        MALFORMED(edited(&file, 0, 0), "not a binary shortlist"),
+        MALFORMED(edited(&file, 8, 0), CHECKSUM("d8734db0271e6900", "d8734db0271e6971")),
+        MALFORMED(edited(&file, 16, 7), "the first 7 of 6 target ids"),
+        MALFORMED(edited(&file, 32, 4), "expected lists for the 2 source ids, found 4 offsets"),
+        MALFORMED(edited(&file, 32, 2), "expected lists for the 2 source ids, found 2 offsets"),
+        MALFORMED(edited(&file, 40, 3), "3 offsets and 3 ids do not make its 88 bytes"),
+        MALFORMED(edited(&file, 47, 0x80), "3 offsets and 9223372036854775812 ids do not make its 88 bytes"),
+        MALFORMED(honestly(&file, 76, 1), "source id 0: expected ascending target ids below 6, found 1"),
+        MALFORMED(honestly(&file, 84, 2), "source id 1: expected ascending target ids below 6, found 2"),
+        MALFORMED(honestly(&file, 84, 6), "source id 1: expected ascending target ids below 6, found 6"),
+        MALFORMED(honestly(&file, 48, 1), "impossible offset 1 of source id 0"),
+        MALFORMED(honestly(&file, 56, 5), "impossible offset 5 of source id 1"),
+        MALFORMED(honestly(&file, 64, 3), "impossible offset 3 of source id 2"),
+        MALFORMED(honestly(&file, 64, 1), "impossible offset 1 of source id 2"),
+        UNSUPPORTED(BYTES("\xd2\x02\x96\x49\0\0\0\0"), "this kind of shortlist (magic 1234567890) is not supported"),
     };
     check_refused(read_bytes, rows, COUNT(rows));
     check_refused_cuts(read_bytes, &file, 0, FERRY_ERROR_FORMAT);
@@ -181,9 +179,9 @@ TEST(test_text)
     assert_int_equal(lexicon.offsets[4], 1);
     ferry_arena_destroy(&arena);
     const refused rows[] = {
-        {BYTES("x a 0.5\nx a\n"), FERRY_ERROR_FORMAT, "in: line 2: expected 'target source probability'"},
-        {BYTES("x a 0.5 y\n"), FERRY_ERROR_FORMAT, "in: line 1: expected 'target source probability'"},
-        {BYTES("x a 0,5\n"), FERRY_ERROR_FORMAT, "in: line 1: expected 'target source probability'"},
+        MALFORMED(BYTES("x a 0.5\nx a\n"), "line 2: expected 'target source probability'"),
+        MALFORMED(BYTES("x a 0.5 y\n"), "line 1: expected 'target source probability'"),
+        MALFORMED(BYTES("x a 0,5\n"), "line 1: expected 'target source probability'"),
     };
     check_refused(read_words, rows, COUNT(rows));
 }

@@ -80,7 +80,7 @@ static ferry_view npz(const char *name, int major, const char *dictionary, size_
     return archive_of(name, make_npy(major, dictionary, kept_memory(size), size));
 }
 
-#define NO_HEADER "in: tensor 'a': expected a header with descr, fortran_order and a shape of at most 4 dimensions"
+#define NO_HEADER "tensor 'a': expected a header with descr, fortran_order and a shape of at most 4 dimensions"
 
 TEST(test_inconsistent_headers)
 {
@@ -105,7 +105,7 @@ TEST(test_inconsistent_headers)
     };
     refused rows[COUNT(headers)];
     for (size_t i = 0; i < COUNT(headers); i++)
-        rows[i] = (refused){npz("a.npy", 1, headers[i], 4), FERRY_ERROR_FORMAT, NO_HEADER};
+        rows[i] = (refused){npz("a.npy", 1, headers[i], 4), FERRY_ERROR_FORMAT, "in: " NO_HEADER};
     check_refused_weights(ferry_npz_read, rows, COUNT(rows));
 }
 
@@ -115,24 +115,23 @@ TEST(test_refused)
     const ferry_view good = make_npy(1, one, "zero", 4), bad = make_npy(4, one, "zero", 4);
     const zip_part last_bad[] = {{"a.npy", good.data, good.size}, {"b.npy", bad.data, bad.size}};
     const refused rows[] = {
-        {npz("a.npy", 1, HEADER("<f4", "True", "(1,)"), 4), FERRY_ERROR_UNSUPPORTED,
-         "in: tensor 'a': fortran_order is not supported"},
-        {npz("a.npy", 1, HEADER(">f4", "False", "(1,)"), 4), FERRY_ERROR_UNSUPPORTED,
-         "in: tensor 'a': element type '>f4' is not supported"},
-        {npz("a.npy", 1, HEADER("<f44", "False", "(1,)"), 4), FERRY_ERROR_UNSUPPORTED,
-         "in: tensor 'a': element type '<f44' is not supported"},
-        {npz("a.npy", 1, HEADER("<f4", "False", "(2,)"), 7), FERRY_ERROR_FORMAT,
-         "in: tensor 'a': shape [2] of f32 does not fit its 7 bytes"},
-        {npz("a.npy", 1, HEADER("<f4", "False", "(2,)"), 9), FERRY_ERROR_FORMAT,
-         "in: tensor 'a': shape [2] of f32 does not fit its 9 bytes"},
-        {npz("a.npy", 1, HEADER("<f4", "False", "(4611686018427387904,4)"), 0), FERRY_ERROR_FORMAT,
-         "in: tensor 'a': shape [4611686018427387904, 4] of f32 does not fit its 0 bytes"},
-        {npz("a.npy", 1, HEADER("<f4", "False", "(9223372036854775807,)"), 0), FERRY_ERROR_FORMAT,
-         "in: tensor 'a': shape [9223372036854775807] of f32 does not fit its 0 bytes"},
-        {npz("a.npy", 0, one, 4), FERRY_ERROR_FORMAT, "in: tensor 'a': not a NumPy array, or cut off in its header"},
-        {make_zip(last_bad, 2), FERRY_ERROR_FORMAT, "in: tensor 'b': not a NumPy array, or cut off in its header"},
-        {npz("a.txt", 1, one, 4), FERRY_ERROR_FORMAT, "in: tensor 'a.txt': expected only members that end in .npy"},
-        {npz(".npy", 1, one, 4), FERRY_ERROR_FORMAT, "in: tensor '.npy': expected only members that end in .npy"},
+        UNSUPPORTED(npz("a.npy", 1, HEADER("<f4", "True", "(1,)"), 4), "tensor 'a': fortran_order is not supported"),
+        UNSUPPORTED(npz("a.npy", 1, HEADER(">f4", "False", "(1,)"), 4),
+                    "tensor 'a': element type '>f4' is not supported"),
+        UNSUPPORTED(npz("a.npy", 1, HEADER("<f44", "False", "(1,)"), 4),
+                    "tensor 'a': element type '<f44' is not supported"),
+        MALFORMED(npz("a.npy", 1, HEADER("<f4", "False", "(2,)"), 7),
+                  "tensor 'a': shape [2] of f32 does not fit its 7 bytes"),
+        MALFORMED(npz("a.npy", 1, HEADER("<f4", "False", "(2,)"), 9),
+                  "tensor 'a': shape [2] of f32 does not fit its 9 bytes"),
+        MALFORMED(npz("a.npy", 1, HEADER("<f4", "False", "(4611686018427387904,4)"), 0),
+                  "tensor 'a': shape [4611686018427387904, 4] of f32 does not fit its 0 bytes"),
+        MALFORMED(npz("a.npy", 1, HEADER("<f4", "False", "(9223372036854775807,)"), 0),
+                  "tensor 'a': shape [9223372036854775807] of f32 does not fit its 0 bytes"),
+        MALFORMED(npz("a.npy", 0, one, 4), "tensor 'a': not a NumPy array, or cut off in its header"),
+        MALFORMED(make_zip(last_bad, 2), "tensor 'b': not a NumPy array, or cut off in its header"),
+        MALFORMED(npz("a.txt", 1, one, 4), "tensor 'a.txt': expected only members that end in .npy"),
+        MALFORMED(npz(".npy", 1, one, 4), "tensor '.npy': expected only members that end in .npy"),
     };
     check_refused_weights(ferry_npz_read, rows, COUNT(rows));
 }

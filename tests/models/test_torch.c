@@ -252,22 +252,22 @@ static ferry_view six_by(int elements, int offset, int rows, int columns, int ro
 }
 
 #define BEYOND(count)                                                                                                  \
-    "in: tensor 'a': offset, shape and strides reach beyond its storage of " count " elements, or repeat them"
-#define NO_SHAPE "in: tensor 'a': expected an offset, a shape of at most 4 dimensions and strides"
+    "tensor 'a': offset, shape and strides reach beyond its storage of " count " elements, or repeat them"
+#define NO_SHAPE "tensor 'a': expected an offset, a shape of at most 4 dimensions and strides"
 
 TEST(test_windows_beyond)
 {
     const refused rows[] = {
-        {six_by(6, 1, 2, 3, 3, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, 7, 0, 3, 3, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, -1, 1, 1, 1, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, 0, 2, 2, 5, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, 0, 7, 1, 0, 1), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, 0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX), FERRY_ERROR_FORMAT, BEYOND("6")},
-        {six_by(6, 0, -1, 1, 1, 1), FERRY_ERROR_FORMAT, NO_SHAPE},
-        {six_by(6, 0, 1, 1, 1, -1), FERRY_ERROR_FORMAT, NO_SHAPE},
-        {six_by(-6, 0, 1, 1, 1, 1), FERRY_ERROR_FORMAT, "in: storage '0': impossible size"},
-        {six_by(5, 0, 1, 1, 1, 1), FERRY_ERROR_FORMAT, "in: storage '0': expected 20 bytes, found 24"},
+        MALFORMED(six_by(6, 1, 2, 3, 3, 1), BEYOND("6")),
+        MALFORMED(six_by(6, 7, 0, 3, 3, 1), BEYOND("6")),
+        MALFORMED(six_by(6, -1, 1, 1, 1, 1), BEYOND("6")),
+        MALFORMED(six_by(6, 0, 2, 2, 5, 1), BEYOND("6")),
+        MALFORMED(six_by(6, 0, 7, 1, 0, 1), BEYOND("6")),
+        MALFORMED(six_by(6, 0, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX), BEYOND("6")),
+        MALFORMED(six_by(6, 0, -1, 1, 1, 1), NO_SHAPE),
+        MALFORMED(six_by(6, 0, 1, 1, 1, -1), NO_SHAPE),
+        MALFORMED(six_by(-6, 0, 1, 1, 1, 1), "storage '0': impossible size"),
+        MALFORMED(six_by(5, 0, 1, 1, 1, 1), "storage '0': expected 20 bytes, found 24"),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
@@ -275,27 +275,25 @@ TEST(test_windows_beyond)
 /* ---- pickles that are refused ---- */
 
 #define PICKLE(literal) pickled(BYTES("\x80\x02" literal))
-#define ASKS(what) "in: its pickle asks for '" what "': refused, a file of weights needs nothing but tensors"
-#define OPCODE(what) "in: its pickle has the opcode " what ": refused, a file of weights does not need it"
-#define BROKEN(what) "in: not a sound pickle: " what
+#define ASKS(what) "its pickle asks for '" what "': refused, a file of weights needs nothing but tensors"
+#define OPCODE(what) "its pickle has the opcode " what ": refused, a file of weights does not need it"
+#define BROKEN(what) "not a sound pickle: " what
 
 TEST(test_globals)
 {
     const refused rows[] = {
-        {PICKLE("cos\nsystem\nX\x02\0\0\0ls\x85R."), FERRY_ERROR_UNSUPPORTED, ASKS("os.system")},
-        {PICKLE("\x8c\x08"
-                "builtins\x8c\x04"
-                "eval\x93."),
-         FERRY_ERROR_UNSUPPORTED, ASKS("builtins.eval")},
-        {PICKLE("ctorch.storage\n_load_from_bytes\n."), FERRY_ERROR_UNSUPPORTED,
-         ASKS("torch.storage._load_from_bytes")},
-        {PICKLE("ctorch._utils\n_rebuild_tensor_v3\n."), FERRY_ERROR_UNSUPPORTED,
-         ASKS("torch._utils._rebuild_tensor_v3")},
-        {PICKLE("ctorch\nFloatStorageX\n."), FERRY_ERROR_UNSUPPORTED, ASKS("torch.FloatStorageX")},
-        {PICKLE("ccollections\nSize\n."), FERRY_ERROR_UNSUPPORTED, ASKS("collections.Size")},
-        {PICKLE("U\x05torchK\x02\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 11")},
-        {PICKLE("K\x01U\x04Size\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 10")},
-        {PICKLE("(U\x04Size\x93."), FERRY_ERROR_FORMAT, BROKEN("a global without a name at byte 9")},
+        UNSUPPORTED(PICKLE("cos\nsystem\nX\x02\0\0\0ls\x85R."), ASKS("os.system")),
+        UNSUPPORTED(PICKLE("\x8c\x08"
+                           "builtins\x8c\x04"
+                           "eval\x93."),
+                    ASKS("builtins.eval")),
+        UNSUPPORTED(PICKLE("ctorch.storage\n_load_from_bytes\n."), ASKS("torch.storage._load_from_bytes")),
+        UNSUPPORTED(PICKLE("ctorch._utils\n_rebuild_tensor_v3\n."), ASKS("torch._utils._rebuild_tensor_v3")),
+        UNSUPPORTED(PICKLE("ctorch\nFloatStorageX\n."), ASKS("torch.FloatStorageX")),
+        UNSUPPORTED(PICKLE("ccollections\nSize\n."), ASKS("collections.Size")),
+        MALFORMED(PICKLE("U\x05torchK\x02\x93."), BROKEN("a global without a name at byte 11")),
+        MALFORMED(PICKLE("K\x01U\x04Size\x93."), BROKEN("a global without a name at byte 10")),
+        MALFORMED(PICKLE("(U\x04Size\x93."), BROKEN("a global without a name at byte 9")),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
@@ -303,19 +301,19 @@ TEST(test_globals)
 TEST(test_opcodes)
 {
     const refused rows[] = {
-        {PICKLE("P1\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x50 (PERSID) at byte 2")},
-        {PICKLE("(ios\nsystem\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x69 (INST) at byte 3")},
-        {PICKLE("(o."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x6F (OBJ) at byte 3")},
-        {PICKLE("ccollections\nOrderedDict\n)\x81."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x81 (NEWOBJ) at byte 28")},
-        {PICKLE("\x92."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x92 (NEWOBJ_EX) at byte 2")},
-        {PICKLE("\x82\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x82 (EXT1) at byte 2")},
-        {PICKLE("\x83\x01\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x83 (EXT2) at byte 2")},
-        {PICKLE("\x84\x01\x01\x01\x01."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x84 (EXT4) at byte 2")},
-        {PICKLE("I1\n."), FERRY_ERROR_UNSUPPORTED, OPCODE("0x49 (unknown) at byte 2")},
-        {PICKLE("]Nb."), FERRY_ERROR_UNSUPPORTED, "in: its pickle has BUILD of something else than a dict: refused"},
-        {pickled(BYTES("\x80\x01}.")), FERRY_ERROR_FORMAT, BROKEN("unknown protocol at byte 0")},
-        {pickled(BYTES("\x80\x06}.")), FERRY_ERROR_FORMAT, BROKEN("unknown protocol at byte 0")},
-        {pickled(BYTES("}.")), FERRY_ERROR_FORMAT, BROKEN("expected a protocol of 2 or later at byte 0")},
+        UNSUPPORTED(PICKLE("P1\n."), OPCODE("0x50 (PERSID) at byte 2")),
+        UNSUPPORTED(PICKLE("(ios\nsystem\n."), OPCODE("0x69 (INST) at byte 3")),
+        UNSUPPORTED(PICKLE("(o."), OPCODE("0x6F (OBJ) at byte 3")),
+        UNSUPPORTED(PICKLE("ccollections\nOrderedDict\n)\x81."), OPCODE("0x81 (NEWOBJ) at byte 28")),
+        UNSUPPORTED(PICKLE("\x92."), OPCODE("0x92 (NEWOBJ_EX) at byte 2")),
+        UNSUPPORTED(PICKLE("\x82\x01."), OPCODE("0x82 (EXT1) at byte 2")),
+        UNSUPPORTED(PICKLE("\x83\x01\x01."), OPCODE("0x83 (EXT2) at byte 2")),
+        UNSUPPORTED(PICKLE("\x84\x01\x01\x01\x01."), OPCODE("0x84 (EXT4) at byte 2")),
+        UNSUPPORTED(PICKLE("I1\n."), OPCODE("0x49 (unknown) at byte 2")),
+        UNSUPPORTED(PICKLE("]Nb."), "its pickle has BUILD of something else than a dict: refused"),
+        MALFORMED(pickled(BYTES("\x80\x01}.")), BROKEN("unknown protocol at byte 0")),
+        MALFORMED(pickled(BYTES("\x80\x06}.")), BROKEN("unknown protocol at byte 0")),
+        MALFORMED(pickled(BYTES("}.")), BROKEN("expected a protocol of 2 or later at byte 0")),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
@@ -323,42 +321,40 @@ TEST(test_opcodes)
 TEST(test_broken_stacks)
 {
     const refused rows[] = {
-        {PICKLE("."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 2")},
-        {PICKLE("}}."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 4")},
-        {PICKLE("(."), FERRY_ERROR_FORMAT, BROKEN("not exactly one value is left at byte 3")},
-        {PICKLE("N\x86."), FERRY_ERROR_FORMAT, BROKEN("empty stack at byte 3")},
-        {PICKLE("(\x85."), FERRY_ERROR_FORMAT, BROKEN("unexpected mark at byte 3")},
-        {PICKLE("}t."), FERRY_ERROR_FORMAT, BROKEN("missing mark at byte 3")},
-        {PICKLE("NNs."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 4")},
-        {PICKLE("]NNs."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 5")},
-        {PICKLE("}(Nu."), FERRY_ERROR_FORMAT, BROKEN("a key without a value at byte 5")},
-        {PICKLE("}Na."), FERRY_ERROR_FORMAT, BROKEN("items for what is no list at byte 4")},
-        {PICKLE("](N(ue."), FERRY_ERROR_FORMAT, BROKEN("entries for what is no dict at byte 6")},
-        {PICKLE("](N}(ue."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
-        {PICKLE("e."), FERRY_ERROR_FORMAT, BROKEN("missing mark at byte 2")},
-        {PICKLE("h\x07."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 2")},
-        {PICKLE("h\x00."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 2")},
-        {PICKLE("}q\x05h\x04."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 5")},
-        {PICKLE("}q\x05h\x06."), FERRY_ERROR_FORMAT, BROKEN("an undefined memo entry at byte 5")},
-        {PICKLE("q\x01."), FERRY_ERROR_FORMAT, BROKEN("nothing to remember at byte 2")},
-        {PICKLE("]r\0\0\x10\0."), FERRY_ERROR_FORMAT, BROKEN("memo too large at byte 3")},
-        {PICKLE("]r\xff\xff\x0f\0."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
-        {PICKLE("N)R."), FERRY_ERROR_FORMAT, BROKEN("a call (REDUCE) of what is no function at byte 4")},
-        {PICKLE("NNR."), FERRY_ERROR_FORMAT, BROKEN("a call (REDUCE) of what is no function at byte 4")},
-        {PICKLE("NQ."), FERRY_ERROR_FORMAT, BROKEN("a persistent id that is no storage at byte 3")},
-        {PICKLE("U\x07storageNNNN(tQ."), FERRY_ERROR_FORMAT, BROKEN("a persistent id that is no storage at byte 17")},
-        {PICKLE("b."), FERRY_ERROR_FORMAT, BROKEN("empty stack at byte 2")},
-        {PICKLE("\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01."), FERRY_ERROR_FORMAT,
-         BROKEN("an integer of more than 64 bits at byte 2")},
-        {PICKLE("ccollections\nOrderedDict\nN\x85R."), FERRY_ERROR_FORMAT,
-         BROKEN("OrderedDict with arguments at byte 29")},
-        {PICKLE("ctorch\nSize\n)R."), FERRY_ERROR_FORMAT, BROKEN("Size of what is no tuple at byte 15")},
-        {PICKLE("ctorch\nSize\n))\x86R."), FERRY_ERROR_FORMAT, BROKEN("Size of what is no tuple at byte 17")},
-        {PICKLE(TENSOR "NNNNNtR."), FERRY_ERROR_FORMAT, BROKEN("_rebuild_tensor_v2 with other arguments at byte 42")},
-        {PICKLE(TENSOR "NNNNNNNNtR."), FERRY_ERROR_FORMAT,
-         BROKEN("_rebuild_tensor_v2 with other arguments at byte 45")},
-        {PICKLE("ctorch._utils\n_rebuild_parameter\n)R."), FERRY_ERROR_FORMAT,
-         BROKEN("_rebuild_parameter of what is no tensor at byte 36")},
+        MALFORMED(PICKLE("."), BROKEN("not exactly one value is left at byte 2")),
+        MALFORMED(PICKLE("}}."), BROKEN("not exactly one value is left at byte 4")),
+        MALFORMED(PICKLE("(."), BROKEN("not exactly one value is left at byte 3")),
+        MALFORMED(PICKLE("N\x86."), BROKEN("empty stack at byte 3")),
+        MALFORMED(PICKLE("(\x85."), BROKEN("unexpected mark at byte 3")),
+        MALFORMED(PICKLE("}t."), BROKEN("missing mark at byte 3")),
+        MALFORMED(PICKLE("NNs."), BROKEN("entries for what is no dict at byte 4")),
+        MALFORMED(PICKLE("]NNs."), BROKEN("entries for what is no dict at byte 5")),
+        MALFORMED(PICKLE("}(Nu."), BROKEN("a key without a value at byte 5")),
+        MALFORMED(PICKLE("}Na."), BROKEN("items for what is no list at byte 4")),
+        MALFORMED(PICKLE("](N(ue."), BROKEN("entries for what is no dict at byte 6")),
+        MALFORMED(PICKLE("](N}(ue."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("e."), BROKEN("missing mark at byte 2")),
+        MALFORMED(PICKLE("h\x07."), BROKEN("an undefined memo entry at byte 2")),
+        MALFORMED(PICKLE("h\x00."), BROKEN("an undefined memo entry at byte 2")),
+        MALFORMED(PICKLE("}q\x05h\x04."), BROKEN("an undefined memo entry at byte 5")),
+        MALFORMED(PICKLE("}q\x05h\x06."), BROKEN("an undefined memo entry at byte 5")),
+        MALFORMED(PICKLE("q\x01."), BROKEN("nothing to remember at byte 2")),
+        MALFORMED(PICKLE("]r\0\0\x10\0."), BROKEN("memo too large at byte 3")),
+        MALFORMED(PICKLE("]r\xff\xff\x0f\0."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("N)R."), BROKEN("a call (REDUCE) of what is no function at byte 4")),
+        MALFORMED(PICKLE("NNR."), BROKEN("a call (REDUCE) of what is no function at byte 4")),
+        MALFORMED(PICKLE("NQ."), BROKEN("a persistent id that is no storage at byte 3")),
+        MALFORMED(PICKLE("U\x07storageNNNN(tQ."), BROKEN("a persistent id that is no storage at byte 17")),
+        MALFORMED(PICKLE("b."), BROKEN("empty stack at byte 2")),
+        MALFORMED(PICKLE("\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01."),
+                  BROKEN("an integer of more than 64 bits at byte 2")),
+        MALFORMED(PICKLE("ccollections\nOrderedDict\nN\x85R."), BROKEN("OrderedDict with arguments at byte 29")),
+        MALFORMED(PICKLE("ctorch\nSize\n)R."), BROKEN("Size of what is no tuple at byte 15")),
+        MALFORMED(PICKLE("ctorch\nSize\n))\x86R."), BROKEN("Size of what is no tuple at byte 17")),
+        MALFORMED(PICKLE(TENSOR "NNNNNtR."), BROKEN("_rebuild_tensor_v2 with other arguments at byte 42")),
+        MALFORMED(PICKLE(TENSOR "NNNNNNNNtR."), BROKEN("_rebuild_tensor_v2 with other arguments at byte 45")),
+        MALFORMED(PICKLE("ctorch._utils\n_rebuild_parameter\n)R."),
+                  BROKEN("_rebuild_parameter of what is no tensor at byte 36")),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
@@ -368,31 +364,33 @@ TEST(test_broken_stacks)
 TEST(test_other_values)
 {
     const refused rows[] = {
-        {PICKLE("]."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors"},
-        {PICKLE("}K\x01Ns."), FERRY_ERROR_FORMAT, "in: expected a dict of tensors, found a key that is no text"},
-        {PICKLE("}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "in: key 'x': expected a tensor, found something else"},
-        {PICKLE("}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "in: key 'x': expected a tensor, found something else"},
-        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) "U\x04lossG?\xf0\0\0\0\0\0\0u."), FERRY_ERROR_FORMAT,
-         "in: key 'loss': expected a tensor, found something else"},
-        {PICKLE("}(U\x0astate_dictNU\x05modelN" ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."), FERRY_ERROR_FORMAT,
-         "in: key 'state_dict': expected a tensor, found something else"},
-        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "\x8a\x01\x80")) "u."), FERRY_ERROR_FORMAT,
-         "in: storage '0': impossible size"},
-        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Int", "0", "K\x06")) "u."),
-         FERRY_ERROR_FORMAT, "in: storage '0': two descriptions"},
-        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Float", "0", "K\x05")) "u."),
-         FERRY_ERROR_FORMAT, "in: storage '0': two descriptions"},
-        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Float", "1", "K\x06")) "u."),
-         FERRY_ERROR_FORMAT, "in: storage '1': no member for it"},
+        MALFORMED(PICKLE("]."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("}K\x01Ns."), "expected a dict of tensors, found a key that is no text"),
+        MALFORMED(PICKLE("}U\x01xK\x01s."), "key 'x': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}q\x01U\x01xh\x01s."), "key 'x': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) "U\x04lossG?\xf0\0\0\0\0\0\0u."),
+                  "key 'loss': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(U\x0astate_dictNU\x05modelN" ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."),
+                  "key 'state_dict': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "\x8a\x01\x80")) "u."), "storage '0': impossible size"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Int", "0", "K\x06")) "u."),
+                  "storage '0': two descriptions"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06"))
+                             ENTRY("b", STORAGE("Float", "0", "K\x05")) "u."),
+                  "storage '0': two descriptions"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06"))
+                             ENTRY("b", STORAGE("Float", "1", "K\x06")) "u."),
+                  "storage '1': no member for it"),
         {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."),
          FERRY_ERROR_FORMAT, "in and in: tensor 'a' occurs twice"},
-        {PICKLE("}U\x01"
-                "a" TENSOR STORAGE("Float", "0", "K\x06") "K\0(K\x01K\x01K\x01K\x01K\x01t(K\x01K\x01K\x01K\x01K\x01t"
-                                                          "\x89}tRs."),
-         FERRY_ERROR_FORMAT, NO_SHAPE},
-        {PICKLE("}U\x01"
-                "a" TENSOR STORAGE("Float", "0", "K\x06") "K\0K\x01\x85)\x89}tRs."),
-         FERRY_ERROR_FORMAT, NO_SHAPE},
+        MALFORMED(PICKLE("}U\x01"
+                         "a" TENSOR STORAGE("Float", "0",
+                                            "K\x06") "K\0(K\x01K\x01K\x01K\x01K\x01t(K\x01K\x01K\x01K\x01K\x01t"
+                                                     "\x89}tRs."),
+                  NO_SHAPE),
+        MALFORMED(PICKLE("}U\x01"
+                         "a" TENSOR STORAGE("Float", "0", "K\x06") "K\0K\x01\x85)\x89}tRs."),
+                  NO_SHAPE),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
     /* Of a wrapper only the inner dict counts; a dict's state is read over. */
@@ -413,16 +411,14 @@ TEST(test_zip_members)
     const char *packed = scratch_file("packed.bin");
     write_deflated(packed, "m/data.pkl", &(repeated){"", BYTES(specified), 1, ""});
     const refused rows[] = {
-        {make_zip(big, 3), FERRY_ERROR_UNSUPPORTED, "in: byte order 'big': not supported"},
+        UNSUPPORTED(make_zip(big, 3), "byte order 'big': not supported"),
         {make_zip(constants, 3), FERRY_ERROR_UNSUPPORTED, script},
         {make_zip(code, 3), FERRY_ERROR_UNSUPPORTED, script},
-        {make_zip(two, 3), FERRY_ERROR_FORMAT, "in: expected one member '.../data.pkl' in the zip archive, found 2"},
-        {make_zip(none, 1), FERRY_ERROR_FORMAT, "in: expected one member '.../data.pkl' in the zip archive, found 0"},
-        {make_zip(other, 2), FERRY_ERROR_FORMAT, "in: storage '0': no member for it"},
-        {mapped_bytes(packed), FERRY_ERROR_UNSUPPORTED,
-         "in: member 'm/data.pkl': compressed, which PyTorch does not do"},
-        {text_view("0000000000"), FERRY_ERROR_FORMAT,
-         "in: not a PyTorch file: neither a zip archive nor the legacy form"},
+        MALFORMED(make_zip(two, 3), "expected one member '.../data.pkl' in the zip archive, found 2"),
+        MALFORMED(make_zip(none, 1), "expected one member '.../data.pkl' in the zip archive, found 0"),
+        MALFORMED(make_zip(other, 2), "storage '0': no member for it"),
+        UNSUPPORTED(mapped_bytes(packed), "member 'm/data.pkl': compressed, which PyTorch does not do"),
+        MALFORMED(text_view("0000000000"), "not a PyTorch file: neither a zip archive nor the legacy form"),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
     ferry_weights weights = accept(make_zip(big, 2)); /* which does not say its order */
@@ -472,19 +468,17 @@ TEST(test_legacy)
     check_window(whole(&end), six + 2, 4);
     check_refused_weights_cuts(ferry_torch_read, &b, 15, FERRY_ERROR_FORMAT);
     const refused rows[] = {
-        {longer(&b, 1), FERRY_ERROR_FORMAT, "in: 1 bytes past the last storage"},
-        {whole(&other), FERRY_ERROR_FORMAT, "in: storage '0': cut off, or of another size"},
-        {edited(&b, b.size - sizeof six - 8 - 3, '1'), FERRY_ERROR_FORMAT,
-         "in: storage '1': no tensor names it, or a second one of its name"},
-        {BYTES(MAGIC "\x80\x02M\xEA\x03."), FERRY_ERROR_UNSUPPORTED,
-         "in: expected version 1001 of PyTorch's legacy format"},
-        {BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}U\x0dlittle_endian\x89s."), FERRY_ERROR_UNSUPPORTED,
-         "in: expected a file of a little-endian machine"},
-        {BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}."), FERRY_ERROR_UNSUPPORTED,
-         "in: expected a file of a little-endian machine"},
-        {BYTES(MAGIC "\x80\x02M\xE9\x03." MACHINE "\x80\x02}.\x80\x02]U\x01xa."), FERRY_ERROR_FORMAT,
-         "in: expected a list of 0 storages"},
-        {whole(&two), FERRY_ERROR_FORMAT, BEYOND("2")},
+        MALFORMED(longer(&b, 1), "1 bytes past the last storage"),
+        MALFORMED(whole(&other), "storage '0': cut off, or of another size"),
+        MALFORMED(edited(&b, b.size - sizeof six - 8 - 3, '1'),
+                  "storage '1': no tensor names it, or a second one of its name"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xEA\x03."), "expected version 1001 of PyTorch's legacy format"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}U\x0dlittle_endian\x89s."),
+                    "expected a file of a little-endian machine"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}."), "expected a file of a little-endian machine"),
+        MALFORMED(BYTES(MAGIC "\x80\x02M\xE9\x03." MACHINE "\x80\x02}.\x80\x02]U\x01xa."),
+                  "expected a list of 0 storages"),
+        MALFORMED(whole(&two), BEYOND("2")),
         {whole(&five), FERRY_ERROR_FORMAT, beyond},
         {whole(&before), FERRY_ERROR_FORMAT, beyond},
         {whole(&after_end), FERRY_ERROR_FORMAT, beyond},

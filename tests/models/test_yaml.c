@@ -131,9 +131,9 @@ TEST(test_configuration_refused)
         {BYTES(""), FERRY_ERROR_FORMAT, lines},
         {BYTES("word"), FERRY_ERROR_FORMAT, lines},
         {BYTES("- a\n"), FERRY_ERROR_FORMAT, lines},
-        {BYTES("a: 1\nb: 2\na: 3\n"), FERRY_ERROR_FORMAT, "in: line 3: 'a' occurs twice"},
-        {BYTES("a: ~\na: 3\n"), FERRY_ERROR_FORMAT, "in: line 2: 'a' occurs twice"},
-        {BYTES("a: 1\n---\nb: 2\n"), FERRY_ERROR_FORMAT, "in: line 2: expected one document"},
+        MALFORMED(BYTES("a: 1\nb: 2\na: 3\n"), "line 3: 'a' occurs twice"),
+        MALFORMED(BYTES("a: ~\na: 3\n"), "line 2: 'a' occurs twice"),
+        MALFORMED(BYTES("a: 1\n---\nb: 2\n"), "line 2: expected one document"),
         {BYTES("a:\n  b: 1\n"), FERRY_ERROR_UNSUPPORTED, plain_2},
         {BYTES("a: [[1]]\n"), FERRY_ERROR_UNSUPPORTED, plain},
         {BYTES("a: [1, b: 1]\n"), FERRY_ERROR_UNSUPPORTED, plain},
@@ -146,12 +146,12 @@ TEST(test_configuration_refused)
         {BYTES("a: !!str 1\n"), FERRY_ERROR_UNSUPPORTED, tags},
         {BYTES("&x a: 1\n"), FERRY_ERROR_UNSUPPORTED, tags},
         {BYTES("&x {a: 1}\n"), FERRY_ERROR_UNSUPPORTED, tags},
-        {BYTES("a: \"\\0\"\n"), FERRY_ERROR_FORMAT, "in: line 1: a text with a NUL byte"},
-        {BYTES("a: [1\n"), FERRY_ERROR_FORMAT, "in: line 2: did not find expected ',' or ']'"},
-        {BYTES("a: \"\xff\"\n"), FERRY_ERROR_FORMAT, "in: line 1: invalid leading UTF-8 octet"},
-        {BYTES("a: 1\n  b: 2\n"), FERRY_ERROR_FORMAT, "in: line 2: mapping values are not allowed in this context"},
-        {counted("a: [", "#,", 4097, "]\n"), FERRY_ERROR_FORMAT, "in: line 1: a list of too many values"},
-        {counted("", "#: 0\n", 4097, ""), FERRY_ERROR_FORMAT, "in: line 4097: too many keys"},
+        MALFORMED(BYTES("a: \"\\0\"\n"), "line 1: a text with a NUL byte"),
+        MALFORMED(BYTES("a: [1\n"), "line 2: did not find expected ',' or ']'"),
+        MALFORMED(BYTES("a: \"\xff\"\n"), "line 1: invalid leading UTF-8 octet"),
+        MALFORMED(BYTES("a: 1\n  b: 2\n"), "line 2: mapping values are not allowed in this context"),
+        MALFORMED(counted("a: [", "#,", 4097, "]\n"), "line 1: a list of too many values"),
+        MALFORMED(counted("", "#: 0\n", 4097, ""), "line 4097: too many keys"),
     };
     check_refused(read_configuration, rows, COUNT(rows));
     CHECK(read_configuration(counted("a: [", "#,", 4096, "]\n"), &error));
@@ -237,16 +237,16 @@ static ferry_status read_object(ferry_view text, ferry_error *error)
 TEST(test_json_values)
 {
     const refused rows[] = {
-        {BYTES("[]"), FERRY_ERROR_FORMAT, "in: expected a JSON object"},
-        {BYTES("{\"integer\": 3}"), FERRY_ERROR_FORMAT, "in: 'top.integer': expected -2 to 2, found 3"},
-        {BYTES("{\"integer\": -3}"), FERRY_ERROR_FORMAT, "in: 'top.integer': expected -2 to 2, found -3"},
-        {BYTES("{\"integer\": 1.0}"), FERRY_ERROR_FORMAT, "in: 'top.integer': expected an integer"},
-        {BYTES("{\"integer\": \"1\"}"), FERRY_ERROR_FORMAT, "in: 'top.integer': expected an integer"},
-        {BYTES("{\"integer\": 2, \"real\": 1.001e38}"), FERRY_ERROR_FORMAT, "in: 'top.real': expected a number"},
-        {BYTES("{\"integer\": -2, \"real\": \"1\"}"), FERRY_ERROR_FORMAT, "in: 'top.real': expected a number"},
-        {BYTES("{\"real\": 1e38, \"text\": 1}"), FERRY_ERROR_FORMAT, "in: 'top.text': expected a text"},
-        {BYTES("{\"real\": -1e38, \"text\": []}"), FERRY_ERROR_FORMAT, "in: 'top.text': expected a text"},
-        {BYTES("{\"needed\": null}"), FERRY_ERROR_FORMAT, "in: 'top.needed' is missing"},
+        MALFORMED(BYTES("[]"), "expected a JSON object"),
+        MALFORMED(BYTES("{\"integer\": 3}"), "'top.integer': expected -2 to 2, found 3"),
+        MALFORMED(BYTES("{\"integer\": -3}"), "'top.integer': expected -2 to 2, found -3"),
+        MALFORMED(BYTES("{\"integer\": 1.0}"), "'top.integer': expected an integer"),
+        MALFORMED(BYTES("{\"integer\": \"1\"}"), "'top.integer': expected an integer"),
+        MALFORMED(BYTES("{\"integer\": 2, \"real\": 1.001e38}"), "'top.real': expected a number"),
+        MALFORMED(BYTES("{\"integer\": -2, \"real\": \"1\"}"), "'top.real': expected a number"),
+        MALFORMED(BYTES("{\"real\": 1e38, \"text\": 1}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"real\": -1e38, \"text\": []}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"needed\": null}"), "'top.needed' is missing"),
     };
     json_t *root;
     check_refused(read_object, rows, COUNT(rows));
@@ -370,39 +370,39 @@ static ferry_status read_vocabulary(ferry_view text, ferry_error *error)
     return status;
 }
 
-#define QUOTED "in: line 1: a quoted key that does not end with its quote, or an unknown escape"
+#define QUOTED "line 1: a quoted key that does not end with its quote, or an unknown escape"
 
 TEST(test_vocabulary_refused)
 {
     const refused rows[] = {
-        {BYTES(""), FERRY_ERROR_FORMAT, "in: a vocabulary without pieces"},
-        {BYTES("a: 0\nb\n"), FERRY_ERROR_FORMAT, "in: line 2: expected 'piece: id'"},
-        {BYTES("a: 0\n---\n"), FERRY_ERROR_FORMAT, "in: line 2: expected 'piece: id'"},
-        {BYTES("a: 0\n: 1\n"), FERRY_ERROR_FORMAT, "in: line 2: a key is missing"},
-        {BYTES("a: x\n"), FERRY_ERROR_FORMAT, "in: line 1: expected an id of 0 to 65541, found 'x'"},
-        {BYTES("a: -1\n"), FERRY_ERROR_FORMAT, "in: line 1: expected an id of 0 to 65542, found '-1'"},
-        {BYTES("a: 65546\n"), FERRY_ERROR_FORMAT, "in: line 1: expected an id of 0 to 65545, found '65546'"},
-        {BYTES("{\"a\": 65549}"), FERRY_ERROR_FORMAT, "in: 'a': expected an id of 0 to 65548"},
-        {BYTES("a: 99999999999999999999\n"), FERRY_ERROR_FORMAT,
-         "in: line 1: expected an id of 0 to 65560, found '99999999999999999999'"},
-        {BYTES("a: 0\nc: 1\nb: 0\n"), FERRY_ERROR_FORMAT, "in: id 0 belongs to 'a' and to 'b'"},
-        {BYTES("\"a: 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"a\\\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"a\"b\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("'a'b': 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\q\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\ud800\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\udfff\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\U00110000\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\U100000000\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("\"\\x4\": 0\n"), FERRY_ERROR_FORMAT, QUOTED},
-        {BYTES("? a\nb: 0\n"), FERRY_ERROR_FORMAT, "in: line 2: expected ': id' after '? piece'"},
-        {BYTES("? a\n"), FERRY_ERROR_FORMAT, "in: line 1: expected ': id' after '? piece'"},
-        {BYTES("{\"a\": \"0\"}"), FERRY_ERROR_FORMAT, "in: 'a': expected an id of 0 to 65546"},
-        {BYTES("{\"a\": -1}"), FERRY_ERROR_FORMAT, "in: 'a': expected an id of 0 to 65545"},
-        {BYTES("{\"a\": 0, \"b\": 0}"), FERRY_ERROR_FORMAT, "in: id 0 belongs to 'a' and to 'b'"},
-        {BYTES("\t\r\n{\"a\": 0"), FERRY_ERROR_FORMAT, "in: line 2, column 7: '}' expected near end of file"},
+        MALFORMED(BYTES(""), "a vocabulary without pieces"),
+        MALFORMED(BYTES("a: 0\nb\n"), "line 2: expected 'piece: id'"),
+        MALFORMED(BYTES("a: 0\n---\n"), "line 2: expected 'piece: id'"),
+        MALFORMED(BYTES("a: 0\n: 1\n"), "line 2: a key is missing"),
+        MALFORMED(BYTES("a: x\n"), "line 1: expected an id of 0 to 65541, found 'x'"),
+        MALFORMED(BYTES("a: -1\n"), "line 1: expected an id of 0 to 65542, found '-1'"),
+        MALFORMED(BYTES("a: 65546\n"), "line 1: expected an id of 0 to 65545, found '65546'"),
+        MALFORMED(BYTES("{\"a\": 65549}"), "'a': expected an id of 0 to 65548"),
+        MALFORMED(BYTES("a: 99999999999999999999\n"),
+                  "line 1: expected an id of 0 to 65560, found '99999999999999999999'"),
+        MALFORMED(BYTES("a: 0\nc: 1\nb: 0\n"), "id 0 belongs to 'a' and to 'b'"),
+        MALFORMED(BYTES("\"a: 0\n"), QUOTED),
+        MALFORMED(BYTES("\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"a\\\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"a\"b\": 0\n"), QUOTED),
+        MALFORMED(BYTES("'a'b': 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\q\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\ud800\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\udfff\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\U00110000\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\U100000000\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\x4\": 0\n"), QUOTED),
+        MALFORMED(BYTES("? a\nb: 0\n"), "line 2: expected ': id' after '? piece'"),
+        MALFORMED(BYTES("? a\n"), "line 1: expected ': id' after '? piece'"),
+        MALFORMED(BYTES("{\"a\": \"0\"}"), "'a': expected an id of 0 to 65546"),
+        MALFORMED(BYTES("{\"a\": -1}"), "'a': expected an id of 0 to 65545"),
+        MALFORMED(BYTES("{\"a\": 0, \"b\": 0}"), "id 0 belongs to 'a' and to 'b'"),
+        MALFORMED(BYTES("\t\r\n{\"a\": 0"), "line 2, column 7: '}' expected near end of file"),
     };
     check_refused(read_vocabulary, rows, COUNT(rows));
     CHECK(read_vocabulary(text_view("a: 65545\n"), &error)); /* its size, and 65536 more */

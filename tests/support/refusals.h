@@ -4,10 +4,10 @@
  *     static ferry_status read_settings(ferry_view input, ferry_error *error); // as the file "in", freed if accepted
  *
  *     const refused rows[] = {
- *         {text_view("a: 1\na: 3\n"), FERRY_ERROR_FORMAT, "in: line 2: 'a' occurs twice"},
- *         {BYTES("a: 1\0"), FERRY_ERROR_FORMAT, "in: line 1: a text with a NUL byte"},
- *         {edited(&sound, 15, 0x80), FERRY_ERROR_FORMAT, "in: cut off in its header"},
- *         {longer(&sound, 1), FERRY_ERROR_FORMAT, "in: 1 bytes past the last record"},
+ *         MALFORMED(text_view("a: 1\na: 3\n"), "line 2: 'a' occurs twice"),
+ *         MALFORMED(BYTES("a: 1\0"), "line 1: a text with a NUL byte"),
+ *         UNSUPPORTED(edited(&sound, 15, 0x80), "version 128 is not supported"),
+ *         {longer(&sound, 1), FERRY_ERROR_LIMIT, "in: too long"},
  *     };
  *     check_refused(read_settings, rows, COUNT(rows));
  *
@@ -32,6 +32,16 @@ typedef struct refused {
     ferry_status status;
     const char *message;
 } refused;
+
+/* The usual rows: the message begins with the file's name. */
+#define MALFORMED(input, message)                                                                                      \
+    {                                                                                                                  \
+        input, FERRY_ERROR_FORMAT, "in: " message                                                                      \
+    }
+#define UNSUPPORTED(input, message)                                                                                    \
+    {                                                                                                                  \
+        input, FERRY_ERROR_UNSUPPORTED, "in: " message                                                                 \
+    }
 
 typedef ferry_status tried_reader(ferry_view input, ferry_error *error);
 
