@@ -182,6 +182,7 @@ TEST(test_zip64_fields)
         {changed(HEADER, 8, over), FERRY_ERROR_FORMAT, nowhere},
         {changed(HEADER, 8, half), FERRY_ERROR_FORMAT, nowhere},
         {changed(HEADER, 8, UINT64_MAX), FERRY_ERROR_FORMAT, nowhere},
+        {changed(EXTRA - 2, 2, 2), FERRY_ERROR_FORMAT, lacks}, /* another field */
         {changed(EXTRA, 2, 0), FERRY_ERROR_FORMAT, lacks},
         {changed(EXTRA, 2, 23), FERRY_ERROR_FORMAT, lacks},
         {changed(EXTRA, 2, 25), FERRY_ERROR_FORMAT, lacks},
