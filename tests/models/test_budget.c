@@ -299,11 +299,11 @@ TEST(test_model_file)
     char *source = data_file("positions/none-post"), *output = scratch_file("model.gguf");
     const size_t size = mapped_bytes(in_directory(source, "model.safetensors")).size;
     uint64_t least = 0, enough = BASE;
-    ferry_error error = {0};
     while (enough - least > 1) {
+        ferry_error failure = {0};
         const uint64_t middle = least + (enough - least) / 2;
         const ferry_import_options options = {.budget = middle};
-        const ferry_status status = ferry_import(source, output, &options, &error);
+        const ferry_status status = ferry_import(source, output, &options, &failure);
         assert_true(status == FERRY_OK || status == FERRY_ERROR_LIMIT);
         *(status == FERRY_OK ? &enough : &least) = middle;
     }
