@@ -372,6 +372,9 @@ TEST_WITH(test_rows_of_layers, begin, end)
                                "enc.blk.0.norm.weight[4,1] encoder.0.ln.w|enc.blk.0.norm.bias[4,1] encoder.0.ln.b|"
                                "enc.blk.1.up.weight[6,4] encoder.1.fc1.w|enc.blk.1.up.bias[6,1] encoder.1.fc1.b|"
                                "enc.blk.1.norm.weight[4,1] encoder.1.ln.w|enc.blk.1.norm.bias[4,1] encoder.1.ln.b|");
+    plan.weights.entries[5].tensor.name = text_view("encoder.1.ln.c"); /* a norm's is no zeros */
+    REFUSE(ferry_import_layers(&plan, &table, false, &error), FERRY_ERROR_FORMAT,
+           ": tensor 'encoder.1.ln.b' is missing");
 }
 
 /* Of a decoder of SSRUs with RMS norms, which have no bias; a bias of another name; a row that may be missing. */
