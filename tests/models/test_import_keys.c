@@ -1,36 +1,5 @@
 /* From a plan to a model file: every key, and the words of ferry.features, which say what a build must know. */
-#include "tests/support/import_support.h"
-
-#include "engine/file/gguf.h"
-#include "models/plan/plan.h"
-
-static ferry_import_source *source;
-static ferry_import_plan plan;
-static ferry_gguf file;
-
-static int set_up(void **state)
-{
-    (void)state;
-    static const int32_t eos[] = {0, 3};
-    char *path = data_file("positions/none-post");
-    CHECK(ferry_import_source_open(path, 0, &source, &error));
-    ferry_import_plan_init(&plan, source);
-    plan.kind = "test";
-    for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);
-    plan.model.encoder.norm_eps = plan.model.decoder.norm_eps = 1e-5f;
-    plan.generation.eos_ids = eos;
-    plan.generation.eos_count = 2;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    ferry_gguf_close(&file);
-    ferry_import_plan_destroy(&plan);
-    ferry_import_source_close(source);
-    return 0;
-}
+#include "tests/support/plan_bench.h"
 
 static void add(const char *name, ferry_import_form form)
 {
@@ -39,13 +8,7 @@ static void add(const char *name, ferry_import_form form)
     CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "%s", name));
 }
 
-static void write_plan(void)
-{
-    const ferry_import_options options = {.type = FERRY_F32, .name = "named"};
-    char *path = scratch_file("keys.gguf");
-    CHECK(ferry_import_write(&plan, path, &options, &error));
-    CHECK(ferry_gguf_open(mapped_bytes(path), path, &file, &error));
-}
+static const ferry_import_options named = {.type = FERRY_F32, .name = "named"};
 
 /* Number `i` of the value. */
 static double number_of(const ferry_gguf_value *value, size_t i)
@@ -97,7 +60,7 @@ static void check_keys(const char *const (*rows)[2], size_t count)
 TEST_WITH(test_plain_model, set_up, tear_down)
 {
     add("token_embd.weight", FERRY_IMPORT_MATRIX);
-    write_plan();
+    write_plan(&named);
     CHECK_KEYS({"features", "encoder-decoder, panels16, type:f32, decoder:attention, norm:layernorm, "
                             "norm-position:post, activation:relu, position:none, policy:huggingface, tokenizer:none"},
                {"eos_ids", "0, 3"}, {"output_scale", "1"}, {"inputs_by_sentence", "0"}, {"alignment_layer", "-1"},
@@ -134,7 +97,7 @@ TEST_WITH(test_every_choice_of_the_graph, set_up, tear_down)
     add("dec.embd_norm.weight", FERRY_IMPORT_VECTOR);
     add("dec.blk.0.ffn_up.bias", FERRY_IMPORT_VECTOR);
     add("shortlist.offsets", FERRY_IMPORT_INTEGERS);
-    write_plan();
+    write_plan(&named);
     CHECK_KEYS({"features", "encoder-decoder, panels16, type:f32, decoder:ssru, norm:rms, norm-position:pre, "
                             "activation:gelu_tanh, position:none, ffn:gated, final-norm:none, norm:layernorm, "
                             "norm-position:post, activation:gelu_sigmoid, embedding-norm, final-norm:post, "
@@ -175,7 +138,7 @@ TEST_WITH(test_texts, set_up, tear_down)
                                                  .prompt_count = 1,
                                                  .default_source = 1,
                                                  .default_target = -1}};
-    write_plan();
+    write_plan(&named);
     CHECK_KEYS({"features", PLAIN "pieces, opus-punctuation, languages"}, {"tokenizer.kind", "pieces"},
                {"tokenizer.source.opus_punctuation", "1"}, {"tokenizer.source.model", "-"},
                {"languages.names", "deu_Latn de deu, eng_Latn"}, {"languages.source_tag", "suffix"},
@@ -201,7 +164,7 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
                                                   .prompt_count = 1,
                                                   .default_source = -1,
                                                   .default_target = 0};
-    write_plan();
+    write_plan(&named);
     CHECK_KEYS({"features", PLAIN "none, languages"}, {"languages.prompts", "to German: "});
 }
 
@@ -209,7 +172,7 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
 TEST_WITH(test_language_pair, set_up, tear_down)
 {
     CHECK(ferry_import_language_pair(&plan, "en", "de", &error));
-    write_plan();
+    write_plan(&named);
     CHECK_KEYS({"features", PLAIN "none"}, {"languages.names", "en eng, de deu"}, {"languages.roles", "1, 2"},
                {"languages.target_ids", "-1, -1"}, {"languages.prompt_sources", ""}, {"languages.default_source", "0"},
                {"languages.default_target", "1"}, {"languages.source_tag", "none"});
