@@ -1,34 +1,12 @@
 /* What families share of a plan: lists in which each is compared with every other have an end; names of languages, of
  * tensors, of layers, and of keys; words that belong to a SentencePiece model. */
-#include "tests/support/import_support.h"
+#include "tests/support/plan_bench.h"
 
 #include "models/plan/json_keys.h"
 #include "models/plan/layer_table.h"
-#include "models/plan/plan.h"
 #include "tokenizer/sentencepiece_c.h"
 
-static ferry_import_source *source;
-static ferry_import_plan plan;
-
-static int begin(void **state)
-{
-    static int number = 0;
-    (void)state;
-    CHECK(
-        ferry_import_source_open(scratch_directory(ferry_name_format("lists-%d", number++).text), 0, &source, &error));
-    ferry_import_plan_init(&plan, source);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    ferry_import_plan_destroy(&plan);
-    ferry_import_source_close(source);
-    return 0;
-}
-
-TEST_WITH(test_ids, begin, end)
+TEST_WITH(test_ids, set_up, tear_down)
 {
     for (int32_t id = 0; id < FERRY_IMPORT_MAX_IDS; id++)
         for (int twice = 0; twice < 2; twice++) CHECK(ferry_import_special(&plan, &id, 1, &error));
@@ -39,7 +17,7 @@ TEST_WITH(test_ids, begin, end)
     REFUSE(ferry_import_special(&plan, more, 2, &error), FERRY_ERROR_LIMIT, ": a list of more than 8192 ids");
 }
 
-TEST_WITH(test_languages, begin, end)
+TEST_WITH(test_languages, set_up, tear_down)
 {
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < FERRY_IMPORT_MAX_LANGUAGES; i++)
@@ -49,7 +27,7 @@ TEST_WITH(test_languages, begin, end)
            ": more than 2048 languages");
 }
 
-TEST_WITH(test_long_tags, begin, end)
+TEST_WITH(test_long_tags, set_up, tear_down)
 {
     char tag[FERRY_IMPORT_MAX_TAG + 1];
     int32_t id = 0;
@@ -62,7 +40,7 @@ TEST_WITH(test_long_tags, begin, end)
            "expected the tag of a language, found 'aaaa");
 }
 
-TEST_WITH(test_prefixes, begin, end)
+TEST_WITH(test_prefixes, set_up, tear_down)
 {
     static const char *const names[] = {"a", "b/c", "b/c/", "b/d", "b/d/e", "b/d/f", "ba"};
     static const struct {
@@ -96,7 +74,7 @@ static void check_language_names(const char *tags, const char *expected)
 }
 
 /* ISO 639, and what users mean by a macrolanguage or a code that was withdrawn. */
-TEST_WITH(test_language_names, begin, end)
+TEST_WITH(test_language_names, set_up, tear_down)
 {
     static const char *const rows[][2] = {
         {"aa zul", "aa aar|zul zu|"},
@@ -119,7 +97,7 @@ TEST_WITH(test_language_names, begin, end)
 }
 
 /* The defaults that a user asks for: names may have hyphens, and each language its part. */
-TEST_WITH(test_named_pair, begin, end)
+TEST_WITH(test_named_pair, set_up, tear_down)
 {
     static const ferry_view names[] = {{"zh-Hant", 7}, {"zh", 2}, {"en eng", 6}, {"de", 2}};
     static const int32_t roles[] = {1, 3, 3, 2};
@@ -147,7 +125,7 @@ TEST_WITH(test_named_pair, begin, end)
 /* ---- words ---- */
 
 /* 256 rows without a word, and a sixteenth of them. */
-TEST_WITH(test_spare_rows, begin, end)
+TEST_WITH(test_spare_rows, set_up, tear_down)
 {
     static const struct {
         int32_t words, rows;
@@ -197,7 +175,7 @@ static const ferry_texts *words_of(const ferry_spm *spm, int32_t first, int32_t 
 
 /* Of the model's 898 pieces half have to be words; nine tenths, and three quarters of the words pieces, are usual. Of
  * fewer than 64 words nothing follows. */
-TEST_WITH(test_words_and_pieces, begin, end)
+TEST_WITH(test_words_and_pieces, set_up, tear_down)
 {
     static const struct {
         int32_t pieces, others;
@@ -221,7 +199,7 @@ TEST_WITH(test_words_and_pieces, begin, end)
 }
 
 /* Two sides are swapped where both have more in common with the other, not where one has, or where they are alike. */
-TEST_WITH(test_swapped_words, begin, end)
+TEST_WITH(test_swapped_words, set_up, tear_down)
 {
     const ferry_import_options options = {.noted = count_note};
     for (int i = 0; i < 2; i++) plan.segmenters[plan.segmenter_count++] = open_pieces();
@@ -235,7 +213,7 @@ TEST_WITH(test_swapped_words, begin, end)
 
 /* ---- keys of a configuration ---- */
 
-TEST_WITH(test_keys_of_two_names, begin, end)
+TEST_WITH(test_keys_of_two_names, set_up, tear_down)
 {
     static const struct {
         const char *text;
@@ -298,7 +276,7 @@ static ferry_status read_codes(void *context, const char *name, int32_t N, int32
 }
 
 /* Slices of a matrix of codes have their own multipliers; layers have numbers of their own. */
-TEST_WITH(test_slices_of_codes, begin, end)
+TEST_WITH(test_slices_of_codes, set_up, tear_down)
 {
     static const ferry_layer_row rows[] = {{.to = "q", .from = "qkv", .shape = "AD", .slice = 0, .slices = 3},
                                            {.to = "v", .from = "qkv", .shape = "AD", .slice = 2, .slices = 3}};
@@ -335,7 +313,7 @@ static void describe_tensors(char *text, size_t size)
 }
 
 /* Where one matrix of a stack has a bias, here that of its last layer, the others have zeros; what rows need. */
-TEST_WITH(test_rows_of_layers, begin, end)
+TEST_WITH(test_rows_of_layers, set_up, tear_down)
 {
     static const float numbers[INNER * WIDTH];
     static const ferry_layer_row rows[] = {
@@ -378,7 +356,7 @@ TEST_WITH(test_rows_of_layers, begin, end)
 }
 
 /* Of a decoder of SSRUs with RMS norms, which have no bias; a bias of another name; a row that may be missing. */
-TEST_WITH(test_rows_of_decoders, begin, end)
+TEST_WITH(test_rows_of_decoders, set_up, tear_down)
 {
     static const float numbers[INNER * WIDTH];
     static const ferry_layer_row rows[] = {
@@ -416,7 +394,7 @@ TEST_WITH(test_rows_of_decoders, begin, end)
 
 /* ---- vocabularies ---- */
 
-TEST_WITH(test_vocabulary_ids, begin, end)
+TEST_WITH(test_vocabulary_ids, set_up, tear_down)
 {
     static const struct {
         const char *text, *what; /* NULL: accepted */
@@ -441,7 +419,7 @@ TEST_WITH(test_vocabulary_ids, begin, end)
 }
 
 /* As many JSON files as a plan keeps, and one more. */
-TEST_WITH(test_many_trees, begin, end)
+TEST_WITH(test_many_trees, set_up, tear_down)
 {
     for (int i = 0; i < FERRY_IMPORT_MAX_TREES; i++) CHECK(ferry_import_keep_json(&plan, "in", json_object(), &error));
     REFUSE_SAYING(ferry_import_keep_json(&plan, "in", json_object(), &error), FERRY_ERROR_LIMIT,

@@ -1,8 +1,7 @@
 /* Tables of positions: those that are a formula are known as such, all others are kept. */
-#include "tests/support/import_support.h"
+#include "tests/support/plan_bench.h"
 
 #include "base/half.h"
-#include "models/plan/plan.h"
 
 enum { P = 30, D = 12 };
 
@@ -28,24 +27,13 @@ static void fill(float *table, const table_row *row)
             table[p * width + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
 }
 
-typedef struct bench {
-    ferry_import_source *source;
-    ferry_import_plan plan;
-} bench;
-
-static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
+/* Into a plan that is begun anew. */
+static void recognize(ferry_weights_entry *entry, int32_t first_row)
 {
-    char *path = data_file("positions/none-post");
-    CHECK(ferry_import_source_open(path, 0, &b->source, &error));
-    ferry_import_plan_init(&b->plan, b->source);
-    b->plan.model.d_model = (int32_t)entry->tensor.shape[entry->tensor.dims - 1];
-    CHECK(ferry_import_position_table(&b->plan, true, entry, first_row, &error));
-}
-
-static void tear_down(bench *b)
-{
-    ferry_import_plan_destroy(&b->plan);
-    ferry_import_source_close(b->source);
+    tear_down(NULL);
+    set_up(NULL);
+    plan.model.d_model = (int32_t)entry->tensor.shape[entry->tensor.dims - 1];
+    CHECK(ferry_import_position_table(&plan, true, entry, first_row, &error));
 }
 
 static ferry_weights_entry entry_of(ferry_type type, const void *data)
@@ -57,56 +45,51 @@ static ferry_weights_entry entry_of(ferry_type type, const void *data)
     return entry;
 }
 
-static void check_formula(const bench *b, const table_row *row)
+static void check_formula(const table_row *row)
 {
-    const ferry_position *position = &b->plan.model.decoder.position;
+    const ferry_position *position = &plan.model.decoder.position;
     assert_string_equal(position->scheme->name, "sinusoidal");
     assert_string_equal(position->scheme->parameters[0].choices[(int)position->values[0]],
                         row->interleaved ? "interleaved" : "split");
     assert_string_equal(position->scheme->parameters[1].choices[(int)position->values[1]],
                         row->minus_one ? "half_minus_one" : "half");
     assert_int_equal(position->values[2], row->first);
-    assert_int_equal(b->plan.tensor_count, 0);
+    assert_int_equal(plan.tensor_count, 0);
 }
 
 static void check_learned(ferry_weights_entry *entry, int32_t first_row)
 {
-    bench b;
-    recognize(&b, entry, first_row);
-    const ferry_position *position = &b.plan.model.decoder.position;
+    recognize(entry, first_row);
+    const ferry_position *position = &plan.model.decoder.position;
     assert_string_equal(position->scheme->name, "learned");
     assert_string_equal(position->scheme->parameters[0].key, "max_positions");
     assert_int_equal(position->values[0], P - first_row);
-    assert_int_equal(b.plan.tensor_count, 1);
-    const ferry_import_tensor *tensor = &b.plan.tensors[0];
+    assert_int_equal(plan.tensor_count, 1);
+    const ferry_import_tensor *tensor = &plan.tensors[0];
     assert_string_equal(tensor->name, "dec.position.weight");
     assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
     assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
-    tear_down(&b);
 }
 
-TEST(test_formulas)
+TEST_WITH(test_formulas, set_up, tear_down)
 {
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
         const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
-        bench b;
         fill(table, &row);
         table[P * D - 1] += 8e-6f;
         ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        recognize(&b, &entry, row.first_row);
-        check_formula(&b, &row);
-        tear_down(&b);
+        recognize(&entry, row.first_row);
+        check_formula(&row);
     }
 }
 
 /* Of the smallest widths: D/2 - 1 is 1, and is nothing; a dimension of 1 before, which does not count. */
-TEST(test_narrow_formulas)
+TEST_WITH(test_narrow_formulas, set_up, tear_down)
 {
     static const table_row rows[] = {{.minus_one = true, .width = 4}, {.first = 2, .width = 2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         float table[P * D];
-        bench b;
         fill(table, &rows[i]);
         ferry_weights_entry entry = entry_of(FERRY_F32, table);
         entry.tensor = (ferry_tensor){.name = {"t", 1},
@@ -116,36 +99,32 @@ TEST(test_narrow_formulas)
                                       .data = table,
                                       .bytes = (size_t)(P * rows[i].width) * sizeof *table};
         ferry_weights_row_major(&entry);
-        recognize(&b, &entry, 0);
-        check_formula(&b, &rows[i]);
-        tear_down(&b);
+        recognize(&entry, 0);
+        check_formula(&rows[i]);
     }
 }
 
-TEST(test_formulas_in_half_precision)
+TEST_WITH(test_formulas_in_half_precision, set_up, tear_down)
 {
     float table[P * D];
     uint16_t halves[P * D];
     const table_row row = {.minus_one = true, .first = 2};
-    bench b;
     fill(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
     ferry_weights_entry entry = entry_of(FERRY_F16, halves);
-    recognize(&b, &entry, 0);
-    check_formula(&b, &row);
-    tear_down(&b);
+    recognize(&entry, 0);
+    check_formula(&row);
     halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
     check_learned(&entry, 0);
 }
 
 /* As fairseq computes them: an angle loses the more, the larger it is. */
-TEST(test_formula_in_single_precision)
+TEST_WITH(test_formula_in_single_precision, set_up, tear_down)
 {
     enum { ROWS = 8000 };
     static float table[ROWS * D];
     const table_row row = {.minus_one = true};
     double worst = 0;
-    bench b;
     for (int p = 0; p < ROWS; p++)
         for (int i = 0; i < D; i++) {
             const float rate = expf((float)(i % (D / 2)) * -(logf(10000) / (float)(D / 2 - 1))),
@@ -157,12 +136,11 @@ TEST(test_formula_in_single_precision)
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
     entry.tensor.shape[0] = ROWS;
     entry.tensor.bytes = sizeof table;
-    recognize(&b, &entry, 0);
-    check_formula(&b, &row);
-    tear_down(&b);
+    recognize(&entry, 0);
+    check_formula(&row);
 }
 
-TEST(test_other_tables)
+TEST_WITH(test_other_tables, set_up, tear_down)
 {
     float table[P * D];
     const table_row row = {0};
@@ -180,23 +158,19 @@ TEST(test_other_tables)
     entry.tensor.shape[0] = P * D / (D - 1); /* an odd width */
     entry.tensor.shape[1] = D - 1;
     ferry_weights_row_major(&entry);
-    bench b;
-    recognize(&b, &entry, 0);
-    assert_string_equal(b.plan.model.decoder.position.scheme->name, "learned");
-    tear_down(&b);
+    recognize(&entry, 0);
+    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
 }
 
-TEST(test_refusals)
+TEST_WITH(test_refusals, set_up, tear_down)
 {
     static float table[P * D];
-    bench b;
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    recognize(&b, &entry, 0);
-    b.plan.model.d_model = D + 1;
-    REFUSE(ferry_import_position_table(&b.plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
+    recognize(&entry, 0);
+    plan.model.d_model = D + 1;
+    REFUSE(ferry_import_position_table(&plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
            "test: tensor 't': expected shape [30, 13], found [30, 12]");
-    b.plan.model.d_model = D;
-    REFUSE(ferry_import_position_table(&b.plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
+    plan.model.d_model = D;
+    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
            "expected shape [31, 12], found [30, 12]");
-    tear_down(&b);
 }

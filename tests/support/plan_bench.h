@@ -10,7 +10,7 @@ static ferry_import_source *source;
 static ferry_import_plan plan;
 static ferry_gguf file; /* what was written */
 
-static int set_up(void **state)
+static inline int set_up(void **state)
 {
     static const int32_t eos[] = {0, 3};
     char *path = data_file("positions/none-post");
@@ -25,7 +25,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static inline int tear_down(void **state)
 {
     (void)state;
     ferry_gguf_close(&file);
@@ -34,7 +34,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void write_plan(const ferry_import_options *options)
+static inline void write_plan(const ferry_import_options *options)
 {
     char *path = scratch_file("plan.gguf");
     CHECK(ferry_import_write(&plan, path, options, &error));
