@@ -383,11 +383,12 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
 
 TEST(test_output_matrices_have_a_coarse_one)
 {
-    for (int32_t K = WIDTH; K <= ROWS; K += ROWS - WIDTH) {
-        check_output("output.weight", false, false, K);
-        check_output("output.weight", false, true, K);
-        check_output("dec.token_embd.weight", true, false, K);
-        check_output("token_embd.weight", true, true, K);
+    static const int32_t widths[] = {WIDTH, WIDTH - 4, ROWS};
+    for (size_t i = 0; i < COUNT(widths); i++) {
+        check_output("output.weight", false, false, widths[i]);
+        check_output("output.weight", false, true, widths[i]);
+        check_output("dec.token_embd.weight", true, false, widths[i]);
+        check_output("token_embd.weight", true, true, widths[i]);
     }
 }
 
