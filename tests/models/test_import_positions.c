@@ -174,3 +174,53 @@ TEST_WITH(test_refusals, set_up, tear_down)
     REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
            "expected shape [31, 12], found [30, 12]");
 }
+
+/* ---- the export layout ---- */
+
+#define ROPE(parameters) "\"position\": {\"type\": \"rope\", \"layout\": \"half\", " parameters "}"
+#define SINES(first)                                                                                                   \
+    "\"position\": {\"type\": \"sinusoidal\", \"layout\": \"split\", \"exponent_divisor\": \"half\"" first "}"
+#define T5(stack, other, distance)                                                                                     \
+    "\"position\": {\"" other "\": {\"type\": \"none\"}, \"" stack                                                     \
+    "\": {\"type\": \"t5\", \"num_buckets\": 8, \"max_distance\": " distance "}}"
+
+/* On the bounds of parameters, which depend on the stack, and beyond. What is accepted lacks its tensor. */
+TEST_WITH(test_parameters, set_up, tear_down)
+{
+    static const struct {
+        const char *position, *message; /* NULL: accepted */
+    } rows[] = {
+        {T5("decoder", "encoder", "4"), "in: 'position.decoder.max_distance': expected 5 to 16384, found 4"},
+        {T5("decoder", "encoder", "5"), "tensor 'decoder.rel_bias.weight' is missing"},
+        {T5("encoder", "decoder", "2"), "in: 'position.encoder.max_distance': expected 3 to 16384, found 2"},
+        {T5("encoder", "decoder", "3"), "tensor 'encoder.rel_bias.weight' is missing"},
+        {T5("encoder", "decoder", "16384"), "tensor 'encoder.rel_bias.weight' is missing"},
+        {ROPE("\"theta\": 1"), "in: 'position.theta': expected a number between 1 and 1e12"},
+        {ROPE("\"theta\": 1.0001, \"dims\": 2"), NULL},
+        {ROPE("\"theta\": 1e12, \"dims\": 16"), NULL},
+        {ROPE("\"theta\": 1.001e12"), "in: 'position.theta': expected a number between 1 and 1e12"},
+        {ROPE("\"theta\": 2, \"dims\": 0"), "in: 'position.dims': expected 2 to 16, found 0"},
+        {SINES(""), NULL},
+        {SINES(", \"first\": 65536"), NULL},
+        {SINES(", \"first\": 65537"), "in: 'position.first': expected 0 to 65536, found 65537"},
+        {"\"position\": {\"encoder\": {\"type\": \"none\"}}",
+         "in: 'position': expected 'encoder' and 'decoder', found one"},
+        {"\"position\": {\"decoder\": {\"type\": \"none\"}}",
+         "in: 'position': expected 'encoder' and 'decoder', found one"},
+        {"\"position\": {\"type\": 5}", "in: 'position.type': expected a text"},
+        {"\"position\": {\"type\": \"none\", \"first\": 1}", "in: 'position.first': type 'none' has no such parameter"},
+        {"\"x\": 1", "in: 'position' is missing"},
+    };
+    plan.model.d_model = 64;
+    plan.model.encoder.heads = plan.model.decoder.heads = 4;
+    plan.model.encoder.head_width = plan.model.decoder.head_width = 16;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_error error = {0};
+        json_t *root = json_loads(ferry_name_format("{%s}", rows[i].position).text, 0, NULL);
+        const ferry_status status = ferry_import_positions(&plan, (ferry_json){.object = root, .file = "in"}, &error);
+        const char *found = status == FERRY_OK ? "accepted" : error.message;
+        if (strstr(found, rows[i].message != NULL ? rows[i].message : "accepted") == NULL)
+            fail_msg("row %zu: %s", i, found);
+        json_decref(root);
+    }
+}
