@@ -149,9 +149,9 @@ static void count_note(void *user, const char *message)
     notes++;
 }
 
-static ferry_spm *open_pieces(void)
+static ferry_spm *open_pieces(const char *name)
 {
-    char *path = data_file("models/marian-separate/source.spm");
+    char *path = data_file("models/marian-separate/%s", name);
     ferry_spm *spm;
     CHECK(ferry_spm_create(mapped_bytes(path), path, &spm, &error));
     return spm;
@@ -184,7 +184,7 @@ TEST_WITH(test_words_and_pieces, set_up, tear_down)
                 {449, 0, true, true},   {448, 0, false, false}, {898, 299, true, false},
                 {898, 300, true, true}, {0, 63, true, false},   {0, 64, false, false}};
     const ferry_import_options options = {.noted = count_note};
-    plan.segmenters[plan.segmenter_count++] = open_pieces();
+    plan.segmenters[plan.segmenter_count++] = open_pieces("source.spm");
     plan.segmenter_files[0] = "s";
     plan.vocabulary_files[0] = "v";
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -202,7 +202,7 @@ TEST_WITH(test_words_and_pieces, set_up, tear_down)
 TEST_WITH(test_swapped_words, set_up, tear_down)
 {
     const ferry_import_options options = {.noted = count_note};
-    for (int i = 0; i < 2; i++) plan.segmenters[plan.segmenter_count++] = open_pieces();
+    for (int i = 0; i < 2; i++) plan.segmenters[plan.segmenter_count++] = open_pieces("source.spm");
     plan.text.source_pieces = words_of(plan.segmenters[0], 0, 100, 0);
     plan.text.target_pieces = words_of(plan.segmenters[0], 50, 100, 0);
     plan.text.source_count = plan.text.target_count = 100;
@@ -424,4 +424,26 @@ TEST_WITH(test_many_trees, set_up, tear_down)
     for (int i = 0; i < FERRY_IMPORT_MAX_TREES; i++) CHECK(ferry_import_keep_json(&plan, "in", json_object(), &error));
     REFUSE_SAYING(ferry_import_keep_json(&plan, "in", json_object(), &error), FERRY_ERROR_LIMIT,
                   "in: more than 16 JSON files");
+}
+
+/* Of the SentencePiece model that is asked for, or of the only one; as many rows as it has, or more. */
+TEST_WITH(test_own_vocabulary, set_up, tear_down)
+{
+    static const char *const names[] = {"source.spm", "target.spm"};
+    for (size_t i = 0; i < 2; i++) {
+        plan.segmenter_files[i] = names[i];
+        plan.segmenters[plan.segmenter_count++] = open_pieces(names[i]);
+        for (size_t k = i; k < 3; k++) {
+            const ferry_spm *spm = plan.segmenters[k <= i ? k : 0];
+            const int32_t count = ferry_spm_count(spm);
+            const ferry_texts *pieces;
+            int32_t unknown = -1;
+            CHECK(ferry_import_own_vocabulary(&plan, k, count, &pieces, &unknown, &error));
+            assert_true(ferry_view_equal(ferry_texts_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
+            assert_int_equal(unknown, ferry_spm_unknown(spm));
+            REFUSE(ferry_import_own_vocabulary(&plan, k, count - 1, &pieces, &unknown, &error), FERRY_ERROR_FORMAT,
+                   ": the SentencePiece model has ");
+        }
+    }
+    assert_int_not_equal(ferry_spm_count(plan.segmenters[0]), ferry_spm_count(plan.segmenters[1]));
 }
