@@ -82,7 +82,7 @@ TEST_WITH(test_language_names, set_up, tear_down)
         {"de_DE fr-CA", "de_DE de deu|fr-CA fr fra|"},
         {"de_AT de", "de_AT|de deu|"},
         {"__de__ >>fra<< <2en> <2> ____ >><<", "__de__ de deu|>>fra<< fra fr|<2en> en eng|<2>|____|>><<|"},
-        {"<2d> abcd a de1 de_", "<2d> d|abcd|a|de1|de_ de deu|"},
+        {"<2d> abcd_Latn a de1 de_", "<2d> d|abcd_Latn|a|de1|de_ de deu|"},
         {"zho_Hans zho_Hant", "zho_Hans zh zho cmn|zho_Hant|"},
         {"ace_Arab ace_Latn bjn_Arab bjn_Latn knc_Arab knc_Latn",
          "ace_Arab|ace_Latn ace|bjn_Arab|bjn_Latn bjn|knc_Arab|knc_Latn knc kr kau|"},

@@ -199,13 +199,17 @@ TEST(test_gzip)
     put_gzip(&file, &(repeated){"", {text + 200000, SIZE - 200000}, 1, ""}); /* two streams, one after the other */
     write_bytes(path, file.data, file.size);
     write_text(directory, "twin", "plain");
+    write_bytes(in_directory(directory, "a.gz"), file.data, file.size); /* the first, with a twin */
+    write_text(directory, "a", "also plain");
     write_text(directory, "broken.gz", "no gzip");
     write_text(directory, "empty.gz", "");
     ferry_import_source *source = open_source(directory);
-    const char *const names[] = {"broken", "empty", "lex", "twin"};
-    check_names(source, names, 4);
+    const char *const names[] = {"a", "broken", "empty", "lex", "twin"};
+    check_names(source, names, 5);
     check_text(source, "lex", text);
+    assert_int_equal(ferry_import_source_read_bytes(source), file.size);
     check_text(source, "twin", "plain");
+    check_text(source, "a", "also plain");
     CHECK(ferry_import_source_read(source, 0, &name, &published, &hash, &error));
     assert_string_equal(name, "lex.gz");
     assert_int_equal(published, file.size);

@@ -130,6 +130,10 @@ TEST_WITH(test_leading_ones_and_zeros, set_up, tear_down)
     CHECK(ferry_import_check_shape(&row, 40, 0, &error));
     REFUSE(ferry_import_check_shape(&row, 39, 0, &error), FERRY_ERROR_FORMAT, "");
     REFUSE(ferry_import_check_shape(&row, 40, 1, &error), FERRY_ERROR_FORMAT, "");
+    ferry_weights_entry scalar = entry_of("scalar", FERRY_F32, 1, 1, numbers);
+    CHECK(ferry_import_check_shape(&scalar, 1, 0, &error));
+    scalar.tensor.dims = 0;
+    REFUSE(ferry_import_check_shape(&scalar, 1, 0, &error), FERRY_ERROR_FORMAT, "expected shape [1], found []");
     CHECK(ferry_import_add(&plan, &row, FERRY_IMPORT_VECTOR, &error, "row.bias"));
     CHECK(ferry_import_add_tensor(&plan, &part, &error, "part.bias"));
     CHECK(ferry_import_add_tensor(&plan, &zeros, &error, "zeros.bias"));
