@@ -96,6 +96,28 @@ TEST_WITH(test_language_names, set_up, tear_down)
     for (size_t i = 0; i < COUNT(rows); i++) check_language_names(rows[i][0], rows[i][1]);
 }
 
+/* The first of these names is a tag, and brings the others. */
+TEST_WITH(test_codes_of_languages, set_up, tear_down)
+{
+    static const char *const rows[] = {
+        "af afr",     "bg bul",     "bn ben",     "ca cat",     "cs ces",        "cy cym",        "da dan",
+        "de deu",     "el ell",     "en eng",     "es spa",     "eu eus",        "fi fin",        "fr fra",
+        "ga gle",     "gl glg",     "hi hin",     "hr hrv",     "hu hun",        "hy hye",        "is isl",
+        "it ita",     "ja jpn",     "ka kat",     "kk kaz",     "ko kor",        "lt lit",        "mk mkd",
+        "mt mlt",     "nl nld",     "pl pol",     "pt por",     "ro ron",        "ru rus",        "sk slk",
+        "sl slv",     "sr srp",     "sv swe",     "ta tam",     "th tha",        "tr tur",        "uk ukr",
+        "ur urd",     "vi vie",     "xh xho",     "zu zul",     "no nor nb nob", "ar ara arb",    "et est ekk",
+        "fa fas pes", "jv jav jw",  "lv lav lvs", "sw swa swh", "zh zho cmn",    "yi yid ji ydd", "arb ar ara",
+        "ayr ay aym", "azj az aze", "cmn zh zho", "ekk et est", "fil tl tgl",    "fuv ff ful",    "gaz om orm",
+        "jw jv jav",  "khk mn mon", "kmr ku kur", "lvs lv lav", "nob nb no nor", "npi ne nep",    "ory or ori",
+        "pbt ps pus", "pes fa fas", "plt mg mlg", "quy qu que", "swh sw swa",    "uzn uz uzb",    "ydd yi yid"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char tag[4];
+        snprintf(tag, sizeof tag, "%.*s", (int)strcspn(rows[i], " "), rows[i]);
+        check_language_names(tag, ferry_name_format("%s|", rows[i]).text);
+    }
+}
+
 /* The defaults that a user asks for: names may have hyphens, and each language its part. */
 TEST_WITH(test_named_pair, set_up, tear_down)
 {
