@@ -93,7 +93,7 @@ TEST(test_forms_of_a_source)
 /* ---- progress ---- */
 
 typedef struct progress {
-    uint64_t done, total;
+    uint64_t done, total, read;
     int calls, cancel_at;
     const char *path;
 } progress;
@@ -109,21 +109,28 @@ static int note(void *user, uint64_t done, uint64_t total)
     return ++p->calls == p->cancel_at;
 }
 
+static void note_read(void *user, uint64_t bytes)
+{
+    ((progress *)user)->read = bytes;
+}
+
 TEST(test_progress_and_cancelling)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     char *source = data_file("positions/learned-post"), *path = scratch_file("progress.gguf");
     for (size_t i = 0; i < 3; i++) {
         progress p = {.path = path};
-        const ferry_import_options options = {.type = types[i], .progress = note, .user = &p};
+        const ferry_import_options options = {.type = types[i], .progress = note, .complete = note_read, .user = &p};
         CHECK(ferry_import(source, path, &options, &error));
         assert_true(p.calls > 10 && p.done == p.total);
+        assert_int_equal(p.read, mapped_bytes(in_directory(source, "config.json")).size +
+                                     mapped_bytes(in_directory(source, "model.safetensors")).size);
         assert_int_equal(unlink(path), 0);
         const int cancel_at[] = {1, p.calls / 2, p.calls};
         for (int j = 0; j < 3; j++) {
             p = (progress){.cancel_at = cancel_at[j], .path = path};
             REFUSE(ferry_import(source, path, &options, &error), FERRY_ERROR_CANCELLED, "");
-            assert_int_equal(p.calls, cancel_at[j]);
+            assert_true(p.calls == cancel_at[j] && p.read == 0);
             check_no_file(path);
         }
     }
