@@ -83,16 +83,6 @@ TEST(test_values)
     assert_true(yes);
     CHECK(ferry_json_text(yaml, "missing", &text, &error));
     assert_string_equal(text, "default");
-    REFUSE_SAYING(ferry_json_integer(yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'dim-emb': expected 0 to 511, found 512");
-    REFUSE_SAYING(ferry_json_integer(yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'normalize': expected an integer, found '0.6'");
-    REFUSE_SAYING(ferry_json_float(yaml, "off", &real, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'off': expected a number, found 'No'");
-    REFUSE_SAYING(ferry_json_bool(yaml, "off", &yes, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'off': expected true or false, found 'No'");
-    REFUSE_SAYING(ferry_json_text(yaml, "models", &text, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'models': expected one value, found 'a list'");
     json_decref((json_t *)(uintptr_t)yaml.object);
 }
 
@@ -218,23 +208,37 @@ TEST(test_bool_words)
     }
 }
 
-static ferry_status read_object(ferry_view text, ferry_error *error)
+static ferry_status read_fields(json_t *root, bool texts, ferry_error *error)
 {
-    json_t *root;
-    FERRY_TRY(ferry_json_parse(text, "in", NULL, &root, error));
-    const ferry_json json = {root, "in", false, "top."};
+    const ferry_json json = {root, "in", texts, "top."};
     int32_t integer = 0;
     float real = 0;
+    bool flag = false;
     const char *word = "";
     ferry_status status = ferry_json_integer(json, "integer", -2, 2, &integer, error);
     if (status == FERRY_OK) status = ferry_json_float(json, "real", &real, error);
+    if (status == FERRY_OK) status = ferry_json_bool(json, "flag", &flag, error);
     if (status == FERRY_OK) status = ferry_json_text(json, "text", &word, error);
     if (status == FERRY_OK) status = ferry_json_require(json, "needed", error);
     json_decref(root);
     return status;
 }
 
-TEST(test_json_values)
+static ferry_status read_object(ferry_view text, ferry_error *error)
+{
+    json_t *root;
+    FERRY_TRY(ferry_json_parse(text, "in", NULL, &root, error));
+    return read_fields(root, false, error);
+}
+
+static ferry_status read_texts(ferry_view text, ferry_error *error)
+{
+    json_t *root;
+    FERRY_TRY(ferry_yaml_parse(text, "in", NULL, &root, error));
+    return read_fields(root, true, error);
+}
+
+TEST(test_fields_refused)
 {
     const refused rows[] = {
         MALFORMED(BYTES("[]"), "expected a JSON object"),
@@ -244,13 +248,26 @@ TEST(test_json_values)
         MALFORMED(BYTES("{\"integer\": \"1\"}"), "'top.integer': expected an integer"),
         MALFORMED(BYTES("{\"integer\": 2, \"real\": 1.001e38}"), "'top.real': expected a number"),
         MALFORMED(BYTES("{\"integer\": -2, \"real\": \"1\"}"), "'top.real': expected a number"),
-        MALFORMED(BYTES("{\"real\": 1e38, \"text\": 1}"), "'top.text': expected a text"),
-        MALFORMED(BYTES("{\"real\": -1e38, \"text\": []}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"real\": 1e38, \"flag\": 1}"), "'top.flag': expected true or false"),
+        MALFORMED(BYTES("{\"real\": -1e38, \"flag\": true, \"text\": 1}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"text\": []}"), "'top.text': expected a text"),
         MALFORMED(BYTES("{\"needed\": null}"), "'top.needed' is missing"),
+    };
+    const refused texts[] = {
+        MALFORMED(BYTES("integer: 3"), "'top.integer': expected -2 to 2, found 3"),
+        MALFORMED(BYTES("integer: 0.6"), "'top.integer': expected an integer, found '0.6'"),
+        MALFORMED(BYTES("integer: [1]"), "'top.integer': expected one value, found 'a list'"),
+        MALFORMED(BYTES("integer: -2\nreal: No"), "'top.real': expected a number, found 'No'"),
+        MALFORMED(BYTES("real: 1e39"), "'top.real': expected a number, found '1e39'"),
+        MALFORMED(BYTES("real: 1e38\nflag: No"), "'top.flag': expected true or false, found 'No'"),
+        MALFORMED(BYTES("text: []"), "'top.text': expected one value, found 'a list'"),
+        MALFORMED(BYTES("needed: ~"), "'top.needed' is missing"),
     };
     json_t *root;
     check_refused(read_object, rows, COUNT(rows));
+    check_refused(read_texts, texts, COUNT(texts));
     CHECK(read_object(text_view("{\"integer\": null, \"real\": 7, \"needed\": 1}"), &error));
+    CHECK(read_texts(text_view("integer: 2\nreal: 7\nneeded: []"), &error));
     REFUSE_SAYING(ferry_json_parse_array(text_view("{}"), "in", NULL, &root, &error), FERRY_ERROR_FORMAT,
                   "in: expected a JSON array");
 }
