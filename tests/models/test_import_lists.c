@@ -17,6 +17,18 @@ TEST_WITH(test_ids, set_up, tear_down)
     REFUSE(ferry_import_special(&plan, more, 2, &error), FERRY_ERROR_LIMIT, ": a list of more than 8192 ids");
 }
 
+/* Ends of sentence, padding and start, each once; the first end follows a line. */
+TEST_WITH(test_special_ids, set_up, tear_down)
+{
+    static const int32_t expected[] = {0, 3, 5, 7};
+    plan.generation.pad_id = 5;
+    plan.generation.start_id = 7;
+    for (int twice = 0; twice < 2; twice++) CHECK(ferry_import_special_ids(&plan, &error));
+    assert_true(plan.text.suffix_count == 1 && plan.text.suffix_ids[0] == 0);
+    assert_int_equal(plan.text.special_count, 4);
+    assert_memory_equal(plan.text.special_ids, expected, sizeof expected);
+}
+
 TEST_WITH(test_languages, set_up, tear_down)
 {
     ferry_import_tags list = {NULL, NULL, 0};

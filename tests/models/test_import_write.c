@@ -280,12 +280,16 @@ TEST_WITH(test_quantizing, set_up, tear_down)
 {
     static float numbers[OUTPUTS * INPUTS];
     report r = {0};
+    static int8_t codes[OUTPUTS * INPUTS];
+    const ferry_weights_entry integers = transposed_codes(codes, 2);
+    const ferry_import_tensor kept = ferry_import_transposed(&integers, FERRY_IMPORT_MATRIX);
     double squares = 0, errors = 0, largest = 0;
     for (int i = 0; i < OUTPUTS * INPUTS; i++) numbers[i] = number(i) * (1 + (float)(i / INPUTS));
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, OUTPUTS, INPUTS, numbers);
     const ferry_import_options options = {.type = FERRY_I8, .quantized = note, .user = &r};
     CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
     CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    CHECK(ferry_import_add_tensor(&plan, &kept, &error, "kept.weight")); /* of codes already */
     write_plan(&options);
     const ferry_tensor *a = written("a.weight", FERRY_I8);
     const float *scales = written("a.scale", FERRY_F32)->data;

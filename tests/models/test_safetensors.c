@@ -24,7 +24,7 @@ TEST(test_reads_what_is_there)
     made_file file = make("{\"__metadata__\":{\"format\":\"pt\"},"
                           "\"b\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[4,28]},"
                           "\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
-                          "\"mask\":{\"dtype\":\"BOOL\",\"shape\":[0],\"data_offsets\":[28,28]}}   ",
+                          "\"__mask\":{\"dtype\":\"BOOL\",\"shape\":[0],\"data_offsets\":[28,28]}}   ",
                           numbers, sizeof numbers);
     CHECK(parse(whole(&file), &tensors, &error));
     assert_int_equal(tensors.weights.count, 3);
@@ -35,7 +35,7 @@ TEST(test_reads_what_is_there)
     assert_int_equal(b->shape[1], 3);
     assert_int_equal(b->type, FERRY_F32);
     assert_memory_equal(b->data, numbers + 1, 24);
-    assert_int_equal(ferry_safetensors_find(&tensors, "mask")->type, FERRY_TYPE_OTHER);
+    assert_int_equal(ferry_safetensors_find(&tensors, "__mask")->type, FERRY_TYPE_OTHER);
     assert_null(ferry_safetensors_find(&tensors, "c"));
     ferry_safetensors_close(&tensors);
 }

@@ -347,8 +347,11 @@ TEST(test_zip_members)
         MALFORMED(text_view("0000000000"), "not a PyTorch file: neither a zip archive nor the legacy form"),
     };
     check_refused_weights(ferry_torch_read, rows, COUNT(rows));
-    ferry_weights weights = accept(make_zip(big, 2)); /* which does not say its order */
-    ferry_weights_close(&weights);
+    const zip_part nested[] = {pickle, data, {"m/x/data.pkl", "", 0}}; /* which do not say their order */
+    for (size_t i = 2; i <= 3; i++) {
+        ferry_weights weights = accept(make_zip(nested, i));
+        ferry_weights_close(&weights);
+    }
 }
 
 /* ---- legacy form ---- */

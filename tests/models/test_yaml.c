@@ -350,7 +350,7 @@ TEST(test_vocabulary_json_and_lines)
     int32_t count;
     CHECK(ferry_yaml_vocabulary(text, "v.json", &arena, &found, &count, &error));
     check_pieces(found, count, json, 3);
-    CHECK(ferry_lines_vocabulary(text_view("</s>\n<unk>\r\na: b"), "v.txt", &arena, &found, &count, &error));
+    CHECK(ferry_lines_vocabulary(text_view("</s>\n<unk>\r\na: b\r"), "v.txt", &arena, &found, &count, &error));
     check_pieces(found, count, lines, 3);
     REFUSE_SAYING(ferry_lines_vocabulary(text_view("a\nb\n\n"), "v.txt", &arena, &found, &count, &error),
                   FERRY_ERROR_FORMAT, "v.txt: line 3: an empty line");

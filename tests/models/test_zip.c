@@ -268,8 +268,8 @@ TEST(test_zip64)
     put_bytes(&most.file, a.file.data, a.file.size);
     end_zip64(&a, 1);
     end_zip64(&most, UINT64_MAX);
-    static const unsigned char small[] = {1, 0, 1, 0, 79, 0, 0, 0}; /* members, size of the directory */
-    for (size_t i = 0; i < 3; i++) { /* any of three numbers says that there is a record: the last, too */
+    static const unsigned char small[] = {1, 0, 1, 0, 79, 0, 0, 0, 50, 0, 0, 0}; /* of the directory */
+    for (size_t i = 0; i < 4; i++) { /* any of its numbers says that there is a record, which may be of no need, too */
         memcpy(a.file.data + a.end + 8, small, 4 * i);
         ferry_zip *zip = open_archive(&a);
         check_member(zip, "a", "large in theory");
