@@ -477,7 +477,7 @@ TEST(test_tensors_that_are_refused)
     tear_down(NULL);
 }
 
-/* The largest numbers of f16 and f32; infinity stays. The special one is the last of its matrix. */
+/* The largest numbers of f16 and f32; infinity stays. The special one is the first of its matrix, then the last. */
 TEST(test_numbers_that_are_too_large)
 {
     static const struct {
@@ -493,12 +493,13 @@ TEST(test_numbers_that_are_too_large)
                 {-1e39, &f32, "test: tensor 'm': a value is too large for f32"},
                 {INFINITY, &i8, "test: tensor 'm': a value is too large for f32"},
                 {65520, &i8, NULL}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t k = 0; k < 2 * COUNT(rows); k++) {
         double numbers[ROWS * 3] = {0};
+        const size_t i = k / 2, place = k % 2 == 0 ? 0 : ROWS * 3 - 1;
         const bool wide_source = rows[i].as != &f16;
         const float single = (float)rows[i].value;
-        if (wide_source) numbers[ROWS * 3 - 1] = rows[i].value;
-        if (!wide_source) memcpy((float *)numbers + ROWS * 3 - 1, &single, sizeof single);
+        if (wide_source) numbers[place] = rows[i].value;
+        if (!wide_source) memcpy((float *)numbers + place, &single, sizeof single);
         const ferry_weights_entry entry = entry_of("m", wide_source ? FERRY_F64 : FERRY_F32, ROWS, 3, numbers);
         set_up(NULL);
         CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
