@@ -156,6 +156,24 @@ TEST_WITH(test_named_pair, set_up, tear_down)
                           .text);
 }
 
+/* What a name says counts where the model says nothing. */
+TEST_WITH(test_guessed_pair, set_up, tear_down)
+{
+    ferry_import_source *named;
+    CHECK(ferry_import_source_open(scratch_directory("opus-mt-en-de"), 0, &named, &error));
+    plan.source = named;
+    CHECK(ferry_import_guess_pair(&plan, &error)); /* no text */
+    plan.text.present = true;
+    check_language_names("fr it", "fr fra|it ita|");
+    CHECK(ferry_import_guess_pair(&plan, &error));
+    assert_true(plan.guessed[0] == NULL && plan.text.languages.count == 2);
+    plan.text.languages.count = 0;
+    CHECK(ferry_import_guess_pair(&plan, &error));
+    assert_string_equal(plan.guessed[0], "en");
+    assert_string_equal(plan.guessed[1], "de");
+    ferry_import_source_close(named);
+}
+
 /* ---- words ---- */
 
 /* 256 rows without a word, and a sixteenth of them. */

@@ -155,8 +155,10 @@ TEST_WITH(test_other_tables, set_up, tear_down)
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
     check_learned(&entry, P - 1);
-    entry.tensor.shape[0] = P * D / (D - 1); /* an odd width */
-    entry.tensor.shape[1] = D - 1;
+    const table_row odd = {.width = D - 1};
+    fill(table, &odd);
+    entry.tensor.shape[1] = odd.width;
+    entry.tensor.bytes = (size_t)(P * odd.width) * sizeof *table;
     ferry_weights_row_major(&entry);
     recognize(&entry, 0);
     assert_string_equal(plan.model.decoder.position.scheme->name, "learned");

@@ -45,6 +45,7 @@ TEST(test_directory)
     write_text(directory, "b.json", "bee");
     write_text(directory, "a.txt", "");
     write_text(directory, ".hidden", "x");
+    write_text(sub, ".hidden", "x");
     write_text(sub, "model.bin", "weights");
     write_text(deep, "unseen", "x");
     ferry_import_source *source = open_source(directory);
@@ -122,15 +123,17 @@ TEST(test_archives)
     ferry_import_source_close(source);
 
     static const struct {
-        zip_part parts[2];
-        const char *names[2];
-    } rows[] = {{{{"top/config.json", "{}", 2}, {"topmost.txt", "t", 1}}, {"top/config.json", "topmost.txt"}},
-                {{{"a.txt", "{}", 2}, {"top/config.json", "t", 1}}, {"a.txt", "top/config.json"}},
-                {{{"top/.gz", "{}", 2}, {"top/x.data.pkl", "t", 1}}, {".gz", "x.data.pkl"}}};
+        size_t count;
+        zip_part parts[3];
+        const char *names[3];
+    } rows[] = {{2, {{"top/config.json", "{}", 2}, {"topmost.txt", "t", 1}}, {"top/config.json", "topmost.txt"}},
+                {2, {{"a.txt", "{}", 2}, {"top/config.json", "t", 1}}, {"a.txt", "top/config.json"}},
+                {3, {{"top/a", "", 0}, {"top/b", "", 0}, {"z", "", 0}}, {"top/a", "top/b", "z"}},
+                {2, {{"top/.gz", "{}", 2}, {"top/x.data.pkl", "t", 1}}, {".gz", "x.data.pkl"}}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        write_zip(path, rows[i].parts, 2);
+        write_zip(path, rows[i].parts, rows[i].count);
         source = open_source(path);
-        check_names(source, rows[i].names, 2);
+        check_names(source, rows[i].names, rows[i].count);
         ferry_import_source_close(source);
     }
     write_zip(path, NULL, 0);

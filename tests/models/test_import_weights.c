@@ -74,6 +74,16 @@ static void refuse_index(const char *map, ferry_status status, const char *what)
     close_weights();
 }
 
+static bool is_c(ferry_view name)
+{
+    return has_text(name, "c");
+}
+
+static bool is_d(ferry_view name)
+{
+    return has_text(name, "d");
+}
+
 TEST_WITH(test_several_files, make_directory, NULL)
 {
     write_part("one.safetensors", "b d", 1);
@@ -87,6 +97,8 @@ TEST_WITH(test_several_files, make_directory, NULL)
     assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
     REFUSE(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED,
            "/one.safetensors: tensor 'd' is unknown");
+    REFUSE(ferry_import_check_unused(&plan, is_c, &error), FERRY_ERROR_UNSUPPORTED, "tensor 'd' is unknown");
+    CHECK(ferry_import_check_unused(&plan, is_d, &error));
     check_tensor("d", 20);
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
     close_weights();

@@ -226,6 +226,9 @@ TEST_WITH(test_codes_with_a_multiplier_for_each_row, set_up, tear_down)
         memcpy(memory + 1 + (size_t)n * sizeof multiplier, &multiplier, sizeof multiplier);
     }
     tensor.multipliers = memory + 1;
+    tensor.multiplier_count = OUTPUTS - 1;
+    REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
+           "tensor 'codes': integers without a multiplier");
     tensor.multiplier_count = OUTPUTS;
     CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
     write_plan(&f32);
@@ -443,7 +446,9 @@ TEST(test_tensors_that_are_refused)
     outside.N = 2;
     outside.offset++; /* one element beyond the end */
     REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT, "");
-    outside.offset--;
+    outside.offset = -1;
+    REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT, "");
+    outside.offset = 4;
     CHECK(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"));
     numbers[9] = NAN;
     refuse_plan(&i8, FERRY_ERROR_UNSUPPORTED, "test: tensor 'floats': a value is not finite");
@@ -491,12 +496,13 @@ TEST(test_numbers_that_are_too_large)
                 {-INFINITY, &f16, NULL},
                 {1e38, &f32, NULL},
                 {-1e39, &f32, "test: tensor 'm': a value is too large for f32"},
-                {INFINITY, &i8, "test: tensor 'm': a value is too large for f32"},
+                {INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
+                {-INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
                 {65520, &i8, NULL}};
     for (size_t k = 0; k < 2 * COUNT(rows); k++) {
         double numbers[ROWS * 3] = {0};
         const size_t i = k / 2, place = k % 2 == 0 ? 0 : ROWS * 3 - 1;
-        const bool wide_source = rows[i].as != &f16;
+        const bool wide_source = rows[i].as == &f32;
         const float single = (float)rows[i].value;
         if (wide_source) numbers[place] = rows[i].value;
         if (!wide_source) memcpy((float *)numbers + place, &single, sizeof single);
