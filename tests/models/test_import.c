@@ -31,6 +31,10 @@ TEST(test_configurations_of_no_model)
          "SOURCE/config.json: expected 'model_type' or 'format', found neither"},
     };
     check_refused_edits(data_file("positions/none-post"), rows, COUNT(rows));
+    const edit index = {"model.safetensors.index.json", NULL, "{}"};
+    const char *directory = variant(data_file("positions/none-post"), &index, 1);
+    check_refused_source(in_directory(directory, index.file), NULL, FERRY_ERROR_FORMAT,
+                         "SOURCE: 'weight_map' is missing");
 }
 
 /* Lexicons, the states of optimizers and .bin files of other systems are no models. */
