@@ -160,14 +160,6 @@ TEST(test_nested_json)
     refuse_bomb(path, 20 * MEGABYTE, "nested.zip/config.json.gz: ", 0);
 }
 
-TEST(test_flat_json)
-{
-    const char *path = scratch_file("flat.zip");
-    const repeated text = {"{\"model_type\":\"m2m_100\",\"x\":[", text_view("{},"), 20000000, "{}]}"};
-    assert_true(write_deflated(path, "config.json", &text) < 60 << 10);
-    refuse_bomb(path, 0, "flat.zip/config.json: ", BASE + MEGABYTE);
-}
-
 /* 3.9 GB of zeros in two layers, each of which inflates to less than 500 times its size. */
 TEST(test_nested_zeros)
 {
@@ -301,71 +293,25 @@ TEST(test_many_files)
 
 /* ---- the model file ---- */
 
-/* Numbers of this form are read by any pickler. */
-static void add_tensor(made_file *pickle, const char *name, int rows, int columns)
+/* It is the last that the budget has to pay for: with a byte less than suffices, it is what there is no budget for. */
+TEST(test_model_file)
 {
-    put_text(pickle, "X");
-    put(pickle, strlen(name), 4);
-    put_text(pickle, name);
-    put_text(pickle, "ctorch._utils\n_rebuild_tensor_v2\n((U\x07storagectorch\nFloatStorage\nU\x01"
-                     "0U\x03"
-                     "cpuJ");
-    put(pickle, 512 * 512, 4);
-    put_bytes(pickle, "NtQK\0(J", 7);
-    put(pickle, (uint64_t)rows, 4);
-    if (columns > 0) put_text(pickle, "J");
-    if (columns > 0) put(pickle, (uint64_t)columns, 4);
-    put_text(pickle, columns > 0 ? "t(J" : "t(");
-    if (columns > 0) put(pickle, (uint64_t)columns, 4);
-    put_text(pickle, "K\x01t\x89}tRs");
-}
-
-/* Layers of both stacks whose tensors are all the same numbers. */
-static void write_shared(const char *directory, int layers)
-{
-    static const char *const matrices[] = {
-        "self_attn.q_proj",    "self_attn.k_proj",    "self_attn.v_proj",    "self_attn.out_proj",   "fc1", "fc2",
-        "encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj"};
-    static const char *const norms[] = {"self_attn_layer_norm", "final_layer_norm", "encoder_attn_layer_norm"};
-    made_file file = {.size = 0};
-    put_bytes(&file, legacy_start, sizeof legacy_start - 1);
-    put_text(&file, "}");
-    add_tensor(&file, "shared.weight", 64, 512);
-    for (int i = 0; i < 2 * layers; i++) {
-        const bool decoder = i >= layers;
-        const ferry_name layer =
-            ferry_name_format("%s.layers.%d", decoder ? "decoder" : "encoder", decoder ? i - layers : i);
-        for (size_t m = 0; m < (decoder ? COUNT(matrices) : 6); m++) {
-            add_tensor(&file, ferry_name_format("%s.%s.weight", layer.text, matrices[m]).text, 512, 512);
-            add_tensor(&file, ferry_name_format("%s.%s.bias", layer.text, matrices[m]).text, 512, 0);
-        }
-        for (size_t n = 0; n < (decoder ? COUNT(norms) : 2); n++) {
-            add_tensor(&file, ferry_name_format("%s.%s.weight", layer.text, norms[n]).text, 512, 0);
-            add_tensor(&file, ferry_name_format("%s.%s.bias", layer.text, norms[n]).text, 512, 0);
-        }
+    char *source = data_file("positions/none-post"), *output = scratch_file("model.gguf");
+    const size_t size = mapped_bytes(in_directory(source, "model.safetensors")).size;
+    uint64_t least = 0, enough = BASE;
+    while (enough - least > 1) {
+        ferry_error failure = {0};
+        const uint64_t middle = least + (enough - least) / 2;
+        const ferry_import_options options = {.budget = middle};
+        const ferry_status status = ferry_import(source, output, &options, &failure);
+        assert_true(status == FERRY_OK || status == FERRY_ERROR_LIMIT);
+        *(status == FERRY_OK ? &enough : &least) = middle;
     }
-    put_text(&file, ".\x80\x02]U\x01"
-                    "0a.");
-    put(&file, 512 * 512, 8);
-    put_bytes(&file, kept_memory(MEGABYTE), MEGABYTE);
-    write_bytes(in_directory(directory, "pytorch_model.bin"), file.data, file.size);
-}
-
-TEST(test_shared_storage)
-{
-    static const char config[] =
-        "{\"format\":\"seq2seq-export-1\",\"vocab_size\":64,\"d_model\":512,\"encoder_layers\":%d,"
-        "\"decoder_layers\":%d,\"attention_heads\":8,\"ffn_dim\":512,\"activation\":\"relu\",\"pre_norm\":false,"
-        "\"layer_norm_eps\":1e-5,\"scale_embedding\":true,\"tied_embeddings\":true,\"eos_token_id\":0,"
-        "\"pad_token_id\":1,\"decoder_start_token_id\":1,\"position\":{\"type\":\"none\"}}";
-    char *directory = scratch_directory("shared");
-    char text[1000];
-    snprintf(text, sizeof text, config, 40, 40);
-    write_text(directory, "config.json", text);
-    write_shared(directory, 40);
-    refuse_bomb(directory, 0, "/bomb.gguf: ", BASE + 16 * MEGABYTE);
-    const outcome raised = convert_apart(directory, 3 * BASE);
-    if (raised.status != FERRY_OK) fail_msg("%s", raised.error.message);
-    assert_true(raised.written > 2 * BASE && raised.written < 3 * BASE);
-    assert_int_equal(unlink(scratch_file("bomb.gguf")), 0);
+    assert_true(enough > size);
+    REFUSE(ferry_import(source, output, &(ferry_import_options){.budget = least}, &error), FERRY_ERROR_LIMIT,
+           "/model.gguf: would need ");
+    assert_int_equal(unlink(output), 0);
+    REFUSE(ferry_import(source, output, &(ferry_import_options){.budget = enough - size / 2}, &error),
+           FERRY_ERROR_LIMIT, "/model.gguf: would need ");
+    check_no_file(output);
 }

@@ -1,50 +1,39 @@
 /* Tables of positions: those that are a formula are known as such, all others are kept. */
-#include "tests/support/import_support.h"
+#include "tests/support/plan_bench.h"
 
 #include "base/half.h"
-#include "models/plan/plan.h"
 
 enum { P = 30, D = 12 };
 
 typedef struct table_row {
     bool interleaved, minus_one;
-    int32_t first, first_row;
+    int32_t first, first_row, width; /* 0: D */
 } table_row;
 
 /* "Attention Is All You Need", section 3.5, in its four variants. */
 static double formula(const table_row *row, int p, int i)
 {
-    const int k = row->interleaved ? i / 2 : i % (D / 2);
-    const double angle = (p + row->first) / pow(10000, (double)k / (row->minus_one ? D / 2 - 1 : D / 2));
-    return (row->interleaved ? i % 2 == 0 : i < D / 2) ? sin(angle) : cos(angle);
+    const int half = (row->width > 0 ? row->width : D) / 2, k = row->interleaved ? i / 2 : i % half;
+    const double angle = (p + row->first) / pow(10000, (double)k / (row->minus_one ? half - 1 : half));
+    return (row->interleaved ? i % 2 == 0 : i < half) ? sin(angle) : cos(angle);
 }
 
 /* The rows before first_row hold nonsense. */
 static void fill(float *table, const table_row *row)
 {
+    const int width = row->width > 0 ? row->width : D;
     for (int p = 0; p < P; p++)
-        for (int i = 0; i < D; i++)
-            table[p * D + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
+        for (int i = 0; i < width; i++)
+            table[p * width + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
 }
 
-typedef struct bench {
-    ferry_import_source *source;
-    ferry_import_plan plan;
-} bench;
-
-static void recognize(bench *b, ferry_weights_entry *entry, int32_t first_row)
+/* Into a plan that is begun anew. */
+static void recognize(ferry_weights_entry *entry, int32_t first_row)
 {
-    char *path = data_file("positions/none-post");
-    CHECK(ferry_import_source_open(path, 0, &b->source, &error));
-    ferry_import_plan_init(&b->plan, b->source);
-    b->plan.model.d_model = D;
-    CHECK(ferry_import_position_table(&b->plan, true, entry, first_row, &error));
-}
-
-static void tear_down(bench *b)
-{
-    ferry_import_plan_destroy(&b->plan);
-    ferry_import_source_close(b->source);
+    tear_down(NULL);
+    set_up(NULL);
+    plan.model.d_model = (int32_t)entry->tensor.shape[entry->tensor.dims - 1];
+    CHECK(ferry_import_position_table(&plan, true, entry, first_row, &error));
 }
 
 static ferry_weights_entry entry_of(ferry_type type, const void *data)
@@ -56,55 +45,86 @@ static ferry_weights_entry entry_of(ferry_type type, const void *data)
     return entry;
 }
 
-static void check_formula(const bench *b, const table_row *row)
+static void check_formula(const table_row *row)
 {
-    const ferry_position *position = &b->plan.model.decoder.position;
+    const ferry_position *position = &plan.model.decoder.position;
     assert_string_equal(position->scheme->name, "sinusoidal");
     assert_string_equal(position->scheme->parameters[0].choices[(int)position->values[0]],
                         row->interleaved ? "interleaved" : "split");
     assert_string_equal(position->scheme->parameters[1].choices[(int)position->values[1]],
                         row->minus_one ? "half_minus_one" : "half");
     assert_int_equal(position->values[2], row->first);
-    assert_int_equal(b->plan.tensor_count, 0);
+    assert_int_equal(plan.tensor_count, 0);
 }
 
-TEST(test_formulas)
+static void check_learned(ferry_weights_entry *entry, int32_t first_row)
+{
+    recognize(entry, first_row);
+    const ferry_position *position = &plan.model.decoder.position;
+    assert_string_equal(position->scheme->name, "learned");
+    assert_string_equal(position->scheme->parameters[0].key, "max_positions");
+    assert_int_equal(position->values[0], P - first_row);
+    assert_int_equal(plan.tensor_count, 1);
+    const ferry_import_tensor *tensor = &plan.tensors[0];
+    assert_string_equal(tensor->name, "dec.position.weight");
+    assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
+    assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
+}
+
+TEST_WITH(test_formulas, set_up, tear_down)
 {
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
-        const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0};
-        bench b;
+        const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
         fill(table, &row);
         table[P * D - 1] += 8e-6f;
         ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        recognize(&b, &entry, row.first_row);
-        check_formula(&b, &row);
-        tear_down(&b);
+        recognize(&entry, row.first_row);
+        check_formula(&row);
     }
 }
 
-TEST(test_formulas_in_half_precision)
+/* Of the smallest widths: D/2 - 1 is 1, and is nothing; a dimension of 1 before, which does not count. */
+TEST_WITH(test_narrow_formulas, set_up, tear_down)
+{
+    static const table_row rows[] = {{.minus_one = true, .width = 4}, {.first = 2, .width = 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        float table[P * D];
+        fill(table, &rows[i]);
+        ferry_weights_entry entry = entry_of(FERRY_F32, table);
+        entry.tensor = (ferry_tensor){.name = {"t", 1},
+                                      .type = FERRY_F32,
+                                      .dims = 3,
+                                      .shape = {1, P, rows[i].width, 1},
+                                      .data = table,
+                                      .bytes = (size_t)(P * rows[i].width) * sizeof *table};
+        ferry_weights_row_major(&entry);
+        recognize(&entry, 0);
+        check_formula(&rows[i]);
+    }
+}
+
+TEST_WITH(test_formulas_in_half_precision, set_up, tear_down)
 {
     float table[P * D];
     uint16_t halves[P * D];
-    const table_row row = {false, true, 2, 0};
-    bench b;
+    const table_row row = {.minus_one = true, .first = 2};
     fill(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
     ferry_weights_entry entry = entry_of(FERRY_F16, halves);
-    recognize(&b, &entry, 0);
-    check_formula(&b, &row);
-    tear_down(&b);
+    recognize(&entry, 0);
+    check_formula(&row);
+    halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
+    check_learned(&entry, 0);
 }
 
 /* As fairseq computes them: an angle loses the more, the larger it is. */
-TEST(test_formula_in_single_precision)
+TEST_WITH(test_formula_in_single_precision, set_up, tear_down)
 {
     enum { ROWS = 8000 };
     static float table[ROWS * D];
     const table_row row = {.minus_one = true};
     double worst = 0;
-    bench b;
     for (int p = 0; p < ROWS; p++)
         for (int i = 0; i < D; i++) {
             const float rate = expf((float)(i % (D / 2)) * -(logf(10000) / (float)(D / 2 - 1))),
@@ -116,28 +136,11 @@ TEST(test_formula_in_single_precision)
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
     entry.tensor.shape[0] = ROWS;
     entry.tensor.bytes = sizeof table;
-    recognize(&b, &entry, 0);
-    check_formula(&b, &row);
-    tear_down(&b);
+    recognize(&entry, 0);
+    check_formula(&row);
 }
 
-static void check_learned(ferry_weights_entry *entry, int32_t first_row)
-{
-    bench b;
-    recognize(&b, entry, first_row);
-    const ferry_position *position = &b.plan.model.decoder.position;
-    assert_string_equal(position->scheme->name, "learned");
-    assert_string_equal(position->scheme->parameters[0].key, "max_positions");
-    assert_int_equal(position->values[0], P - first_row);
-    assert_int_equal(b.plan.tensor_count, 1);
-    const ferry_import_tensor *tensor = &b.plan.tensors[0];
-    assert_string_equal(tensor->name, "dec.position.weight");
-    assert_true(tensor->form == FERRY_IMPORT_TABLE && tensor->N == P - first_row && tensor->K == D);
-    assert_true(tensor->offset == (int64_t)first_row * D && tensor->row == D && tensor->column == 1);
-    tear_down(&b);
-}
-
-TEST(test_other_tables)
+TEST_WITH(test_other_tables, set_up, tear_down)
 {
     float table[P * D];
     const table_row row = {0};
@@ -151,19 +154,75 @@ TEST(test_other_tables)
     check_learned(&entry, 3); /* position 3 is none of the known beginnings */
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
+    check_learned(&entry, P - 1);
+    const table_row odd = {.width = D - 1};
+    fill(table, &odd);
+    entry.tensor.shape[1] = odd.width;
+    entry.tensor.bytes = (size_t)(P * odd.width) * sizeof *table;
+    ferry_weights_row_major(&entry);
+    recognize(&entry, 0);
+    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
 }
 
-TEST(test_refusals)
+TEST_WITH(test_refusals, set_up, tear_down)
 {
     static float table[P * D];
-    bench b;
     ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    recognize(&b, &entry, 0);
-    b.plan.model.d_model = D + 1;
-    REFUSE(ferry_import_position_table(&b.plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
+    recognize(&entry, 0);
+    plan.model.d_model = D + 1;
+    REFUSE(ferry_import_position_table(&plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
            "test: tensor 't': expected shape [30, 13], found [30, 12]");
-    b.plan.model.d_model = D;
-    REFUSE(ferry_import_position_table(&b.plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
+    plan.model.d_model = D;
+    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
            "expected shape [31, 12], found [30, 12]");
-    tear_down(&b);
+}
+
+/* ---- the export layout ---- */
+
+#define ROPE(parameters) "\"position\": {\"type\": \"rope\", \"layout\": \"half\", " parameters "}"
+#define SINES(first)                                                                                                   \
+    "\"position\": {\"type\": \"sinusoidal\", \"layout\": \"split\", \"exponent_divisor\": \"half\"" first "}"
+#define T5(stack, other, distance)                                                                                     \
+    "\"position\": {\"" other "\": {\"type\": \"none\"}, \"" stack                                                     \
+    "\": {\"type\": \"t5\", \"num_buckets\": 8, \"max_distance\": " distance "}}"
+
+/* On the bounds of parameters, which depend on the stack, and beyond. What is accepted lacks its tensor. */
+TEST_WITH(test_parameters, set_up, tear_down)
+{
+    static const struct {
+        const char *position, *message; /* NULL: accepted */
+    } rows[] = {
+        {T5("decoder", "encoder", "4"), "in: 'position.decoder.max_distance': expected 5 to 16384, found 4"},
+        {T5("decoder", "encoder", "5"), "tensor 'decoder.rel_bias.weight' is missing"},
+        {T5("encoder", "decoder", "2"), "in: 'position.encoder.max_distance': expected 3 to 16384, found 2"},
+        {T5("encoder", "decoder", "3"), "tensor 'encoder.rel_bias.weight' is missing"},
+        {T5("encoder", "decoder", "16384"), "tensor 'encoder.rel_bias.weight' is missing"},
+        {ROPE("\"theta\": 1"), "in: 'position.theta': expected a number between 1 and 1e12"},
+        {ROPE("\"theta\": 1.0001, \"dims\": 2"), NULL},
+        {ROPE("\"theta\": 1e12, \"dims\": 16"), NULL},
+        {ROPE("\"theta\": 1.001e12"), "in: 'position.theta': expected a number between 1 and 1e12"},
+        {ROPE("\"theta\": 2, \"dims\": 0"), "in: 'position.dims': expected 2 to 16, found 0"},
+        {SINES(""), NULL},
+        {SINES(", \"first\": 65536"), NULL},
+        {SINES(", \"first\": 65537"), "in: 'position.first': expected 0 to 65536, found 65537"},
+        {"\"position\": {\"encoder\": {\"type\": \"none\"}}",
+         "in: 'position': expected 'encoder' and 'decoder', found one"},
+        {"\"position\": {\"decoder\": {\"type\": \"none\"}}",
+         "in: 'position': expected 'encoder' and 'decoder', found one"},
+        {"\"position\": {\"type\": 5}", "in: 'position.type': expected a text"},
+        {"\"position\": {\"type\": \"none\", \"first\": 1}", "in: 'position.first': type 'none' has no such parameter"},
+        {"\"x\": 1", "in: 'position' is missing"},
+    };
+    plan.model.d_model = 64;
+    plan.model.encoder.heads = plan.model.decoder.heads = 4;
+    plan.model.encoder.head_width = plan.model.decoder.head_width = 16;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_error error = {0};
+        json_t *root = json_loads(ferry_name_format("{%s}", rows[i].position).text, 0, NULL);
+        const ferry_status status = ferry_import_positions(&plan, (ferry_json){.object = root, .file = "in"}, &error);
+        const char *found = status == FERRY_OK ? "accepted" : error.message;
+        if (strstr(found, rows[i].message != NULL ? rows[i].message : "accepted") == NULL)
+            fail_msg("row %zu: %s", i, found);
+        json_decref(root);
+    }
 }

@@ -7,6 +7,7 @@
 
 #include "models/plan/source.h"
 #include "tests/support/make_zip.h"
+#include "tests/support/random.h"
 
 static ferry_import_source *open_source(const char *path)
 {
@@ -44,6 +45,7 @@ TEST(test_directory)
     write_text(directory, "b.json", "bee");
     write_text(directory, "a.txt", "");
     write_text(directory, ".hidden", "x");
+    write_text(sub, ".hidden", "x");
     write_text(sub, "model.bin", "weights");
     write_text(deep, "unseen", "x");
     ferry_import_source *source = open_source(directory);
@@ -51,6 +53,7 @@ TEST(test_directory)
     check_names(source, names, 3);
     assert_true(ferry_import_source_has(source, "model/model.bin"));
     assert_false(ferry_import_source_has(source, "model.bin"));
+    assert_false(ferry_import_source_has(source, "B.json"));
     assert_string_equal(ferry_import_source_base(source), "plain");
     assert_string_equal(ferry_import_source_path(source), directory);
     assert_null(ferry_import_source_selected(source));
@@ -65,27 +68,36 @@ TEST(test_directory)
     ferry_import_source_close(source);
 }
 
-/* FIPS 180-4: the hash of "abc", and that of nothing. */
+/* FIPS 180-4: the hash of "abc", and that of nothing; that of 2,500,000 times "a" is sha256sum's. */
 TEST(test_files_that_were_read)
 {
+    enum { LONG = 2500000 };
+    char *letters = kept_memory(LONG);
     const char *name, *hash;
     uint64_t size;
     char *directory = scratch_directory("hashed");
     write_text(directory, "x", "abc");
     write_text(directory, "a", "");
     write_text(directory, "unread", "?");
+    memset(letters, 'a', LONG);
+    write_bytes(in_directory(directory, "long"), letters, LONG);
     ferry_import_source *source = open_source(directory);
     check_text(source, "x", "abc");
     check_text(source, "a", "");
     check_text(source, "x", "abc");
     assert_int_equal(ferry_import_source_read_count(source), 2);
+    assert_int_equal(ferry_import_source_read_bytes(source), 3);
     CHECK(ferry_import_source_read(source, 0, &name, &size, &hash, &error));
     assert_string_equal(name, "x");
     assert_int_equal(size, 3);
     assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     CHECK(ferry_import_source_read(source, 1, &name, &size, &hash, &error));
     assert_string_equal(hash, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    REFUSE(ferry_import_source_read(source, 2, &name, &size, &hash, &error), FERRY_ERROR_ARGUMENT, "");
+    REFUSE(ferry_import_source_read(source, 2, &name, &size, &hash, &error), FERRY_ERROR_ARGUMENT, ": file 2 of 2");
+    ferry_view bytes;
+    CHECK(ferry_import_source_map(source, "long", &bytes, &error));
+    for (int i = 0; i < 2; i++) CHECK(ferry_import_source_read(source, 2, &name, &size, &hash, &error));
+    assert_string_equal(hash, "38a637965059125eeb67f54c30e7f48a61859a467a800ba09740ba48a924f2b9");
     ferry_import_source_close(source);
 }
 
@@ -110,38 +122,69 @@ TEST(test_archives)
     assert_string_equal(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     ferry_import_source_close(source);
 
-    const zip_part flat[] = {{"top/config.json", "{}", 2}, {"topmost.txt", "t", 1}};
-    write_zip(path, flat, 2);
+    static const struct {
+        size_t count;
+        zip_part parts[3];
+        const char *names[3];
+    } rows[] = {{2, {{"top/config.json", "{}", 2}, {"topmost.txt", "t", 1}}, {"top/config.json", "topmost.txt"}},
+                {2, {{"a.txt", "{}", 2}, {"top/config.json", "t", 1}}, {"a.txt", "top/config.json"}},
+                {3, {{"top/a", "", 0}, {"top/b", "", 0}, {"z", "", 0}}, {"top/a", "top/b", "z"}},
+                {2, {{"top/.gz", "{}", 2}, {"top/x.data.pkl", "t", 1}}, {".gz", "x.data.pkl"}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        write_zip(path, rows[i].parts, rows[i].count);
+        source = open_source(path);
+        check_names(source, rows[i].names, rows[i].count);
+        ferry_import_source_close(source);
+    }
+    write_zip(path, NULL, 0);
     source = open_source(path);
-    const char *const flat_names[] = {"top/config.json", "topmost.txt"};
-    check_names(source, flat_names, 2);
+    assert_int_equal(ferry_import_source_count(source), 0);
+    assert_false(ferry_import_source_has(source, "config.json"));
     ferry_import_source_close(source);
 }
 
-/* Zip archives that are one file of weights are no archives of a model. */
+/* Zip archives that are one file of weights are no archives of a model; hidden files and ".gz" may be chosen. */
 TEST(test_selected_files)
 {
-    char *directory = scratch_directory("selected"), *npz = in_directory(directory, "model.npz");
-    char *torch = in_directory(directory, "pytorch_model.bin");
-    const zip_part arrays[] = {{"Wemb.npy", "x", 1}}, pickle[] = {{"archive/data.pkl", "x", 1}};
-    write_zip(npz, arrays, 1);
-    write_zip(torch, pickle, 1);
-    write_text(directory, "vocab.yml", "a: 0");
-    const char *const names[] = {"model.npz", "pytorch_model.bin", "vocab.yml"};
-    const char *const paths[] = {npz, torch};
-    for (int i = 0; i < 2; i++) {
-        ferry_import_source *source = open_source(paths[i]);
-        check_names(source, names, 3);
-        assert_string_equal(ferry_import_source_selected(source), names[i]);
-        assert_string_equal(ferry_import_source_base(source), names[i]);
-        assert_string_equal(ferry_import_source_path(source), paths[i]);
+    static const struct {
+        const char *file, *member; /* of an archive; NULL: none */
+    } rows[] = {{"model.npz", "Wemb.npy"},
+                {"pytorch_model.bin", "archive/data.pkl"},
+                {"flat.bin", "data.pkl"},
+                {".hidden.npz", NULL},
+                {".gz", NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *directory = scratch_directory(ferry_name_format("selected-%zu", i).text);
+        char *path = in_directory(directory, rows[i].file);
+        const zip_part part = {rows[i].member, "x", 1};
+        if (rows[i].member != NULL) write_zip(path, &part, 1);
+        if (rows[i].member == NULL) write_text(directory, rows[i].file, "x");
+        write_text(directory, "vocab.yml", "a: 0");
+        const char *const names[] = {rows[i].file, "vocab.yml"};
+        ferry_import_source *source = open_source(path);
+        check_names(source, names, 2);
+        assert_string_equal(ferry_import_source_selected(source), rows[i].file);
+        assert_string_equal(ferry_import_source_base(source), rows[i].file);
+        assert_string_equal(ferry_import_source_path(source), path);
+        assert_string_equal(ferry_import_source_folder(source), ferry_name_format("selected-%zu", i).text);
         check_text(source, "vocab.yml", "a: 0");
         ferry_import_source_close(source);
     }
+}
+
+/* Named without a slash. */
+TEST(test_file_of_this_directory)
+{
+    char *directory = scratch_directory("here"), before[4096];
+    static const char *const names[] = {"model.npz", "vocab.yml"};
+    for (size_t i = 0; i < 2; i++) write_text(directory, names[i], "a: 0");
+    assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(directory), 0);
-    ferry_import_source *source = open_source("model.npz"); /* without a slash */
-    check_names(source, names, 3);
+    ferry_import_source *source = open_source("model.npz");
+    check_names(source, names, 2);
+    check_text(source, "vocab.yml", "a: 0");
     ferry_import_source_close(source);
+    assert_int_equal(chdir(before), 0);
 }
 
 TEST(test_gzip)
@@ -149,22 +192,27 @@ TEST(test_gzip)
     const char *name, *hash;
     uint64_t published;
     char *directory = scratch_directory("gzip"), *path = in_directory(directory, "lex.gz");
-    char *both = in_directory(directory, "twin.gz"), text[300001];
+    enum { SIZE = 3000000 }; /* larger than a megabyte when it is compressed, too */
+    char *both = in_directory(directory, "twin.gz"), *text = kept_memory(SIZE + 1);
     made_file file = {.size = 0};
-    for (size_t i = 0; i < sizeof text - 1; i++) text[i] = (char)('a' + (i * i + i / 7) % 26);
-    text[sizeof text - 1] = '\0';
+    uint32_t random = 1;
+    for (size_t i = 0; i < SIZE; i++) text[i] = (char)('a' + next_random(&random) % 26);
     put_gzip(&file, &(repeated){"", {text, 200000}, 1, ""});
     write_bytes(both, file.data, file.size);
-    put_gzip(&file, &(repeated){"", {text + 200000, 100000}, 1, ""}); /* two streams, one after the other */
+    put_gzip(&file, &(repeated){"", {text + 200000, SIZE - 200000}, 1, ""}); /* two streams, one after the other */
     write_bytes(path, file.data, file.size);
     write_text(directory, "twin", "plain");
+    write_bytes(in_directory(directory, "a.gz"), file.data, file.size); /* the first, with a twin */
+    write_text(directory, "a", "also plain");
     write_text(directory, "broken.gz", "no gzip");
     write_text(directory, "empty.gz", "");
     ferry_import_source *source = open_source(directory);
-    const char *const names[] = {"broken", "empty", "lex", "twin"};
-    check_names(source, names, 4);
+    const char *const names[] = {"a", "broken", "empty", "lex", "twin"};
+    check_names(source, names, 5);
     check_text(source, "lex", text);
+    assert_int_equal(ferry_import_source_read_bytes(source), file.size);
     check_text(source, "twin", "plain");
+    check_text(source, "a", "also plain");
     CHECK(ferry_import_source_read(source, 0, &name, &published, &hash, &error));
     assert_string_equal(name, "lex.gz");
     assert_int_equal(published, file.size);

@@ -74,6 +74,16 @@ static void refuse_index(const char *map, ferry_status status, const char *what)
     close_weights();
 }
 
+static bool is_c(ferry_view name)
+{
+    return has_text(name, "c");
+}
+
+static bool is_d(ferry_view name)
+{
+    return has_text(name, "d");
+}
+
 TEST_WITH(test_several_files, make_directory, NULL)
 {
     write_part("one.safetensors", "b d", 1);
@@ -87,6 +97,8 @@ TEST_WITH(test_several_files, make_directory, NULL)
     assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
     REFUSE(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED,
            "/one.safetensors: tensor 'd' is unknown");
+    REFUSE(ferry_import_check_unused(&plan, is_c, &error), FERRY_ERROR_UNSUPPORTED, "tensor 'd' is unknown");
+    CHECK(ferry_import_check_unused(&plan, is_d, &error));
     check_tensor("d", 20);
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
     close_weights();
@@ -118,6 +130,31 @@ TEST_WITH(test_inconsistent_index, make_directory, NULL)
     write_part("two.safetensors", "b", 3);
     refuse_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
                  "tensor 'b' occurs twice");
+}
+
+/* As many files as an index may name, and one more. */
+TEST_WITH(test_many_files, make_directory, NULL)
+{
+    char *map = kept_memory(40 * (FERRY_IMPORT_MAX_SHARDS + 1));
+    size_t at = 0;
+    for (int i = 0; i <= FERRY_IMPORT_MAX_SHARDS; i++) {
+        const ferry_name tensor = ferry_name_format("t%d", i), file = ferry_name_format("%d.safetensors", i);
+        write_part(file.text, tensor.text, (float)i);
+        at += (size_t)sprintf(map + at, "%s\"%s\":\"%s\"", i == 0 ? "{" : ",", tensor.text, file.text);
+        if (i < FERRY_IMPORT_MAX_SHARDS - 1) continue;
+        strcpy(map + at, "}");
+        made_file index = {.size = 0};
+        put_text(&index, "{\"weight_map\":");
+        put_text(&index, map);
+        put_text(&index, "}");
+        write_bytes(in_directory(directory, "model.safetensors.index.json"), index.data, index.size);
+        if (i == FERRY_IMPORT_MAX_SHARDS) break;
+        CHECK(open_weights(directory, &error));
+        check_tensor("t1023", 10230);
+        close_weights();
+    }
+    REFUSE(open_weights(directory, &error), FERRY_ERROR_LIMIT, "index.json: more than 1024 files");
+    close_weights();
 }
 
 /* An index of torch's files. */

@@ -1,51 +1,12 @@
 /* From a plan to a model file: every way in which a source may hold a matrix, every type that it may become. */
-#include "tests/support/import_support.h"
+#include "tests/support/plan_bench.h"
 
 #include "base/half.h"
-#include "engine/file/gguf.h"
-#include "models/plan/plan.h"
 
-/* ---- a plan by hand ---- */
-
-typedef struct bench {
-    ferry_import_source *source;
-    ferry_import_plan plan;
-    ferry_gguf file; /* what was written */
-} bench;
-
-static void set_up(bench *b)
-{
-    static const int32_t eos[] = {0};
-    char *path = data_file("positions/none-post");
-    memset(b, 0, sizeof *b);
-    CHECK(ferry_import_source_open(path, 0, &b->source, &error));
-    ferry_import_plan_init(&b->plan, b->source);
-    b->plan.kind = "test";
-    for (int i = 0; i < 2; i++) ferry_import_set_position(&b->plan, i == 1, "none", 0, 0, 0);
-    b->plan.model.encoder.norm_eps = b->plan.model.decoder.norm_eps = 1e-5f;
-    b->plan.generation.eos_ids = eos;
-    b->plan.generation.eos_count = 1;
-}
-
-static void tear_down(bench *b)
-{
-    ferry_gguf_close(&b->file);
-    ferry_import_plan_destroy(&b->plan);
-    ferry_import_source_close(b->source);
-}
-
-static void write_plan(bench *b, const ferry_import_options *options)
-{
-    char *path = scratch_file("plan.gguf");
-    CHECK(ferry_import_write(&b->plan, path, options, &error));
-    ferry_gguf_close(&b->file);
-    CHECK(ferry_gguf_open(mapped_bytes(path), path, &b->file, &error));
-}
-
-static void refuse_plan(bench *b, const ferry_import_options *options, ferry_status status, const char *what)
+static void refuse_plan(const ferry_import_options *options, ferry_status status, const char *what)
 {
     char *path = scratch_file("refused.gguf");
-    REFUSE(ferry_import_write(&b->plan, path, options, &error), status, what);
+    REFUSE(ferry_import_write(&plan, path, options, &error), status, what);
     check_no_file(path);
 }
 
@@ -68,9 +29,9 @@ static float number(int i)
     return (float)((i * 37) % 101 - 50) / 16;
 }
 
-static const ferry_tensor *written(const bench *b, const char *name, ferry_type type)
+static const ferry_tensor *written(const char *name, ferry_type type)
 {
-    const ferry_tensor *tensor = ferry_gguf_tensor(&b->file, name);
+    const ferry_tensor *tensor = ferry_gguf_tensor(&file, name);
     if (tensor == NULL) fail_msg("no tensor '%s'", name);
     assert_int_equal(tensor->type, type);
     return tensor;
@@ -112,28 +73,27 @@ static void store(unsigned char *out, float value, ferry_type type)
 static void check_views(ferry_type type, const ferry_import_options *options)
 {
     static unsigned char memory[ROWS * COLUMNS * 8 + 1];
-    bench b;
     unsigned char *data = memory + 1;
     for (int i = 0; i < ROWS * COLUMNS; i++) store(data + (size_t)i * ferry_type_size(type), number(i), type);
     const ferry_weights_entry entry = entry_of("m", type, ROWS, COLUMNS, data);
-    set_up(&b);
+    set_up(NULL);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     const ferry_import_tensor slice = ferry_import_rows(&entry, FERRY_IMPORT_MATRIX, 17, 20);
     const ferry_import_tensor scattered = {
         .form = FERRY_IMPORT_MATRIX, .N = 18, .K = 7, .source = &entry, .offset = 4, .row = 2 * COLUMNS, .column = 2};
     const ferry_import_tensor down = {
         .form = FERRY_IMPORT_VECTOR, .N = ROWS, .K = 1, .source = &entry, .offset = 3, .row = COLUMNS};
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "whole.weight"));
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
-    CHECK(ferry_import_add_tensor(&b.plan, &transposed, &error, "transposed.weight"));
-    CHECK(ferry_import_add_tensor(&b.plan, &slice, &error, "slice.weight"));
-    CHECK(ferry_import_add_tensor(&b.plan, &scattered, &error, "scattered.weight"));
-    CHECK(ferry_import_add_tensor(&b.plan, &down, &error, "down.bias"));
-    write_plan(&b, options);
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "whole.weight"));
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    CHECK(ferry_import_add_tensor(&plan, &transposed, &error, "transposed.weight"));
+    CHECK(ferry_import_add_tensor(&plan, &slice, &error, "slice.weight"));
+    CHECK(ferry_import_add_tensor(&plan, &scattered, &error, "scattered.weight"));
+    CHECK(ferry_import_add_tensor(&plan, &down, &error, "down.bias"));
+    write_plan(options);
     const ferry_type stored = options->type;
-    const ferry_tensor *w = written(&b, "whole.weight", stored), *t = written(&b, "transposed.weight", stored);
-    const ferry_tensor *s = written(&b, "slice.weight", stored), *x = written(&b, "scattered.weight", stored);
-    const float *table = written(&b, "table", FERRY_F32)->data, *vector = written(&b, "down.bias", FERRY_F32)->data;
+    const ferry_tensor *w = written("whole.weight", stored), *t = written("transposed.weight", stored);
+    const ferry_tensor *s = written("slice.weight", stored), *x = written("scattered.weight", stored);
+    const float *table = written("table", FERRY_F32)->data, *vector = written("down.bias", FERRY_F32)->data;
     assert_int_equal(w->shape[0] * 16, 64);
     assert_int_equal(t->shape[1], ROWS);
     for (int n = 0; n < ROWS; n++) {
@@ -147,7 +107,7 @@ static void check_views(ferry_type type, const ferry_import_options *options)
         }
     }
     for (int n = ROWS; n < 64; n++) assert_true(panel_value(w, n, 0) == 0); /* what fills the last panel up */
-    tear_down(&b);
+    tear_down(NULL);
 }
 
 TEST(test_strides_and_slices)
@@ -159,49 +119,45 @@ TEST(test_strides_and_slices)
     }
 }
 
-TEST(test_leading_ones_and_zeros)
+TEST_WITH(test_leading_ones_and_zeros, set_up, tear_down)
 {
-    bench b;
     float numbers[40];
     for (int i = 0; i < 40; i++) numbers[i] = number(i);
     const ferry_weights_entry row = entry_of("row", FERRY_F32, 1, 40, numbers);
     const ferry_import_tensor part = ferry_import_rows(&row, FERRY_IMPORT_VECTOR, 30, 10);
     const ferry_import_tensor zeros = {.form = FERRY_IMPORT_VECTOR, .N = 33, .K = 1};
     const ferry_import_tensor matrix = {.form = FERRY_IMPORT_MATRIX, .N = 17, .K = 5};
-    set_up(&b);
     CHECK(ferry_import_check_shape(&row, 40, 0, &error));
     REFUSE(ferry_import_check_shape(&row, 39, 0, &error), FERRY_ERROR_FORMAT, "");
     REFUSE(ferry_import_check_shape(&row, 40, 1, &error), FERRY_ERROR_FORMAT, "");
-    CHECK(ferry_import_add(&b.plan, &row, FERRY_IMPORT_VECTOR, &error, "row.bias"));
-    CHECK(ferry_import_add_tensor(&b.plan, &part, &error, "part.bias"));
-    CHECK(ferry_import_add_tensor(&b.plan, &zeros, &error, "zeros.bias"));
-    CHECK(ferry_import_add_tensor(&b.plan, &matrix, &error, "zeros.weight"));
-    write_plan(&b, &i8);
-    assert_memory_equal(written(&b, "row.bias", FERRY_F32)->data, numbers, sizeof numbers);
-    assert_memory_equal(written(&b, "part.bias", FERRY_F32)->data, numbers + 30, 10 * sizeof *numbers);
-    const float *bias = written(&b, "zeros.bias", FERRY_F32)->data,
-                *scale = written(&b, "zeros.scale", FERRY_F32)->data;
+    ferry_weights_entry scalar = entry_of("scalar", FERRY_F32, 1, 1, numbers);
+    CHECK(ferry_import_check_shape(&scalar, 1, 0, &error));
+    scalar.tensor.dims = 0;
+    REFUSE(ferry_import_check_shape(&scalar, 1, 0, &error), FERRY_ERROR_FORMAT, "expected shape [1], found []");
+    CHECK(ferry_import_add(&plan, &row, FERRY_IMPORT_VECTOR, &error, "row.bias"));
+    CHECK(ferry_import_add_tensor(&plan, &part, &error, "part.bias"));
+    CHECK(ferry_import_add_tensor(&plan, &zeros, &error, "zeros.bias"));
+    CHECK(ferry_import_add_tensor(&plan, &matrix, &error, "zeros.weight"));
+    write_plan(&i8);
+    assert_memory_equal(written("row.bias", FERRY_F32)->data, numbers, sizeof numbers);
+    assert_memory_equal(written("part.bias", FERRY_F32)->data, numbers + 30, 10 * sizeof *numbers);
+    const float *bias = written("zeros.bias", FERRY_F32)->data, *scale = written("zeros.scale", FERRY_F32)->data;
     for (int i = 0; i < 33; i++) assert_true(bias[i] == 0);
-    for (int i = 0; i < 17; i++)
-        assert_true(scale[i] == 1 && code_value(written(&b, "zeros.weight", FERRY_I8), i, 3) == 0);
-    tear_down(&b);
+    for (int i = 0; i < 17; i++) assert_true(scale[i] == 1 && code_value(written("zeros.weight", FERRY_I8), i, 3) == 0);
 }
 
-TEST(test_integers)
+TEST_WITH(test_integers, set_up, tear_down)
 {
     enum { COUNT = 40000 }; /* several pieces of writing */
     static int32_t ids[COUNT];
-    bench b;
     for (int i = 0; i < COUNT; i++) ids[i] = i * 3 - 7;
     const ferry_import_tensor tensor = {.form = FERRY_IMPORT_INTEGERS, .N = COUNT, .K = 1, .integers = ids};
-    set_up(&b);
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "shortlist.ids"));
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "shortlist.offsets"));
-    write_plan(&b, &f16);
-    assert_int_equal(written(&b, "shortlist.ids", FERRY_I32)->shape[0], COUNT);
-    assert_memory_equal(written(&b, "shortlist.ids", FERRY_I32)->data, ids, sizeof ids);
-    assert_non_null(ferry_gguf_find(&b.file, "ferry.shortlist.first"));
-    tear_down(&b);
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "shortlist.ids"));
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "shortlist.offsets"));
+    write_plan(&f16);
+    assert_int_equal(written("shortlist.ids", FERRY_I32)->shape[0], COUNT);
+    assert_memory_equal(written("shortlist.ids", FERRY_I32)->data, ids, sizeof ids);
+    assert_non_null(ferry_gguf_find(&file, "ferry.shortlist.first"));
 }
 
 /* ---- sources of integers ---- */
@@ -225,90 +181,84 @@ static ferry_weights_entry transposed_codes(int8_t *codes, float multiplier)
     return entry;
 }
 
-TEST(test_codes_with_one_multiplier)
+TEST_WITH(test_codes_with_one_multiplier, set_up, tear_down)
 {
     static int8_t codes[OUTPUTS * INPUTS];
-    bench b;
     const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
     ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     tensor.input_multiplier = 7.25f;
-    set_up(&b);
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
     const ferry_import_options *stays[] = {&f32, &i8};
     for (int i = 0; i < 2; i++) {
-        write_plan(&b, stays[i]);
-        const ferry_tensor *a = written(&b, "a.weight", FERRY_I8);
+        write_plan(stays[i]);
+        const ferry_tensor *a = written("a.weight", FERRY_I8);
         assert_true(a->shape[0] == 2 && a->shape[1] == 3 && a->shape[2] == 64);
         for (int n = 0; n < 32; n++)
             for (int k = 0; k < 12; k++)
                 assert_int_equal(code_value(a, n, k), n < OUTPUTS && k < INPUTS ? code(n, k) : 0);
-        assert_true(*(const float *)written(&b, "a.multiplier", FERRY_F32)->data == 24.5f);
-        assert_true(*(const float *)written(&b, "a.input_multiplier", FERRY_F32)->data == 7.25f);
-        assert_int_equal(b.file.tensor_count, 3);
+        assert_true(*(const float *)written("a.multiplier", FERRY_F32)->data == 24.5f);
+        assert_true(*(const float *)written("a.input_multiplier", FERRY_F32)->data == 7.25f);
+        assert_int_equal(file.tensor_count, 3);
     }
-    write_plan(&b, &wide);
-    assert_int_equal(b.file.tensor_count, 1);
+    write_plan(&wide);
+    assert_int_equal(file.tensor_count, 1);
     for (int n = 0; n < OUTPUTS; n++) {
         const float wanted = (float)code(n, 3) / 24.5f;
-        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), n, 3) == wanted);
+        assert_true(panel_value(written("a.weight", FERRY_F32), n, 3) == wanted);
     }
-    write_plan(&b, &f16);
+    write_plan(&f16);
     for (int n = 0; n < OUTPUTS; n++) {
         const float wanted = ferry_f16_to_f32(ferry_f32_to_f16((float)code(n, 9) / 24.5f));
-        assert_true(panel_value(written(&b, "a.weight", FERRY_F16), n, 9) == wanted);
+        assert_true(panel_value(written("a.weight", FERRY_F16), n, 9) == wanted);
     }
-    tear_down(&b);
 }
 
-TEST(test_codes_with_a_multiplier_for_each_row)
+TEST_WITH(test_codes_with_a_multiplier_for_each_row, set_up, tear_down)
 {
     static int8_t codes[OUTPUTS * INPUTS];
     static unsigned char memory[OUTPUTS * sizeof(float) + 1];
-    bench b;
     const ferry_weights_entry entry = transposed_codes(codes, 0);
     ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    set_up(&b);
-    REFUSE(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
+    REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
            "tensor 'codes': integers without a multiplier");
     for (int n = 0; n < OUTPUTS; n++) {
         const float multiplier = 10 + (float)n / 3;
         memcpy(memory + 1 + (size_t)n * sizeof multiplier, &multiplier, sizeof multiplier);
     }
     tensor.multipliers = memory + 1;
+    tensor.multiplier_count = OUTPUTS - 1;
+    REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
+           "tensor 'codes': integers without a multiplier");
     tensor.multiplier_count = OUTPUTS;
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
-    write_plan(&b, &f32);
-    assert_int_equal(b.file.tensor_count, 2);
-    assert_int_equal(code_value(written(&b, "a.weight", FERRY_I8), 18, 9), code(18, 9));
-    const float *scales = written(&b, "a.scale", FERRY_F32)->data;
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
+    write_plan(&f32);
+    assert_int_equal(file.tensor_count, 2);
+    assert_int_equal(code_value(written("a.weight", FERRY_I8), 18, 9), code(18, 9));
+    const float *scales = written("a.scale", FERRY_F32)->data;
     for (int n = 0; n < OUTPUTS; n++) assert_true(scales[n] == 1 / (10 + (float)n / 3));
-    write_plan(&b, &wide);
+    write_plan(&wide);
     for (int n = 0; n < OUTPUTS; n++) {
         const float wanted = (float)code(n, 4) / (10 + (float)n / 3);
-        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), n, 4) == wanted);
+        assert_true(panel_value(written("a.weight", FERRY_F32), n, 4) == wanted);
     }
-    tear_down(&b);
 }
 
-TEST(test_sixteen_bits)
+TEST_WITH(test_sixteen_bits, set_up, tear_down)
 {
     static int16_t codes[OUTPUTS * INPUTS];
-    bench b;
     for (int i = 0; i < OUTPUTS * INPUTS; i++) codes[i] = (int16_t)(i * 331 - 30000);
     ferry_weights_entry entry = entry_of("wide", FERRY_I16, OUTPUTS, INPUTS, codes);
     entry.multiplier = 1000;
-    set_up(&b);
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
-    write_plan(&b, &f32);
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    write_plan(&f32);
     for (int i = 0; i < OUTPUTS * INPUTS; i++) {
         const float wanted = (float)(i * 331 - 30000) / 1000;
-        assert_true(panel_value(written(&b, "a.weight", FERRY_F32), i / INPUTS, i % INPUTS) == wanted);
-        assert_true(((const float *)written(&b, "table", FERRY_F32)->data)[i] == wanted);
+        assert_true(panel_value(written("a.weight", FERRY_F32), i / INPUTS, i % INPUTS) == wanted);
+        assert_true(((const float *)written("table", FERRY_F32)->data)[i] == wanted);
     }
-    write_plan(&b, &i8);
-    assert_non_null(written(&b, "a.scale", FERRY_F32));
-    tear_down(&b);
+    write_plan(&i8);
+    assert_non_null(written("a.scale", FERRY_F32));
 }
 
 /* ---- quantizing ---- */
@@ -329,21 +279,23 @@ static void note(void *user, const char *tensor, double largest, double rms, dou
     r->rms_error = rms_error;
 }
 
-TEST(test_quantizing)
+TEST_WITH(test_quantizing, set_up, tear_down)
 {
     static float numbers[OUTPUTS * INPUTS];
-    bench b;
     report r = {0};
+    static int8_t codes[OUTPUTS * INPUTS];
+    const ferry_weights_entry integers = transposed_codes(codes, 2);
+    const ferry_import_tensor kept = ferry_import_transposed(&integers, FERRY_IMPORT_MATRIX);
     double squares = 0, errors = 0, largest = 0;
     for (int i = 0; i < OUTPUTS * INPUTS; i++) numbers[i] = number(i) * (1 + (float)(i / INPUTS));
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, OUTPUTS, INPUTS, numbers);
     const ferry_import_options options = {.type = FERRY_I8, .quantized = note, .user = &r};
-    set_up(&b);
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
-    write_plan(&b, &options);
-    const ferry_tensor *a = written(&b, "a.weight", FERRY_I8);
-    const float *scales = written(&b, "a.scale", FERRY_F32)->data;
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_TABLE, &error, "table"));
+    CHECK(ferry_import_add_tensor(&plan, &kept, &error, "kept.weight")); /* of codes already */
+    write_plan(&options);
+    const ferry_tensor *a = written("a.weight", FERRY_I8);
+    const float *scales = written("a.scale", FERRY_F32)->data;
     for (int n = 0; n < OUTPUTS; n++) {
         double row = 0;
         for (int k = 0; k < INPUTS; k++) row = fmax(row, fabs((double)numbers[n * INPUTS + k]));
@@ -362,29 +314,27 @@ TEST(test_quantizing)
     assert_true(r.largest == largest);
     assert_true(fabs(r.rms - sqrt(squares / (OUTPUTS * INPUTS))) < 1e-12 * r.rms);
     assert_true(fabs(r.rms_error - sqrt(errors / (OUTPUTS * INPUTS))) < 1e-9 * r.rms_error);
-    assert_memory_equal(written(&b, "table", FERRY_F32)->data, numbers, sizeof numbers);
-    tear_down(&b);
+    assert_memory_equal(written("table", FERRY_F32)->data, numbers, sizeof numbers);
 }
 
 /* ---- the coarse output matrix ---- */
 
-static bool has_feature(const bench *b, const char *word)
+static bool has_feature(const char *word)
 {
     const ferry_texts *words;
     size_t count;
-    CHECK(ferry_gguf_get_texts(&b->file, "ferry.features", &words, &count, &error));
+    CHECK(ferry_gguf_get_texts(&file, "ferry.features", &words, &count, &error));
     while (count > 0 && !ferry_view_is(ferry_texts_at(words, count - 1), word)) count--;
     return count > 0;
 }
 
 /* That of the matrix `name` [N, K] in the file. */
-static void check_coarse(const bench *b, const char *name, int32_t N, int32_t K)
+static void check_coarse(const char *name, int32_t N, int32_t K)
 {
     static float panel[FERRY_LANES * ROWS], scales[FERRY_LANES];
     static int8_t codes[FERRY_LANES * (ROWS + 3)];
-    const ferry_tensor *coarse = written(b, "output_coarse.weight", FERRY_I8);
-    const ferry_tensor *scale = written(b, "output_coarse.scale", FERRY_F32),
-                       *exact = ferry_gguf_tensor(&b->file, name);
+    const ferry_tensor *coarse = written("output_coarse.weight", FERRY_I8);
+    const ferry_tensor *scale = written("output_coarse.scale", FERRY_F32), *exact = ferry_gguf_tensor(&file, name);
     const size_t bytes = ferry_codes_size(FERRY_LANES, K);
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == (K + 3) / 4 && coarse->shape[2] == 64);
@@ -400,14 +350,14 @@ static void check_coarse(const bench *b, const char *name, int32_t N, int32_t K)
 }
 
 /* Of codes: their nibbles. */
-static void check_nibbles(const bench *b, const char *name, int32_t N, int32_t K)
+static void check_nibbles(const char *name, int32_t N, int32_t K)
 {
     static uint8_t nibbles[FERRY_LANES * ROWS];
-    const ferry_tensor *coarse = written(b, "output_coarse.weight", FERRY_I8), *exact = written(b, name, FERRY_I8);
+    const ferry_tensor *coarse = written("output_coarse.weight", FERRY_I8), *exact = written(name, FERRY_I8);
     const size_t bytes = ferry_nibbles_size(FERRY_LANES, K);
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == K / 8 && coarse->shape[2] == 64);
-    assert_null(ferry_gguf_tensor(&b->file, "output_coarse.scale"));
+    assert_null(ferry_gguf_tensor(&file, "output_coarse.scale"));
     for (int32_t n = 0; n < N; n += FERRY_LANES) {
         ferry_nibbles_error error;
         ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_codes_size(n, K), K, nibbles, &error);
@@ -419,71 +369,65 @@ static void check_nibbles(const bench *b, const char *name, int32_t N, int32_t K
 static void check_output(const char *name, bool tied_output, bool tied_embeddings, int32_t K)
 {
     static float numbers[ROWS * COLUMNS];
-    bench b;
     for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = number(i) * 0.777f; /* f16 rounds them */
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, K, COLUMNS, numbers);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    set_up(&b);
-    b.plan.model.tied_output = tied_output;
-    b.plan.model.tied_embeddings = tied_embeddings;
-    CHECK(ferry_import_add(&b.plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
-    write_plan(&b, &f32);
-    assert_int_equal(b.file.tensor_count, 1);
-    assert_false(has_feature(&b, "output-coarse"));
-    CHECK(ferry_import_add_tensor(&b.plan, &transposed, &error, "%s", name));
-    write_plan(&b, &f32);
-    assert_int_equal(b.file.tensor_count, 4);
-    assert_true(has_feature(&b, "output-coarse"));
-    check_coarse(&b, name, COLUMNS, K);
-    write_plan(&b, &f16);
-    check_coarse(&b, name, COLUMNS, K);
-    write_plan(&b, &i8);
-    assert_true(has_feature(&b, "output-coarse") == (K == WIDTH));
-    if (K == WIDTH) check_nibbles(&b, name, COLUMNS, K);
-    tear_down(&b);
+    set_up(NULL);
+    plan.model.tied_output = tied_output;
+    plan.model.tied_embeddings = tied_embeddings;
+    CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    write_plan(&f32);
+    assert_int_equal(file.tensor_count, 1);
+    assert_false(has_feature("output-coarse"));
+    CHECK(ferry_import_add_tensor(&plan, &transposed, &error, "%s", name));
+    write_plan(&f32);
+    assert_int_equal(file.tensor_count, 4);
+    assert_true(has_feature("output-coarse"));
+    check_coarse(name, COLUMNS, K);
+    write_plan(&f16);
+    check_coarse(name, COLUMNS, K);
+    write_plan(&i8);
+    assert_true(has_feature("output-coarse") == (K == WIDTH));
+    if (K == WIDTH) check_nibbles(name, COLUMNS, K);
+    tear_down(NULL);
 }
 
 TEST(test_output_matrices_have_a_coarse_one)
 {
-    for (int32_t K = WIDTH; K <= ROWS; K += ROWS - WIDTH) {
-        check_output("output.weight", false, false, K);
-        check_output("output.weight", false, true, K);
-        check_output("dec.token_embd.weight", true, false, K);
-        check_output("token_embd.weight", true, true, K);
+    static const int32_t widths[] = {WIDTH, WIDTH - 4, ROWS};
+    for (size_t i = 0; i < COUNT(widths); i++) {
+        check_output("output.weight", false, false, widths[i]);
+        check_output("output.weight", false, true, widths[i]);
+        check_output("dec.token_embd.weight", true, false, widths[i]);
+        check_output("token_embd.weight", true, true, widths[i]);
     }
 }
 
 /* Greedy search takes the words of a shortlist. */
-TEST(test_models_with_a_shortlist_have_none)
+TEST_WITH(test_models_with_a_shortlist_have_none, set_up, tear_down)
 {
     static float numbers[ROWS * COLUMNS];
     static int32_t ids[COLUMNS];
-    bench b;
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, ROWS, COLUMNS, numbers);
     const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     const ferry_import_tensor list = {.form = FERRY_IMPORT_INTEGERS, .N = COLUMNS, .K = 1, .integers = ids};
-    set_up(&b);
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "output.weight"));
-    CHECK(ferry_import_add_tensor(&b.plan, &list, &error, "shortlist.ids"));
-    write_plan(&b, &f32);
-    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
-    assert_false(has_feature(&b, "output-coarse"));
-    tear_down(&b);
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "output.weight"));
+    CHECK(ferry_import_add_tensor(&plan, &list, &error, "shortlist.ids"));
+    write_plan(&f32);
+    assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
+    assert_false(has_feature("output-coarse"));
 }
 
-TEST(test_codes_have_a_coarse_matrix_where_they_are_widened)
+TEST_WITH(test_codes_have_a_coarse_matrix_where_they_are_widened, set_up, tear_down)
 {
     static int8_t codes[OUTPUTS * INPUTS];
-    bench b;
     const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
     const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    set_up(&b);
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "output.weight"));
-    write_plan(&b, &f32);
-    assert_null(ferry_gguf_tensor(&b.file, "output_coarse.weight"));
-    write_plan(&b, &wide);
-    check_coarse(&b, "output.weight", OUTPUTS, INPUTS);
-    tear_down(&b);
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "output.weight"));
+    write_plan(&f32);
+    assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
+    write_plan(&wide);
+    check_coarse("output.weight", OUTPUTS, INPUTS);
 }
 
 /* ---- refusals ---- */
@@ -492,39 +436,83 @@ TEST(test_tensors_that_are_refused)
 {
     static int8_t codes[OUTPUTS * INPUTS];
     float numbers[12] = {0};
-    bench b;
     ferry_weights_entry entry = transposed_codes(codes, 2);
     ferry_weights_entry floats = entry_of("floats", FERRY_F32, 3, 4, numbers);
     ferry_import_tensor outside = ferry_import_rows(&floats, FERRY_IMPORT_MATRIX, 1, 3);
-    set_up(&b);
-    REFUSE(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT,
+    set_up(NULL);
+    REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT,
            "test: tensor 'floats': shape [3, 4] does not hold 'a.weight'");
-    REFUSE(ferry_import_add(&b.plan, &floats, FERRY_IMPORT_VECTOR, &error, "a.bias"), FERRY_ERROR_FORMAT, "");
+    REFUSE(ferry_import_add(&plan, &floats, FERRY_IMPORT_VECTOR, &error, "a.bias"), FERRY_ERROR_FORMAT, "");
     outside.N = 2;
     outside.offset++; /* one element beyond the end */
-    REFUSE(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT, "");
-    outside.offset--;
-    CHECK(ferry_import_add_tensor(&b.plan, &outside, &error, "a.weight"));
+    REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT, "");
+    outside.offset = -1;
+    REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT, "");
+    outside.offset = 4;
+    CHECK(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"));
     numbers[9] = NAN;
-    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "test: tensor 'floats': a value is not finite");
-    tear_down(&b);
+    refuse_plan(&i8, FERRY_ERROR_UNSUPPORTED, "test: tensor 'floats': a value is not finite");
+    tear_down(NULL);
 
-    set_up(&b);
+    set_up(NULL);
     codes[77] = -128;
     const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    CHECK(ferry_import_add_tensor(&b.plan, &tensor, &error, "a.weight"));
-    refuse_plan(&b, &f32, FERRY_ERROR_UNSUPPORTED, "tensor 'codes': the integer -128 is not supported");
+    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
+    refuse_plan(&f32, FERRY_ERROR_UNSUPPORTED, "tensor 'codes': the integer -128 is not supported");
     codes[77] = 0;
     entry.multiplier = -1;
-    refuse_plan(&b, &f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
-    refuse_plan(&b, &wide, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
-    tear_down(&b);
+    refuse_plan(&f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
+    refuse_plan(&wide, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
+    entry.multiplier = INFINITY;
+    refuse_plan(&f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier inf");
+    entry.multiplier = 1;
+    plan.tensors[0].input_multiplier = -2;
+    refuse_plan(&f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -2");
+    tear_down(NULL);
 
     static const float long_row[65537];
-    const ferry_weights_entry long_entry = entry_of("long", FERRY_F32, 1, 65537, long_row);
-    set_up(&b);
-    CHECK(ferry_import_add(&b.plan, &long_entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
-    refuse_plan(&b, &i8, FERRY_ERROR_UNSUPPORTED, "tensor 'a.weight': 65537 inputs are too many for i8");
-    write_plan(&b, &f32);
-    tear_down(&b);
+    const ferry_weights_entry most = entry_of("most", FERRY_F32, 1, 65536, long_row);
+    const ferry_weights_entry over = entry_of("over", FERRY_F32, 1, 65537, long_row);
+    set_up(NULL);
+    CHECK(ferry_import_add(&plan, &most, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+    write_plan(&i8);
+    CHECK(ferry_import_add(&plan, &over, FERRY_IMPORT_MATRIX, &error, "b.weight"));
+    refuse_plan(&i8, FERRY_ERROR_UNSUPPORTED, "tensor 'b.weight': 65537 inputs are too many for i8");
+    write_plan(&f32);
+    tear_down(NULL);
+}
+
+/* The largest numbers of f16 and f32; infinity stays. The special one is the first of its matrix, then the last. */
+TEST(test_numbers_that_are_too_large)
+{
+    static const struct {
+        double value;
+        const ferry_import_options *as;
+        const char *what; /* NULL: accepted */
+    } rows[] = {{65504, &f16, NULL},
+                {-65519, &f16, NULL},
+                {65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+                {-65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+                {-INFINITY, &f16, NULL},
+                {1e38, &f32, NULL},
+                {-1e39, &f32, "test: tensor 'm': a value is too large for f32"},
+                {INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
+                {-INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
+                {65520, &i8, NULL}};
+    for (size_t k = 0; k < 2 * COUNT(rows); k++) {
+        double numbers[ROWS * 3] = {0};
+        const size_t i = k / 2, place = k % 2 == 0 ? 0 : ROWS * 3 - 1;
+        const bool wide_source = rows[i].as == &f32;
+        const float single = (float)rows[i].value;
+        if (wide_source) numbers[place] = rows[i].value;
+        if (!wide_source) memcpy((float *)numbers + place, &single, sizeof single);
+        const ferry_weights_entry entry = entry_of("m", wide_source ? FERRY_F64 : FERRY_F32, ROWS, 3, numbers);
+        set_up(NULL);
+        CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
+        if (rows[i].what != NULL)
+            refuse_plan(rows[i].as, FERRY_ERROR_UNSUPPORTED, rows[i].what);
+        else
+            write_plan(rows[i].as);
+        tear_down(NULL);
+    }
 }

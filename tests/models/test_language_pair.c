@@ -1,6 +1,8 @@
 /* Which languages a model translates where its files do not say so: what its name says, and what the user says. */
 #include "tests/support/made_marian.h"
 
+#include "base/file_system.h"
+
 static char *folder; /* of a small Marian model that names no languages */
 
 static char *found; /* what was noted */
@@ -37,7 +39,10 @@ static char *converted_languages(const char *source, const char *pair)
 /* The model in a new folder of that name. */
 static char *copied(const char *name, const char *weights)
 {
-    char *copy = scratch_directory(name);
+    static char *parent;
+    if (parent == NULL) parent = scratch_directory("pairs");
+    char *copy = in_directory(parent, name);
+    assert_true(ferry_folder_create_private(copy));
     if (folder == NULL) folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_ALL});
     const ferry_view bytes = mapped_bytes(in_directory(folder, "model.bin"));
     write_bytes(in_directory(copy, weights), bytes.data, bytes.size);
@@ -53,6 +58,11 @@ TEST(test_names_that_say_it)
                                            {"tatoeba_eng_deu", "eng en, deu de"},
                                            {"translate-en_it-1_9.argosmodel", "en eng, it ita"},
                                            {"is-de", "is isl, de deu"},
+                                           {"am-de", "am amh, de deu"},
+                                           {"en-so", "en eng, so som"},
+                                           {"opus-mt-en-de-v2", "en eng, de deu"},
+                                           {"en-de.", "en eng, de deu"},
+                                           {"b-c-d-e-f-g-h-j-k-l-m-n-p-q-en-de", "en eng, de deu"},
                                            {"de-en.2020-02-26", "de deu, en eng"}};
     for (size_t i = 0; i < COUNT(names); i++) {
         char *source = copied(names[i][0], "model.bin");
@@ -67,13 +77,16 @@ TEST(test_names_that_say_it)
 
 TEST(test_names_that_do_not)
 {
-    static const char *const names[] = {
-        "model",         "en",   "english-german", "so-it",    "opus-mt-my-en-de", "de-de", "en-de-fr",
-        "en-de-student", "tiny", "en-xx",          "my-is-it", "2020-02-26",       "ende"};
+    static const char *const names[] = {"model",    "en",           "english-german", "so-it", "opus-mt-my-en-de",
+                                        "de-de",    "en-de-fr",     "en-de-student",  "tiny",  "en-xx",
+                                        "my-is-it", "am-to",        "2020-02-26",     "ende",  "en--de",
+                                        "en-de-v",  "big-mt-en-de", "opus-de-en-de"};
+    const char *const seventeen = "a-b-c-d-e-f-g-h-j-k-l-m-n-p-q-en-de";
     for (size_t i = 0; i < COUNT(names); i++) {
         assert_string_equal(converted_languages(copied(names[i], "model.bin"), NULL), "");
         assert_null(found);
     }
+    assert_string_equal(converted_languages(copied(seventeen, "model.bin"), NULL), "");
     assert_string_equal(converted_languages(copied("best-model", "model.best.bin"), NULL), "");
 }
 

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/support/import_support.h"
 #include "tests/support/make_zip.h"
+#include "tests/support/refusals.h"
 
-#define LARGE (UINT64_C(5) << 30)
+#define LARGE (INT64_C(5) << 30)
 enum { LARGE_ROWS = 5 << 20, LARGE_COLUMNS = 1 << 10 };
 
 static const float after[] = {1.5f, -2};
@@ -88,7 +88,8 @@ static void check_weights(weights_reader *read, ferry_view bytes)
     assert_int_equal(large->strides[0], LARGE_COLUMNS);
     check_after(&find_weights(&weights, "after")->tensor);
     ferry_weights_close(&weights);
-    refuse_weights(read, (ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, FERRY_ERROR_FORMAT, "");
+    REFUSE(read((ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, "cut", NULL, &weights, &error),
+           FERRY_ERROR_FORMAT, "cut: ");
 }
 
 TEST(test_safetensors)
@@ -117,77 +118,20 @@ TEST(test_marian_bin)
 
 /* ---- archives ---- */
 
-typedef struct zip_entry {
-    const char *name;
-    uint64_t size, at, crc;
-} zip_entry;
-
-static void put_local(made_file *file, const zip_entry *entry)
-{
-    put(file, 0x04034b50, 4);
-    put(file, 45, 2 + 2 + 2 + 4);
-    put(file, entry->crc, 4);
-    put(file, UINT64_MAX, 8); /* sizes */
-    put(file, strlen(entry->name), 2);
-    put(file, 0, 2);
-    put_text(file, entry->name);
-}
-
-static void put_entry(made_file *file, const zip_entry *entry)
-{
-    put(file, 0x02014b50, 4);
-    put(file, 45, 2 + 2 + 2 + 2 + 4);
-    put(file, entry->crc, 4);
-    put(file, UINT64_MAX, 8);
-    put(file, strlen(entry->name), 2);
-    put(file, 4 + 24, 2);
-    put(file, 0, 2 + 2 + 2 + 4);
-    put(file, UINT64_MAX, 4);
-    put_text(file, entry->name);
-    put(file, 1, 2);
-    put(file, 24, 2);
-    put(file, entry->size, 8);
-    put(file, entry->size, 8);
-    put(file, entry->at, 8);
-}
-
-/* `at`: where `file`, which holds the directory alone from `directory` on, lies. */
-static void put_end(made_file *file, uint64_t at, size_t directory, uint64_t count)
-{
-    const uint64_t record = at + file->size, size = file->size - directory;
-    put(file, 0x06064b50, 4);
-    put(file, 44, 8);
-    put(file, 45, 2 + 2 + 4 + 4);
-    put(file, count, 8);
-    put(file, count, 8);
-    put(file, size, 8);
-    put(file, at + directory, 8);
-    put(file, 0x07064b50, 4);
-    put(file, 0, 4);
-    put(file, record, 8);
-    put(file, 1, 4);
-    put(file, 0x06054b50, 4);
-    put(file, 0, 4);
-    put(file, UINT64_MAX, 8);
-    put(file, UINT64_MAX, 4);
-    put(file, 0, 2);
-}
-
 TEST(test_zip)
 {
-    zip_entry large = {.name = "large.bin", .size = LARGE}, small = {.name = "small.txt", .size = 5, .crc = 0x3610a686};
-    made_file head = {.size = 0}, tail = {.size = 0};
+    const zip_member members[] = {
+        {.name = "large.bin", .data = "", .size = LARGE, .stored_size = LARGE, .zip64 = true},
+        {.name = "small.txt", .data = "hello", .moved = LARGE, .zip64 = true},
+    };
+    made_zip all = begin_zip(members, 2);
     ferry_view text;
     ferry_zip *zip;
-    put_local(&head, &large);
-    small.at = head.size + LARGE;
-    put_local(&tail, &small);
-    put_text(&tail, "hello");
-    const size_t directory = tail.size;
-    put_entry(&tail, &large);
-    put_entry(&tail, &small);
-    put_end(&tail, small.at, directory, 2);
-    const ferry_view bytes = sparse_file("large.zip", &head, small.at, &tail);
+    all.shift = LARGE;
+    end_zip64(&all, 2);
+    const size_t small = begin_zip(members, 1).directory;
+    const made_file head = {all.file.data, small, 0}, tail = {all.file.data + small, all.file.size - small, 0};
+    const ferry_view bytes = sparse_file("large.zip", &head, small + LARGE, &tail);
     CHECK(ferry_zip_open(bytes, "large.zip", NULL, &zip, &error));
     assert_int_equal(ferry_zip_count(zip), 2);
     CHECK(ferry_zip_member(zip, 1, &text, &error));
@@ -198,68 +142,63 @@ TEST(test_zip)
            FERRY_ERROR_FORMAT, "cut.zip: not a sound zip archive");
 }
 
+/* The archive with one number of `size` bytes changed. */
+static ferry_view changed(size_t at, size_t size, uint64_t value)
+{
+    const made_file file = file_copy(data_file("corpus/fuzz_zip/zip64.zip"));
+    for (size_t i = 0; i < size; i++) file.data[at + i] = (unsigned char)(value >> (8 * i));
+    return whole(&file);
+}
+
+static ferry_status open_archive(ferry_view bytes, ferry_error *error)
+{
+    ferry_zip *zip;
+    FERRY_TRY(ferry_zip_open(bytes, "in", NULL, &zip, error));
+    ferry_zip_close(zip);
+    return FERRY_OK;
+}
+
+#define UNSOUND "not a sound zip archive: "
+
 /* One number of an archive of one member "a.npy" that needs none of its ZIP64 fields. */
 TEST(test_zip64_fields)
 {
     enum { EXTRA = 0x71, SIZE = 0x73, STORED = 0x7b, HEADER = 0x83, HERE = 0xa3, ENTRIES = 0xab };
     enum { DIRECTORY_SIZE = 0xb3, DIRECTORY = 0xbb, LOCATOR = 0xc3, RECORD = 0xcb };
     static const uint64_t over = UINT64_C(1) << 32, half = UINT64_C(1) << 63;
-    const struct {
-        size_t at, size;
-        uint64_t value;
-        const char *what;
-    } rows[] = {
-        {SIZE, 8, over + 5, "two sizes"},
-        {SIZE, 8, half + 5, "two sizes"},
-        {SIZE, 8, UINT64_MAX, "two sizes"},
-        {STORED, 8, over + 5, "reaches into the directory"},
-        {STORED, 8, half, "reaches into the directory"},
-        {STORED, 8, UINT64_MAX, "reaches into the directory"},
-        {HEADER, 8, over, "is not where the directory says"},
-        {HEADER, 8, half, "is not where the directory says"},
-        {HEADER, 8, UINT64_MAX, "is not where the directory says"},
-        {EXTRA, 2, 0, "lacks the sizes of its ZIP64 field"},
-        {EXTRA, 2, 23, "lacks the sizes of its ZIP64 field"},
-        {EXTRA, 2, 25, "lacks the sizes of its ZIP64 field"},
-        {EXTRA, 2, UINT16_MAX, "lacks the sizes of its ZIP64 field"},
-        {HERE, 8, 2, "several parts"},
-        {ENTRIES, 8, over + 1, "several parts"},
-        {DIRECTORY_SIZE, 8, over + 0x4f, "expected a directory that ends at byte"},
-        {DIRECTORY, 8, over + 0x3c, "expected a directory that ends at byte"},
-        {DIRECTORY, 8, UINT64_MAX, "expected a directory that ends at byte"},
-        {RECORD, 8, 0, "its ZIP64 record is not where the locator says"},
-        {RECORD, 8, LOCATOR, "its ZIP64 record is not where the locator says"},
-        {RECORD, 8, over + 0x8b, "its ZIP64 record is not where the locator says"},
-        {RECORD, 8, UINT64_MAX, "its ZIP64 record is not where the locator says"},
+    static const char sizes[] = "in: member 'a.npy': is stored, but with two sizes";
+    static const char beyond[] = "in: member 'a.npy': reaches into the directory or past the end of the file";
+    static const char nowhere[] = "in: member 'a.npy': is not where the directory says";
+    static const char lacks[] = "in: member 'a.npy': lacks the sizes of its ZIP64 field";
+    static const char parts[] = "in: zip archives of several parts are not supported";
+    static const char record[] = "in: " UNSOUND "its ZIP64 record is not where the locator says";
+    const refused rows[] = {
+        {changed(SIZE, 8, over + 5), FERRY_ERROR_FORMAT, sizes},
+        {changed(SIZE, 8, half + 5), FERRY_ERROR_FORMAT, sizes},
+        {changed(SIZE, 8, UINT64_MAX), FERRY_ERROR_FORMAT, sizes},
+        {changed(STORED, 8, over + 5), FERRY_ERROR_FORMAT, beyond},
+        {changed(STORED, 8, half), FERRY_ERROR_FORMAT, beyond},
+        {changed(STORED, 8, UINT64_MAX), FERRY_ERROR_FORMAT, beyond},
+        {changed(HEADER, 8, over), FERRY_ERROR_FORMAT, nowhere},
+        {changed(HEADER, 8, half), FERRY_ERROR_FORMAT, nowhere},
+        {changed(HEADER, 8, UINT64_MAX), FERRY_ERROR_FORMAT, nowhere},
+        {changed(EXTRA - 2, 2, 2), FERRY_ERROR_FORMAT, lacks}, /* another field */
+        {changed(EXTRA, 2, 0), FERRY_ERROR_FORMAT, lacks},
+        {changed(EXTRA, 2, 23), FERRY_ERROR_FORMAT, lacks},
+        {changed(EXTRA, 2, 25), FERRY_ERROR_FORMAT, lacks},
+        {changed(EXTRA, 2, UINT16_MAX), FERRY_ERROR_FORMAT, lacks},
+        {changed(HERE, 8, 2), FERRY_ERROR_UNSUPPORTED, parts},
+        {changed(ENTRIES, 8, over + 1), FERRY_ERROR_UNSUPPORTED, parts},
+        MALFORMED(changed(DIRECTORY_SIZE, 8, over + 0x4f),
+                  UNSOUND "expected a directory that ends at byte 139, found 4294967375 bytes of it at 60"),
+        MALFORMED(changed(DIRECTORY, 8, over + 0x3c),
+                  UNSOUND "expected a directory that ends at byte 139, found 79 bytes of it at 4294967356"),
+        MALFORMED(changed(DIRECTORY, 8, UINT64_MAX),
+                  UNSOUND "expected a directory that ends at byte 139, found 79 bytes of it at 18446744073709551615"),
+        {changed(RECORD, 8, 0), FERRY_ERROR_FORMAT, record},
+        {changed(RECORD, 8, LOCATOR), FERRY_ERROR_FORMAT, record},
+        {changed(RECORD, 8, over + 0x8b), FERRY_ERROR_FORMAT, record},
+        {changed(RECORD, 8, UINT64_MAX), FERRY_ERROR_FORMAT, record},
     };
-    const ferry_view intact = mapped_bytes(data_file("corpus/fuzz_zip/zip64.zip"));
-    ferry_zip *zip;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        made_file file = {.size = 0}, number = {.size = 0};
-        put_bytes(&file, intact.data, intact.size);
-        put(&number, rows[i].value, rows[i].size);
-        memcpy(file.data + rows[i].at, number.data, number.size);
-        const ferry_status status =
-            rows[i].at == HERE || rows[i].at == ENTRIES ? FERRY_ERROR_UNSUPPORTED : FERRY_ERROR_FORMAT;
-        REFUSE(ferry_zip_open(whole(&file), "crafted.zip", NULL, &zip, &error), status, rows[i].what);
-    }
-}
-
-/* ---- names ---- */
-
-/* Names that differ in case alone are different files: nothing of one is taken for the other. */
-TEST(test_names_that_differ_in_case)
-{
-    static const char unknown[] = "{\"model_type\": \"lower\"}", other[] = "{\"model_type\": \"upper\"}";
-    char *folder = scratch_directory("case");
-    write_text(folder, "Config.json", other);
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
-    write_text(folder, "config.json", unknown);
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "found 'lower'");
-    const char *archive = scratch_file("case.zip");
-    const zip_part parts[] = {{"Config.json", other, sizeof other - 1}, {"config.json", unknown, sizeof unknown - 1}};
-    write_zip(archive, parts, 1);
-    refuse_source(archive, FERRY_ERROR_UNSUPPORTED, "config.json is missing");
-    write_zip(archive, parts, 2);
-    refuse_source(archive, FERRY_ERROR_UNSUPPORTED, "found 'lower'");
+    check_refused(open_archive, rows, COUNT(rows));
 }

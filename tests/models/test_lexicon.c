@@ -1,8 +1,7 @@
 /* Lexical shortlists: the format's own small numbers, damage, and the binary file of a real model against its text. */
-#include "tests/support/files.h"
+#include "tests/support/refusals.h"
 
-#include <zlib.h>
-
+#include "models/containers/gzip.h"
 #include "models/containers/lexicon.h"
 #include "tokenizer/sentencepiece_c.h"
 
@@ -54,14 +53,18 @@ TEST(test_small_files)
     ferry_arena_destroy(&arena);
 }
 
-static void refuse(ferry_view bytes, int32_t targets, ferry_status status, const char *what)
+static ferry_status try_lexicon(ferry_view bytes, int32_t targets, ferry_error *error)
 {
-    ferry_error error = {0};
     ferry_arena arena = {0};
     ferry_lexicon lexicon;
-    check_refusal(ferry_lexicon_read(bytes, "lex.bin", 2, targets, &arena, &lexicon, &error), &error, status, what);
-    assert_non_null(strstr(error.message, "lex.bin: "));
+    const ferry_status status = ferry_lexicon_read(bytes, "in", 2, targets, &arena, &lexicon, error);
     ferry_arena_destroy(&arena);
+    return status;
+}
+
+static ferry_status read_bytes(ferry_view bytes, ferry_error *error)
+{
+    return try_lexicon(bytes, 6, error);
 }
 
 /* The format's checksum, so that what follows it is checked. */
@@ -77,53 +80,55 @@ static made_file honest(made_file file)
     return file;
 }
 
-TEST(test_damage)
+/* `edited` with the checksum of the changed file. */
+static ferry_view honestly(const made_file *file, size_t at, unsigned char byte)
 {
-    static const struct {
-        size_t at;
-        unsigned char byte;
-        bool honest; /* with the checksum of the changed file */
-        const char *what;
-    } rows[] = {
-        {0, 0, false, "not a binary shortlist"},
-        {8, 0, false, "checksum 0xd8734db0271e6900 expected, found 0xd8734db0271e69"},
-        {72, 9, false, "checksum"},
-        {16, 7, false, "the first 7 of 6 target ids"},
-        {32, 4, false, "expected lists for the 2 source ids, found 4 offsets"},
-        {40, 3, false, "do not make its 88 bytes"},
-        {47, 0x80, false, "do not make its 88 bytes"},
-        {76, 1, true, "source id 0: expected ascending"},
-        {48, 1, true, "impossible offset 1 of source id 0"},
-        {56, 5, true, "impossible offset 5 of source id 1"},
-        {64, 3, true, "impossible offset 3 of source id 2"},
-        {64, 1, true, "impossible offset 1 of source id 2"},
-    };
-    const made_file file = make(0xd8734db0271e6971, even_offsets, listed, 4);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        made_file copy = with_byte(&file, rows[i].at, rows[i].byte);
-        if (rows[i].honest) copy = honest(copy);
-        refuse(whole(&copy), 6, FERRY_ERROR_FORMAT, rows[i].what);
-    }
-    refuse(whole(&file), 5, FERRY_ERROR_FORMAT, "source id 1: expected ascending target ids below 5, found 5");
-    made_file other = {.size = 0};
-    put(&other, 0x499602d2, 60);
-    refuse(whole(&other), 6, FERRY_ERROR_UNSUPPORTED, "magic 1234567890");
-    for (size_t size = 0; size < file.size; size++) refuse(cut_to(&file, size), 6, FERRY_ERROR_FORMAT, "");
+    const ferry_view changed = edited(file, at, byte);
+    const made_file copy = honest((made_file){(unsigned char *)(uintptr_t)changed.data, changed.size, 0});
+    return whole(&copy);
 }
 
-/* Every bit of the number, and of all words that it covers. */
+#define CHECKSUM(expected, found) "checksum 0x" expected " expected, found 0x" found
+
+TEST(test_damage)
+{
+    const made_file file = make(0xd8734db0271e6971, even_offsets, listed, 4);
+    const refused rows[] = {
+        MALFORMED(edited(&file, 0, 0), "not a binary shortlist"),
+        MALFORMED(edited(&file, 8, 0), CHECKSUM("d8734db0271e6900", "d8734db0271e6971")),
+        MALFORMED(edited(&file, 16, 7), "the first 7 of 6 target ids"),
+        MALFORMED(edited(&file, 32, 4), "expected lists for the 2 source ids, found 4 offsets"),
+        MALFORMED(edited(&file, 32, 2), "expected lists for the 2 source ids, found 2 offsets"),
+        MALFORMED(edited(&file, 40, 3), "3 offsets and 3 ids do not make its 88 bytes"),
+        MALFORMED(edited(&file, 47, 0x80), "3 offsets and 9223372036854775812 ids do not make its 88 bytes"),
+        MALFORMED(honestly(&file, 76, 1), "source id 0: expected ascending target ids below 6, found 1"),
+        MALFORMED(honestly(&file, 84, 2), "source id 1: expected ascending target ids below 6, found 2"),
+        MALFORMED(honestly(&file, 84, 6), "source id 1: expected ascending target ids below 6, found 6"),
+        MALFORMED(honestly(&file, 48, 1), "impossible offset 1 of source id 0"),
+        MALFORMED(honestly(&file, 56, 5), "impossible offset 5 of source id 1"),
+        MALFORMED(honestly(&file, 64, 3), "impossible offset 3 of source id 2"),
+        MALFORMED(honestly(&file, 64, 1), "impossible offset 1 of source id 2"),
+        UNSUPPORTED(BYTES("\xd2\x02\x96\x49\0\0\0\0"), "this kind of shortlist (magic 1234567890) is not supported"),
+    };
+    check_refused(read_bytes, rows, COUNT(rows));
+    check_refused_cuts(read_bytes, &file, 0, FERRY_ERROR_FORMAT);
+    REFUSE_SAYING(try_lexicon(whole(&file), 5, &error), FERRY_ERROR_FORMAT,
+                  "in: source id 1: expected ascending target ids below 5, found 5");
+    CHECK(try_lexicon(honestly(&file, 16, 6), 6, &error)); /* the first of all ids */
+    CHECK(try_lexicon(honestly(&file, 84, 3), 6, &error)); /* in another list */
+}
+
+/* Every bit of the number, and of all words that it covers: best, which nothing reads, and from the offsets on. */
 TEST(test_checksum)
 {
     const made_file file = make(0xd8734db0271e6971, even_offsets, listed, 4);
     for (size_t at = 8; at < file.size; at++) {
-        if (at == 24) at = 48; /* best, which nothing reads; sizes, which are checked before */
-        for (int bit = 0; bit < 8; bit++) {
-            const made_file copy = with_byte(&file, at, (unsigned char)(file.data[at] ^ 1 << bit));
-            refuse(whole(&copy), 6, FERRY_ERROR_FORMAT, at < 16 || at >= 48 ? "checksum" : "");
-        }
+        if (at == 16) at = 24; /* sizes are checked before */
+        if (at == 32) at = 48;
+        for (int bit = 0; bit < 8; bit++)
+            REFUSE(read_bytes(edited(&file, at, (unsigned char)(file.data[at] ^ 1 << bit)), &error), FERRY_ERROR_FORMAT,
+                   "in: checksum");
     }
-    const made_file best = with_byte(&file, 24, 3);
-    refuse(whole(&best), 6, FERRY_ERROR_FORMAT, "checksum");
 }
 
 /* Empty lists at the end are fine. */
@@ -149,24 +154,36 @@ static ferry_status read_text(const char *text, ferry_arena *arena, ferry_lexico
                                    lexicon, error);
 }
 
+static ferry_status read_words(ferry_view text, ferry_error *error)
+{
+    ferry_arena arena = {0};
+    ferry_lexicon lexicon;
+    const ferry_status status = ferry_lexicon_read_text(text, "in", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, 1,
+                                                        1, &arena, &lexicon, error);
+    ferry_arena_destroy(&arena);
+    return status;
+}
+
 TEST(test_text)
 {
     static const uint32_t offsets[] = {0, 0, 1, 3, 4};
     static const int32_t ids[] = {3, 2, 4, 1}; /* of unk, of a, of b */
     ferry_arena arena = {0};
     ferry_lexicon lexicon;
-    CHECK(read_text("z a 0.5\nx a 0.25\r\ny other 1\nNULL a 0.5\nx NULL 0.5\ny a 0\n\nstrange b 1e-3", &arena, &lexicon,
-                    &error));
+    CHECK(read_text("z a 0.5\nx a 0.25\r\ny other 1\nNULL a 0.5\nx NULL 0.5\ny a 0\n\nstrange \tb 1e-3", &arena,
+                    &lexicon, &error));
     assert_int_equal(lexicon.first, 5);
     assert_memory_equal(lexicon.offsets, offsets, sizeof offsets);
     assert_memory_equal(lexicon.ids, ids, sizeof ids);
     CHECK(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error)); /* a pair that occurs twice counts once */
     assert_int_equal(lexicon.offsets[4], 1);
-    REFUSE_SAYING(read_text("x a 0.5\nx a\n", &arena, &lexicon, &error), FERRY_ERROR_FORMAT,
-                  "lex: line 2: expected 'target source probability'");
-    REFUSE(read_text("x a 0.5 y\n", &arena, &lexicon, &error), FERRY_ERROR_FORMAT, "");
-    REFUSE(read_text("x a 0,5\n", &arena, &lexicon, &error), FERRY_ERROR_FORMAT, "");
     ferry_arena_destroy(&arena);
+    const refused rows[] = {
+        MALFORMED(BYTES("x a 0.5\nx a\n"), "line 2: expected 'target source probability'"),
+        MALFORMED(BYTES("x a 0.5 y\n"), "line 1: expected 'target source probability'"),
+        MALFORMED(BYTES("x a 0,5\n"), "line 1: expected 'target source probability'"),
+    };
+    check_refused(read_words, rows, COUNT(rows));
 }
 
 /* Sorting may take as much again as the lines do, for as long as it lasts. */
@@ -188,14 +205,14 @@ TEST(test_account)
 
 enum { MANY = 104 };
 
-/* Of more than 100 candidates the 100 most probable; of equal ones the higher id. */
+/* Of more than 100 candidates the 100 most probable; of equal ones the higher id. Of a pair, the last line counts. */
 TEST(test_best)
 {
-    static char names[MANY][8], text[MANY * 24];
+    static char names[MANY][8], text[(MANY + 2) * 24];
     ferry_view pieces[MANY];
     ferry_arena arena = {0};
     ferry_lexicon lexicon;
-    size_t at = 0;
+    size_t at = (size_t)snprintf(text, sizeof text, "p20 a 0.001\np50 a 0.9\n");
     for (int i = 0; i < MANY; i++) {
         pieces[i] = (ferry_view){names[i], (size_t)snprintf(names[i], sizeof names[i], "p%d", i)};
         at += (size_t)snprintf(text + at, sizeof text - at, "p%d a %s\n", i, i == 50 ? "0.01" : i == 7 ? "0.9" : "0.5");
@@ -211,25 +228,21 @@ TEST(test_best)
     ferry_arena_destroy(&arena);
 }
 
-/* ---- a real model ---- */
-
-static char *inflate_file(const char *path, size_t *size)
+/* Without an id for unknown words, lines with one are left out. */
+TEST(test_text_without_unknown)
 {
-    gzFile file = gzopen(path, "rb");
-    char *data = NULL;
-    int got;
-    *size = 0;
-    assert_non_null(file);
-    do {
-        data = realloc(data, *size + (1 << 20));
-        assert_non_null(data);
-        got = gzread(file, data + *size, 1 << 20);
-        assert_true(got >= 0);
-        *size += (size_t)got;
-    } while (got > 0);
-    gzclose(file);
-    return data;
+    static const uint32_t offsets[] = {0, 0, 0, 1, 1};
+    const ferry_view text = text_view("x a 0.5\nstrange a 0.5\nx strange 0.5\nstrange strange 0.5\ny b -1\n");
+    ferry_arena arena = {0};
+    ferry_lexicon lexicon;
+    CHECK(ferry_lexicon_read_text(text, "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, -1, -1, &arena, &lexicon,
+                                  &error));
+    assert_memory_equal(lexicon.offsets, offsets, sizeof offsets);
+    assert_int_equal(lexicon.ids[0], 2);
+    ferry_arena_destroy(&arena);
 }
+
+/* ---- a real model ---- */
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -253,39 +266,27 @@ static void compare_lists(const ferry_lexicon *binary, const ferry_lexicon *text
     assert_true(equal > binary->source_count / 8);
 }
 
-static int32_t student_pieces(void)
-{
-    return large_data() ? MOST_PIECES : 1000;
-}
-
-static ferry_spm *open_vocabulary(const char *path, ferry_view *pieces)
-{
-    ferry_spm *spm;
-    CHECK(ferry_spm_create(mapped_bytes(path), path, &spm, &error));
-    assert_int_equal(ferry_spm_count(spm), student_pieces());
-    for (int32_t id = 0; id < student_pieces(); id++) pieces[id] = ferry_spm_piece(spm, id);
-    return spm;
-}
-
 TEST(test_real_files)
 {
     static ferry_view pieces[MOST_PIECES];
-    const int32_t count = student_pieces();
+    const int32_t count = large_data() ? MOST_PIECES : 1000;
     ferry_arena arena = {0};
     ferry_lexicon binary, text;
-    size_t size;
+    ferry_mapped_file inflated;
+    ferry_spm *spm;
     char *path = shared_file("models/bergamot-en-de/lex.50.50.ende.s2t.bin");
-    char *text_path = shared_file("models/bergamot-en-de/lex.s2t.gz");
-    ferry_spm *spm = open_vocabulary(shared_file("models/bergamot-en-de/vocab.ende.spm"), pieces);
-    char *data = inflate_file(text_path, &size);
+    const ferry_view packed = mapped_bytes(shared_file("models/bergamot-en-de/lex.s2t.gz"));
+    CHECK(ferry_spm_create(mapped_bytes(shared_file("models/bergamot-en-de/vocab.ende.spm")), "", &spm, &error));
+    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(spm, id);
+    const ferry_texts *own = kept_texts(pieces, (size_t)count);
+    CHECK(ferry_gzip_inflate(packed, "lex.s2t.gz", NULL, &inflated, &error));
     CHECK(ferry_lexicon_read(mapped_bytes(path), path, count, count, &arena, &binary, &error));
-    const ferry_texts *own = KEPT_TEXTS(pieces);
-    CHECK(ferry_lexicon_read_text((ferry_view){data, size}, text_path, own, count, own, count, ferry_spm_unknown(spm),
+    CHECK(ferry_lexicon_read_text(inflated.bytes, "lex.s2t.gz", own, count, own, count, ferry_spm_unknown(spm),
                                   ferry_spm_unknown(spm), &arena, &text, &error));
     assert_int_equal(binary.first, 50);
     assert_int_equal(text.first, 100);
     compare_lists(&binary, &text);
+    ferry_mapped_file_close(&inflated);
     ferry_spm_destroy(spm);
-    free(data);
     ferry_arena_destroy(&arena);
 }

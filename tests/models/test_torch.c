@@ -1,7 +1,6 @@
-/* PyTorch's files: both forms of one model against its safetensors, small pickles made here, and what is refused. */
+/* PyTorch's files: small pickles made here, in both forms of a file, and what is refused. */
 #include "tests/support/make_zip.h"
-
-/* ---- the same weights in three forms ---- */
+#include "tests/support/refusals.h"
 
 /* Elements in row-major order. */
 static const unsigned char *gather(const ferry_weights_entry *entry)
@@ -19,105 +18,23 @@ static const unsigned char *gather(const ferry_weights_entry *entry)
     return out;
 }
 
-static void check_against_safetensors(const char *name)
-{
-    ferry_weights weights;
-    ferry_safetensors golden;
-    char *path = shared_file("models/huggingface-small/%s/pytorch_model.bin", name);
-    CHECK(ferry_torch_read(mapped_bytes(path), path, NULL, &weights, &error));
-    CHECK(ferry_safetensors_open(shared_file("models/huggingface-small/m2m100/model.safetensors"), &golden, &error));
-    size_t found = 0;
-    for (size_t i = 0; i < golden.weights.count; i++) {
-        const ferry_tensor *expected = &golden.weights.entries[i].tensor;
-        const ferry_weights_entry *entry = find_weights(&weights, expected->name.data);
-        assert_int_equal(entry->tensor.type, expected->type);
-        assert_int_equal(entry->tensor.dims, expected->dims);
-        assert_memory_equal(entry->tensor.shape, expected->shape, sizeof expected->shape);
-        assert_memory_equal(gather(entry), expected->data, expected->bytes);
-        found++;
-    }
-    /* The same shared table under its other names, which safetensors leaves out. */
-    const char *const ties[] = {"lm_head.weight", "model.decoder.embed_tokens.weight",
-                                "model.encoder.embed_tokens.weight"};
-    const ferry_weights_entry *shared = find_weights(&weights, "model.shared.weight");
-    for (size_t i = 0; i < 3; i++) {
-        const ferry_weights_entry *tie = ferry_weights_find(&weights, ties[i]);
-        if (tie == NULL) continue;
-        assert_ptr_equal(tie->tensor.data, shared->tensor.data);
-        found++;
-    }
-    assert_int_equal(found, weights.count);
-    ferry_safetensors_close(&golden);
-    ferry_weights_close(&weights);
-}
-
-TEST(test_zip_form_golden)
-{
-    check_against_safetensors("m2m100-bin-zip");
-}
-
-TEST(test_legacy_form_golden)
-{
-    check_against_safetensors("m2m100-bin-legacy");
-}
-
 /* ---- small files ---- */
 
-#define ADD(b, literal) put_bytes(b, literal, sizeof literal - 1)
-
-/* Each in the form that a pickler chooses. */
-static void add_number(made_file *b, int number)
+static ferry_view archive_of(ferry_view pickle, const void *storage, size_t size)
 {
-    put_text(b, number < 0 ? "\x8A\x02" : number < 256 ? "K" : "J");
-    put(b, (uint64_t)(int64_t)number, number < 0 ? 2 : number < 256 ? 1 : 4);
-}
-
-static void add_pair(made_file *b, int first, int second)
-{
-    add_number(b, first);
-    add_number(b, second);
-    ADD(b, "\x86");
-}
-
-typedef struct window {
-    const char *storage;
-    int elements, offset, shape[2], strides[2];
-    bool legacy;
-    int view[2]; /* first, elements; 0, 0: none */
-} window;
-
-/* {"a": tensor} of one tensor on the storage "0". */
-static made_file describe(const window *w)
-{
-    made_file b = {.size = 0};
-    ADD(&b, "\x80\x02}X\x01\0\0\0actorch._utils\n_rebuild_tensor_v2\n((U\x07storagectorch\n");
-    put_text(&b, w->storage);
-    ADD(&b, "\nX\x01\0\0\0"
-            "0U\x03"
-            "cpu");
-    add_number(&b, w->elements);
-    if (w->legacy && w->view[1] == 0) ADD(&b, "N");
-    if (w->view[1] != 0) {
-        ADD(&b, "U\x01v");
-        add_number(&b, w->view[0]);
-        add_number(&b, w->view[1]);
-        ADD(&b, "\x87");
-    }
-    ADD(&b, "tQ");
-    add_number(&b, w->offset);
-    add_pair(&b, w->shape[0], w->shape[1]);
-    add_pair(&b, w->strides[0], w->strides[1]);
-    ADD(&b, "\x89}tRs.");
-    return b;
-}
-
-static ferry_view pickled(const void *pickle, size_t size, const void *storage, size_t storage_size)
-{
-    const zip_part parts[] = {{"any/data.pkl", pickle, size},
+    const zip_part parts[] = {{"any/data.pkl", pickle.data, pickle.size},
                               {"any/byteorder", "little", 6},
-                              {"any/data/0", storage, storage_size},
+                              {"any/data/0", storage, size},
                               {"any/version", "3\n", 2}};
     return make_zip(parts, 4);
+}
+
+static const float six[] = {0, 1, 2, 3, 4, 5};
+
+/* An archive of this pickle and the storage `six`. */
+static ferry_view pickled(ferry_view pickle)
+{
+    return archive_of(pickle, six, sizeof six);
 }
 
 static ferry_weights accept(ferry_view file)
@@ -127,32 +44,12 @@ static ferry_weights accept(ferry_view file)
     return weights;
 }
 
-static void refuse(ferry_view file, ferry_status status, const char *what)
-{
-    refuse_weights(ferry_torch_read, file, status, what);
-}
-
-static const float six[] = {0, 1, 2, 3, 4, 5};
-
-static ferry_view pickled_six(const made_file *pickle)
-{
-    return pickled(pickle->data, pickle->size, six, sizeof six);
-}
-
 static void check_floats(const ferry_weights *weights, const char *name, const float *expected, size_t count)
 {
     const ferry_weights_entry *entry = find_weights(weights, name);
     assert_int_equal(entry->tensor.type, FERRY_F32);
     assert_int_equal(ferry_tensor_count(&entry->tensor), count);
     assert_memory_equal(gather(entry), expected, count * sizeof *expected);
-}
-
-/* {"a": tensor} of the window on `six`, which must hold these numbers. */
-static void check_window(ferry_view file, const float *expected, size_t count)
-{
-    ferry_weights weights = accept(file);
-    check_floats(&weights, "a", expected, count);
-    ferry_weights_close(&weights);
 }
 
 /* The pickle of the specification: two tensors on one storage. */
@@ -166,274 +63,349 @@ static const char specified[] = "\x80\x02"
                                 "h\x04h\x05h\x06h\x07K\x06tq\x0fQK\x01K\x02\x85q\x10K\x03\x85q\x11"
                                 "\x89h\x00)Rq\x12tq\x13Rq\x14u.";
 
+/* The first 221 bytes of the archive's member are the pickle; the archive is sound. */
+static ferry_status read_pickle(ferry_view pickle, ferry_error *error)
+{
+    ferry_weights weights;
+    FERRY_TRY(ferry_torch_read(pickled(pickle), "in", NULL, &weights, error));
+    ferry_weights_close(&weights);
+    return FERRY_OK;
+}
+
 TEST(test_specified_pickle)
 {
     const float b[] = {1, 4};
-    assert_int_equal(sizeof specified - 1, 221);
-    ferry_weights weights = accept(pickled(specified, 221, six, sizeof six));
+    const made_file pickle = {(unsigned char *)(uintptr_t)specified, sizeof specified - 1, 0};
+    assert_int_equal(pickle.size, 221);
+    ferry_weights weights = accept(pickled(BYTES(specified)));
     check_floats(&weights, "a", six, 6);
     check_floats(&weights, "b", b, 2);
     assert_int_equal(weights.count, 2);
     ferry_weights_close(&weights);
-    for (size_t size = 0; size < 221; size++)
-        refuse(pickled(specified, size, six, sizeof six), FERRY_ERROR_FORMAT, "not a sound pickle");
+    check_refused_cuts(read_pickle, &pickle, 0, FERRY_ERROR_FORMAT);
 }
 
-TEST(test_strides)
+#define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n("
+#define STORAGE(type, key, elements)                                                                                   \
+    "(U\x07storagectorch\n" type "Storage\nU\x01" key "U\x03"                                                          \
+    "cpu" elements "tQ"
+/* {"a": tensor} of a storage "0"; numbers, and after those of elements a view, are the pickler's. */
+#define ONE(type, elements, offset, shape, strides)                                                                    \
+    "\x80\x02}U\x01"                                                                                                   \
+    "a" TENSOR                                                                                                         \
+    STORAGE(type, "0", elements)                                                                                       \
+    offset shape strides "\x89}tRs."
+#define PAIR(first, second) "K" first "K" second "\x86"
+
+/* Forms of one pickle and windows on `six`: of each, the numbers of a tensor. */
+TEST(test_forms_of_pickles)
 {
+    static const char protocol_5[] = "\x80\x05\x95\0\0\0\0\0\0\0\0}\x94\x8c\x01"
+                                     "a\x94\x8c\x0ctorch._utils\x94\x8c\x12_rebuild_tensor_v2\x94\x93\x94((\x8c\x07"
+                                     "storage\x94\x8c\x05torch\x94\x8c\x0c"
+                                     "FloatStorage\x94\x93\x94\x8c\x01"
+                                     "0\x94\x8c\x03"
+                                     "cpu\x94K\x06t\x94QK\x00K\x02K\x03\x86\x94K\x03K\x01\x86\x94\x89}\x94t\x94R\x94s"
+                                     "\x8c\x01"
+                                     "bj\x10\0\0\0s.";
     static const struct {
-        window window;
-        float expected[6];
+        ferry_view pickle;
+        const char *name;
         size_t count;
+        float numbers[6];
     } rows[] = {
-        {{.storage = "FloatStorage", .elements = 6, .shape = {3, 2}, .strides = {1, 3}}, {0, 3, 1, 4, 2, 5}, 6},
-        {{.storage = "FloatStorage", .elements = 6, .offset = 2, .shape = {2, 1}, .strides = {3, 9}}, {2, 5}, 2},
-        {{.storage = "FloatStorage", .elements = 6, .offset = 6, .shape = {0, 7}, .strides = {1, 1}}, {0}, 0},
+        {BYTES(protocol_5), "a", 6, {0, 1, 2, 3, 4, 5}},
+        {BYTES(protocol_5), "b", 6, {0, 1, 2, 3, 4, 5}},
+        {BYTES(ONE("Float", "K\x06", "K\0", PAIR("\x03", "\x02"), PAIR("\x01", "\x03"))), "a", 6, {0, 3, 1, 4, 2, 5}},
+        {BYTES(ONE("Float", "K\x06", "K\x02", PAIR("\x02", "\x01"), PAIR("\x03", "\x09"))), "a", 2, {2, 5}},
+        {BYTES(ONE("Float", "K\x06", "K\x06", PAIR("\0", "\x07"), PAIR("\x01", "\x01"))), "a", 0, {0}},
+        {BYTES(ONE("Float", "K\x06", "K\x06", PAIR("\x07", "\0"), PAIR("\x01", "\x01"))), "a", 0, {0}},
+        {BYTES(ONE("Float", "\x8a\x08\x06\0\0\0\0\0\0\0", "K\x05", ")", ")")), "a", 1, {5}},
+        {BYTES(ONE("Float", "M\x06\0", "\x8a\0", "(K\x01K\x01K\x02K\x03t", "(K\x06K\x06K\x03K\x01t")),
+         "a",
+         6,
+         {0, 1, 2, 3, 4, 5}},
+        {BYTES(ONE("Float", "K\x06", "K\x04", "K\x02\x85", "K\x01\x85\x89")), "a", 2, {4, 5}},
+        {BYTES("\x80\x02}U\x01"
+               "actorch._utils\n_rebuild_parameter\n(" TENSOR STORAGE(
+                   "Float", "0", "K\x06") "K\x03K\x03\x85K\x01\x85\x89}tR\x88}tRs."),
+         "a",
+         3,
+         {3, 4, 5}},
+        {BYTES("\x80\x02}(U\x05"
+               "epochK\x01U\x05model}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "K\x06") "K\x05"
+                                                         "ctorch\nSize\n)\x85R)\x89}tRsu."),
+         "a",
+         1,
+         {5}},
+        {BYTES("\x80\x02}(U\x05model}U\x0astate_dict}U\x01"
+               "a" TENSOR STORAGE("Float", "0", "K\x06") "K\x05))\x89}tRsu."),
+         "a",
+         1,
+         {5}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const made_file b = describe(&rows[i].window);
-        check_window(pickled_six(&b), rows[i].expected, rows[i].count);
+        ferry_weights weights = accept(pickled(rows[i].pickle));
+        check_floats(&weights, rows[i].name, rows[i].numbers, rows[i].count);
+        ferry_weights_close(&weights);
     }
 }
+
+/* A window of 3 elements on a storage of 4. */
+#define OF_TYPE(type) BYTES(ONE(type, "K\x04", "K\x01", PAIR("\x01", "\x03"), PAIR("\x03", "\x01")))
 
 TEST(test_types)
 {
     static const struct {
-        const char *name;
-        int type, size;
-    } types[] = {{"FloatStorage", FERRY_F32, 4},  {"HalfStorage", FERRY_F16, 2}, {"BFloat16Storage", FERRY_BF16, 2},
-                 {"DoubleStorage", FERRY_F64, 8}, {"LongStorage", FERRY_I64, 8}, {"IntStorage", FERRY_I32, 4},
-                 {"ShortStorage", FERRY_I16, 2},  {"CharStorage", FERRY_I8, 1},  {"ByteStorage", 255, 1},
-                 {"BoolStorage", 255, 1}};
+        ferry_view pickle;
+        int type;
+        size_t size;
+    } rows[] = {
+        {OF_TYPE("Float"), FERRY_F32, 4},  {OF_TYPE("Half"), FERRY_F16, 2}, {OF_TYPE("BFloat16"), FERRY_BF16, 2},
+        {OF_TYPE("Double"), FERRY_F64, 8}, {OF_TYPE("Long"), FERRY_I64, 8}, {OF_TYPE("Int"), FERRY_I32, 4},
+        {OF_TYPE("Short"), FERRY_I16, 2},  {OF_TYPE("Char"), FERRY_I8, 1},  {OF_TYPE("Byte"), 255, 1},
+        {OF_TYPE("Bool"), 255, 1}};
     const unsigned char data[64] = {0};
-    for (size_t i = 0; i < COUNT(types); i++) {
-        window w = {.storage = types[i].name, .elements = 4, .offset = 1, .shape = {1, 3}, .strides = {3, 1}};
-        made_file b = describe(&w);
-        const size_t size = 4 * (size_t)types[i].size;
-        ferry_weights weights = accept(pickled(b.data, b.size, data, size));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t size = 4 * rows[i].size;
+        ferry_weights weights = accept(archive_of(rows[i].pickle, data, size));
         const ferry_weights_entry *entry = find_weights(&weights, "a");
-        assert_int_equal(entry->tensor.type, types[i].type);
-        assert_int_equal(entry->tensor.bytes, 3 * types[i].size);
+        assert_int_equal(entry->tensor.type, rows[i].type);
+        assert_int_equal(entry->tensor.bytes, 3 * rows[i].size);
         ferry_weights_close(&weights);
-        refuse(pickled(b.data, b.size, data, size + 1), FERRY_ERROR_FORMAT, "storage '0': expected ");
+        const ferry_name message = ferry_name_format("in: storage '0': expected %zu bytes, found %zu", size, size + 1);
+        const refused longer = {archive_of(rows[i].pickle, data, size + 1), FERRY_ERROR_FORMAT, message.text};
+        check_refused_weights(ferry_torch_read, &longer, 1);
     }
 }
 
+#define BEYOND(count)                                                                                                  \
+    "tensor 'a': offset, shape and strides reach beyond its storage of " count " elements, or repeat them"
+#define NO_SHAPE "tensor 'a': expected an offset, a shape of at most 4 dimensions and strides"
+
+#define WINDOW(elements, offset, shape, strides) pickled(BYTES(ONE("Float", elements, offset, shape, strides)))
+#define ONES PAIR("\x01", "\x01")
+#define LARGE "J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86"
+
 TEST(test_windows_beyond)
 {
-    static const char beyond[] = "tensor 'a': offset, shape and strides reach beyond";
-    static const struct {
-        int elements, offset, shape[2], strides[2];
-        const char *what;
-    } rows[] = {
-        {6, 1, {2, 3}, {3, 1}, beyond},
-        {6, 7, {0, 3}, {3, 1}, beyond},
-        {6, -1, {1, 1}, {1, 1}, beyond},
-        {6, 0, {2, 2}, {5, 1}, beyond},
-        {6, 0, {100, 3}, {0, 1}, beyond},
-        {6, 0, {INT32_MAX, INT32_MAX}, {INT32_MAX, INT32_MAX}, beyond},
-        {6, 0, {-1, 1}, {1, 1}, "expected an offset, a shape"},
-        {-6, 0, {1, 1}, {1, 1}, "storage '0': impossible size"},
-        {5, 0, {1, 1}, {1, 1}, "expected 20 bytes"},
+    const refused rows[] = {
+        MALFORMED(WINDOW("K\x06", "K\x01", PAIR("\x02", "\x03"), PAIR("\x03", "\x01")), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "K\x07", PAIR("\0", "\x03"), PAIR("\x03", "\x01")), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "\x8a\x01\xff", ONES, ONES), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "K\0", PAIR("\x02", "\x02"), PAIR("\x05", "\x01")), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "K\0", PAIR("\x07", "\x01"), PAIR("\0", "\x01")), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "K\0", LARGE, LARGE), BEYOND("6")),
+        MALFORMED(WINDOW("K\x06", "K\0", "J\xff\xff\xff\xffK\x01\x86", ONES), NO_SHAPE),
+        MALFORMED(WINDOW("K\x06", "K\0", ONES, "K\x01\x8a\x01\xff\x86"), NO_SHAPE),
+        MALFORMED(WINDOW("\x8a\x01\x80", "K\0", ONES, ONES), "storage '0': impossible size"),
+        MALFORMED(WINDOW("K\x05", "K\0", ONES, ONES), "storage '0': expected 20 bytes, found 24"),
+        MALFORMED(WINDOW("K\x06", "K\0", "(K\x01K\x01K\x01K\x01K\x01t", "(K\x01K\x01K\x01K\x01K\x01t"), NO_SHAPE),
+        MALFORMED(WINDOW("K\x06", "K\0", "K\x01\x85", ")"), NO_SHAPE),
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const window w = {.storage = "FloatStorage",
-                          .elements = rows[i].elements,
-                          .offset = rows[i].offset,
-                          .shape = {rows[i].shape[0], rows[i].shape[1]},
-                          .strides = {rows[i].strides[0], rows[i].strides[1]}};
-        const made_file b = describe(&w);
-        refuse(pickled_six(&b), FERRY_ERROR_FORMAT, rows[i].what);
-    }
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 /* ---- pickles that are refused ---- */
 
-#define PICKLE(literal) literal, sizeof literal - 1
-
-typedef struct bad_pickle {
-    const char *pickle;
-    size_t size;
-    ferry_status status;
-    const char *what;
-} bad_pickle;
-
-static void refuse_pickles(const bad_pickle *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        refuse(pickled(rows[i].pickle, rows[i].size, six, sizeof six), rows[i].status, rows[i].what);
-}
+#define PICKLE(literal) pickled(BYTES("\x80\x02" literal))
+#define ASKS(what) "its pickle asks for '" what "': refused, a file of weights needs nothing but tensors"
+#define OPCODE(what) "its pickle has the opcode " what ": refused, a file of weights does not need it"
+#define BROKEN(what) "not a sound pickle: " what
 
 TEST(test_globals)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02"
-                "cos\nsystem\nX\x02\0\0\0ls\x85R."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'os.system'"},
-        {PICKLE("\x80\x04\x8c\x08"
-                "builtins\x8c\x04"
-                "eval\x93."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'builtins.eval'"},
-        {PICKLE("\x80\x02"
-                "ctorch.storage\n_load_from_bytes\n."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'torch.storage._load_from_bytes'"},
-        {PICKLE("\x80\x02"
-                "ctorch._utils\n_rebuild_tensor_v3\n."),
-         FERRY_ERROR_UNSUPPORTED, "_rebuild_tensor_v3"},
-        {PICKLE("\x80\x02"
-                "ctorch\nFloatStorageX\n."),
-         FERRY_ERROR_UNSUPPORTED, "asks for 'torch.FloatStorageX'"},
-        {PICKLE("\x80\x02K\x01K\x02\x93."), FERRY_ERROR_FORMAT, "a global without a name"},
+    const refused rows[] = {
+        UNSUPPORTED(PICKLE("cos\nsystem\nX\x02\0\0\0ls\x85R."), ASKS("os.system")),
+        UNSUPPORTED(PICKLE("\x8c\x08"
+                           "builtins\x8c\x04"
+                           "eval\x93."),
+                    ASKS("builtins.eval")),
+        UNSUPPORTED(PICKLE("ctorch.storage\n_load_from_bytes\n."), ASKS("torch.storage._load_from_bytes")),
+        UNSUPPORTED(PICKLE("ctorch._utils\n_rebuild_tensor_v3\n."), ASKS("torch._utils._rebuild_tensor_v3")),
+        UNSUPPORTED(PICKLE("ctorch\nFloatStorageX\n."), ASKS("torch.FloatStorageX")),
+        UNSUPPORTED(PICKLE("ccollections\nSize\n."), ASKS("collections.Size")),
+        MALFORMED(PICKLE("U\x05torchK\x02\x93."), BROKEN("a global without a name at byte 11")),
+        MALFORMED(PICKLE("K\x01U\x04Size\x93."), BROKEN("a global without a name at byte 10")),
+        MALFORMED(PICKLE("(U\x04Size\x93."), BROKEN("a global without a name at byte 9")),
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 TEST(test_opcodes)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02P1\n."), FERRY_ERROR_UNSUPPORTED, "the opcode 0x50 (PERSID) at byte 2"},
-        {PICKLE("\x80\x02(ios\nsystem\n."), FERRY_ERROR_UNSUPPORTED, "(INST)"},
-        {PICKLE("\x80\x02(o."), FERRY_ERROR_UNSUPPORTED, "(OBJ)"},
-        {PICKLE("\x80\x02"
-                "ccollections\nOrderedDict\n)\x81."),
-         FERRY_ERROR_UNSUPPORTED, "(NEWOBJ)"},
-        {PICKLE("\x80\x04\x92."), FERRY_ERROR_UNSUPPORTED, "(NEWOBJ_EX)"},
-        {PICKLE("\x80\x02\x82\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT1)"},
-        {PICKLE("\x80\x02\x83\x01\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT2)"},
-        {PICKLE("\x80\x02\x84\x01\x01\x01\x01."), FERRY_ERROR_UNSUPPORTED, "(EXT4)"},
-        {PICKLE("\x80\x02I1\n."), FERRY_ERROR_UNSUPPORTED, "the opcode 0x49 (unknown)"},
-        {PICKLE("\x80\x02]Nb."), FERRY_ERROR_UNSUPPORTED, "BUILD of something else than a dict"},
-        {PICKLE("\x80\x01}."), FERRY_ERROR_FORMAT, "unknown protocol"},
-        {PICKLE("}."), FERRY_ERROR_FORMAT, "expected a protocol"},
+    const refused rows[] = {
+        UNSUPPORTED(PICKLE("P1\n."), OPCODE("0x50 (PERSID) at byte 2")),
+        UNSUPPORTED(PICKLE("(ios\nsystem\n."), OPCODE("0x69 (INST) at byte 3")),
+        UNSUPPORTED(PICKLE("(o."), OPCODE("0x6F (OBJ) at byte 3")),
+        UNSUPPORTED(PICKLE("ccollections\nOrderedDict\n)\x81."), OPCODE("0x81 (NEWOBJ) at byte 28")),
+        UNSUPPORTED(PICKLE("\x92."), OPCODE("0x92 (NEWOBJ_EX) at byte 2")),
+        UNSUPPORTED(PICKLE("\x82\x01."), OPCODE("0x82 (EXT1) at byte 2")),
+        UNSUPPORTED(PICKLE("\x83\x01\x01."), OPCODE("0x83 (EXT2) at byte 2")),
+        UNSUPPORTED(PICKLE("\x84\x01\x01\x01\x01."), OPCODE("0x84 (EXT4) at byte 2")),
+        UNSUPPORTED(PICKLE("I1\n."), OPCODE("0x49 (unknown) at byte 2")),
+        UNSUPPORTED(PICKLE("]Nb."), "its pickle has BUILD of something else than a dict: refused"),
+        MALFORMED(pickled(BYTES("\x80\x01}.")), BROKEN("unknown protocol at byte 0")),
+        MALFORMED(pickled(BYTES("\x80\x06}.")), BROKEN("unknown protocol at byte 0")),
+        MALFORMED(pickled(BYTES("}.")), BROKEN("expected a protocol of 2 or later at byte 0")),
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
 
 TEST(test_broken_stacks)
 {
-    static const struct {
-        const char *pickle, *what;
-    } cases[] = {{".", "not exactly one value"},
-                 {"}}.", "not exactly one value"},
-                 {"(.", "not exactly one value"},
-                 {"\x85.", "empty stack"},
-                 {"(\x85.", "unexpected mark"},
-                 {"}t.", "missing mark"},
-                 {"NNs.", "entries for what"},
-                 {"]NNs.", "entries for what"},
-                 {"}(Nu.", "a key without a value"},
-                 {"}Na.", "items for what"},
-                 {"](N(ue.", "entries for what"},
-                 {"e.", "missing mark"},
-                 {"h\x07.", "memo entry"},
-                 {"q\x01.", "nothing to remember"},
-                 {"}q\x05h\x04.", "memo entry"},
-                 {"]r\xff\xff\xff\x7f.", "memo too large"},
-                 {"N)R.", "a call (REDUCE)"},
-                 {"NNR.", "a call (REDUCE)"},
-                 {"NQ.", "a persistent id"},
-                 {"U\x07storageNNNN(tQ.", "a persistent id"},
-                 {"b.", "empty stack"},
-                 {"\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01.", "more than 64 bits"},
-                 {"ccollections\nOrderedDict\nN\x85R.", "OrderedDict with arguments"},
-                 {"ctorch\nSize\n)R.", "Size of what is no tuple"},
-                 {"ctorch._utils\n_rebuild_tensor_v2\n)R.", "_rebuild_tensor_v2 with other arguments"},
-                 {"ctorch._utils\n_rebuild_parameter\n)R.", "_rebuild_parameter of what is no tensor"}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        made_file b = {.size = 0};
-        put_text(&b, "\x80\x02");
-        put_text(&b, cases[i].pickle);
-        refuse(pickled_six(&b), FERRY_ERROR_FORMAT, cases[i].what);
-    }
+    const refused rows[] = {
+        MALFORMED(PICKLE("."), BROKEN("not exactly one value is left at byte 2")),
+        MALFORMED(PICKLE("}}."), BROKEN("not exactly one value is left at byte 4")),
+        MALFORMED(PICKLE("(."), BROKEN("not exactly one value is left at byte 3")),
+        MALFORMED(PICKLE("N\x86."), BROKEN("empty stack at byte 3")),
+        MALFORMED(PICKLE("(\x85."), BROKEN("unexpected mark at byte 3")),
+        MALFORMED(PICKLE("}t."), BROKEN("missing mark at byte 3")),
+        MALFORMED(PICKLE("NNs."), BROKEN("entries for what is no dict at byte 4")),
+        MALFORMED(PICKLE("]NNs."), BROKEN("entries for what is no dict at byte 5")),
+        MALFORMED(PICKLE("}(Nu."), BROKEN("a key without a value at byte 5")),
+        MALFORMED(PICKLE("}Na."), BROKEN("items for what is no list at byte 4")),
+        MALFORMED(PICKLE("](N(ue."), BROKEN("entries for what is no dict at byte 6")),
+        MALFORMED(PICKLE("](N}(ue."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("e."), BROKEN("missing mark at byte 2")),
+        MALFORMED(PICKLE("h\x07."), BROKEN("an undefined memo entry at byte 2")),
+        MALFORMED(PICKLE("h\x00."), BROKEN("an undefined memo entry at byte 2")),
+        MALFORMED(PICKLE("}q\x05h\x04."), BROKEN("an undefined memo entry at byte 5")),
+        MALFORMED(PICKLE("}q\x05h\x06."), BROKEN("an undefined memo entry at byte 5")),
+        MALFORMED(PICKLE("q\x01."), BROKEN("nothing to remember at byte 2")),
+        MALFORMED(PICKLE("]r\0\0\x10\0."), BROKEN("memo too large at byte 3")),
+        MALFORMED(PICKLE("]r\xff\xff\x0f\0."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("N)R."), BROKEN("a call (REDUCE) of what is no function at byte 4")),
+        MALFORMED(PICKLE("NNR."), BROKEN("a call (REDUCE) of what is no function at byte 4")),
+        MALFORMED(PICKLE("NQ."), BROKEN("a persistent id that is no storage at byte 3")),
+        MALFORMED(PICKLE("U\x07storageNNNN(tQ."), BROKEN("a persistent id that is no storage at byte 17")),
+        MALFORMED(PICKLE("b."), BROKEN("empty stack at byte 2")),
+        MALFORMED(PICKLE("\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01."),
+                  BROKEN("an integer of more than 64 bits at byte 2")),
+        MALFORMED(PICKLE("ccollections\nOrderedDict\nN\x85R."), BROKEN("OrderedDict with arguments at byte 29")),
+        MALFORMED(PICKLE("ctorch\nSize\n)R."), BROKEN("Size of what is no tuple at byte 15")),
+        MALFORMED(PICKLE("ctorch\nSize\n))\x86R."), BROKEN("Size of what is no tuple at byte 17")),
+        MALFORMED(PICKLE(TENSOR "NNNNNtR."), BROKEN("_rebuild_tensor_v2 with other arguments at byte 42")),
+        MALFORMED(PICKLE(TENSOR "NNNNNNNNtR."), BROKEN("_rebuild_tensor_v2 with other arguments at byte 45")),
+        MALFORMED(PICKLE("ctorch._utils\n_rebuild_parameter\n)R."),
+                  BROKEN("_rebuild_parameter of what is no tensor at byte 36")),
+    };
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }
+
+#define ENTRY(name, storage) "U\x01" name TENSOR storage "K\x00))\x89}tR"
 
 TEST(test_other_values)
 {
-    static const bad_pickle rows[] = {
-        {PICKLE("\x80\x02h\x00."), FERRY_ERROR_FORMAT, "memo entry"},
-        {PICKLE("\x80\x02]."), FERRY_ERROR_FORMAT, "expected a dict of tensors"},
-        {PICKLE("\x80\x02}K\x01Ns."), FERRY_ERROR_FORMAT, "a key that is no text"},
-        {PICKLE("\x80\x02}U\x01xK\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor, found something else"},
-        {PICKLE("\x80\x02}q\x01U\x01xh\x01s."), FERRY_ERROR_FORMAT, "key 'x': expected a tensor"},
-        {PICKLE("\x80\x02}(U\x05"
-                "epochM\x01\x02U\x04lossG?\xf0\0\0\0\0\0\0u."),
-         FERRY_ERROR_FORMAT, "key 'epoch': expected a tensor"},
+    const refused rows[] = {
+        MALFORMED(PICKLE("]."), "expected a dict of tensors"),
+        MALFORMED(PICKLE("}K\x01Ns."), "expected a dict of tensors, found a key that is no text"),
+        MALFORMED(PICKLE("}U\x01xK\x01s."), "key 'x': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}q\x01U\x01xh\x01s."), "key 'x': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) "U\x04lossG?\xf0\0\0\0\0\0\0u."),
+                  "key 'loss': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(U\x0astate_dictNU\x05modelN" ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."),
+                  "key 'state_dict': expected a tensor, found something else"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("b", STORAGE("Int", "0", "K\x06")) "u."),
+                  "storage '0': two descriptions"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06"))
+                             ENTRY("b", STORAGE("Float", "0", "K\x05")) "u."),
+                  "storage '0': two descriptions"),
+        MALFORMED(PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06"))
+                             ENTRY("b", STORAGE("Float", "1", "K\x06")) "u."),
+                  "storage '1': no member for it"),
+        {PICKLE("}(" ENTRY("a", STORAGE("Float", "0", "K\x06")) ENTRY("a", STORAGE("Float", "0", "K\x06")) "u."),
+         FERRY_ERROR_FORMAT, "in and in: tensor 'a' occurs twice"},
     };
-    refuse_pickles(rows, COUNT(rows));
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
     /* Of a wrapper only the inner dict counts; a dict's state is read over. */
-    const char empty[] = "\x80\x02}(U\x05"
-                         "epochM\x01\x02U\x0astate_dict}Nbu.";
-    ferry_weights weights = accept(pickled(empty, sizeof empty - 1, six, sizeof six));
+    ferry_weights weights = accept(PICKLE("}(U\x05"
+                                          "epochM\x01\x02U\x0astate_dict}Nbu."));
     assert_int_equal(weights.count, 0);
     ferry_weights_close(&weights);
 }
 
 TEST(test_zip_members)
 {
-    static const zip_part pickle = {"m/data.pkl", specified, 221}, data = {"m/data/0", six, sizeof six};
-    const struct {
-        zip_part parts[3];
-        size_t count;
-        ferry_status status;
-        const char *what;
-    } rows[] = {
-        {{pickle, data, {"m/byteorder", "big", 3}}, 3, FERRY_ERROR_UNSUPPORTED, "byte order 'big': not supported"},
-        {{pickle, data, {"m/constants.pkl", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
-        {{pickle, data, {"m/code/model.py", "", 0}}, 3, FERRY_ERROR_UNSUPPORTED, "a TorchScript archive"},
-        {{pickle, data, {"n/data.pkl", "", 0}},
-         3,
-         FERRY_ERROR_FORMAT,
-         "expected one member '.../data.pkl' in the zip archive, found 2"},
-        {{pickle, {"m/data/00", six, sizeof six}}, 2, FERRY_ERROR_FORMAT, "storage '0': no member for it"},
-        {{{"m/data/00", six, sizeof six}}, 1, FERRY_ERROR_FORMAT, "found 0"},
+    const zip_part pickle = {"m/data.pkl", specified, 221}, data = {"m/data/0", six, sizeof six};
+    const zip_part big[] = {pickle, data, {"m/byteorder", "big", 3}},
+                   constants[] = {pickle, data, {"m/constants.pkl", "", 0}};
+    const zip_part code[] = {pickle, data, {"m/code/model.py", "", 0}}, two[] = {pickle, data, {"n/data.pkl", "", 0}};
+    const zip_part other[] = {pickle, {"m/data/00", six, sizeof six}}, none[] = {{"m/data/0", six, sizeof six}};
+    static const char script[] = "in: a TorchScript archive (a program), not a file of weights";
+    const char *packed = scratch_file("packed.bin");
+    write_deflated(packed, "m/data.pkl", &(repeated){"", BYTES(specified), 1, ""});
+    const refused rows[] = {
+        UNSUPPORTED(make_zip(big, 3), "byte order 'big': not supported"),
+        {make_zip(constants, 3), FERRY_ERROR_UNSUPPORTED, script},
+        {make_zip(code, 3), FERRY_ERROR_UNSUPPORTED, script},
+        MALFORMED(make_zip(two, 3), "expected one member '.../data.pkl' in the zip archive, found 2"),
+        MALFORMED(make_zip(none, 1), "expected one member '.../data.pkl' in the zip archive, found 0"),
+        MALFORMED(make_zip(other, 2), "storage '0': no member for it"),
+        UNSUPPORTED(mapped_bytes(packed), "member 'm/data.pkl': compressed, which PyTorch does not do"),
+        MALFORMED(text_view("0000000000"), "not a PyTorch file: neither a zip archive nor the legacy form"),
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        refuse(make_zip(rows[i].parts, rows[i].count), rows[i].status, rows[i].what);
-    made_file zeros = {.size = 0};
-    put(&zeros, 0, 40);
-    refuse(whole(&zeros), FERRY_ERROR_FORMAT, "not a PyTorch file");
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
+    const zip_part nested[] = {pickle, data, {"m/x/data.pkl", "", 0}}; /* which do not say their order */
+    for (size_t i = 2; i <= 3; i++) {
+        ferry_weights weights = accept(make_zip(nested, i));
+        ferry_weights_close(&weights);
+    }
 }
 
 /* ---- legacy form ---- */
 
-static made_file legacy(const window *w, bool little, int64_t elements)
+#define MAGIC "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19."
+#define MACHINE "\x80\x02}U\x0dlittle_endian\x88s."
+
+static made_file legacy(ferry_view state, uint64_t elements)
 {
-    const made_file state = describe(w);
+    static const char head[] = MAGIC "\x80\x02M\xE9\x03." MACHINE, keys[] = "\x80\x02]U\x01"
+                                                                            "0a.";
     made_file b = {.size = 0};
-    ADD(&b, "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.\x80\x02M\xE9\x03.\x80\x02}(X\x0d\0\0\0little_"
-            "endian");
-    put(&b, little ? 0x88 : 0x89, 1);
-    ADD(&b, "u.");
+    put_bytes(&b, head, sizeof head - 1);
     put_bytes(&b, state.data, state.size);
-    ADD(&b, "\x80\x02]X\x01\0\0\0"
-            "0a.");
-    put(&b, (uint64_t)elements, 8);
+    put_bytes(&b, keys, sizeof keys - 1);
+    put(&b, elements, 8);
     put_bytes(&b, six, sizeof six);
     return b;
 }
 
+/* `count` elements from the second one on of a view of the storage. */
+#define VIEWED(view, count)                                                                                            \
+    legacy(BYTES(ONE("Float", "K\x06U\x01v" view "\x87", "K\x01", PAIR("\x01", count), PAIR(count, "\x01"))), 6)
+
 TEST(test_legacy)
 {
-    static const window plain = {
-        .storage = "FloatStorage", .elements = 6, .shape = {2, 3}, .strides = {3, 1}, .legacy = true};
-    made_file b = legacy(&plain, true, 6);
-    check_window(whole(&b), six, 6);
-    for (size_t size = 15; size < b.size; size++) refuse(cut_to(&b, size), FERRY_ERROR_FORMAT, "");
-    put(&b, 0, 1);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "1 bytes past the last storage");
-    b = legacy(&plain, true, 5);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "storage '0': cut off, or of another size");
-    b = legacy(&plain, false, 6);
-    refuse(whole(&b), FERRY_ERROR_UNSUPPORTED, "little-endian");
-
-    window w = {
-        .storage = "FloatStorage", .elements = 6, .offset = 1, .shape = {1, 2}, .strides = {2, 1}, .view = {2, 3}};
-    b = legacy(&w, true, 6);
-    check_window(whole(&b), (const float[]){3, 4}, 2);
-    w.view[1] = 2;
-    b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "reach beyond its storage of 2 elements");
-    w.view[1] = 5;
-    b = legacy(&w, true, 6);
-    refuse(whole(&b), FERRY_ERROR_FORMAT, "tensor 'a': a view beyond its storage");
+#define WHOLE BYTES(ONE("Float", "K\x06N", "K\0", PAIR("\x02", "\x03"), PAIR("\x03", "\x01")))
+    static const char beyond[] = "in: tensor 'a': a view beyond its storage";
+    const made_file b = legacy(WHOLE, 6), other = legacy(WHOLE, 5),
+                    sound[] = {b, VIEWED("K\x02K\x03", "\x02"), VIEWED("K\x02K\x04", "\x03")};
+    const made_file two = VIEWED("K\x02K\x02", "\x02"), five = VIEWED("K\x02K\x05", "\x02");
+    const made_file before = VIEWED("\x8a\x01\xffK\x03", "\x01"), after_end = VIEWED("K\x07K\x01", "\x01");
+    static const size_t first[] = {0, 3, 3}, count[] = {6, 2, 3};
+    for (size_t i = 0; i < COUNT(sound); i++) {
+        ferry_weights weights = accept(whole(&sound[i]));
+        check_floats(&weights, "a", six + first[i], count[i]);
+        ferry_weights_close(&weights);
+    }
+    check_refused_weights_cuts(ferry_torch_read, &b, 15, FERRY_ERROR_FORMAT);
+    const refused rows[] = {
+        MALFORMED(longer(&b, 1), "1 bytes past the last storage"),
+        MALFORMED(whole(&other), "storage '0': cut off, or of another size"),
+        MALFORMED(edited(&b, b.size - sizeof six - 8 - 3, '1'),
+                  "storage '1': no tensor names it, or a second one of its name"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xEA\x03."), "expected version 1001 of PyTorch's legacy format"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}U\x0dlittle_endian\x89s."),
+                    "expected a file of a little-endian machine"),
+        UNSUPPORTED(BYTES(MAGIC "\x80\x02M\xE9\x03.\x80\x02}."), "expected a file of a little-endian machine"),
+        MALFORMED(BYTES(MAGIC "\x80\x02M\xE9\x03." MACHINE "\x80\x02}.\x80\x02]U\x01xa."),
+                  "expected a list of 0 storages"),
+        MALFORMED(whole(&two), BEYOND("2")),
+        {whole(&five), FERRY_ERROR_FORMAT, beyond},
+        {whole(&before), FERRY_ERROR_FORMAT, beyond},
+        {whole(&after_end), FERRY_ERROR_FORMAT, beyond},
+    };
+    check_refused_weights(ferry_torch_read, rows, COUNT(rows));
 }

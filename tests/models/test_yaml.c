@@ -1,6 +1,7 @@
 /* Configurations and vocabularies: what is read, byte by byte, and what is refused with its line. */
-#include "tests/support/files.h"
+#include "tests/support/refusals.h"
 
+#include "models/containers/decimal.h"
 #include "models/containers/yaml.h"
 
 /* ---- configurations ---- */
@@ -25,45 +26,52 @@ static const char configuration[] = "# a comment\n"
                                     "\"a:b\": ' x '\n"
                                     "version: v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100\n";
 
-TEST(test_configuration)
+static ferry_json open_configuration(void)
 {
     json_t *root;
     CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
-    const ferry_json yaml = {.object = root, .file = "a.yml", .texts = true};
-    const json_t *types = ferry_json_get(yaml, "input-types");
-    assert_true(json_is_array(types) && ferry_json_text_count(types) == 0);
-    assert_true(json_is_array(ferry_json_get(yaml, "transformer-tied-layers")));
-    assert_int_equal(ferry_json_text_count(ferry_json_get(yaml, "transformer-tied-layers")), 0);
-    const json_t *models = ferry_json_get(yaml, "models");
-    assert_int_equal(ferry_json_text_count(models), 2);
-    assert_string_equal(ferry_json_text_at(models, 0), "model.npz");
-    assert_string_equal(ferry_json_text_at(models, 1), "b c");
-    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "dim-vocabs"), 1), "32000");
-    const json_t *preprocess = ferry_json_get(yaml, "transformer-preprocess");
-    assert_false(json_is_array(preprocess));
-    assert_string_equal(ferry_json_text_at(preprocess, 0), "");
-    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "quoted"), 0), "~");
-    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "a:b"), 0), " x ");
-    assert_string_equal(ferry_json_text_at(ferry_json_get(yaml, "version"), 0),
-                        "v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100");
-    assert_null(ferry_json_get(yaml, "enc-depth"));
-    assert_null(ferry_json_get(yaml, "empty"));
-    assert_null(ferry_json_get(yaml, "missing"));
-    json_decref(root);
+    return (ferry_json){.object = root, .file = "a.yml", .texts = true};
+}
+
+TEST(test_configuration)
+{
+    static const struct {
+        const char *key, *values[2];
+        size_t count;
+        bool list;
+    } rows[] = {{"dim-emb", {"512"}, 1, false},
+                {"input-types", {NULL}, 0, true},
+                {"transformer-tied-layers", {NULL}, 0, true},
+                {"dim-vocabs", {"32000", "32000"}, 2, true},
+                {"models", {"model.npz", "b c"}, 2, true},
+                {"transformer-preprocess", {""}, 1, false},
+                {"quoted", {"~"}, 1, false},
+                {"a:b", {" x "}, 1, false},
+                {"version", {"v1.9.56 4dd30b5 2021-09-20 14:02:13 +0100"}, 1, false},
+                {"enc-depth", {NULL}, 0, false},
+                {"empty", {NULL}, 0, false},
+                {"missing", {NULL}, 0, false}};
+    const ferry_json yaml = open_configuration();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const json_t *found = ferry_json_get(yaml, rows[i].key);
+        assert_int_equal(found != NULL, rows[i].list || rows[i].count > 0);
+        assert_int_equal(json_is_array(found), rows[i].list);
+        assert_int_equal(ferry_json_text_count(found), rows[i].count);
+        for (size_t k = 0; k < rows[i].count; k++) assert_string_equal(ferry_json_text_at(found, k), rows[i].values[k]);
+    }
+    json_decref((json_t *)(uintptr_t)yaml.object);
 }
 
 TEST(test_values)
 {
-    json_t *root;
     int32_t number = 7;
     float real = 9;
     bool yes = false;
     const char *text = "default";
-    CHECK(ferry_yaml_parse(text_view(configuration), "a.yml", NULL, &root, &error));
-    const ferry_json yaml = {.object = root, .file = "a.yml", .texts = true};
+    const ferry_json yaml = open_configuration();
     CHECK(ferry_json_integer(yaml, "enc-depth", 0, 10, &number, &error));
     assert_int_equal(number, 7);
-    CHECK(ferry_json_integer(yaml, "dim-emb", 0, 512, &number, &error));
+    CHECK(ferry_json_integer(yaml, "dim-emb", 512, 512, &number, &error));
     assert_int_equal(number, 512);
     CHECK(ferry_json_float(yaml, "missing", &real, &error));
     assert_true(real == 9);
@@ -75,200 +83,345 @@ TEST(test_values)
     assert_true(yes);
     CHECK(ferry_json_text(yaml, "missing", &text, &error));
     assert_string_equal(text, "default");
-    REFUSE_SAYING(ferry_json_integer(yaml, "dim-emb", 0, 511, &number, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'dim-emb': expected 0 to 511, found 512");
-    REFUSE(ferry_json_integer(yaml, "dim-emb", 513, 600, &number, &error), FERRY_ERROR_FORMAT, "");
-    REFUSE_SAYING(ferry_json_integer(yaml, "normalize", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'normalize': expected an integer, found '0.6'");
-    REFUSE(ferry_json_float(yaml, "version", &real, &error), FERRY_ERROR_FORMAT, "");
-    REFUSE_SAYING(ferry_json_bool(yaml, "off", &yes, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'off': expected true or false, found 'No'");
-    REFUSE_SAYING(ferry_json_text(yaml, "models", &text, &error), FERRY_ERROR_FORMAT,
-                  "a.yml: 'models': expected one value, found 'a list'");
-    json_decref(root);
+    json_decref((json_t *)(uintptr_t)yaml.object);
 }
 
-static void refuse(const char *text, ferry_status status, const char *what)
+static ferry_status read_configuration(ferry_view text, ferry_error *error)
 {
-    ferry_error error = {0};
     json_t *root;
-    check_refusal(ferry_yaml_parse(text_view(text), "liar.yml", NULL, &root, &error), &error, status, what);
-    assert_non_null(strstr(error.message, "liar.yml: line "));
-    assert_null(root);
+    const ferry_status status = ferry_yaml_parse(text, "in", NULL, &root, error);
+    assert_int_equal(root == NULL, status != FERRY_OK);
+    json_decref(root);
+    return status;
+}
+
+/* `unit`, in which %d is a number from 0 on, so many times. */
+static ferry_view counted(const char *start, const char *unit, int count, const char *end)
+{
+    char text[32];
+    made_file file = {.size = 0};
+    put_text(&file, start);
+    for (int i = 0; i < count; i++) {
+        for (const char *c = unit; *c != '\0'; c++) {
+            snprintf(text, sizeof text, *c == '#' ? "%d" : "%c", *c == '#' ? i : *c);
+            put_text(&file, text);
+        }
+    }
+    put_text(&file, end);
+    return whole(&file);
 }
 
 TEST(test_configuration_refused)
 {
+    static const char lines[] = "in: line 1: expected `key: value` lines";
+    static const char plain[] = "in: line 1: expected a plain value: nested values and aliases are not supported";
+    static const char plain_2[] = "in: line 2: expected a plain value: nested values and aliases are not supported";
+    static const char tags[] = "in: line 1: anchors and tags are not supported";
+    const refused rows[] = {
+        {BYTES(""), FERRY_ERROR_FORMAT, lines},
+        {BYTES("word"), FERRY_ERROR_FORMAT, lines},
+        {BYTES("- a\n"), FERRY_ERROR_FORMAT, lines},
+        MALFORMED(BYTES("a: 1\nb: 2\na: 3\n"), "line 3: 'a' occurs twice"),
+        MALFORMED(BYTES("a: ~\na: 3\n"), "line 2: 'a' occurs twice"),
+        MALFORMED(BYTES("a: 1\n---\nb: 2\n"), "line 2: expected one document"),
+        {BYTES("a:\n  b: 1\n"), FERRY_ERROR_UNSUPPORTED, plain_2},
+        {BYTES("a: [[1]]\n"), FERRY_ERROR_UNSUPPORTED, plain},
+        {BYTES("a: [1, b: 1]\n"), FERRY_ERROR_UNSUPPORTED, plain},
+        {BYTES("? [1]\n: 2\n"), FERRY_ERROR_UNSUPPORTED, plain},
+        {BYTES("a: *x\n"), FERRY_ERROR_UNSUPPORTED, plain},
+        {BYTES("a: &x 1\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("a: &x [1]\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("a: !!seq [1]\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("a: [1, !!str 1]\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("a: !!str 1\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("&x a: 1\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        {BYTES("&x {a: 1}\n"), FERRY_ERROR_UNSUPPORTED, tags},
+        MALFORMED(BYTES("a: \"\\0\"\n"), "line 1: a text with a NUL byte"),
+        MALFORMED(BYTES("a: [1\n"), "line 2: did not find expected ',' or ']'"),
+        MALFORMED(BYTES("a: \"\xff\"\n"), "line 1: invalid leading UTF-8 octet"),
+        MALFORMED(BYTES("a: 1\n  b: 2\n"), "line 2: mapping values are not allowed in this context"),
+        MALFORMED(counted("a: [", "#,", 4097, "]\n"), "line 1: a list of too many values"),
+        MALFORMED(counted("", "#: 0\n", 4097, ""), "line 4097: too many keys"),
+    };
+    check_refused(read_configuration, rows, COUNT(rows));
+    CHECK(read_configuration(counted("a: [", "#,", 4096, "]\n"), &error));
+    CHECK(read_configuration(counted("", "#: 0\n", 4096, ""), &error));
+}
+
+/* ---- numbers and words ---- */
+
+TEST(test_numbers)
+{
     static const struct {
         const char *text;
-        ferry_status status;
-        const char *what;
-    } rows[] = {
-        {"", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines"},
-        {"word", FERRY_ERROR_FORMAT, "line 1: expected `key: value` lines"},
-        {"- a\n", FERRY_ERROR_FORMAT, "expected `key: value` lines"},
-        {"a: 1\nb: 2\na: 3\n", FERRY_ERROR_FORMAT, "line 3: 'a' occurs twice"},
-        {"a: ~\na: 3\n", FERRY_ERROR_FORMAT, "line 2: 'a' occurs twice"},
-        {"a: 1\n---\nb: 2\n", FERRY_ERROR_FORMAT, "line 2: expected one document"},
-        {"a:\n  b: 1\n", FERRY_ERROR_UNSUPPORTED, "line 2: expected a plain value"},
-        {"a: [[1]]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value"},
-        {"a: [b: 1]\n", FERRY_ERROR_UNSUPPORTED, "line 1: expected a plain value"},
-        {"? [1]\n: 2\n", FERRY_ERROR_UNSUPPORTED, "expected a plain value"},
-        {"a: &x 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
-        {"a: &x [1]\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
-        {"a: *x\n", FERRY_ERROR_UNSUPPORTED, "aliases"},
-        {"a: !!str 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
-        {"&x a: 1\n", FERRY_ERROR_UNSUPPORTED, "anchors and tags"},
-        {"a: \"\\0\"\n", FERRY_ERROR_FORMAT, "NUL"},
-        {"a: [1\n", FERRY_ERROR_FORMAT, "line "},
-        {"a: \"\xff\"\n", FERRY_ERROR_FORMAT, "line "},
-        {"a: 1\n  b: 2\n", FERRY_ERROR_FORMAT, "line 2: "},
+        bool is;
+        int64_t value;
+    } integers[] = {{"9223372036854775807", true, INT64_MAX},
+                    {"-9223372036854775807", true, -INT64_MAX},
+                    {"9223372036854775808", false, 0},
+                    {"+7", true, 7},
+                    {"-0", true, 0},
+                    {"", false, 0},
+                    {"-", false, 0},
+                    {"--1", false, 0},
+                    {"1 ", false, 0},
+                    {"1.0", false, 0}};
+    static const struct {
+        const char *text;
+        bool is;
+        double value;
+    } reals[] = {{"-1.5e-3", true, -0.0015}, {"+2", true, 2},   {".5E1", true, 5},  {"", false, 0},
+                 {"1,5", false, 0},          {" 1", false, 0},  {"1e", false, 0},   {"inf", false, 0},
+                 {"nan", false, 0},          {"0x1", false, 0}, {"1e400", false, 0}};
+    int64_t integer;
+    double real;
+    for (size_t i = 0; i < COUNT(integers); i++) {
+        const bool is = ferry_parse_integer(text_view(integers[i].text), &integer);
+        if (is != integers[i].is || (is && integer != integers[i].value)) fail_msg("'%s'", integers[i].text);
+    }
+    for (size_t i = 0; i < COUNT(reals); i++) {
+        const bool is = ferry_parse_decimal(text_view(reals[i].text), &real);
+        if (is != reals[i].is || (is && real != reals[i].value)) fail_msg("'%s'", reals[i].text);
+    }
+    char longest[512];
+    memset(longest, '0', sizeof longest);
+    longest[510] = '3';
+    assert_true(ferry_parse_decimal((ferry_view){longest, 511}, &real) && real == 3);
+    assert_false(ferry_parse_decimal((ferry_view){longest, 512}, &real));
+}
+
+/* The words of YAML 1.1 that yaml-cpp knows, and what JSON has. */
+TEST(test_bool_words)
+{
+    static const char *const words[][2] = {{"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"},
+                                           {"yes", "no"},     {"on", "off"},     {"1", "0"}};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        for (int k = 0; k < 2; k++) {
+            json_t *root = json_pack("{s:s}", "x", words[i][k]);
+            bool value = k == 1;
+            CHECK(ferry_json_bool((ferry_json){.object = root, .file = "in", .texts = true}, "x", &value, &error));
+            assert_int_equal(value, k == 0);
+            REFUSE_SAYING(ferry_json_bool((ferry_json){.object = root, .file = "in"}, "x", &value, &error),
+                          FERRY_ERROR_FORMAT, "in: 'x': expected true or false");
+            json_decref(root);
+        }
+    }
+}
+
+static ferry_status read_fields(json_t *root, bool texts, ferry_error *error)
+{
+    const ferry_json json = {root, "in", texts, "top."};
+    int32_t integer = 0;
+    float real = 0;
+    bool flag = false;
+    const char *word = "";
+    ferry_status status = ferry_json_integer(json, "integer", -2, 2, &integer, error);
+    if (status == FERRY_OK) status = ferry_json_float(json, "real", &real, error);
+    if (status == FERRY_OK) status = ferry_json_bool(json, "flag", &flag, error);
+    if (status == FERRY_OK) status = ferry_json_text(json, "text", &word, error);
+    if (status == FERRY_OK) status = ferry_json_require(json, "needed", error);
+    json_decref(root);
+    return status;
+}
+
+static ferry_status read_object(ferry_view text, ferry_error *error)
+{
+    json_t *root;
+    FERRY_TRY(ferry_json_parse(text, "in", NULL, &root, error));
+    return read_fields(root, false, error);
+}
+
+static ferry_status read_texts(ferry_view text, ferry_error *error)
+{
+    json_t *root;
+    FERRY_TRY(ferry_yaml_parse(text, "in", NULL, &root, error));
+    return read_fields(root, true, error);
+}
+
+TEST(test_fields_refused)
+{
+    const refused rows[] = {
+        MALFORMED(BYTES("[]"), "expected a JSON object"),
+        MALFORMED(BYTES("{\"integer\": 3}"), "'top.integer': expected -2 to 2, found 3"),
+        MALFORMED(BYTES("{\"integer\": -3}"), "'top.integer': expected -2 to 2, found -3"),
+        MALFORMED(BYTES("{\"integer\": 1.0}"), "'top.integer': expected an integer"),
+        MALFORMED(BYTES("{\"integer\": \"1\"}"), "'top.integer': expected an integer"),
+        MALFORMED(BYTES("{\"integer\": 2, \"real\": 1.001e38}"), "'top.real': expected a number"),
+        MALFORMED(BYTES("{\"integer\": -2, \"real\": \"1\"}"), "'top.real': expected a number"),
+        MALFORMED(BYTES("{\"real\": 1e38, \"flag\": 1}"), "'top.flag': expected true or false"),
+        MALFORMED(BYTES("{\"real\": -1e38, \"flag\": true, \"text\": 1}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"text\": []}"), "'top.text': expected a text"),
+        MALFORMED(BYTES("{\"needed\": null}"), "'top.needed' is missing"),
     };
-    for (size_t i = 0; i < COUNT(rows); i++) refuse(rows[i].text, rows[i].status, rows[i].what);
+    const refused texts[] = {
+        MALFORMED(BYTES("integer: 3"), "'top.integer': expected -2 to 2, found 3"),
+        MALFORMED(BYTES("integer: 0.6"), "'top.integer': expected an integer, found '0.6'"),
+        MALFORMED(BYTES("integer: [1]"), "'top.integer': expected one value, found 'a list'"),
+        MALFORMED(BYTES("integer: -2\nreal: No"), "'top.real': expected a number, found 'No'"),
+        MALFORMED(BYTES("real: 1e39"), "'top.real': expected a number, found '1e39'"),
+        MALFORMED(BYTES("real: 1e38\nflag: No"), "'top.flag': expected true or false, found 'No'"),
+        MALFORMED(BYTES("text: []"), "'top.text': expected one value, found 'a list'"),
+        MALFORMED(BYTES("needed: ~"), "'top.needed' is missing"),
+    };
+    json_t *root;
+    check_refused(read_object, rows, COUNT(rows));
+    check_refused(read_texts, texts, COUNT(texts));
+    CHECK(read_object(text_view("{\"integer\": null, \"real\": 7, \"needed\": 1}"), &error));
+    CHECK(read_texts(text_view("integer: 2\nreal: 7\nneeded: []"), &error));
+    REFUSE_SAYING(ferry_json_parse_array(text_view("{}"), "in", NULL, &root, &error), FERRY_ERROR_FORMAT,
+                  "in: expected a JSON array");
+}
+
+/* An integer beyond 64 bits becomes a real number; what is in texts, and others of up to 18 digits, stay. */
+TEST(test_json_large_integers)
+{
+    static const char text[] = "{\"large\": 10000000000000000000000, \"exact\": 123456789012345678,"
+                               "\"least\": 9999999999999999999,"
+                               "\"list\": [-10000000000000000000000], \"real\": 1234567890123456789.5e2,"
+                               "\"text\": \"\\\\\\\"10000000000000000000000\\\"\"}";
+    json_t *root;
+    CHECK(ferry_json_parse(text_view(text), "in", NULL, &root, &error));
+    assert_true(json_real_value(json_object_get(root, "large")) == 1e22);
+    assert_true(json_real_value(json_object_get(root, "least")) == 1e19);
+    assert_true(json_integer_value(json_object_get(root, "exact")) == 123456789012345678);
+    assert_true(json_real_value(json_array_get(json_object_get(root, "list"), 0)) == -1e22);
+    assert_true(json_real_value(json_object_get(root, "real")) == 123456789012345678950.0);
+    assert_string_equal(json_string_value(json_object_get(root, "text")), "\\\"10000000000000000000000\"");
+    json_decref(root);
 }
 
 /* ---- vocabularies ---- */
 
-static void check_piece(const ferry_view *pieces, int32_t id, const char *piece)
+/* `found` [count] are these pieces. */
+static void check_pieces(const ferry_view *found, int32_t count, const char *const *pieces, int32_t expected)
 {
-    if (!ferry_view_equal(pieces[id], text_view(piece)))
-        fail_msg("id %d: expected '%s', found '%.*s'", id, piece, (int)pieces[id].size, pieces[id].data);
+    assert_int_equal(count, expected);
+    for (int32_t id = 0; id < count; id++)
+        if (!has_text(found[id], pieces[id]))
+            fail_msg("id %d: expected '%s', found '%.*s'", id, pieces[id], (int)found[id].size, found[id].data);
 }
 
-/* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms. */
+/* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms; ids
+ * are those of the pieces, but for the empty one, which no line has. */
 TEST(test_vocabulary_forms)
 {
-    static const char text[] = "---\n"
-                               "</s>: 0\n"
-                               "\"<unk>\": 1\n"
-                               "yes: 2\n"
-                               "0x10: 3\n"
-                               "null: 4\n"
-                               "-: 5\n"
-                               "=: 6\n"
-                               "<<: 7\n"
-                               "::: 8\n"
-                               "\":\": 9\r\n"
-                               "'it''s': 10\n"
-                               "\"tok\\\"en\": 11\n"
-                               "\"\\x85\\u2028\\U0001F600\\\\\\t\": 12\n"
-                               "? a long key\n"
-                               ": 13\n"
-                               "?   \"? quoted\"\n"
-                               ":   14\n"
-                               "a\xe2\x80\xa8z: 15\n"
-                               "\xc2\xa0: 16\n"
-                               "\n"
-                               "\"#\": 20\n"
-                               "?: 18\n"
-                               "a: b: 19";
-    static const char *const pieces[] = {"</s>",
-                                         "<unk>",
-                                         "yes",
-                                         "0x10",
-                                         "null",
-                                         "-",
-                                         "=",
-                                         "<<",
-                                         "::",
-                                         ":",
-                                         "it's",
-                                         "tok\"en",
-                                         "\xc2\x85\xe2\x80\xa8\xf0\x9f\x98\x80\\\t",
-                                         "a long key",
-                                         "? quoted",
-                                         "a\xe2\x80\xa8z",
-                                         "\xc2\xa0",
-                                         "",
-                                         "?",
-                                         "a: b",
-                                         "#"};
+    static const char *const rows[][2] = {
+        {"</s>: 0\n", "</s>"},
+        {"\"<unk>\": 1\n", "<unk>"},
+        {"yes: 2\n", "yes"},
+        {"0x10: 3\n", "0x10"},
+        {"null: 4\n", "null"},
+        {"-: 5\n", "-"},
+        {"=: 6\n", "="},
+        {"<<: 7\n", "<<"},
+        {"::: 8\n", "::"},
+        {"\":\": 9\r\n", ":"},
+        {"'it''s': 10\n", "it's"},
+        {"\"tok\\\"en\": 11\n", "tok\"en"},
+        {"? a long key\n: 12\n", "a long key"},
+        {"?   \"? quoted\"\n:   13\n", "? quoted"},
+        {"a\xe2\x80\xa8z: 14\n", "a\xe2\x80\xa8z"},
+        {"\xc2\xa0: 15\n\n", "\xc2\xa0"},
+        {"", ""},
+        {"\t\"#\" : 17 \n", "#"},
+        {"?: 18\n", "?"},
+        {"a: b: 19", "a: b"},
+    };
+    const char *pieces[COUNT(rows)];
+    made_file text = {.size = 0};
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
-    CHECK(ferry_yaml_vocabulary(text_view(text), "v.yml", &arena, &found, &count, &error));
-    assert_int_equal(count, 21);
-    for (int32_t id = 0; id < count; id++) check_piece(found, id, pieces[id]);
+    put_text(&text, "---\n");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_text(&text, rows[i][0]);
+        pieces[i] = rows[i][1];
+    }
+    CHECK(ferry_yaml_vocabulary(whole(&text), "v.yml", &arena, &found, &count, &error));
+    check_pieces(found, count, pieces, COUNT(pieces));
     ferry_arena_destroy(&arena);
 }
 
 TEST(test_vocabulary_json_and_lines)
 {
+    static const char *const json[] = {"</s>", "", "a: \xc3\xa4"}, *const lines[] = {"</s>", "<unk>", "a: b"};
+    ferry_arena arena = {0};
+    const ferry_view *found, text = text_view(" {\"</s>\": 0, \"a: \\u00e4\": 2}");
+    int32_t count;
+    CHECK(ferry_yaml_vocabulary(text, "v.json", &arena, &found, &count, &error));
+    check_pieces(found, count, json, 3);
+    CHECK(ferry_lines_vocabulary(text_view("</s>\n<unk>\r\na: b\r"), "v.txt", &arena, &found, &count, &error));
+    check_pieces(found, count, lines, 3);
+    REFUSE_SAYING(ferry_lines_vocabulary(text_view("a\nb\n\n"), "v.txt", &arena, &found, &count, &error),
+                  FERRY_ERROR_FORMAT, "v.txt: line 3: an empty line");
+    REFUSE_SAYING(ferry_lines_vocabulary(text_view(""), "v.txt", &arena, &found, &count, &error), FERRY_ERROR_FORMAT,
+                  "v.txt: a vocabulary without pieces");
+    ferry_arena_destroy(&arena);
+}
+
+/* YAML 1.2, section 5.7, and the ends of what \x, \u and \U can name. */
+TEST(test_vocabulary_escapes)
+{
+    static const char text[] = "\"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\/\\\\\": 0\n\"\\N\\_\\L\\P\\\t\": 1\n"
+                               "\"\\x7f\\xFf\\ud7FF\\ue000\\U0010ffff\": 2\n'\\n': 3\n\"\": 4\n";
+    static const ferry_view pieces[] = {BYTES("\0\a\b\t\n\v\f\r\x1b \"/\\"),
+                                        BYTES("\xc2\x85\xc2\xa0\xe2\x80\xa8\xe2\x80\xa9\t"),
+                                        BYTES("\x7f\xc3\xbf\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"), BYTES("\\n"),
+                                        BYTES("")};
     ferry_arena arena = {0};
     const ferry_view *found;
     int32_t count;
-    CHECK(ferry_yaml_vocabulary(text_view(" {\"</s>\": 0, \"a: \\u00e4\": 2}"), "v.json", &arena, &found, &count,
-                                &error));
-    assert_int_equal(count, 3);
-    check_piece(found, 0, "</s>");
-    check_piece(found, 1, "");
-    check_piece(found, 2, "a: \xc3\xa4");
-    CHECK(ferry_lines_vocabulary(text_view("</s>\n<unk>\r\na: b\n"), "v.txt", &arena, &found, &count, &error));
-    assert_int_equal(count, 3);
-    check_piece(found, 1, "<unk>");
-    check_piece(found, 2, "a: b");
-    REFUSE_SAYING(ferry_lines_vocabulary(text_view("a\n\nb\n"), "v.txt", &arena, &found, &count, &error),
-                  FERRY_ERROR_FORMAT, "v.txt: line 2: an empty line");
-    REFUSE(ferry_lines_vocabulary(text_view(""), "v.txt", &arena, &found, &count, &error), FERRY_ERROR_FORMAT, "");
+    CHECK(ferry_yaml_vocabulary(text_view(text), "v.yml", &arena, &found, &count, &error));
+    assert_int_equal(count, COUNT(pieces));
+    for (size_t i = 0; i < COUNT(pieces); i++) assert_true(ferry_view_equal(found[i], pieces[i]));
     ferry_arena_destroy(&arena);
 }
 
-static void refuse_vocabulary(const char *text, const char *what)
+static ferry_status read_vocabulary(ferry_view text, ferry_error *error)
 {
-    ferry_error error = {0};
     ferry_arena arena = {0};
     const ferry_view *pieces;
     int32_t count;
-    check_refusal(ferry_yaml_vocabulary(text_view(text), "liar.yml", &arena, &pieces, &count, &error), &error,
-                  FERRY_ERROR_FORMAT, what);
-    assert_non_null(strstr(error.message, "liar.yml: "));
+    const ferry_status status = ferry_yaml_vocabulary(text, "in", &arena, &pieces, &count, error);
     ferry_arena_destroy(&arena);
+    return status;
 }
+
+#define QUOTED "line 1: a quoted key that does not end with its quote, or an unknown escape"
 
 TEST(test_vocabulary_refused)
 {
-    static const char *const rows[][2] = {
-        {"", "without pieces"},
-        {"a: 0\nb\n", "line 2: expected 'piece: id'"},
-        {"a: 0\n: 1\n", "line 2: a key is missing"},
-        {"a: x\n", "line 1: expected an id of 0 to"},
-        {"a: -1\n", "line 1: expected an id of 0 to"},
-        {"a: 2000000000\n", "line 1: expected an id of 0 to"},
-        {"a: 99999999999999999999\n", "line 1: expected an id of 0 to"},
-        {"a: 0\nb: 0\n", "id 0 belongs to 'a' and to 'b'"},
-        {"\"a: 0\n", "line 1: a quoted key"},
-        {"\": 0\n", "line 1: a quoted key"},
-        {"\"a\\\": 0\n", "line 1: a quoted key"},
-        {"\"a\"b\": 0\n", "line 1: a quoted key"},
-        {"'a'b': 0\n", "line 1: a quoted key"},
-        {"\"\\q\": 0\n", "line 1: a quoted key"},
-        {"\"\\ud800\": 0\n", "line 1: a quoted key"},
-        {"\"\\U00110000\": 0\n", "line 1: a quoted key"},
-        {"\"\\x4\": 0\n", "line 1: a quoted key"},
-        {"? a\nb: 0\n", "line 2: expected ': id'"},
-        {"? a\n", "line 1: expected ': id'"},
-        {"{\"a\": \"0\"}", "'a': expected an id"},
-        {"{\"a\": 0, \"b\": 0}", "belongs to 'a' and to 'b'"},
-        {"{\"a\": 0", "line 1, column"},
+    const refused rows[] = {
+        MALFORMED(BYTES(""), "a vocabulary without pieces"),
+        MALFORMED(BYTES("a: 0\nb\n"), "line 2: expected 'piece: id'"),
+        MALFORMED(BYTES("a: 0\n---\n"), "line 2: expected 'piece: id'"),
+        MALFORMED(BYTES("a: 0\n: 1\n"), "line 2: a key is missing"),
+        MALFORMED(BYTES("a: x\n"), "line 1: expected an id of 0 to 65541, found 'x'"),
+        MALFORMED(BYTES("a: -1\n"), "line 1: expected an id of 0 to 65542, found '-1'"),
+        MALFORMED(BYTES("a: 65546\n"), "line 1: expected an id of 0 to 65545, found '65546'"),
+        MALFORMED(BYTES("{\"a\": 65549}"), "'a': expected an id of 0 to 65548"),
+        MALFORMED(BYTES("a: 99999999999999999999\n"),
+                  "line 1: expected an id of 0 to 65560, found '99999999999999999999'"),
+        MALFORMED(BYTES("a: 0\nc: 1\nb: 0\n"), "id 0 belongs to 'a' and to 'b'"),
+        MALFORMED(BYTES("\"a: 0\n"), QUOTED),
+        MALFORMED(BYTES("\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"a\\\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"a\"b\": 0\n"), QUOTED),
+        MALFORMED(BYTES("'a'b': 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\q\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\ud800\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\udfff\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\U00110000\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\U100000000\": 0\n"), QUOTED),
+        MALFORMED(BYTES("\"\\x4\": 0\n"), QUOTED),
+        MALFORMED(BYTES("? a\nb: 0\n"), "line 2: expected ': id' after '? piece'"),
+        MALFORMED(BYTES("? a\n"), "line 1: expected ': id' after '? piece'"),
+        MALFORMED(BYTES("{\"a\": \"0\"}"), "'a': expected an id of 0 to 65546"),
+        MALFORMED(BYTES("{\"a\": -1}"), "'a': expected an id of 0 to 65545"),
+        MALFORMED(BYTES("{\"a\": 0, \"b\": 0}"), "id 0 belongs to 'a' and to 'b'"),
+        MALFORMED(BYTES("\t\r\n{\"a\": 0"), "line 2, column 7: '}' expected near end of file"),
     };
-    for (size_t i = 0; i < COUNT(rows); i++) refuse_vocabulary(rows[i][0], rows[i][1]);
-}
-
-/* The archive's vocabulary holds the pieces of the Hugging Face form of the same model. */
-TEST(test_real_vocabulary)
-{
-    ferry_arena arena = {0};
-    const ferry_view *pieces;
-    int32_t count;
-    const char *piece;
-    json_t *id;
-    char *yaml = shared_file("models/tatoeba-en-de/marian/vocab.yml");
-    char *json = shared_file("models/tatoeba-en-de/huggingface/vocab.json");
-    CHECK(ferry_yaml_vocabulary(mapped_bytes(yaml), yaml, &arena, &pieces, &count, &error));
-    json_t *root = load_json(json);
-    assert_int_equal(count, large_data() ? 8000 : 1000);
-    json_object_foreach (root, piece, id)
-        if (json_integer_value(id) < count) check_piece(pieces, (int32_t)json_integer_value(id), piece);
-    for (int32_t i = 0; i < count; i++) assert_true(pieces[i].size > 0);
-    ferry_arena_destroy(&arena);
+    check_refused(read_vocabulary, rows, COUNT(rows));
+    CHECK(read_vocabulary(text_view("a: 65545\n"), &error)); /* its size, and 65536 more */
+    CHECK(read_vocabulary(text_view("{\"a\": 65548}"), &error));
 }

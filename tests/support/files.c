@@ -119,34 +119,7 @@ ferry_view whole(const made_file *file)
     return cut_to(file, file->size);
 }
 
-made_file with_byte(const made_file *file, size_t at, unsigned char byte)
-{
-    made_file copy = {.size = 0};
-    assert_true(at < file->size);
-    put_bytes(&copy, file->data, file->size);
-    copy.data[at] = byte;
-    return copy;
-}
-
-/* ---- refusals ---- */
-
-void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status, const char *what)
-{
-    ferry_error error = {0};
-    ferry_weights weights;
-    check_refusal(read(bytes, "damaged.bin", NULL, &weights, &error), &error, status, what);
-    if (strstr(error.message, "damaged.bin: ") == NULL) fail_msg("no file in '%s'", error.message);
-    assert_int_equal(weights.count, 0);
-    assert_null(weights.entries);
-}
-
-void refuse_damage(weights_reader *read, const made_file *file, const damage *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const made_file copy = with_byte(file, rows[i].at, rows[i].byte);
-        refuse_weights(read, whole(&copy), rows[i].status, rows[i].what);
-    }
-}
+/* ---- tensors ---- */
 
 ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name)
 {

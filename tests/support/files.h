@@ -43,27 +43,13 @@ void put_text(made_file *file, const char *text);
 /* A copy of the first `size` bytes in memory of exactly that size, so that the sanitizers see a read past the end. */
 ferry_view cut_to(const made_file *file, size_t size);
 ferry_view whole(const made_file *file);
-/* A copy with another byte at `at`. */
-made_file with_byte(const made_file *file, size_t at, unsigned char byte);
 
-/* ---- refusals ---- */
+/* ---- tensors ---- */
 
 typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
                                     ferry_error *error);
 
-/* Read as the file "damaged.bin": refused by that name, and without tensors. */
-void refuse_weights(weights_reader *read, ferry_view bytes, ferry_status status, const char *what);
 /* The tensor, which must exist. */
 ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name);
-
-/* One byte of a file that is changed, and what is said to it. */
-typedef struct damage {
-    size_t at;
-    unsigned char byte;
-    ferry_status status;
-    const char *what;
-} damage;
-
-void refuse_damage(weights_reader *read, const made_file *file, const damage *rows, size_t count);
 
 #endif

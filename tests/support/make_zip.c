@@ -4,72 +4,6 @@
 
 enum { MOST_PARTS = 32 };
 
-typedef struct member {
-    zip_part part; /* as it is stored */
-    uint16_t method;
-    uint32_t crc;
-    size_t size;
-} member;
-
-/* What local header and directory entry have in common, from the method on. */
-static void put_facts(made_file *archive, const member *m)
-{
-    put(archive, m->method, 2);
-    put(archive, 0, 4);
-    put(archive, m->crc, 4);
-    put(archive, m->part.size, 4);
-    put(archive, m->size, 4);
-    put(archive, strlen(m->part.name), 2);
-    put(archive, 0, 2);
-}
-
-static ferry_view make_archive(const member *members, size_t count)
-{
-    size_t offsets[MOST_PARTS];
-    made_file archive = {.size = 0};
-    for (size_t i = 0; i < count; i++) {
-        offsets[i] = archive.size;
-        put(&archive, 0x04034b50, 4);
-        put(&archive, 20, 2 + 2);
-        put_facts(&archive, &members[i]);
-        put_text(&archive, members[i].part.name);
-        put_bytes(&archive, members[i].part.data, members[i].part.size);
-    }
-    const size_t directory = archive.size;
-    for (size_t i = 0; i < count; i++) {
-        put(&archive, 0x02014b50, 4);
-        put(&archive, 20, 2 + 2 + 2);
-        put_facts(&archive, &members[i]);
-        put(&archive, 0, 2 + 2 + 2 + 4);
-        put(&archive, offsets[i], 4);
-        put_text(&archive, members[i].part.name);
-    }
-    const size_t end = archive.size;
-    put(&archive, 0x06054b50, 4);
-    put(&archive, 0, 4);
-    put(&archive, count, 2);
-    put(&archive, count, 2);
-    put(&archive, end - directory, 4);
-    put(&archive, directory, 4);
-    put(&archive, 0, 2);
-    return whole(&archive);
-}
-
-ferry_view make_zip(const zip_part *parts, size_t count)
-{
-    member members[MOST_PARTS];
-    assert_true(count <= MOST_PARTS);
-    for (size_t i = 0; i < count; i++)
-        members[i] = (member){parts[i], 0, (uint32_t)crc32_z(0, parts[i].data, parts[i].size), parts[i].size};
-    return make_archive(members, count);
-}
-
-void write_zip(const char *path, const zip_part *parts, size_t count)
-{
-    const ferry_view archive = make_zip(parts, count);
-    write_bytes(path, archive.data, archive.size);
-}
-
 /* ---- compressed data ---- */
 
 /* Compresses the next bytes into the file. */
@@ -91,7 +25,7 @@ static void squeeze_all(made_file *file, int window_bits, const repeated *bytes,
 {
     enum { BLOCK = 1 << 16 };
     const ferry_view ends[] = {text_view(bytes->start), text_view(bytes->end)};
-    const size_t together = BLOCK / bytes->unit.size + 1;
+    const size_t together = BLOCK / (bytes->unit.size + 1) + 1;
     made_file block = {.size = 0};
     z_stream stream = {0};
     assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -117,13 +51,141 @@ void put_gzip(made_file *file, const repeated *bytes)
     squeeze_all(file, 16 + MAX_WBITS, bytes, &size, &crc);
 }
 
+/* ---- archives ---- */
+
+typedef struct written {
+    uint32_t crc;
+    size_t size, stored_size, offset;
+} written;
+
+static written put_member(made_file *f, const zip_member *m)
+{
+    const char *name = m->local_name != NULL ? m->local_name : m->name;
+    const ferry_view data = {m->data, m->bytes > 0 || m->data == NULL ? m->bytes : strlen(m->data)};
+    const repeated plain = {"", data, m->times > 0 ? m->times : 1, ""};
+    written w = {(uint32_t)crc32_z(0, (const Bytef *)data.data, data.size), data.size, data.size, f->size};
+    made_file packed = {.size = 0};
+    if (m->deflate)
+        squeeze_all(&packed, -MAX_WBITS, m->repeated != NULL ? m->repeated : &plain, &w.size, &w.crc);
+    else
+        put_bytes(&packed, data.data, data.size);
+    w.stored_size = packed.size;
+    put(f, 0x04034b50, 4);
+    put(f, 20, 2);
+    put(f, 8, 2);
+    put(f, m->deflate ? 8 : 0, 2);
+    put(f, 0, 4 + 4 + 4 + 4);
+    put(f, strlen(name), 2);
+    put(f, 4, 2);
+    put_text(f, name);
+    put(f, 0x00004246, 4); /* an unused extra field */
+    put_bytes(f, packed.data, packed.size);
+    return w;
+}
+
+static void put_entry(made_file *f, const zip_member *m, const written *w)
+{
+    const uint64_t size = w->size + (uint64_t)m->size, stored_size = w->stored_size + (uint64_t)m->stored_size;
+    const uint64_t offset = w->offset + (uint64_t)m->moved;
+    put(f, 0x02014b50, 4);
+    put(f, 20, 2);
+    put(f, 20, 2);
+    put(f, (uint64_t)(8 + m->flags), 2);
+    put(f, (uint64_t)((m->deflate ? 8 : 0) + m->method), 2);
+    put(f, 0, 4);
+    put(f, w->crc ^ m->crc, 4);
+    put(f, m->zip64 ? UINT32_MAX : stored_size, 4);
+    put(f, m->zip64 ? UINT32_MAX : size, 4);
+    put(f, strlen(m->name), 2);
+    put(f, m->zip64 ? 4 + 4 + 24 : 0, 2);
+    put(f, 0, 2 + 2 + 2 + 4);
+    put(f, m->zip64 ? UINT32_MAX : offset, 4);
+    put_text(f, m->name);
+    if (!m->zip64) return;
+    put(f, 0x00005555, 4); /* some other field first */
+    put(f, 1, 2);
+    put(f, 24, 2);
+    put(f, size, 8);
+    put(f, stored_size, 8);
+    put(f, offset, 8);
+}
+
+made_zip begin_zip(const zip_member *members, size_t count)
+{
+    made_zip zip = {.end = 0};
+    written w[MOST_PARTS];
+    assert_true(count <= MOST_PARTS);
+    for (size_t i = 0; i < count; i++) w[i] = put_member(&zip.file, &members[i]);
+    zip.directory = zip.file.size;
+    for (size_t i = 0; i < count; i++) put_entry(&zip.file, &members[i], &w[i]);
+    return zip;
+}
+
+void end_zip(made_zip *zip, size_t count, const char *comment)
+{
+    made_file *f = &zip->file;
+    zip->end = f->size;
+    put(f, 0x06054b50, 4);
+    put(f, 0, 4);
+    put(f, count, 2);
+    put(f, count, 2);
+    put(f, zip->end - zip->directory, 4);
+    put(f, zip->directory, 4);
+    put(f, strlen(comment), 2);
+    put_text(f, comment);
+}
+
+void end_zip64(made_zip *zip, uint64_t count)
+{
+    made_file *f = &zip->file;
+    const size_t record = f->size;
+    put(f, 0x06064b50, 4);
+    put(f, 44, 8);
+    put(f, 45, 2 + 2 + 4 + 4);
+    put(f, count, 8);
+    put(f, count, 8);
+    put(f, record - zip->directory, 8);
+    put(f, zip->directory + zip->shift, 8);
+    put(f, 0x07064b50, 4);
+    put(f, 0, 4);
+    put(f, record + zip->shift, 8);
+    put(f, 1, 4);
+    zip->end = f->size;
+    put(f, 0x06054b50, 4);
+    put(f, 0, 4);
+    put(f, UINT64_MAX, 8);
+    put(f, UINT64_MAX, 4);
+    put(f, 0, 2);
+}
+
+made_zip whole_zip(const zip_member *members, size_t count)
+{
+    made_zip zip = begin_zip(members, count);
+    end_zip(&zip, count, "");
+    return zip;
+}
+
+ferry_view make_zip(const zip_part *parts, size_t count)
+{
+    zip_member members[MOST_PARTS];
+    assert_true(count <= MOST_PARTS);
+    for (size_t i = 0; i < count; i++)
+        members[i] =
+            (zip_member){.name = parts[i].name, .data = parts[i].size > 0 ? parts[i].data : "", .bytes = parts[i].size};
+    const made_zip zip = whole_zip(members, count);
+    return whole(&zip.file);
+}
+
+void write_zip(const char *path, const zip_part *parts, size_t count)
+{
+    const ferry_view archive = make_zip(parts, count);
+    write_bytes(path, archive.data, archive.size);
+}
+
 size_t write_deflated(const char *path, const char *name, const repeated *bytes)
 {
-    made_file file = {.size = 0};
-    member m = {.method = 8};
-    squeeze_all(&file, -MAX_WBITS, bytes, &m.size, &m.crc);
-    m.part = (zip_part){name, file.data, file.size};
-    const ferry_view archive = make_archive(&m, 1);
-    write_bytes(path, archive.data, archive.size);
-    return archive.size;
+    const zip_member member = {.name = name, .deflate = true, .repeated = bytes};
+    const made_zip zip = whole_zip(&member, 1);
+    write_bytes(path, zip.file.data, zip.file.size);
+    return zip.file.size;
 }
