@@ -234,6 +234,57 @@ bool text_key(const ferry_model_file *file, const char *key, const char *expecte
     return ferry_gguf_get_text(&file->gguf, key, &text, NULL) == FERRY_OK && has_text(text, expected);
 }
 
+/* ---- keys ---- */
+
+static ferry_name number_text(ferry_gguf_type type, const char *data)
+{
+    int32_t integer;
+    float real;
+    memcpy(&integer, data, type == FERRY_GGUF_BOOL ? 1 : sizeof integer);
+    memcpy(&real, data, type == FERRY_GGUF_F32 ? sizeof real : 0);
+    if (type == FERRY_GGUF_BOOL) return ferry_name_format("%s", *data != 0 ? "true" : "false");
+    return type == FERRY_GGUF_F32 ? ferry_name_format("%g", (double)real) : ferry_name_format("%d", (int)integer);
+}
+
+/* As check_file_keys has it, kept. */
+static const char *value_text(const ferry_gguf_value *value)
+{
+    made_file text = {.size = 0};
+    if (value == NULL) return "absent";
+    for (uint64_t i = 0; i < value->count; i++) {
+        if (i > 0) put_text(&text, value->texts != NULL ? "|" : " ");
+        const ferry_view one = value->texts != NULL ? ferry_texts_at(value->texts, i) : value->data;
+        const size_t width = value->type == FERRY_GGUF_BOOL ? 1 : 4;
+        if (value->type == FERRY_GGUF_TEXT)
+            put_bytes(&text, one.data, one.size);
+        else
+            put_text(&text, number_text(value->type, one.data + i * width).text);
+    }
+    put(&text, 0, 1);
+    return (const char *)text.data;
+}
+
+void check_file_keys(const ferry_model_file *file, const char *expected)
+{
+    while (*expected != '\0') {
+        const size_t size = strcspn(expected, ";"), name = strcspn(expected, " ");
+        const ferry_name key = ferry_name_format("ferry.%.*s", (int)name, expected);
+        const char *found = value_text(ferry_gguf_find(&file->gguf, key.text));
+        const ferry_view wanted = {expected + name + 1, size > name ? size - name - 1 : 0};
+        if (!has_text(wanted, found)) fail_msg("expected '%.*s', found '%s'", (int)size, expected, found);
+        expected += size + strspn(expected + size, "; ");
+    }
+}
+
+void check_sayings(const char *source, const saying *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t edits = 0;
+        while (edits < sizeof rows->edits / sizeof *rows->edits && rows[i].edits[edits].file != NULL) edits++;
+        check_file_keys(converted(variant(source, rows[i].edits, edits)), rows[i].keys);
+    }
+}
+
 /* ---- weights ---- */
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b)

@@ -75,6 +75,18 @@ void refuse_edits(const char *source, const refusal *rows, size_t count);
 
 bool text_key(const ferry_model_file *file, const char *key, const char *expected);
 
+/* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
+ * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
+void check_file_keys(const ferry_model_file *file, const char *expected);
+
+/* What the model file says of a variant. */
+typedef struct saying {
+    edit edits[6]; /* the first without a file ends them */
+    const char *keys;
+} saying;
+
+void check_sayings(const char *source, const saying *rows, size_t count);
+
 /* ---- weights ---- */
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
