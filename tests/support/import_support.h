@@ -91,17 +91,4 @@ void check_sayings(const char *source, const saying *rows, size_t count);
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
 
-/* What the model must hold for numbers of a source: themselves, or rounded to f16. */
-typedef struct expectation {
-    const ferry_safetensors *source;
-    const char *prefix;
-    bool rounded;
-    size_t checked; /* tensors */
-} expectation;
-
-void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K);
-void check_vector(expectation *expected, const char *name, const float *vector, int32_t n);
-/* Every layer of both stacks, by the names of the BART family. */
-void check_layers(expectation *expected, const ferry_transformer *model);
-
 #endif
