@@ -279,3 +279,22 @@ void golden_check_model(huggingface_golden *golden, const char *directory)
     golden_check_runs(golden);
     golden_unload(golden);
 }
+
+void golden_check_family(const char *directory, const char *from, const char *to)
+{
+    huggingface_golden golden = {.from = from, .to = to, .tolerance = 2e-4, .score_tolerance = 2e-4};
+    golden_check_model(&golden, directory);
+}
+
+void golden_check_saved(const char *directory, const char *lines, const char *from, const char *to, bool exact_texts)
+{
+    huggingface_golden golden = {.model = convert_and_open(directory, NULL),
+                                 .from = from,
+                                 .to = to,
+                                 .score_tolerance = 2e-4,
+                                 .exact_texts = exact_texts};
+    golden_load_lines(&golden, lines);
+    golden_check_tokens(&golden);
+    golden_check_runs(&golden);
+    golden_unload(&golden);
+}

@@ -38,5 +38,9 @@ void golden_check_activations(const huggingface_golden *golden);
 void golden_check_runs(huggingface_golden *golden);
 /* All of these. */
 void golden_check_model(huggingface_golden *golden, const char *directory);
+/* All of these to 2e-4, from one language into another. */
+void golden_check_family(const char *directory, const char *from, const char *to);
+/* The same without activations, by golden.json in the directory `lines`. */
+void golden_check_saved(const char *directory, const char *lines, const char *from, const char *to, bool exact_texts);
 
 #endif
