@@ -62,6 +62,7 @@ static void add_layer(maker *out, const char *stack, int number)
 {
     char prefix[32];
     const bool decoder = stack[0] == 'd';
+    const int32_t F = decoder && out->kind->decoder_ffn > 0 ? out->kind->decoder_ffn : MARIAN_F;
     snprintf(prefix, sizeof prefix, "%s_l%d_", stack, number);
     if (decoder && out->kind->ssru) {
         add(out, MARIAN_D, MARIAN_D, prefix, "rnn_W");
@@ -72,9 +73,9 @@ static void add_layer(maker *out, const char *stack, int number)
         add_attention(out, prefix, "self");
     }
     if (decoder) add_attention(out, prefix, "context");
-    add(out, MARIAN_D, MARIAN_F, prefix, "ffn_W1");
-    add(out, 1, MARIAN_F, prefix, "ffn_b1");
-    add(out, MARIAN_F, MARIAN_D, prefix, "ffn_W2");
+    add(out, MARIAN_D, F, prefix, "ffn_W1");
+    add(out, 1, F, prefix, "ffn_b1");
+    add(out, F, MARIAN_D, prefix, "ffn_W2");
     add(out, 1, MARIAN_D, prefix, "ffn_b2");
     add_norm(out, prefix, "ffn_ffn", out->kind->pre_norm);
 }

@@ -15,6 +15,7 @@ typedef struct marian_kind {
     marian_ties ties;
     bool ssru, pre_norm, rms, embedding_norm, top_norm, no_output_bias;
     bool old_output;     /* decoder_ff_logit_out_W [D, V] */
+    int32_t decoder_ffn; /* the decoder's inner width; 0: MARIAN_F */
     bool one_layer;      /* tensors of decoder layer 1 only */
     const char *without; /* a tensor that is left out */
     const char *extra;   /* a vector that is added */
