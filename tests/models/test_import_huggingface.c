@@ -48,30 +48,6 @@ TEST(test_wide_numbers)
     check_same_tensors(converted(source), converted(with_items(source, read_items(source), FERRY_F64)));
 }
 
-/* A table that equals the formula adds nothing. */
-TEST(test_stored_position_tables)
-{
-    enum { P = 40, D = 64 };
-    static float table[P * D], other[P * D];
-    char *source = data_file("models/marian-separate");
-    for (int p = 0; p < P; p++) {
-        for (int k = 0; k < D / 2; k++) {
-            const double angle = p / pow(10000, 2.0 * k / D);
-            table[p * D + k] = (float)sin(angle) + 5e-6f;
-            table[p * D + D / 2 + k] = (float)cos(angle);
-        }
-    }
-    memcpy(other, table, sizeof table);
-    other[P * D - 1] += 3e-5f;
-    item_list *list = read_items(source);
-    add_item(list, "model.encoder.embed_positions.weight", P, D, table);
-    add_item(list, "model.decoder.embed_positions.weight", P, D, other);
-    const ferry_model_file *file = converted(with_items(source, list, FERRY_F32));
-    check_file_keys(file, "encoder.position.type sinusoidal; decoder.position.type learned; "
-                          "decoder.position.max_positions 40");
-    assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.weight")->data, other, sizeof other);
-}
-
 /* Zeros are no bias, and one number is one, be it the first or the last. */
 TEST(test_logits_bias)
 {

@@ -228,12 +228,6 @@ void refuse_edits(const char *source, const refusal *rows, size_t count)
     }
 }
 
-bool text_key(const ferry_model_file *file, const char *key, const char *expected)
-{
-    ferry_view text;
-    return ferry_gguf_get_text(&file->gguf, key, &text, NULL) == FERRY_OK && has_text(text, expected);
-}
-
 /* ---- keys ---- */
 
 static ferry_name number_text(ferry_gguf_type type, const char *data)

@@ -73,8 +73,6 @@ void refuse_edit(const char *source, const char *file, const char *from, const c
                  const char *what);
 void refuse_edits(const char *source, const refusal *rows, size_t count);
 
-bool text_key(const ferry_model_file *file, const char *key, const char *expected);
-
 /* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
  * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
 void check_file_keys(const ferry_model_file *file, const char *expected);
