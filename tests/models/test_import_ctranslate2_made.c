@@ -371,6 +371,14 @@ TEST(test_languages)
         m.vocabulary = rows[i][0];
         check_made(&m, rows[i][1]);
     }
+    /* An Argos package's pair counts only where there are no tags. */
+    for (int i = 0; i < 2; i++) {
+        m.vocabulary = rows[i][0];
+        char *directory = made_write(&m);
+        write_text(directory, "metadata.json", "{\"from_code\": \"fr\", \"to_code\": \"de\"}");
+        check_file_keys(converted(directory), i == 0 ? "origin.kind argos; languages.names fr fra|de deu"
+                                                     : "origin.kind argos; languages.names __en__ en eng|__ceb__ ceb");
+    }
 }
 
 /* ---- what is absent ---- */

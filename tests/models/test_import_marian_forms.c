@@ -192,6 +192,26 @@ TEST(test_integers)
     }
 }
 
+/* Multipliers of inputs are positive numbers. */
+TEST(test_input_multipliers)
+{
+    int refused = 0;
+    for (const char *letter = "qkvo"; *letter != 0; letter++) {
+        const ferry_name name = ferry_name_format("encoder_l1_self_W%c_QuantMultA", *letter);
+        char *folder = marian_folder(&(marian_kind){.codes = 0x4101, .extra = name.text});
+        const float value = marian_value(name.text, 0);
+        refused += value <= 0;
+        if (value <= 0) {
+            refuse_source(folder, FERRY_ERROR_FORMAT, ferry_name_format("'%s': expected a positive", name.text).text);
+            continue;
+        }
+        const ferry_attention_weights *self = &converted(folder)->transformer.encoder.layers[0].self;
+        const ferry_matrix *const matrices[] = {&self->q, &self->k, &self->v, &self->out};
+        for (int i = 0; i < 4; i++) assert_true(matrices[i]->input_multiplier == ("qkvo"[i] == *letter ? value : 0));
+    }
+    assert_true(refused > 0 && refused < 4);
+}
+
 /* ---- keys ---- */
 
 static const char gelu[] = "transformer-ffn-activation: gelu\n";

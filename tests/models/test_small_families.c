@@ -98,6 +98,18 @@ TEST(test_text_of_pegasus)
     refuse_edits(source, refused, COUNT(refused));
     const ferry_model_text *text = &converted(source)->text;
     assert_true(is_special(text, 2) && is_special(text, 105) && !is_special(text, 106));
+    /* 300 pieces and 103 words before them. */
+    item_list *list = read_items(source);
+    for (int rows_left = 403; rows_left >= 402; rows_left--) {
+        const edit size = {"config.json", "\"vocab_size\": 408",
+                           rows_left == 403 ? "\"vocab_size\": 403" : "\"vocab_size\": 402"};
+        char *smaller = variant(source, &size, 1);
+        find_item(list, "model.shared.weight")->tensor.shape[0] = rows_left;
+        find_item(list, "final_logits_bias")->tensor.shape[1] = rows_left;
+        write_items(list, smaller, "model.safetensors", FERRY_F32, 0, 1);
+        if (rows_left == 403) check_file_keys(converted(smaller), "decoder.vocab_size 403");
+        if (rows_left == 402) refuse_source(smaller, FERRY_ERROR_FORMAT, "expected unknown 2 and at most 299");
+    }
     char *directory = variant(source, &(edit){"spiece.model", NULL, NULL}, 1);
     link_file(data_file("families/mbart25/sentencepiece.bpe.model"), directory, "spiece.model");
     refuse_source(directory, FERRY_ERROR_FORMAT, "300 pieces (unknown: 0); expected unknown 2 and at most 305");

@@ -108,7 +108,7 @@ static void add_all(maker *out)
     if (own_output && kind->old_output) add(out, MARIAN_D, V, "", "decoder_ff_logit_out_W");
     if (own_output && !kind->old_output) add(out, V, MARIAN_D, "", "decoder_ff_logit_out_Wt");
     if (!kind->no_output_bias) add(out, 1, V, "", "decoder_ff_logit_out_b");
-    if (kind->extra != NULL) add(out, 1, MARIAN_D, "", kind->extra);
+    if (kind->extra != NULL) add(out, 1, ferry_text_ends(kind->extra, "_QuantMultA") ? 1 : MARIAN_D, "", kind->extra);
 }
 
 /* ---- bytes ---- */
