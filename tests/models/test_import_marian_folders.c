@@ -167,6 +167,8 @@ TEST(test_decoder)
     char *folder = make_opus(decoder);
     write_text(folder, "model.bin.decoder.yml", "beam-size: 7\nvocabs: [opus.vocab.yml, opus.vocab.yml]\n");
     check_file_keys(converted(in_directory(folder, "model.bin")), "decoding.beam 7");
+    remove_in(folder, "decoder.yml");
+    check_file_keys(converted(folder), "decoding.beam 7");
 }
 
 /* Another machine's paths are taken by their last part. */
@@ -295,6 +297,23 @@ TEST(test_selection)
     assert_int_equal(shortlist->ids[0], 1);
     assert_int_equal(shortlist->ids[1], 2);
     assert_true(shortlist->shared);
+}
+
+/* Without decoder.yml, a shortlist makes a student; it is the only one of its kind, and not empty. */
+TEST(test_shortlists)
+{
+    char *folder = make_folder();
+    check_file_keys(converted(folder), "origin.kind marian; decoding.beam 12; shortlist.first absent");
+    write_text(folder, "lex.one.s2t", "p2 p3 0.5\n");
+    check_file_keys(converted(folder), "origin.kind bergamot; decoding.beam 1; shortlist.first 12");
+    write_text(folder, "lex.two.s2t", "p2 p3 0.5\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "several shortlists: 'lex.one.s2t', 'lex.two.s2t'");
+    write_text(folder, "lex.bin", "no lexicon, but of the kind that counts first");
+    refuse_source(folder, ANY_ERROR, "lex.bin");
+    remove_in(folder, "lex.bin");
+    remove_in(folder, "lex.two.s2t");
+    write_text(folder, "lex.one.s2t", "");
+    refuse_source(folder, FERRY_ERROR_FORMAT, "lex.one.s2t: 0 words are no shortlist");
 }
 
 /* A shortlist that decoder.yml names; a text's numbers must be the usual ones, as far as there are any. */

@@ -384,6 +384,15 @@ TEST(test_models)
     check_forms(rows, COUNT(rows));
 }
 
+/* What other files say: the start has no text, and merged pairs leave blanks before punctuation. */
+TEST(test_files_beside)
+{
+    char *directory = with_part(DECODER, REPLACE);
+    write_text(directory, "generation_config.json", "{\"decoder_start_token_id\": 3}");
+    write_text(directory, "tokenizer_config.json", "{\"clean_up_tokenization_spaces\": true}");
+    check_file_keys(converted(directory), "tokenizer.kind bpe; start_id 3; tokenizer.target.special_ids 1 0 3");
+}
+
 /* ---- both files ---- */
 
 static char *noted; /* the last note; NULL: none */
