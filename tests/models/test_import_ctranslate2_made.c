@@ -483,6 +483,13 @@ TEST(test_segmenters)
     assert_false(described(model, "one model for both sides"));
     const int32_t *ids = tokenized(model, "Hello", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], 1);
+    /* In an Argos package, a SentencePiece model counts, not merges. */
+    directory = made_write(&m);
+    link_file(data_file("models/marian-separate/source.spm"), directory, "sentencepiece.model");
+    write_text(directory, "bpe.model", "no merges");
+    write_text(directory, "metadata.json", "{\"from_code\": \"en\", \"to_code\": \"de\"}");
+    check_file_keys(converted(directory),
+                    "origin.kind argos; tokenizer.kind sentencepiece; tokenizer.source.suffix_ids ");
 }
 
 /* ---- what cannot be run ---- */

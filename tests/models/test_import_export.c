@@ -221,6 +221,15 @@ TEST(test_position_refusals)
     }
 }
 
+TEST(test_keys)
+{
+    static const saying rows[] = {
+        {{{"config.json", "\"scale_embedding\": true", "\"scale_embedding\": false"}}, "embedding_scale 1"},
+        {{{"config.json", "{", "{\"trained_length\": 1, "}}, "embedding_scale 8; origin.trained_length 1"},
+    };
+    check_sayings(data_file("positions/none-post"), rows, COUNT(rows));
+}
+
 /* An id like any other, though the samples have it for the end. */
 TEST(test_id_zero)
 {

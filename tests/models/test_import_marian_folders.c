@@ -314,6 +314,9 @@ TEST(test_shortlists)
     remove_in(folder, "lex.two.s2t");
     write_text(folder, "lex.one.s2t", "");
     refuse_source(folder, FERRY_ERROR_FORMAT, "lex.one.s2t: 0 words are no shortlist");
+    folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_NONE});
+    write_text(folder, "lex.s2t", "p2 p3 0.5\n");
+    check_file_keys(converted(folder), "shortlist.shared false; shortlist.first 10");
 }
 
 /* A shortlist that decoder.yml names; a text's numbers must be the usual ones, as far as there are any. */
@@ -329,7 +332,8 @@ TEST(test_listed_shortlist)
                                           {"[words.txt, some]", "found 'some'"}};
     char text[800], *folder = make_opus(decoder);
     write_text(folder, "words.txt", "last I 0.5\n");
-    check_file_keys(converted(folder), "shortlist.first absent");
+    write_text(folder, "lex.s2t", "last I 0.5\n");
+    check_file_keys(converted(folder), "shortlist.first absent"); /* only what is listed */
     for (size_t i = 0; i < COUNT(rows); i++) {
         snprintf(text, sizeof text, "%sshortlist: %s\n", decoder, rows[i][0]);
         write_text(folder, "decoder.yml", text);
