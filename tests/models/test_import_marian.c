@@ -2,8 +2,6 @@
  * scores and alignments. */
 #include "tests/support/marian_golden.h"
 
-#include "tests/support/make_zip.h"
-
 static char *source_path(void)
 {
     return shared_file("models/tatoeba-en-de/marian");
@@ -62,23 +60,4 @@ TEST(test_golden)
         const size_t lines = golden_check_run(&model, &options, json_object_get(root, "lines"), name);
         assert_int_equal(lines, large_data() ? 60 : 17);
     }
-}
-
-/* ---- the archive ---- */
-
-/* A zip of the directory says the same. */
-TEST(test_archive)
-{
-    static const char *const names[] = {"decoder.yml", "model.npz", "source.spm", "target.spm", "vocab.yml"};
-    zip_part parts[COUNT(names)];
-    char *path = source_path(), *archive = scratch_file("opus-mt.zip");
-    for (size_t i = 0; i < COUNT(names); i++) {
-        const ferry_view bytes = mapped_bytes(in_directory(path, names[i]));
-        parts[i] = (zip_part){names[i], bytes.data, bytes.size};
-    }
-    write_zip(archive, parts, COUNT(names));
-    const ferry_model_file *file = converted(archive);
-    check_same_tensors(converted(path), file);
-    check_file_keys(file, "origin.kind opus-mt; decoding.beam 6; "
-                          "origin.files decoder.yml|model.npz|vocab.yml|source.spm|target.spm");
 }

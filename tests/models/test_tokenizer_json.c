@@ -395,22 +395,6 @@ TEST(test_files_beside)
 
 /* ---- both files ---- */
 
-static char *noted; /* the last note; NULL: none */
-
-static void note(void *user, const char *message)
-{
-    (void)user;
-    noted = kept_memory(600);
-    snprintf(noted, 600, "%s", message);
-}
-
-static const char *note_of(const char *directory)
-{
-    noted = NULL;
-    converted_with(directory, &(ferry_import_options){.type = FERRY_F32, .noted = note});
-    return noted;
-}
-
 TEST(test_both_files)
 {
     static const edit other = {"tokenizer.json", "\"<0x07>\",", "\"<0x7>\","}, broken = {"tokenizer.json", NULL, "{"};

@@ -168,6 +168,20 @@ const ferry_model_file *converted(const char *source)
     return converted_as(source, FERRY_F32);
 }
 
+enum { NOTE_SIZE = 600 };
+
+static void take_note(void *user, const char *message)
+{
+    snprintf(user, NOTE_SIZE, "%s", message);
+}
+
+const char *note_of(const char *source)
+{
+    char *noted = kept_memory(NOTE_SIZE);
+    converted_with(source, &(ferry_import_options){.type = FERRY_F32, .noted = take_note, .user = noted});
+    return noted[0] != '\0' ? noted : NULL;
+}
+
 const ferry_model *opened(const char *source)
 {
     ferry_model *model = convert_and_open(source, NULL);

@@ -46,6 +46,8 @@ void write_items(const item_list *list, const char *directory, const char *name,
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options);
 const ferry_model_file *converted_as(const char *source, ferry_type type);
 const ferry_model_file *converted(const char *source);
+/* What is noted when the source is converted; NULL: nothing. */
+const char *note_of(const char *source);
 /* convert_and_open, open until the program ends. */
 const ferry_model *opened(const char *source);
 
