@@ -6,22 +6,29 @@
 
 /* ---- languages ---- */
 
-/* A pair, or tags among the pieces. */
+/* A pair, or tags among the pieces; one vocabulary for both sides only where the key or the tie says so. */
 TEST(test_languages_of_marian)
 {
+    static const saying rows[] = {
+        {{{"config.json", "{", "{"}},
+         "languages.names en eng|de deu; languages.default_source 0; "
+         "languages.default_target 1"},
+        {{{"vocab.json", "\"<pad>\"", "\">>fra<<\""}},
+         "languages.names fra fr; languages.target_ids 900; languages.source_tag none; languages.target_tag prefix"},
+        {{{"tokenizer_config.json", "\"source_lang\": \"en\"", "\"source_lang\": \"en fr\""}},
+         "languages.names absent"},
+        {{{"tokenizer_config.json", "\"source_lang\": \"en\"", "\"source_lang\": \"\""}}, "languages.names absent"},
+        {{{"tokenizer_config.json", "\"target_lang\": \"de\"", "\"target_lang\": \"\""}}, "languages.names absent"},
+        {{{"tokenizer_config.json", "\"target_lang\"", "\"unknown\""}}, "languages.names absent"},
+    };
     char *source = data_file("models/marian-separate");
-    const edit tag = {"vocab.json", "\"<pad>\"", "\">>fra<<\""};
-    const edit blank = {"tokenizer_config.json", "\"source_lang\": \"en\"", "\"source_lang\": \"en fr\""};
-    const ferry_model_file *file = converted(source);
-    assert_int_equal(file->text.languages.count, 2);
-    assert_true(file->text.languages.default_source == 0 && file->text.languages.default_target == 1);
-    file = converted(variant(source, &tag, 1));
-    assert_int_equal(file->text.languages.count, 1);
-    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "fra fr")], 900);
-    assert_true(file->text.languages.source_tag == FERRY_TAG_NONE);
-    assert_true(file->text.languages.target_tag == FERRY_TAG_PREFIX);
-    file = converted(variant(source, &blank, 1));
-    assert_int_equal(file->text.languages.count, 0);
+    const edit keyless = {"tokenizer_config.json", "\"separate_vocabs\": true", "\"unknown\": true"};
+    check_sayings(source, rows, COUNT(rows));
+    const ferry_model_text *text = &converted(variant(source, &keyless, 1))->text;
+    assert_true(text->source_count == 901 && text->target_count == 701);
+    assert_true(has_text(ferry_texts_at(text->target_pieces, 700), "<pad>"));
+    refuse_edit(source, "tokenizer_config.json", "\"separate_vocabs\": true", "\"separate_vocabs\": false",
+                FERRY_ERROR_FORMAT, "vocab.json: piece");
 }
 
 TEST(test_languages_of_m2m)
@@ -46,30 +53,67 @@ TEST(test_languages_of_m2m)
 /* Positions are counted from the one after the padding id. */
 TEST(test_positions_of_m2m)
 {
-    char *source = small_family("m2m100");
-    const edit padding = {"config.json", "\"pad_token_id\": 1,", "\"pad_token_id\": 5,"};
-    assert_true(described(opened(source), "half_minus_one, first 2"));
-    assert_true(described(opened(variant(source, &padding, 1)), "half_minus_one, first 6"));
+    static const saying rows[] = {
+        {{{"config.json", "{", "{"}}, "encoder.position.first 2; decoder.position.first 2"},
+        {{{"config.json", "\"pad_token_id\": 1,", "\"pad_token_id\": 5,"}},
+         "decoder.position.first 6; encoder.position.exponent_divisor half_minus_one"},
+    };
+    static const char *const widths[][2] = {
+        {"\"d_model\": 3", "d_model 3: sinusoidal positions need an even one of at"},
+        {"\"d_model\": 2", "d_model 2: sinusoidal positions need an even one of at"},
+        {"\"d_model\": 4", "expected shape [60, 4], found [60, 16]"}};
+    char *source = data_file("huggingface/m2m100");
+    check_sayings(small_family("m2m100"), rows, COUNT(rows));
+    for (size_t i = 0; i < COUNT(widths); i++) {
+        const edit edits[] = {{"config.json", "\"d_model\": 16", widths[i][0]},
+                              {"config.json", "\"encoder_attention_heads\": 4", "\"encoder_attention_heads\": 1"},
+                              {"config.json", "\"decoder_attention_heads\": 2", "\"decoder_attention_heads\": 1"}};
+        refuse_source(variant(source, edits, 3), FERRY_ERROR_FORMAT, widths[i][1]);
+    }
 }
 
+/* The languages follow the words of vocab.json, up to the last row. */
 TEST(test_wmt21_languages)
 {
-    char *source = small_family("m2m100");
-    const edit wmt21 = {"tokenizer_config.json", "\"m2m100\"", "\"wmt21\""};
-    const ferry_model_file *file = converted(variant(source, &wmt21, 1));
-    assert_int_equal(file->text.languages.count, 8);
-    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "de deu")], 1507);
-    refuse_edit(source, "tokenizer_config.json", "\"m2m100\"", "\"mars\"", FERRY_ERROR_UNSUPPORTED,
+    char *source = data_file("huggingface/m2m100");
+    for (int words = 52; words <= 53; words++) {
+        json_t *vocabulary = load_json(in_directory(source, "vocab.json"));
+        for (int id = (int)json_object_size(vocabulary); id < words; id++)
+            json_object_set_new(vocabulary, ferry_name_format("word %d", id).text, json_integer(id));
+        char *text = json_dumps(vocabulary, 0), *directory = variant(source, &(edit){"vocab.json", NULL, text}, 1);
+        free(text);
+        if (words == 52)
+            check_file_keys(converted(directory), "languages.names en eng|ha hau|is isl|ja jpn|cs ces|ru rus|zh zho "
+                                                  "cmn|de deu; languages.target_ids 52 53 54 55 56 57 58 59");
+        else
+            refuse_source(directory, FERRY_ERROR_FORMAT, "53 pieces and 8 languages do not fit a vocabulary of 60");
+    }
+    refuse_edit(source, "tokenizer_config.json", "\"wmt21\"", "\"mars\"", FERRY_ERROR_UNSUPPORTED,
                 "'language_codes': expected 'm2m100' or 'wmt21'");
-    refuse_edit(source, "config.json", "\"vocab_size\": 1608", "\"vocab_size\": 1599", FERRY_ERROR_FORMAT,
-                "expected shape [1599, 64], found [1608, 64]");
+}
+
+/* Without vocab.json, or by the class of its tokenizer, the same network has NLLB's text. */
+TEST(test_kinds_of_m2m)
+{
+    static const saying rows[] = {
+        {{{"config.json", "{", "{"}}, "origin.kind huggingface-m2m100"},
+        {{{"vocab.json", NULL, NULL},
+
+          {"tokenizer_config.json", NULL, "{\"additional_special_tokens\": [\"deu_Latn\", \"fra_Latn\"]}"}},
+         "origin.kind huggingface-nllb; languages.target_ids 41 42"},
+        {{{"tokenizer_config.json", NULL,
+           "{\"tokenizer_class\": \"NllbTokenizerFast\", \"extra_special_tokens\": [\"deu_Latn\"]}"}},
+         "origin.kind huggingface-nllb; languages.names deu_Latn de deu; languages.target_ids 41"},
+    };
+    check_sayings(data_file("huggingface/m2m100"), rows, COUNT(rows));
 }
 
 /* Ids of languages stand in one of two files, or follow from a list in one of two others, or from the built-in one. In
  * this directory <mask> stands before the languages, which no list says. */
 TEST(test_languages_of_nllb)
 {
-    static const edit edits[] = {{"tokenizer_config.json", NULL, "{}"},
+    static const edit edits[] = {{"tokenizer_config.json", NULL,
+                                  "{\"added_tokens_decoder\": {\"5\": {\"content\": \"<x>\", \"special\": true}}}"},
                                  {"tokenizer.json", NULL, NULL},
                                  {"special_tokens_map.json", NULL, NULL}};
     static const int32_t german[] = {1243, 1243, 1242, 1242};
@@ -102,44 +146,75 @@ TEST(test_names_of_scripts)
     for (size_t i = 0; i < COUNT(names); i++) find_language(&file->text.languages, names[i]);
 }
 
-/* Added tokens that are no languages: special ones have no text, others are words. */
+/* A list that names languages counts, whatever its file and key are and whatever else is in it; ids follow the pieces.
+ */
+TEST(test_lists_of_languages)
+{
+    static const char *const files[] = {"tokenizer_config.json", "special_tokens_map.json"},
+                             *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (int i = 0; i < 4; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"%s\": [\"fra_Latn\", \"<x>\", {\"content\": \"deu_Latn\"}]}", keys[i % 2]);
+        const saying row = {{{"tokenizer_config.json", NULL, "{}"},
+                             {"tokenizer.json", NULL, NULL},
+                             {"special_tokens_map.json", NULL, "{\"additional_special_tokens\": [\"<y>\"]}"},
+                             {files[i / 2], NULL, text}},
+                            "languages.names fra_Latn fr fra|deu_Latn de deu; languages.source_ids 1201 1202; "
+                            "tokenizer.target.special_ids 1201 1202 0 3 1203 2 1"};
+        check_sayings(small_family("nllb"), &row, 1);
+    }
+}
+
+/* Added tokens that are no languages: special ones have no text, others are words, also in the first row after the
+ * pieces and in the last one. */
 TEST(test_added_tokens)
 {
+    static const refusal refused[] = {
+        {"tokenizer_config.json", "\"1202\": {", "\"1404\": {", FERRY_ERROR_FORMAT,
+         "added token 'ace_Arab': expected a text and an id from 0 to 1403"},
+        {"tokenizer_config.json", "\"1202\": {", "\"1202a\": {", FERRY_ERROR_FORMAT,
+         "added token 'ace_Arab': expected"},
+        {"tokenizer_config.json", "\"1202\": {", "\"1202\": 7, \"0001\": {", FERRY_ERROR_FORMAT,
+         "added token '': expected a text"},
+        {"tokenizer_config.json", "\"1202\": {", "\"1200\": {", FERRY_ERROR_FORMAT,
+         "202 languages with ids from 1200 to 1403, but the pieces end before 1201"},
+    };
     char *source = small_family("nllb");
     const edit added = {"tokenizer_config.json", NULL,
                         "{\"added_tokens_decoder\": {\"1300\": {\"content\": \"deu_Latn\", \"special\": true}, "
-                        "\"1302\": {\"content\": \"word\", \"special\": false}, "
+                        "\"1201\": {\"content\": \"first\", \"special\": false}, "
+                        "\"1403\": {\"content\": \"last\"}, "
                         "\"1301\": {\"content\": \"<x>\", \"special\": true}, "
                         "\"1299\": {\"content\": \"fra_Latn\", \"special\": true}}}"};
     const ferry_model_file *file = converted(variant(source, &added, 1));
-    assert_int_equal(file->text.languages.count, 2);
-    assert_int_equal(file->text.languages.target_ids[0], 1299);
-    assert_int_equal(file->text.languages.target_ids[1], 1300);
-    assert_true(is_special(&file->text, 1300) && is_special(&file->text, 1301) && !is_special(&file->text, 1302));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1302), "word"));
+    check_file_keys(file, "languages.target_ids 1299 1300; tokenizer.target.special_ids 1299 1300 0 3 1301 2 1");
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1201), "first"));
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1403), "last"));
     assert_int_equal(ferry_texts_at(file->text.target_pieces, 1301).size, 0);
-    refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1404\": {", FERRY_ERROR_FORMAT,
-                "added token 'ace_Arab': expected a text and an id from 0 to 1403");
-    refuse_edit(source, "tokenizer_config.json", "\"1202\": {", "\"1200\": {", FERRY_ERROR_FORMAT,
-                "202 languages with ids from 1200 to 1403, but the pieces end before 1201");
+    refuse_edits(source, refused, COUNT(refused));
 }
 
+/* The first token that is forced names the default target, be it the first, a middle or the last language; another
+ * stays forced. */
 TEST(test_place_of_nllb_tags)
 {
+    static const saying rows[] = {
+        {{{"tokenizer_config.json", NULL, "{\"legacy_behaviour\": true}"},
+          {"generation_config.json", "{", "{\"forced_bos_token_id\": 1243, "}},
+         "languages.source_tag suffix; languages.target_tag first; languages.default_target 41; "
+         "decoding.forced_first_id -1"},
+        {{{"generation_config.json", "{", "{\"forced_bos_token_id\": 1202, "}},
+         "languages.source_tag prefix; languages.default_target 0; decoding.forced_first_id -1"},
+        {{{"generation_config.json", "{", "{\"forced_bos_token_id\": 1403, "}},
+         "languages.default_target 201; decoding.forced_first_id -1"},
+        {{{"generation_config.json", "{", "{\"forced_bos_token_id\": 7, "}},
+         "languages.default_target -1; decoding.forced_first_id 7"},
+    };
     char *source = small_family("nllb");
-    const edit edits[] = {{"tokenizer_config.json", NULL, "{\"legacy_behaviour\": true}"},
-                          {"generation_config.json", "{", "{\"forced_bos_token_id\": 1243, "},
-                          {"generation_config.json", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 50]"}};
-    const ferry_model_file *file = converted(variant(source, edits, 3));
+    check_sayings(source, rows, COUNT(rows));
+    const edit ends = {"generation_config.json", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 50]"};
+    const ferry_model_file *file = converted(variant(source, &ends, 1));
     assert_true(is_special(&file->text, 2) && is_special(&file->text, 50));
-    const ferry_model_languages *languages = &file->text.languages;
-    assert_true(languages->source_tag == FERRY_TAG_SUFFIX && languages->target_tag == FERRY_TAG_FIRST);
-    assert_int_equal(languages->default_target, 41);
-    assert_int_equal(file->generation.decoding.forced_first_id, -1);
-    const edit other = {"generation_config.json", "{", "{\"forced_bos_token_id\": 7, "};
-    file = converted(variant(source, &other, 1));
-    assert_int_equal(file->text.languages.default_target, -1);
-    assert_int_equal(file->generation.decoding.forced_first_id, 7);
 }
 
 TEST(test_mbart)
@@ -148,41 +223,37 @@ TEST(test_mbart)
     const ferry_model_file *file = converted(source);
     assert_int_equal(file->text.languages.count, 52);
     assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "de_DE de deu")], 1003);
+    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "sl_SI sl slv")], 1052);
     assert_true(is_special(&file->text, 1001) && is_special(&file->text, 1053) && !is_special(&file->text, 1000));
-    assert_int_equal(file->generation.decoding.forced_last_id, 2);
-    assert_non_null(file->transformer.encoder.embedding_norm.weight);
-    const edit edits[] = {{"config.json", "MBart50Tokenizer", "MBartTokenizer"},
-                          {"tokenizer_config.json", "MBart50Tokenizer", "MBartTokenizer"}};
-    refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
-                  "mBART-25: 'decoder_start_token_id': expected the tag of the target language, found 2");
+    check_file_keys(file, "decoding.forced_last_id 2; encoder.embedding_norm true");
 }
 
-/* Keys that are absent have the defaults of their class, not a common one. */
-TEST(test_defaults_of_classes)
+/* mBART-50 by the class in either file; else mBART-25, whose target is the start. Of the table of positions, two rows
+ * are not used. */
+TEST(test_kinds_of_mbart)
 {
-    const edit m2m[] = {{"config.json", "\"scale_embedding\": true,", ""},
-                        {"config.json", "\"activation_function\": \"relu\",", ""},
-                        {"generation_config.json", NULL, NULL}};
-    const edit mbart[] = {{"config.json", "\"scale_embedding\": true,", ""},
-                          {"config.json", "\"activation_function\": \"gelu\",", ""},
-                          {"config.json", "\"forced_eos_token_id\": 2,", ""},
-                          {"generation_config.json", NULL, NULL}};
-    const edit t5[] = {{"config.json", "\"relative_attention_num_buckets\": 16,", ""},
-                       {"tokenizer_config.json", NULL, "{}"}};
-    char *source = small_family("m2m100");
-    const ferry_model_file *file = converted(variant(source, m2m, 3));
-    assert_true(file->transformer.embedding_scale == 8);
-    assert_int_equal(file->transformer.encoder.activation, FERRY_RELU);
-    assert_int_equal(file->generation.decoding.forced_last_id, -1);
-    source = small_family("mbart50");
-    file = converted(variant(source, mbart, 4));
-    assert_true(file->transformer.embedding_scale == 1);
-    assert_int_equal(file->transformer.encoder.activation, FERRY_GELU);
-    assert_int_equal(file->generation.decoding.forced_last_id, -1);
-    source = small_family("t5");
-    refuse_edit(source, t5[0].file, t5[0].from, t5[0].to, FERRY_ERROR_FORMAT, "expected shape [32, 4], found [16, 4]");
-    file = converted(variant(source, &t5[1], 1));
-    for (int32_t id = 1100; id < 1112; id++) assert_true(is_special(&file->text, id));
+    static const saying rows[] = {
+        {{{"config.json", "{", "{"}}, "origin.kind huggingface-mbart50; languages.default_target 2; start_id 2"},
+        {{{"tokenizer_config.json", NULL, "{}"}, {"config.json", "{", "{\"tokenizer_class\": \"MBart50Tokenizer\", "}},
+         "origin.kind huggingface-mbart50; languages.source_tag prefix; encoder.position.max_positions 32"},
+        {{{"tokenizer_config.json", NULL, "{\"tokenizer_class\": \"MBartTokenizer\"}"},
+          {"generation_config.json", "\"decoder_start_token_id\": 2", "\"decoder_start_token_id\": 65"},
+          {"generation_config.json", "\"forced_bos_token_id\": 43,", ""}},
+         "origin.kind huggingface-mbart25; languages.source_tag suffix; languages.target_tag none; "
+         "languages.default_target 24; start_id 65"},
+    };
+    char *source = data_file("huggingface/mbart50"), *directory = variant(source, NULL, 0);
+    check_sayings(source, rows, COUNT(rows));
+    refuse_edit(source, "tokenizer_config.json", NULL, "{}", FERRY_ERROR_UNSUPPORTED,
+                "mBART-25: 'decoder_start_token_id': expected the tag of the target language, found 2");
+    item_list *list = read_items(source);
+    ferry_tensor *table = &find_item(list, "model.decoder.embed_positions.weight")->tensor;
+    table->shape[0] = 3;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    check_file_keys(converted(directory), "encoder.position.max_positions 32; decoder.position.max_positions 1");
+    table->shape[0] = 2;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    refuse_source(directory, FERRY_ERROR_FORMAT, "expected a table of positions, found another size");
 }
 
 /* Two names of one matrix may be stored in different orders. */
@@ -204,18 +275,51 @@ TEST(test_same_numbers)
 
 /* ---- refusals ---- */
 
+/* By the type, or where there is none by the class's name. */
 TEST(test_families_refused)
 {
-    static const char *const refused[][2] = {
-        {"nllb-moe", "mixtures of experts"},
-        {"switch_transformers", "mixtures of experts"},
-        {"bart", "byte-level pairs"},
-        {"t5gemma", "grouped keys"},
-        {"IndicTrans", "a program in the directory"},
+    static const char *const refused[][3] = {
+        {"nllb-moe", "NllbMoeForConditionalGeneration", "mixtures of experts"},
+        {"switch_transformers", "SwitchTransformersForConditionalGeneration", "mixtures of experts"},
+        {"bart", "BartForConditionalGeneration", "its tokenizer, byte-level pairs"},
+        {"mvp", "MvpForConditionalGeneration", "its tokenizer, byte-level pairs"},
+        {"blenderbot", "BlenderbotForConditionalGeneration", "its tokenizer, byte-level pairs"},
+        {"blenderbot-small", "BlenderbotSmallForConditionalGeneration", "its tokenizer, merged pairs with a pattern"},
+        {"led", "LEDForConditionalGeneration", "sparse attention"},
+        {"longt5", "LongT5ForConditionalGeneration", "sparse attention"},
+        {"pegasus_x", "PegasusXForConditionalGeneration", "sparse attention"},
+        {"bigbird_pegasus", "BigBirdPegasusForConditionalGeneration", "sparse attention"},
+        {"plbart", "PLBartForConditionalGeneration", "its tokenizer, with languages of programs"},
+        {"prophetnet", "ProphetNetForConditionalGeneration", "a decoder that predicts several tokens"},
+        {"xlm-prophetnet", "XLMProphetNetForConditionalGeneration", "a decoder that predicts several tokens"},
+        {"seamless_m4t", "SeamlessM4TForTextToText", "speech"},
+        {"seamless_m4t_v2", "SeamlessM4Tv2ForTextToText", "speech"},
+        {"encoder-decoder", "EncoderDecoderModel", "stacks of two other families"},
+        {"t5gemma", "T5GemmaForConditionalGeneration", "Gemma's blocks"},
+        {"IndicTrans", "IndicTransForConditionalGeneration", "its tokenizer, which is a program"},
     };
+    static const char *const types[] = {"whisper", "t5gemma2"}, *const found[] = {
+                                                                    "'pegasus' or 'fsmt', found 'whisper'",
+                                                                    "Ferry lacks Gemma's blocks"};
+    char *source = small_family("t5"), text[128], message[160];
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        snprintf(message, sizeof message, "model type '%s' is not supported: Ferry lacks %s", refused[i][0],
+                 refused[i][2]);
+        snprintf(text, sizeof text, "{\"model_type\": \"%s\"}", refused[i][0]);
+        refuse_edit(source, "config.json", NULL, text, FERRY_ERROR_UNSUPPORTED, message);
+        snprintf(text, sizeof text, "{\"architectures\": [\"%s\"]}", refused[i][1]);
+        refuse_edit(source, "config.json", NULL, text, FERRY_ERROR_UNSUPPORTED, message);
+    }
+    for (size_t i = 0; i < COUNT(types); i++) {
+        snprintf(text, sizeof text, "\"model_type\": \"%s\"", types[i]);
+        refuse_edit(source, "config.json", "\"model_type\": \"t5\"", text, FERRY_ERROR_UNSUPPORTED, found[i]);
+    }
+}
+
+/* Choices that change the network; what says that they are not made is accepted. */
+TEST(test_choices_refused)
+{
     static const refusal rows[] = {
-        {"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"whisper\"", FERRY_ERROR_UNSUPPORTED,
-         "expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found 'whisper'"},
         {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "'auto_map'"},
         {"config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
          "'tie_encoder_decoder' true is not supported"},
@@ -224,18 +328,23 @@ TEST(test_families_refused)
         {"config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED, "'pruned_heads'"},
         {"config.json", "T5ForConditionalGeneration", "T5EncoderModel", FERRY_ERROR_UNSUPPORTED,
          "architecture 'T5EncoderModel' does not translate"},
+        {"config.json", NULL, "{\"architectures\": []}", FERRY_ERROR_UNSUPPORTED, "found 'nothing'"},
         {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "ByT5 is not supported"},
-        {"config.json", "\"dense_act_fn\": \"relu\"", "\"dense_act_fn\": \"mish\"", FERRY_ERROR_UNSUPPORTED,
-         "activation 'mish' is not supported"},
     };
-    char *source = small_family("t5"), type[64], message[128];
-    for (size_t i = 0; i < COUNT(refused); i++) {
-        snprintf(type, sizeof type, "\"model_type\": \"%s\"", refused[i][0]);
-        refuse_edit(source, "config.json", "\"model_type\": \"t5\"", type, FERRY_ERROR_UNSUPPORTED, refused[i][1]);
-        snprintf(message, sizeof message, "model type '%s' is not supported", refused[i][0]);
-        refuse_edit(source, "config.json", "\"model_type\": \"t5\"", type, FERRY_ERROR_UNSUPPORTED, message);
-    }
+    static const saying accepted[] = {
+        {{{"config.json", "{", "{\"pruned_heads\": {}, \"tie_encoder_decoder\": false, \"encoder\": null, "}},
+         "origin.kind huggingface-t5"},
+        {{{"config.json", "\"model_type\": \"t5\",", ""}}, "origin.kind huggingface-t5"},
+        {{{"config.json", "\"model_type\": \"t5\",", ""},
+          {"config.json", "T5ForConditionalGeneration", "T5WithLMHeadModel"}},
+         "origin.kind huggingface-t5"},
+        {{{"config.json", "\"model_type\": \"t5\",", ""},
+          {"config.json", "T5ForConditionalGeneration", "MT5ForConditionalGeneration"}},
+         "origin.kind huggingface-mt5"},
+    };
+    char *source = small_family("t5");
     refuse_edits(source, rows, COUNT(rows));
+    check_sayings(source, accepted, COUNT(accepted));
 }
 
 TEST(test_missing_segmenter)
@@ -245,12 +354,4 @@ TEST(test_missing_segmenter)
     assert_int_equal(converted(variant(source, edits, 1))->text.kind, FERRY_TOKENIZER_BPE);
     refuse_source(variant(source, edits, 2), FERRY_ERROR_UNSUPPORTED,
                   "expected sentencepiece.bpe.model or tokenizer.json, found neither");
-}
-
-TEST(test_family_without_model_type)
-{
-    char *source = small_family("t5");
-    const edit edits[] = {{"config.json", "\"model_type\": \"t5\",", ""}};
-    const ferry_model_file *file = converted(variant(source, edits, 1));
-    assert_true(text_key(file, "ferry.origin.kind", "huggingface-t5"));
 }

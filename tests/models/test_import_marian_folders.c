@@ -27,12 +27,6 @@ static void remove_in(const char *folder, const char *name)
     assert_int_equal(unlink(in_directory(folder, name)), 0);
 }
 
-static void check_ids(const int32_t *ids, int32_t count, const int32_t *expected, int32_t expected_count)
-{
-    assert_int_equal(count, expected_count);
-    assert_memory_equal(ids, expected, (size_t)count * sizeof *ids);
-}
-
 /* ---- an OPUS-MT folder ---- */
 
 static const char decoder[] = "relative-paths: true\nmodels:\n  - model.bin\nvocabs:\n  - opus.vocab.yml\n"
@@ -57,109 +51,124 @@ static char *make_opus(const char *decoder_text)
 
 TEST(test_opus)
 {
-    static const int32_t suppressed[] = {1, 7, 8, 11}, eos[] = {0};
     char *folder = make_opus(decoder);
     write_text(folder, "preprocess.sh", "sed -e 's/" FULL_WIDTH_COMMA "/,/g' | spm_encode --model source.spm\n");
-    const ferry_model_file *file = converted(folder);
-    const ferry_options *decoding = &file->generation.decoding;
-    const ferry_model_text *text = &file->text;
-    const ferry_model_languages *languages = &text->languages;
-    assert_true(has_text(file->origin.kind, "opus-mt"));
-    assert_true(has_text(file->origin.license, "free"));
-    assert_int_equal(decoding->beam, 4);
-    assert_true(decoding->length_penalty == 0.6f && decoding->word_penalty == 0.2f);
-    assert_true(decoding->length_factor == 2.5f && decoding->length_extra == 0);
-    check_ids(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, suppressed, 4);
-    check_ids(text->special_ids, text->special_count, eos, 1);
-    check_ids(text->suffix_ids, text->suffix_count, eos, 1);
-    assert_true(text->opus_punctuation && text->leading_tag);
-    assert_true(has_text(ferry_texts_at(text->source_pieces, 5), "yes") &&
-                has_text(ferry_texts_at(text->source_pieces, 6), "6"));
-    assert_int_equal(languages->count, 2);
-    assert_int_equal(languages->source_tag, FERRY_TAG_NONE);
-    assert_int_equal(languages->target_tag, FERRY_TAG_PREFIX);
-    assert_memory_equal(ferry_texts_at(languages->names, 0).data, "fra", 3);
-    assert_int_equal(languages->target_ids[0], 2);
-    assert_int_equal(languages->target_ids[1], 3);
-    assert_int_equal(languages->default_target, -1);
+    check_file_keys(converted(folder),
+                    "origin.kind opus-mt; origin.licence free; decoding.beam 4; decoding.length_penalty 0.6; "
+                    "decoding.word_penalty 0.2; decoding.length_factor 2.5; decoding.length_extra 0; "
+                    "decoding.suppressed_ids 1 7 8 11; tokenizer.target.special_ids 0; tokenizer.source.suffix_ids 0; "
+                    "tokenizer.source.opus_punctuation true; tokenizer.source.leading_tag true; "
+                    "tokenizer.source.pieces </s>|<unk>|>>fra<<|>>deu<<|I|yes|6||<0x0A>|<0x20>|last|; "
+                    "languages.names fra fr|deu de; languages.source_tag none; languages.target_tag prefix; "
+                    "languages.target_ids 2 3; languages.default_target -1");
 }
 
-static bool has_punctuation(const char *script)
-{
-    char *folder = make_opus(decoder);
-    if (script != NULL) write_text(folder, "preprocess.sh", script);
-    const ferry_model_file *file = converted(folder);
-    const bool found = file->text.opus_punctuation;
-    return found;
-}
-
+/* Scripts that only segment, or also replace punctuation; and those whose other steps are not known. */
 TEST(test_scripts)
 {
-    assert_false(has_punctuation(NULL));
-    assert_false(has_punctuation("spm_encode --model source.spm\n"));
-    assert_true(has_punctuation("${MOSES}/tokenizer/replace-unicode-punctuation.perl | spm_encode\n"));
-    char *folder = make_opus(decoder);
-    write_text(folder, "preprocess.sh", "tokenizer.perl -l en | python apply_bpe.py -c source.bpe\n");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "preprocess.sh: texts prepared by 'apply_bpe'");
+    static const char *const scripts[] = {"spm_encode --model source.spm\n",
+                                          "${MOSES}/tokenizer/replace-unicode-punctuation.perl | spm_encode\n"};
+    static const char *const refused[] = {"apply_bpe", "apply-bpe", "normalize-punctuation.perl", "tokenizer.perl",
+                                          "truecase.perl"};
+    char *folder = make_opus(decoder), text[100], message[100];
+    check_file_keys(converted(folder), "tokenizer.source.opus_punctuation false");
+    for (int i = 0; i < 2; i++) {
+        write_text(folder, "preprocess.sh", scripts[i]);
+        check_file_keys(converted(folder),
+                        i == 0 ? "tokenizer.source.opus_punctuation false" : "tokenizer.source.opus_punctuation true");
+    }
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        snprintf(text, sizeof text, "cat | %s -l en | spm_encode\n", refused[i]);
+        snprintf(message, sizeof message, "preprocess.sh: texts prepared by '%s'", refused[i]);
+        write_text(folder, "preprocess.sh", text);
+        refuse_source(folder, FERRY_ERROR_UNSUPPORTED, message);
+    }
 }
 
 /* What may be generated: unk by allow-unk, control characters by allow-special or before 1.11. */
-static void check_suppressed(const char *version, const char *lines, const int32_t *expected, int32_t count)
+static void check_suppressed(const char *version, const char *lines, const char *keys)
 {
     char text[600];
     char *folder = make_opus(decoder), *path = in_directory(folder, "model.bin");
     snprintf(text, sizeof text, "%s%s", decoder, lines);
     write_text(folder, "decoder.yml", text);
     marian_write(path, &(marian_kind){.version = version});
-    const ferry_model_file *file = converted(folder);
-    check_ids(file->generation.decoding.suppressed_ids, (int32_t)file->generation.decoding.suppressed_count, expected,
-              count);
+    check_file_keys(converted(folder), keys);
 }
 
 TEST(test_suppressed)
 {
-    static const int32_t all[] = {1, 7, 8, 11}, without_unk[] = {7, 8, 11}, without_bytes[] = {1, 7, 11};
-    check_suppressed("v1.11.0", "", all, 4);
-    check_suppressed("v1.11.0", "allow-unk: true\n", without_unk, 3);
-    check_suppressed("v1.11.0", "allow-special: true\n", without_bytes, 3);
-    check_suppressed("v1.10.42", "", without_bytes, 3);
+    check_suppressed("v1.11.0", "", "decoding.suppressed_ids 1 7 8 11");
+    check_suppressed("v1.11.0", "allow-unk: true\n", "decoding.suppressed_ids 7 8 11");
+    check_suppressed("v1.11.0", "allow-special: true\n", "decoding.suppressed_ids 1 7 11");
+    check_suppressed("v1.10.42", "", "decoding.suppressed_ids 1 7 11");
 }
 
 /* Of the bytes, those below the blank. */
 TEST(test_suppressed_bytes)
 {
-    static const int32_t expected[] = {1, 2, 3, 4, 5, 10, 11};
     char *folder = make_opus(decoder);
     write_text(folder, "opus.vocab.yml",
                "\"</s>\": 0\n\"<unk>\": 1\n\"<0x00>\": 2\n\"<0x0F>\": 3\n\"<0x10>\": 4\n\"<0x1F>\": 5\n"
                "\"<0x20>\": 6\n\"<0x2F>\": 7\n\"<0xF0>\": 8\n\"<0x1G>\": 9\n");
-    const ferry_options *decoding = &converted(folder)->generation.decoding;
-    check_ids(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, expected, (int32_t)COUNT(expected));
+    check_file_keys(converted(folder), "decoding.suppressed_ids 1 2 3 4 5 10 11");
 }
 
-static void refuse_decoder(const char *from, const char *to, const char *what)
+/* decoder.yml with other lines instead of one. */
+static char *with_decoder(const char *from, const char *to)
 {
     char text[800];
     const char *at = strstr(decoder, from);
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - decoder), decoder, to, at + strlen(from));
-    char *folder = make_opus(text);
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, what);
+    return make_opus(text);
 }
 
 TEST(test_decoder_refused)
 {
-    refuse_decoder("  - model.bin\n", "  - model.bin\n  - other.bin\n", "'models' lists 2 models: ensembles");
-    refuse_decoder("  - model.bin\n", "  - other.bin\n", "'models': 'other.bin' is not among the files");
-    refuse_decoder("  - opus.vocab.yml\n", "", "'vocabs': expected a source and a target, found 1");
-    refuse_decoder("  - opus.vocab.yml\n", "  - none.yml\n", "'vocabs': 'none.yml' is not among the files");
-    refuse_decoder("skip-cost: false", "skip-cost: true", "'skip-cost: true (with a beam)' is not supported");
-    refuse_decoder("mini-batch: 1", "output-sampling: [topk, 10]", "'output-sampling: topk' is not supported");
-    refuse_decoder("mini-batch: 1", "force-decode: true", "'force-decode: true' is not supported");
-    refuse_decoder("mini-batch: 1", "shortlist: [lex.s2t, 100]", "'shortlist': 'lex.s2t' is not among the files");
+    static const char *const rows[][3] = {
+        {"  - model.bin\n", "  - model.bin\n  - other.bin\n", "'models' lists 2 models: ensembles"},
+        {"  - model.bin\n", "  - other.bin\n", "'models': 'other.bin' is not among the files"},
+        {"  - opus.vocab.yml\n", "", "'vocabs': expected a source and a target, found 1"},
+        {"  - opus.vocab.yml\n", "  - none.yml\n", "'vocabs': 'none.yml' is not among the files"},
+        {"skip-cost: false", "skip-cost: true", "'skip-cost: true (with a beam)' is not supported"},
+        {"mini-batch: 1", "output-sampling: [topk, 10]", "'output-sampling: topk' is not supported"},
+        {"mini-batch: 1", "force-decode: true", "'force-decode: true' is not supported"},
+        {"mini-batch: 1", "no-spm-encode: true", "'no-spm-encode: true' is not supported"},
+        {"mini-batch: 1", "no-spm-decode: true", "'no-spm-decode: true' is not supported"},
+        {"mini-batch: 1", "shortlist: [lex.s2t, 100]", "'shortlist': 'lex.s2t' is not among the files"},
+    };
+    static const char *const files[] = {"source.bpe", "source.bpe.model", "target.bpe", "target.bpe.model"};
+    char message[100];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        refuse_source(with_decoder(rows[i][0], rows[i][1]), FERRY_ERROR_UNSUPPORTED, rows[i][2]);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char *folder = make_opus(decoder);
+        write_text(folder, files[i], "codes");
+        snprintf(message, sizeof message, "'%s': texts that Moses' Perl scripts", files[i]);
+        refuse_source(folder, FERRY_ERROR_UNSUPPORTED, message);
+    }
+}
+
+/* Switches that are off, a beam on its bound, and a cost that is skipped where nothing is chosen by it. */
+TEST(test_decoder)
+{
+    static const char *const rows[][3] = {
+        {"mini-batch: 1", "output-sampling: false\nforce-decode: false\nno-spm-encode: []", "decoding.beam 4"},
+        {"beam-size: 4", "beam-size: 64", "decoding.beam 64"},
+        {"beam-size: 4\nnormalize: 0.6\nword-penalty: 0.2\nmini-batch: 1\nmax-length-factor: 2.5\nskip-cost: false",
+         "beam-size: 1\nskip-cost: true",
+         "decoding.beam 1; decoding.length_penalty 0; decoding.word_penalty 0; decoding.length_factor 3"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_file_keys(converted(with_decoder(rows[i][0], rows[i][1])), rows[i][2]);
+    refuse_source(with_decoder("beam-size: 4", "beam-size: 65"), FERRY_ERROR_FORMAT, "expected 1 to 64, found 65");
+    /* What training writes beside the weights counts more. */
     char *folder = make_opus(decoder);
-    write_text(folder, "target.bpe", "codes");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'target.bpe': texts that Moses' Perl scripts");
+    write_text(folder, "model.bin.decoder.yml", "beam-size: 7\nvocabs: [opus.vocab.yml, opus.vocab.yml]\n");
+    check_file_keys(converted(in_directory(folder, "model.bin")), "decoding.beam 7");
+    remove_in(folder, "decoder.yml");
+    check_file_keys(converted(folder), "decoding.beam 7");
 }
 
 /* Another machine's paths are taken by their last part. */
@@ -169,83 +178,101 @@ TEST(test_paths)
                              "vocabs: [./opus.vocab.yml, /tmp/there/opus.vocab.yml]\n");
     char *other = in_directory(folder, "other.bin"); /* decoder.yml says which of two models */
     marian_write(other, &(marian_kind){.ties = MARIAN_TIED_ALL, .keys = "transformer-ffn-activation: relu\n"});
-    const ferry_model_file *file = converted(folder);
-    assert_int_equal(file->generation.decoding.beam, 12);
-    assert_int_equal(file->transformer.encoder.activation, FERRY_SWISH);
+    check_file_keys(converted(folder), "decoding.beam 12; encoder.activation swish");
 }
 
 /* ---- vocabularies ---- */
 
-/* Old ones call them eos and UNK, or leave ids 0 and 1 free. */
-static void check_old(const char *text, const char *name, int32_t eos, int32_t unk)
+/* A folder whose only vocabulary, for both sides, is this text. */
+static char *with_vocabulary(const char *name, const char *text)
 {
     char *folder = make_folder();
     remove_in(folder, "vocab.txt");
     write_text(folder, name, text);
-    const ferry_model_file *file = converted(folder);
-    assert_int_equal(file->generation.eos_ids[0], eos);
-    assert_int_equal(file->text.source_unk_id, unk);
+    return folder;
 }
 
+/* Old ones call them eos and UNK, or leave ids 0 and 1 free. */
 TEST(test_old_vocabularies)
 {
-    check_old("eos: 0\nUNK: 1\na: 2\n", "vocab.yml", 0, 1);
-    check_old("a: 2\nb: 3\n", "vocab.yml", 0, 1);
-    check_old("{\"a\": 0, \"b\": 1, \"<unk>\": 2, \"</s>\": 3}", "vocab.json", 3, 2);
-    check_old("a\nb\n<unk>\n</s>\n", "vocab.txt", 3, 2);
-    char *folder = make_folder();
-    write_text(folder, "vocab.txt", "a\nb\n<unk>\n");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "vocab.txt: the vocabulary has no '</s>'");
+    static const char *const rows[][3] = {
+        {"vocab.yml", "eos: 0\nUNK: 1\na: 2\n", "eos_ids 0; tokenizer.source.unk_id 1"},
+        {"vocab.yaml", "a: 2\nb: 3\n", "eos_ids 0; tokenizer.source.unk_id 1"},
+        {"vocab.yml", "a: 0\nUNK: 1\n</s>: 2\n", "eos_ids 2; tokenizer.source.unk_id 1"},
+        {"vocab.yml", "eos: 0\na: 1\n<unk>: 2\n", "eos_ids 0; tokenizer.source.unk_id 2"},
+        {"vocab.json", "{\"a\": 0, \"b\": 1, \"<unk>\": 2, \"</s>\": 3}", "eos_ids 3; tokenizer.source.unk_id 2"},
+        {"vocab.txt", "a\nb\n<unk>\n</s>\n", "eos_ids 3; tokenizer.source.unk_id 2"},
+        {"vocabulary", "<unk>\n</s>\n", "eos_ids 1; tokenizer.source.unk_id 0"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_file_keys(converted(with_vocabulary(rows[i][0], rows[i][1])), rows[i][2]);
+    refuse_source(with_vocabulary("vocab.txt", "a\nb\n<unk>\n"), FERRY_ERROR_UNSUPPORTED,
+                  "vocab.txt: the vocabulary has no '</s>'");
+    refuse_source(with_vocabulary("vocab.txt", "a\nb\n</s>\n"), FERRY_ERROR_UNSUPPORTED,
+                  "vocab.txt: the vocabulary has no '<unk>'");
+    refuse_source(with_vocabulary("vocab.fsv", ""), FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
+    refuse_source(with_vocabulary("words.txt", ""), FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
 }
 
+/* Names of two vocabularies, the source's first; ids past a file's lines have no piece. */
 TEST(test_two_vocabularies)
 {
-    char *folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_NONE});
-    write_text(folder, "vocab.trg.txt", "</s>\n<unk>\nonly\n");
-    const ferry_model_file *file = converted(folder);
-    assert_int_equal(file->text.source_count, MARIAN_V);
-    assert_int_equal(file->text.target_count, MARIAN_TARGET_V);
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "p2"));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 2), "only"));
-    assert_int_equal(file->generation.decoding.suppressed_count, 1 + MARIAN_TARGET_V - 3);
-    write_text(folder, "vocab.third.txt", "</s>\n");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
-    remove_in(folder, "vocab.third.txt");
-    rename_in(folder, "vocab.src.txt", "vocab.one.txt");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
-    remove_in(folder, "vocab.one.txt");
-    remove_in(folder, "vocab.trg.txt");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
-    write_text(folder, "vocab.fsv", "");
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'vocab.fsv': factored vocabularies");
+    static const char *const names[][2] = {{"vocab.src.txt", "vocab.trg.txt"},
+                                           {"srcvocab.txt", "tgtvocab.txt"},
+                                           {"vocab-source", "vocab-target"},
+                                           {"vocab.source.txt", "vocab.to.trg.txt"}};
+    static const char *const refused[][2] = {{"vocab.one.txt", "vocab.trg.txt"},
+                                             {"vocab.src.txt", "vocab.two.txt"},
+                                             {"vocab.src.trg.txt", "vocab.trg.txt"}};
+    for (size_t i = 0; i < COUNT(names) + COUNT(refused); i++) {
+        const char *const *pair = i < COUNT(names) ? names[i] : refused[i - COUNT(names)];
+        char *folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_NONE});
+        rename_in(folder, "vocab.src.txt", pair[0]);
+        remove_in(folder, "vocab.trg.txt");
+        write_text(folder, pair[1], "</s>\n<unk>\nonly\n");
+        if (i < COUNT(names))
+            check_file_keys(converted(folder), "tokenizer.source.pieces </s>|<unk>|p2|p3|p4|p5|p6|p7|p8|p9|p10|p11; "
+                                               "tokenizer.target.pieces </s>|<unk>|only|||||||; "
+                                               "decoding.suppressed_ids 1 3 4 5 6 7 8 9");
+        else
+            refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+        write_text(folder, "vocab.third.txt", "</s>\n");
+        refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "expected one vocabulary");
+    }
 }
 
 /* ---- names ---- */
 
-static void check_pair(const char *name, const char *vocabulary_name, const char *source, const char *target)
-{
-    char *folder = make_folder();
-    rename_in(folder, "model.bin", name);
-    rename_in(folder, "vocab.txt", vocabulary_name);
-    const ferry_model_file *file = converted(folder);
-    const ferry_model_languages *languages = &file->text.languages;
-    assert_int_equal(languages->count, source != NULL ? 2 : 0);
-    if (source != NULL) {
-        assert_true(has_text(ferry_texts_at(languages->names, 0), source) &&
-                    has_text(ferry_texts_at(languages->names, 1), target));
-        assert_int_equal(languages->default_source, 0);
-        assert_int_equal(languages->default_target, 1);
-    }
-}
-
+/* Names of the weights, of the vocabulary and of the shortlist. "best" and "tiny" could be pairs, too. */
 TEST(test_pairs)
 {
-    check_pair("model.ende.bin", "vocab.ende.txt", "en eng", "de deu");
-    check_pair("model.en-de.bin", "vocab.txt", "en eng", "de deu");
-    check_pair("engdeu.best.bin", "vocab.engdeu.txt", "eng en", "deu de");
-    check_pair("model.tiny.bin", "vocab.txt", NULL, NULL); /* not from Tigrinya into Nyanja */
-    check_pair("model.xxde.bin", "vocab.xxde.txt", NULL, NULL);
-    check_pair("model.bin", "vocab.ende.txt", NULL, NULL);
+    static const char *const rows[][4] = {
+        {"model.ende.bin", "vocab.ende.txt", NULL, "en eng|de deu"},
+        {"model.ende.bin", "vocab.txt", "lex.ende.s2t", "en eng|de deu"},
+        {"model.ende.bin", "vocab.txt", "lex.s2t", "absent"},
+        {"model.ende.bin", "vocab.deen.txt", NULL, "absent"},
+        {"model.en-de.bin", "vocab.txt", NULL, "en eng|de deu"},
+        {"model.en_deu.bin", "vocab.txt", NULL, "en eng|deu de"},
+        {"eng-de.npz.bin", "vocab.txt", NULL, "eng en|de deu"},
+        {"model.en.de.bin", "vocab.txt", NULL, "absent"},
+        {"model.en+de.bin", "vocab.txt", NULL, "absent"},
+        {"engdeu.best.bin", "vocab.engdeu.txt", NULL, "eng en|deu de"},
+        {"model.tiny.bin", "vocab.txt", NULL, "absent"}, /* not from Tigrinya into Nyanja */
+        {"model.xxde.bin", "vocab.xxde.txt", NULL, "absent"},
+        {"model.bin", "vocab.ende.txt", NULL, "absent"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *folder = make_folder();
+        rename_in(folder, "model.bin", rows[i][0]);
+        rename_in(folder, "vocab.txt", rows[i][1]);
+        if (rows[i][2] != NULL) write_text(folder, rows[i][2], "p2 p3 0.5\n");
+        write_text(folder, "model.optimizer.npz", "no weights");
+        write_text(folder, "qualityModel.bin", "no weights");
+        const ferry_model_file *file = converted(folder);
+        check_file_keys(file, ferry_name_format("languages.names %s", rows[i][3]).text);
+        if (strcmp(rows[i][3], "absent") != 0)
+            check_file_keys(file, "languages.default_source 0; languages.default_target 1");
+    }
 }
 
 /* Of several models, the one that is named, with the vocabulary and the shortlist of its pair. */
@@ -272,20 +299,51 @@ TEST(test_selection)
     assert_true(shortlist->shared);
 }
 
-/* A shortlist that decoder.yml names; a text's numbers must be the usual ones. */
+/* Without decoder.yml, a shortlist makes a student; it is the only one of its kind, and not empty. */
+TEST(test_shortlists)
+{
+    char *folder = make_folder();
+    check_file_keys(converted(folder), "origin.kind marian; decoding.beam 12; shortlist.first absent");
+    write_text(folder, "lex.one.s2t", "p2 p3 0.5\n");
+    check_file_keys(converted(folder), "origin.kind bergamot; decoding.beam 1; shortlist.first 12");
+    write_text(folder, "lex.two.s2t", "p2 p3 0.5\n");
+    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "several shortlists: 'lex.one.s2t', 'lex.two.s2t'");
+    write_text(folder, "lex.bin", "no lexicon, but of the kind that counts first");
+    refuse_source(folder, ANY_ERROR, "lex.bin");
+    remove_in(folder, "lex.bin");
+    remove_in(folder, "lex.two.s2t");
+    write_text(folder, "lex.one.s2t", "");
+    refuse_source(folder, FERRY_ERROR_FORMAT, "lex.one.s2t: 0 words are no shortlist");
+    folder = marian_folder(&(marian_kind){.ties = MARIAN_TIED_NONE});
+    write_text(folder, "lex.s2t", "p2 p3 0.5\n");
+    check_file_keys(converted(folder), "shortlist.shared false; shortlist.first 10");
+}
+
+/* A shortlist that decoder.yml names; a text's numbers must be the usual ones, as far as there are any. */
 TEST(test_listed_shortlist)
 {
-    char text[800];
-    char *folder = make_opus(decoder);
+    static const char *const rows[][2] = {{"[words.txt, 100, 100, 0]", NULL},
+                                          {"[words.txt, 100]", NULL},
+                                          {"[words.txt, 100, 100, 0, 7]", NULL},
+                                          {"words.txt", NULL},
+                                          {"[words.txt, 50, 100, 0]", "found '50'"},
+                                          {"[words.txt, 100, 99, 0]", "found '99'"},
+                                          {"[words.txt, 100, 100, 0.1]", "found '0.1'"},
+                                          {"[words.txt, some]", "found 'some'"}};
+    char text[800], *folder = make_opus(decoder);
     write_text(folder, "words.txt", "last I 0.5\n");
-    const ferry_model_file *file = converted(folder);
-    assert_null(file->generation.shortlist.offsets);
-    snprintf(text, sizeof text, "%sshortlist: [words.txt, 100, 100, 0]\n", decoder);
-    write_text(folder, "decoder.yml", text);
-    file = converted(folder);
-    assert_int_equal(file->generation.shortlist.offsets[5], 1);
-    assert_int_equal(file->generation.shortlist.ids[0], 10);
-    snprintf(text, sizeof text, "%sshortlist: [words.txt, 50, 50]\n", decoder);
-    write_text(folder, "decoder.yml", text);
-    refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
+    write_text(folder, "lex.s2t", "last I 0.5\n");
+    check_file_keys(converted(folder), "shortlist.first absent"); /* only what is listed */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(text, sizeof text, "%sshortlist: %s\n", decoder, rows[i][0]);
+        write_text(folder, "decoder.yml", text);
+        if (rows[i][1] != NULL) {
+            refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "'shortlist': expected the numbers 100, 100 and 0");
+            refuse_source(folder, FERRY_ERROR_UNSUPPORTED, rows[i][1]);
+            continue;
+        }
+        const ferry_shortlist *shortlist = &converted(folder)->generation.shortlist;
+        assert_int_equal(shortlist->offsets[5], 1);
+        assert_int_equal(shortlist->ids[0], 10);
+    }
 }

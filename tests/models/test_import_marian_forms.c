@@ -58,25 +58,14 @@ TEST(test_defaults)
 {
     const marian_kind kind = {.ties = MARIAN_TIED_ALL};
     const ferry_model_file *file = converted(without(&kind, "transformer-heads"));
-    for (int i = 0; i < 2; i++) {
-        const ferry_stack *stack = i == 0 ? &file->transformer.encoder : &file->transformer.decoder;
-        assert_int_equal(stack->heads, 8);
-        assert_int_equal(stack->activation, FERRY_SWISH);
-        assert_int_equal(stack->norm, FERRY_LAYER_NORM);
-        assert_true(stack->norm_eps == 1e-6f && !stack->pre_norm && !stack->gated);
-        assert_null(stack->embedding_norm.weight);
-        assert_null(stack->final_norm.weight);
-        assert_string_equal(stack->position.scheme->name, "sinusoidal");
-    }
-    assert_true(file->transformer.embedding_scale == sqrtf(MARIAN_D) && file->transformer.output_scale == 1);
-    assert_int_equal(file->generation.start_id, -1);
-    assert_int_equal(file->generation.pad_id, -1);
-    assert_int_equal(file->generation.alignment_layer, MARIAN_DECODER_LAYERS - 1);
-    assert_int_equal(file->generation.alignment_head, 0);
-    assert_int_equal(file->generation.alignment_heads, 1);
-    const ferry_options *decoding = &file->generation.decoding;
-    assert_int_equal(decoding->policy, FERRY_POLICY_MARIAN);
-    assert_true(decoding->word_penalty == 0 && decoding->length_extra == 0 && decoding->max_length == 0);
+    check_file_keys(file, "encoder.heads 8; decoder.heads 8; encoder.activation swish; decoder.activation swish; "
+                          "encoder.norm layernorm; decoder.norm_eps 1e-06; decoder.norm_position post; "
+                          "encoder.ffn_gated false; encoder.embedding_norm false; decoder.final_norm false; "
+                          "encoder.position.type sinusoidal; embedding_scale 2.82843; output_scale 1; start_id -1; "
+                          "pad_id -1; alignment_layer 1; alignment_head 0; alignment_heads 1");
+    check_file_keys(file, "decoding.policy marian; decoding.beam 12; decoding.length_penalty 0; "
+                          "decoding.length_factor 3; decoding.word_penalty 0; decoding.length_extra 0; "
+                          "decoding.max_length 0; decoding.suppressed_ids 1");
     assert_int_equal(converted(without(&kind, "enc-depth"))->transformer.encoder.layer_count, 1);
     refuse_source(without(&kind, "dim-emb"), FERRY_ERROR_FORMAT, "expected shape [12, 512]");
     refuse_source(without(&kind, "transformer-dim-ffn"), FERRY_ERROR_FORMAT, "expected shape [8, 2048]");
@@ -111,8 +100,6 @@ TEST(test_every_tensor)
     check_numbers(decoder->cross.k.bias, "decoder_l2_context_bk", MARIAN_D);
     check_numbers(decoder->cross_norm.bias, "decoder_l2_context_Wo_ln_bias", MARIAN_D);
     check_numbers(model->output.bias, "decoder_ff_logit_out_b", MARIAN_V);
-    assert_int_equal(file->generation.decoding.beam, 12); /* the program's own defaults */
-    assert_true(file->generation.decoding.length_penalty == 0 && file->generation.decoding.length_factor == 3);
     assert_null(file->generation.shortlist.offsets);
     assert_int_equal(file->text.source_model.size, 0);
 }
@@ -174,8 +161,8 @@ TEST(test_norms)
             .pre_norm = pre, .rms = is_rms, .embedding_norm = true, .top_norm = true, .keys = is_rms ? rms : both});
         const ferry_stack *stack = &file->transformer.decoder;
         const ferry_norm *norm = &stack->layers[1].ffn_norm;
-        assert_int_equal(stack->pre_norm, pre);
-        assert_int_equal(stack->norm, is_rms ? FERRY_RMS_NORM : FERRY_LAYER_NORM);
+        check_file_keys(file, pre ? "encoder.norm_position pre" : "encoder.norm_position post");
+        check_file_keys(file, is_rms ? "encoder.norm rms" : "encoder.norm layernorm");
         char name[64];
         snprintf(name, sizeof name, "decoder_l2_ffn_ffn_%s_scale%s", is_rms ? "rms" : "ln", pre ? "_pre" : "");
         check_numbers(norm->weight, name, MARIAN_D);
@@ -205,32 +192,65 @@ TEST(test_integers)
     }
 }
 
+/* Multipliers of inputs are positive numbers. */
+TEST(test_input_multipliers)
+{
+    int refused = 0;
+    for (const char *letter = "qkvo"; *letter != 0; letter++) {
+        const ferry_name name = ferry_name_format("encoder_l1_self_W%c_QuantMultA", *letter);
+        char *folder = marian_folder(&(marian_kind){.codes = 0x4101, .extra = name.text});
+        const float value = marian_value(name.text, 0);
+        refused += value <= 0;
+        if (value <= 0) {
+            refuse_source(folder, FERRY_ERROR_FORMAT, ferry_name_format("'%s': expected a positive", name.text).text);
+            continue;
+        }
+        const ferry_attention_weights *self = &converted(folder)->transformer.encoder.layers[0].self;
+        const ferry_matrix *const matrices[] = {&self->q, &self->k, &self->v, &self->out};
+        for (int i = 0; i < 4; i++) assert_true(matrices[i]->input_multiplier == ("qkvo"[i] == *letter ? value : 0));
+    }
+    assert_true(refused > 0 && refused < 4);
+}
+
 /* ---- keys ---- */
 
-static void check_activation(const char *version, const char *keys, ferry_activation expected)
-{
-    const ferry_model_file *file = made(&(marian_kind){.version = version, .keys = keys});
-    assert_int_equal(file->transformer.encoder.activation, expected);
-    assert_int_equal(file->transformer.decoder.activation, expected);
-}
+static const char gelu[] = "transformer-ffn-activation: gelu\n";
 
-TEST(test_activations)
+TEST(test_keys)
 {
-    static const char gelu[] = "transformer-ffn-activation: gelu\n";
-    check_activation("v1.12.43", NULL, FERRY_SWISH);
-    check_activation("v1.12.43", "transformer-ffn-activation: relu\n", FERRY_RELU);
-    check_activation("v1.12.3;", gelu, FERRY_GELU);
-    check_activation("v2.0.0", gelu, FERRY_GELU);
-    check_activation("v1.12.2", gelu, FERRY_GELU_SIGMOID);
-    check_activation("v1.9.56", gelu, FERRY_GELU_SIGMOID);
-}
-
-TEST(test_alignment)
-{
-    const ferry_model_file *file = made(&(marian_kind){.keys = "transformer-guided-alignment-layer: 1\n"});
-    assert_int_equal(file->generation.alignment_layer, 0);
-    file = made(&(marian_kind){.keys = "transformer-guided-alignment-layer: last\n"});
-    assert_int_equal(file->generation.alignment_layer, 1);
+    static const struct {
+        const char *keys;
+        marian_kind kind;
+    } rows[] = {
+        {"encoder.activation relu; decoder.activation relu", {.keys = "transformer-ffn-activation: relu\n"}},
+        {"encoder.activation swish", {.keys = "transformer-ffn-activation: swish\n"}},
+        {"encoder.activation gelu; decoder.activation gelu", {.version = "v1.12.3;", .keys = gelu}},
+        {"encoder.activation gelu", {.version = "1.12.3", .keys = gelu}},
+        {"encoder.activation gelu", {.version = "v1.13", .keys = gelu}},
+        {"encoder.activation gelu", {.version = "v2.0.0", .keys = gelu}},
+        {"encoder.activation gelu_sigmoid", {.version = "v1.12.2", .keys = gelu}},
+        {"encoder.activation gelu_sigmoid", {.version = "v1.12", .keys = gelu}},
+        {"encoder.activation gelu_sigmoid", {.version = "v1.9.56", .keys = gelu}},
+        {"encoder.activation gelu_sigmoid", {.version = "unknown", .keys = gelu}},
+        {"alignment_layer 0", {.keys = "transformer-guided-alignment-layer: 1\n"}},
+        {"alignment_layer 1", {.keys = "transformer-guided-alignment-layer: 2\n"}},
+        {"alignment_layer 1", {.keys = "transformer-guided-alignment-layer: last\n"}},
+        {"encoder.ffn_width 16; decoder.ffn_width 24",
+         {.decoder_ffn = 24, .keys = "transformer-decoder-dim-ffn: 24\n"}},
+        {"encoder.ffn_width 16; decoder.ffn_width 16", {.keys = "transformer-decoder-dim-ffn: 0\n"}},
+        {"decoder.block attention", {.keys = "transformer-decoder-autoreg: self-attention\n"}},
+        {"decoder.block attention", {.keys = "layer-normalization: true\ndec-cell: gru\n"}},
+        {"d_model 8", {.extra = "lsh_output_codes"}},
+        {"d_model 8", {.extra = "lsh_output_rotation"}},
+        {"d_model 8", {.extra = "special:more.yml"}},
+        {"d_model 8", {.extra = "none_of_them_QuantMultA"}},
+        {"decoder.ffn_width 16", {.keys = "transformer-decoder-ffn-depth: 2\n"}},
+        {"encoder.norm_position pre", {.pre_norm = true, .version = "v1.10.24"}},
+        {"encoder.norm layernorm", {.keys = "transformer-postprocess: dddddddan\ntransformer-preprocess: dd\n"}},
+        {"encoder.embedding_norm false; decoder.final_norm false",
+         {.keys = "transformer-postprocess-emb: dd\ntransformer-postprocess-top: d\n"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) check_file_keys(made(&rows[i].kind), rows[i].keys);
 }
 
 typedef struct bad_kind {
@@ -267,6 +287,7 @@ TEST(test_keys_refused)
         "transformer-postprocess: da",
         "transformer-postprocess-emb: r",
         "transformer-postprocess-top: an",
+        "transformer-postprocess: dhhhhhhhh",
     };
     static const bad_kind rows[] = {
         {FERRY_ERROR_UNSUPPORTED, "'type: s2s' is not supported", {.type = "s2s"}},
@@ -278,7 +299,10 @@ TEST(test_keys_refused)
          "'transformer-tied-layers': expected a number for each of 2 decoder layers, found 1",
          {.keys = "transformer-tied-layers:\n  - 1\n"}},
         {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-tied-layers:\n  - 1\n  - 3\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-tied-layers:\n  - 0\n  - 1\n"}},
         {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-guided-alignment-layer: 3\n"}},
+        {FERRY_ERROR_FORMAT, "expected 1 to 2", {.keys = "transformer-guided-alignment-layer: 0\n"}},
+        {FERRY_ERROR_UNSUPPORTED, "before 1.10.24", {.pre_norm = true, .rms = true, .version = "v1.9.99"}},
     };
     for (size_t i = 0; i < COUNT(keys); i++) {
         char lines[100], what[100];

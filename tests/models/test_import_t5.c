@@ -3,181 +3,206 @@
 
 #include "base/system.h"
 
-/* ---- T5: which activation, which output? ---- */
-
-TEST(test_activations_of_t5)
-{
-    static const struct {
-        const char *projection;
-        ferry_activation activation;
-    } cases[] = {{"\"gated-gelu\"", FERRY_GELU_TANH}, {"\"gated-silu\"", FERRY_SWISH}, {"null", FERRY_GELU_TANH}};
-    char *source = small_family("t5gated");
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const edit edits[] = {{"config.json", "\"dense_act_fn\": \"gelu_new\",", ""},
-                              {"config.json", "\"is_gated_act\": true,", ""},
-                              {"config.json", "\"gated-gelu\"", cases[i].projection},
-                              {"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"mt5\""}};
-        const ferry_model_file *file = converted(variant(source, edits, i == 2 ? 4 : 3));
-        assert_int_equal(file->transformer.encoder.activation, cases[i].activation);
-        assert_true(file->transformer.decoder.gated);
-    }
-    refuse_edit(source, "config.json", "\"is_gated_act\": true", "\"is_gated_act\": false", FERRY_ERROR_FORMAT,
-                "tensor 'encoder.block.0.layer.1.DenseReluDense.wi.weight' is missing");
-}
+/* ---- which output? ---- */
 
 typedef struct output_case {
-    const char *key;   /* joins config.json */
-    const char *head;  /* lm_head.weight: NULL: none, "shared": the embeddings, "other": another matrix */
-    const char *error; /* NULL: accepted */
-    bool scaled, tied;
+    const char *from, *to; /* in config.json */
+    const char *head;      /* lm_head.weight: NULL: none, "shared": the embeddings, "other": another matrix */
+    const char *keys;      /* of the model file */
 } output_case;
 
-static void check_output(const char *source, const output_case *test)
+static void check_outputs(const char *source, const output_case *rows, size_t count)
 {
-    char key[128];
-    snprintf(key, sizeof key, "{%s", test->key);
-    const edit change = {"config.json", "{", key};
-    char *directory = variant(source, &change, 1);
-    item_list *list = read_items(source);
-    const ferry_tensor shared = find_item(list, "shared.weight")->tensor;
-    float *other = kept_memory(shared.bytes);
-    for (size_t i = 0; i < shared.bytes / 4; i++) other[i] = 0.25f;
-    if (test->head != NULL)
-        add_item(list, "lm_head.weight", shared.shape[0], shared.shape[1],
-                 strcmp(test->head, "shared") == 0 ? shared.data : other);
-    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    if (test->error != NULL) {
-        refuse_source(directory, FERRY_ERROR_UNSUPPORTED, test->error);
-    } else {
+    for (size_t i = 0; i < count; i++) {
+        char *directory = variant(source, &(edit){"config.json", rows[i].from, rows[i].to}, 1);
+        item_list *list = read_items(directory);
+        const ferry_tensor shared = find_item(list, "shared.weight")->tensor;
+        float *other = kept_memory(shared.bytes);
+        for (size_t k = 0; k < shared.bytes / sizeof *other; k++) other[k] = 0.25f;
+        const bool same = rows[i].head != NULL && strcmp(rows[i].head, "shared") == 0;
+        if (rows[i].head != NULL)
+            add_item(list, "lm_head.weight", shared.shape[0], shared.shape[1], same ? shared.data : other);
+        write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
         const ferry_model_file *file = converted(directory);
-        const ferry_transformer *model = &file->transformer;
-        assert_true(model->output_scale == (test->scaled ? 0.125f : 1));
-        assert_int_equal(model->output.panels == model->decoder.embedding.panels, test->tied);
-        assert_ptr_equal(model->encoder.embedding.panels, model->decoder.embedding.panels);
-        if (!test->tied) assert_true(model->output.panels[0] == 0.25f);
+        check_file_keys(file, rows[i].keys);
+        assert_int_equal(file->transformer.output.panels[0] == 0.25f, rows[i].head != NULL && !same);
     }
 }
 
+/* What data/huggingface/variants.json does not have; d is 64, and 32 in umT5. */
 TEST(test_output_of_t5)
 {
-    static const output_case cases[] = {
-        {"", NULL, NULL, true, true},
-        {"", "shared", NULL, true, true},
-        {"", "other", "versions of transformers disagree", false, false},
-        {"\"tie_word_embeddings\": false,", "other", NULL, false, false},
-        {"\"tie_word_embeddings\": false,", "shared", NULL, false, true},
-        {"\"tie_word_embeddings\": true, \"scale_decoder_outputs\": false,", "other", NULL, false, false},
-        {"\"tie_word_embeddings\": true, \"scale_decoder_outputs\": true,", "other", NULL, true, false},
-        {"\"tie_word_embeddings\": true, \"scale_decoder_outputs\": false,", NULL, NULL, false, true},
-        {"\"tie_word_embeddings\": false, \"scale_decoder_outputs\": true,", NULL, NULL, true, true},
+    static const output_case t5[] = {
+        {"{", "{", NULL, "output_scale 0.125; tied_output true"},
+        {"{", "{", "shared", "output_scale 0.125; tied_output true"},
+        {"{", "{\"tie_word_embeddings\": false,", "other", "output_scale 1; tied_output false"},
+        {"{", "{\"tie_word_embeddings\": false,", "shared", "output_scale 1; tied_output true"},
+    };
+    static const output_case umt5[] = {
+        {"{", "{", NULL, "output_scale 0.176777; tied_output true"},
+        {"{", "{", "other", "output_scale 0.176777; tied_output false"},
+        {"\"tie_word_embeddings\": true", "\"unknown\": 0", "other", "output_scale 0.176777; tied_output false"},
+        {"\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false", "other",
+         "output_scale 1; tied_output false"},
+    };
+    check_outputs(small_family("t5"), t5, COUNT(t5));
+    check_outputs(data_file("families/umt5"), umt5, COUNT(umt5));
+    refuse_edit(data_file("families/umt5"), "config.json", "\"tie_word_embeddings\": true",
+                "\"tie_word_embeddings\": false", FERRY_ERROR_FORMAT, "tensor 'lm_head.weight' is missing");
+}
+
+/* Of mT5, extra ids are among the pieces. Buckets and distances on their bounds; half of 16 buckets hold one distance
+ * each. */
+TEST(test_keys_of_t5)
+{
+    static const saying rows[] = {
+        {{{"config.json", "\"model_type\": \"t5\"", "\"model_type\": \"mt5\""}, {"tokenizer_config.json", NULL, "{}"}},
+         "origin.kind huggingface-mt5; output_scale 1; tokenizer.target.special_ids 1 0 2"},
+        {{{"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 9"}},
+         "encoder.position.num_buckets 16; encoder.position.max_distance 9; decoder.position.max_distance 9"},
+        {{{"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 16384"}},
+         "decoder.position.max_distance 16384"},
+        {{{"tokenizer_config.json", NULL, "{\"extra_ids\": 0}"}}, "tokenizer.target.special_ids 1 0 2"},
+        {{{"tokenizer_config.json", NULL, "{\"extra_ids\": 1}"}}, "tokenizer.target.special_ids 1 0 2 1100"},
+        {{{"tokenizer_config.json", NULL, "{}"}},
+         "tokenizer.target.special_ids 1 0 2 1100 1101 1102 1103 1104 1105 1106 1107 1108 1109 1110 1111"},
+    };
+    static const refusal refused[] = {
+        {"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 8",
+         FERRY_ERROR_FORMAT, "'relative_attention_max_distance': expected 9 to 16384, found 8"},
+        {"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 16385",
+         FERRY_ERROR_FORMAT, "'relative_attention_max_distance': expected 9 to 16384, found 16385"},
+        {"config.json", "\"relative_attention_num_buckets\": 16", "\"relative_attention_num_buckets\": 3",
+         FERRY_ERROR_FORMAT, "'relative_attention_num_buckets': expected 4 to 65536, found 3"},
+        {"config.json", "\"d_kv\": 12", "\"d_kv\": 262145", FERRY_ERROR_FORMAT,
+         "num_heads 4 times d_kv 262145 is above 1048576"},
     };
     char *source = small_family("t5");
-    for (size_t i = 0; i < COUNT(cases); i++) check_output(source, &cases[i]);
-    refuse_edit(source, "config.json", "{", "{\"tie_word_embeddings\": false,", FERRY_ERROR_FORMAT,
-                "tensor 'lm_head.weight' is missing (tie_word_embeddings is false)");
+    check_sayings(source, rows, COUNT(rows));
+    refuse_edits(source, refused, COUNT(refused));
 }
 
-TEST(test_mt5_never_scales)
-{
-    char *source = small_family("t5");
-    const edit edits[] = {{"config.json", "\"model_type\": \"t5\"",
-                           "\"model_type\": \"mt5\", \"tie_word_embeddings\": true"},
-                          {"tokenizer_config.json", NULL, "{}"}};
-    const ferry_model_file *file = converted(variant(source, edits, 2));
-    assert_true(file->transformer.output_scale == 1);
-    assert_true(text_key(file, "ferry.origin.kind", "huggingface-mt5"));
-    assert_false(is_special(&file->text, 1100)); /* extra ids are among the pieces of mT5 */
-}
-
-/* ---- T5: names of tensors, texts ---- */
-
-/* The embeddings under the names of MADLAD and others, everything below another name, left-overs of old files. */
+/* Everything below another name, as training writes it, and what only umT5 may have. */
 TEST(test_names_of_t5)
 {
-    static const char *const names[] = {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "lm_head.weight"};
+    static const char *const prefixes[] = {"transformer.", "module."};
     static const float zero = 0;
-    char *source = small_family("t5");
-    const ferry_model_file *expected = converted(source);
-    for (size_t i = 0; i < 4; i++) {
-        char *directory = variant(source, NULL, 0), name[128];
+    char *source = small_family("t5"), *directory = variant(source, NULL, 0), name[128];
+    for (size_t i = 0; i < COUNT(prefixes); i++) {
         item_list *list = read_items(source);
-        if (i < 3) snprintf(find_item(list, "shared.weight")->name, sizeof name - 32, "%s", names[i]);
-        for (size_t j = 0; i == 3 && j < list->count; j++) {
-            snprintf(name, sizeof name, "transformer.%s", list->items[j].name);
+        for (size_t j = 0; j < list->count; j++) {
+            snprintf(name, sizeof name, "%s%s", prefixes[i], list->items[j].name);
             memcpy(list->items[j].name, name, sizeof list->items[j].name);
         }
-        if (i == 0)
-            add_item(list, "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", 1, 1, &zero);
         write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-        const ferry_model_file *found = converted(directory);
-        check_same_tensors(expected, found);
+        check_same_tensors(converted(source), converted(directory));
     }
-    char *directory = variant(source, NULL, 0);
     item_list *list = read_items(source);
-    add_item(list, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight", 1, 1, &(float){0});
+    add_item(list, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight", 1, 1, &zero);
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     refuse_source(directory, FERRY_ERROR_UNSUPPORTED,
                   "tensor 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight' is unknown");
 }
 
+/* ---- languages ---- */
+
+#define TASK(pair, prefix) "\"" pair "\": {\"prefix\": \"" prefix "\"}, "
+#define TASKS(tasks)                                                                                                   \
+    {                                                                                                                  \
+        {                                                                                                              \
+            "config.json", "\"task_specific_params\": {", "\"task_specific_params\": {" tasks                          \
+        }                                                                                                              \
+    }
+
+/* Each task is a pair of languages, en-de the last one here; 1: only a source, 2: only a target, 3: both. Where all
+ * agree, a language need not be named. */
 TEST(test_prompts_of_t5)
 {
-    char *source = small_family("t5");
-    const ferry_model_file *file = converted(source);
-    const ferry_model_languages *languages = &file->text.languages;
-    assert_int_equal(languages->count, 2);
-    assert_int_equal(languages->roles[find_language(languages, "en eng")], FERRY_LANGUAGE_SOURCE);
-    assert_int_equal(languages->roles[find_language(languages, "de deu")], FERRY_LANGUAGE_TARGET);
-    assert_int_equal(languages->prompt_count, 1);
-    assert_true(has_text(ferry_texts_at(languages->prompts, 0), "translate English to German: "));
-    assert_true(languages->default_source == 0 && languages->default_target == 1);
-    for (int32_t id = 1100; id < 1110; id++) assert_true(is_special(&file->text, id));
-    assert_false(is_special(&file->text, 1099) || is_special(&file->text, 1110));
-    const edit more = {"config.json", "\"task_specific_params\": {",
-                       "\"task_specific_params\": {\"summarization\": {\"prefix\": \"summarize: \"}, "
-                       "\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}, "};
-    file = converted(variant(source, &more, 1));
-    assert_int_equal(file->text.languages.count, 3);
-    assert_int_equal(file->text.languages.prompt_count, 2);
-    assert_int_equal(file->text.languages.default_source, find_language(&file->text.languages, "en eng"));
-    assert_int_equal(file->text.languages.default_target, -1);
+    static const saying rows[] = {
+        {TASKS(""), "languages.names en eng|de deu; languages.roles 1 2; "
+                    "languages.prompts translate English to German: ; languages.prompt_sources 0; "
+                    "languages.prompt_targets 1; languages.default_source 0; languages.default_target 1"},
+        {TASKS(TASK("summarization", "summarize: ") TASK("translation_en_to_fr", "to French: ")),
+         "languages.names en eng|fr fra|de deu; languages.prompts to French: |translate English to German: ; "
+         "languages.default_source 0; languages.default_target -1"},
+        {TASKS(TASK("translation_fr_to_de", "a: ") TASK("translation_de_to_fr", "b: ")),
+         "languages.names fr fra|de deu|en eng; languages.roles 3 3 1; languages.prompt_targets 1 0 1; "
+         "languages.default_source -1; languages.default_target -1"},
+        {TASKS(TASK("translation_en_to_fr", "a: ") TASK("translation_fr_to_en", "b: ")),
+         "languages.names en eng|fr fra|de deu; languages.prompt_sources 0 1 0; languages.default_source -1"},
+        {TASKS(TASK("translation_fr_to_de", "b: ")), "languages.names fr fra|de deu|en eng; languages.roles 1 2 1; "
+                                                     "languages.default_source -1; languages.default_target 1"},
+        {TASKS(TASK("translation_en_to_", "a: ") TASK("translation__to_de", "b: ") TASK("translation_en", "c: ")
+                   TASK("translation_en_to_fr", "")),
+         "languages.names en eng|de deu; languages.prompts translate English to German: "},
+    };
+    check_sayings(small_family("t5"), rows, COUNT(rows));
 }
 
-/* t5gated's SentencePiece model with two pieces more, as MADLAD-400's has them: a message may be continued by another.
- */
-static char *madlad(const char *source)
+/* t5gated's SentencePiece model with more pieces, as MADLAD-400's has them: a message may be continued by another. */
+static char *madlad(const char *const *pieces, size_t count)
 {
-    static const unsigned char pieces[] = "\x0a\x09\x0a\x05<2de>\x18\x04\x0a\x0e\x0a\x0a<2zh_Hant>\x18\x04";
-    char *directory = variant(source, NULL, 0), *path = in_directory(directory, "spiece.model");
+    char *directory = variant(small_family("t5gated"), NULL, 0), *path = in_directory(directory, "spiece.model");
     const ferry_view old = mapped_bytes(path);
     made_file file = {.size = 0};
     put_bytes(&file, old.data, old.size);
-    put_bytes(&file, pieces, sizeof pieces - 1);
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strlen(pieces[i]);
+        put(&file, 0x0a | (size + 4) << 8 | 0x0a << 16 | size << 24, 4);
+        put_text(&file, pieces[i]);
+        put(&file, 0x0418, 2); /* defined by the user */
+    }
     write_bytes(path, file.data, file.size);
     return directory;
 }
 
+/* Two or three letters, then nothing, '_' or '-' and more, up to 16 bytes with what is around them. */
 TEST(test_tags_of_madlad)
 {
-    char *source = small_family("t5gated"), *directory = madlad(source);
-    const ferry_model_file *file = converted(directory);
-    const ferry_model_languages *languages = &file->text.languages;
-    assert_true(text_key(file, "ferry.origin.kind", "huggingface-madlad"));
-    assert_int_equal(languages->count, 2);
-    const int32_t german = find_language(languages, "de deu");
-    find_language(languages, "zh_Hant zh zho cmn");
-    assert_true(languages->roles[german] == (FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET));
-    assert_true(has_text(ferry_texts_at(languages->prompts, (size_t)german), "<2de> ") &&
-                languages->prompt_sources[german] == -1);
-    assert_true(languages->default_source == -1 && languages->default_target == -1);
-    assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1101));
+    static const char *const pieces[] = {"<2de>", "<2ceb>", "<2zh_Hant>", "<2bg-Latn>", "<2ace_Arab_wxyz>"};
+    static const char *const others[] = {"<2d>",      "<2abcd>", "<2DE>", "<1de>",
+                                         "<2d_Latn>", "<2de+a>", "<2de",  "<2ace_Arab_vwxyz>"};
+    const ferry_model_file *file = converted(madlad(pieces, COUNT(pieces)));
+    check_file_keys(file, "origin.kind huggingface-madlad; languages.roles 3 3 3 3 3; "
+                          "languages.prompts <2de> |<2ceb> |<2zh_Hant> |<2bg-Latn> |<2ace_Arab_wxyz> ; "
+                          "languages.prompt_sources -1 -1 -1 -1 -1; languages.prompt_targets 0 1 2 3 4; "
+                          "languages.default_source -1; languages.default_target -1");
+    find_language(&file->text.languages, "de deu");
+    find_language(&file->text.languages, "ceb");
+    find_language(&file->text.languages, "zh_Hant zh zho cmn");
+    assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1104) && !is_special(&file->text, 1099));
+    check_file_keys(converted(madlad(pieces + 1, 1)), "languages.names ceb; languages.default_target 0");
+    check_file_keys(converted(madlad(others, COUNT(others))), "origin.kind huggingface-t5; languages.names absent");
+}
 
-    const ferry_model *model = opened(directory);
-    size_t plain_count, tagged_count;
-    const int32_t *plain = tokenized(model, "Tom", NULL, NULL, &plain_count);
-    const int32_t *tagged = tokenized(model, "Tom", NULL, "de", &tagged_count);
-    assert_true(tagged_count > plain_count);
-    const size_t before = tagged_count - plain_count;
-    assert_int_equal(tagged[before - 1], 1100);
-    assert_memory_equal(tagged + before, plain, plain_count * sizeof *plain);
+/* The tokens of a prompt have no place; those of the line have the same as without one. */
+TEST(test_places_behind_a_prompt)
+{
+    static const char *const pieces[] = {"<2de>", "<2fr>"}, *const text = "Tom isst hier.";
+    const ferry_model *model = opened(madlad(pieces, 2));
+    const ferry_text line = as_text(text);
+    ferry_result *results[2];
+    ferry_options options;
+    ferry_options_default(model, &options, sizeof options);
+    options.alignment = 1;
+    options.max_length = 2;
+    for (int i = 0; i < 2; i++) {
+        options.to = i == 0 ? NULL : "de";
+        results[i] = translated(model, &options, &line, 1);
+    }
+    const size_t count = ferry_result_source_tokens(results[0], 0), all = ferry_result_source_tokens(results[1], 0);
+    ferry_token plain, prompted = {.begin = 0};
+    assert_true(count > 3 && all > count);
+    for (size_t i = 0; i < all; i++) {
+        CHECK(ferry_result_source_token(results[1], 0, i, &prompted, sizeof prompted));
+        if (i < all - count) {
+            assert_true(prompted.begin == 0 && prompted.end == 0);
+            continue;
+        }
+        CHECK(ferry_result_source_token(results[0], 0, i - (all - count), &plain, sizeof plain));
+        assert_true(plain.id == prompted.id && plain.begin == prompted.begin && plain.end == prompted.end);
+        if (i + 2 == all) assert_int_equal(prompted.end, strlen(text));
+    }
+    assert_int_equal(prompted.begin, prompted.end); /* the end of sentence */
+    for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
 }

@@ -3,15 +3,6 @@
 
 #define SEPARATE data_file("models/marian-separate")
 
-static char *noted; /* the last note; NULL: none */
-
-static void note(void *user, const char *message)
-{
-    (void)user;
-    noted = kept_memory(600);
-    snprintf(noted, 600, "%s", message);
-}
-
 /* `source` with another file in place of `name`. */
 static char *with_file(const char *source, const char *name, const char *other)
 {
@@ -28,8 +19,7 @@ static void refuse_file(const char *source, const char *name, const char *other,
 /* Accepted, with a note that holds `what`; NULL: with none. */
 static void accept(const char *source, const char *what)
 {
-    noted = NULL;
-    converted_with(source, &(ferry_import_options){.type = FERRY_F32, .noted = note});
+    const char *noted = note_of(source);
     if (what == NULL && noted != NULL) fail_msg("%s", noted);
     if (what != NULL && (noted == NULL || strstr(noted, what) == NULL)) fail_msg("expected '%s': %s", what, noted);
 }

@@ -126,6 +126,10 @@ TEST(test_huggingface)
     const edit no_target = {"target.spm", NULL, NULL};
     check_segmented(opened(directory), data_file(TARGET), 1);
     refuse_target(opened(variant(directory, &no_target, 1)));
+    int32_t *ids, *offsets, lead;
+    REFUSE(ferry_inspect_targets(opened(data_file("positions/none-pre")), &(ferry_text){"a", 1}, 1, &ids, &offsets,
+                                 &lead, &error),
+           FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
 }
 
 /* Two vocabularies of pieces; the words of SentencePiece's are not among them. */

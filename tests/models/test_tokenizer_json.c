@@ -158,8 +158,6 @@ TEST(test_refused)
                "expected 'never', as add_prefix_space is false, found 'first'"),
         REFUSED("\"type\": \"TemplateProcessing\"", "\"type\": \"BertProcessing\"",
                 "'post_processor': expected TemplateProcessing, found type 'BertProcessing'"),
-        REFUSED("\"decoder\": {", "\"decoder\": {\"type\": \"WordPiece\"}, \"other\": {",
-                "'decoder': expected Metaspace, or Replace of"),
         REFUSED("\"decoder\": {",
                 "\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Metaspace\", \"replacement\": "
                 "\"\u2581\"}, {\"type\": \"Fuse\"}, {\"type\": \"Strip\", \"content\": \" \", \"start\": 1, \"stop\": "
@@ -167,9 +165,7 @@ TEST(test_refused)
                 "'decoder.decoders[2]': expected no Strip behind Metaspace, found type 'Strip'"),
         REFUSED("\"single_word\": false", "\"single_word\": true",
                 "'added_tokens[0].single_word': expected false, found true"),
-        BROKEN("\"id\": 1,", "\"id\": 7,", "'added_tokens[1].id': expected 1, found 7"),
         BROKEN("\"lstrip\": false", "\"lstrip\": 0", "'added_tokens[0].lstrip': expected true or false, found 0"),
-        BROKEN("\"ids\": [", "\"ids\": [9999, ", "expected an integer from 0 to 1111, found 9999"),
         {"tokenizer_config.json", "\"clean_up_tokenization_spaces\": false", "\"clean_up_tokenization_spaces\": true",
          FERRY_ERROR_UNSUPPORTED, "tokenizer_config.json: 'clean_up_tokenization_spaces': expected false, found true"},
         {"tokenizer.json", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
@@ -178,75 +174,226 @@ TEST(test_refused)
     refuse_edits(data_file("models/huggingface-5/t5gated"), rows, COUNT(rows));
 }
 
-#define STEP(step, code, what)                                                                                         \
-    {                                                                                                                  \
-        "tokenizer.json", "\"normalizer\": {", "\"normalizer\": " step ", \"other\": {", code, what                    \
+/* ---- parts ---- */
+
+typedef enum part { NORMALIZER, WORDS, TEMPLATE, DECODER, MODEL, ADDED } part;
+
+/* Of a tokenizer.json for 40 words, one part as written here: keys of the model file, or what is refused. */
+typedef struct form {
+    part part;
+    const char *text, *keys, *refused;
+} form;
+
+#define PIECES "\"vocab\": {\"<pad>\": 0, \"</s>\": 1, \"<unk>\": 2, \"a\": 3, \"ab\": 4, \"b\": 5}"
+#define BPE(members) "{\"type\": \"BPE\", " PIECES ", " members "}"
+#define FUSED(strip) "{\"type\": \"Sequence\", \"decoders\": [" REPLACE ", {\"type\": \"Fuse\"}, " strip "]}"
+#define REPLACE "{\"type\": \"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}"
+#define STRIP(start, stop) "{\"type\": \"Strip\", \"content\": \" \", \"start\": " start ", \"stop\": " stop "}"
+#define TEMPLATED(single, x)                                                                                           \
+    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": {\"x\": {\"ids\": [" x           \
+    "]}, \"y\": {\"ids\": [7]}}}"
+#define X "{\"SpecialToken\": {\"id\": \"x\"}}"
+#define Y "{\"SpecialToken\": {\"id\": \"y\"}}"
+#define TEXT "{\"Sequence\": {\"id\": \"A\"}}"
+#define TOKEN(id, content, special)                                                                                    \
+    "{\"id\": " id ", \"content\": \"" content "\", \"special\": " special                                             \
+    ", \"single_word\": false, \"lstrip\": false, \"rstrip\": true, \"normalized\": false}"
+
+static char *with_part(part which, const char *text)
+{
+    static const char *const names[] = {"normalizer", "pre_tokenizer", "post_processor",
+                                        "decoder",    "model",         "added_tokens"};
+    static const char *const parts[] = {"null",
+                                        "null",
+                                        "null",
+                                        "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\"}",
+                                        BPE("\"merges\": [\"a b\"], \"unk_token\": \"<unk>\""),
+                                        "[]"};
+    made_file file = {.size = 0};
+    put_text(&file, "{\"version\": \"1.0\"");
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        put_text(&file, ferry_name_format(", \"%s\": ", names[i]).text);
+        put_text(&file, i == (size_t)which ? text : parts[i]);
     }
+    put_text(&file, "}");
+    put(&file, 0, 1);
+    const edit edits[] = {{"spiece.model", NULL, NULL}, {"tokenizer.json", NULL, (const char *)file.data}};
+    return variant(data_file("huggingface/t5"), edits, 2);
+}
+
+static void check_forms(const form *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *directory = with_part(rows[i].part, rows[i].text);
+        if (rows[i].keys != NULL) check_file_keys(converted(directory), rows[i].keys);
+        if (rows[i].refused != NULL) refuse_source(directory, ANY_ERROR, rows[i].refused);
+    }
+}
+
+TEST(test_decoders)
+{
+    static const form rows[] = {
+        {DECODER, "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\"}",
+         "tokenizer.target.blanks first-piece; tokenizer.target.bytes none", NULL},
+        {DECODER, "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"prepend_scheme\": \"never\"}",
+         "tokenizer.target.blanks keep", NULL},
+        {DECODER, "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"add_prefix_space\": false}",
+         "tokenizer.target.blanks keep", NULL},
+        {DECODER, "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"prepend_scheme\": \"first\"}",
+         "tokenizer.target.blanks first-piece", NULL},
+        {DECODER, REPLACE, "tokenizer.target.blanks keep; tokenizer.target.bytes none", NULL},
+        {DECODER, "{\"type\": \"Sequence\", \"decoders\": [" REPLACE ", {\"type\": \"ByteFallback\"}]}",
+         "tokenizer.target.blanks keep; tokenizer.target.bytes run", NULL},
+        {DECODER, FUSED(STRIP("1", "0")), "tokenizer.target.blanks first-blank", NULL},
+        {DECODER, FUSED(STRIP("0", "0")), "tokenizer.target.blanks keep", NULL},
+        {DECODER, FUSED(STRIP("2", "0")), NULL, "[2].start': expected an integer from 0 to 1"},
+        {DECODER, FUSED(STRIP("1", "1")), NULL, "[2].stop': expected an integer from 0 to 0"},
+        {DECODER, FUSED("{\"type\": \"Strip\", \"content\": \"_\", \"start\": 1, \"stop\": 0}"), NULL,
+         "'decoder.decoders[2].content': expected ' ', found '_'"},
+        {DECODER, FUSED("{\"type\": \"ByteFallback\"}"), NULL, "'decoder.decoders[2]': expected"},
+        {DECODER, "{\"type\": \"Sequence\", \"decoders\": [" REPLACE ", " STRIP("1", "0") "]}", NULL,
+         "'decoder.decoders[1]': expected"},
+        {DECODER, "{\"type\": \"Replace\", \"pattern\": {\"String\": \"_\"}, \"content\": \" \"}", NULL,
+         "'decoder.pattern.String': expected '\u2581', found '_'"},
+        {DECODER, "{\"type\": \"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \"\"}", NULL,
+         "'decoder.content': expected ' ', found ''"},
+        {DECODER, "null", NULL, "'decoder': expected Metaspace, or Replace of"},
+    };
+    check_forms(rows, COUNT(rows));
+}
+
+TEST(test_templates)
+{
+    static const form rows[] = {
+        {TEMPLATE, "null", "tokenizer.source.prefix_ids ; tokenizer.source.suffix_ids ", NULL},
+        {TEMPLATE, TEMPLATED(TEXT, "5"), "tokenizer.source.prefix_ids ; tokenizer.source.suffix_ids ", NULL},
+        {TEMPLATE, TEMPLATED(X ", " TEXT ", " Y, "5, 39"),
+         "tokenizer.source.prefix_ids 5 39; tokenizer.source.suffix_ids 7", NULL},
+        {TEMPLATE, TEMPLATED(TEXT ", " X ", " Y, "0"), "tokenizer.source.suffix_ids 0 7", NULL},
+        {TEMPLATE, TEMPLATED(Y ", " X ", " TEXT, ""), "tokenizer.source.prefix_ids 7", NULL},
+        {TEMPLATE, TEMPLATED(TEXT ", " X, "40"), NULL, "expected an integer from 0 to 39, found 40"},
+        {TEMPLATE, TEMPLATED(X, "5"), NULL, "'post_processor.single': expected a list with a Sequence"},
+        {TEMPLATE, TEMPLATED(TEXT ", " X ", " TEXT, "5"), NULL, "expected one Sequence"},
+        {TEMPLATE, TEMPLATED(TEXT ", " X ", " Y, "5, 7"), NULL, "that the template has once"},
+        {TEMPLATE, TEMPLATED(TEXT ", {\"SpecialToken\": {\"id\": \"z\"}}", "5"), NULL,
+         "'post_processor.special_tokens.z.ids': expected a list of ids, found nothing"},
+    };
+    check_forms(rows, COUNT(rows));
+}
+
+/* A new token has the id after the last piece's; one of the pieces keeps its own. Flags: 2 is rstrip. */
+TEST(test_added)
+{
+    static const form rows[] = {
+        {ADDED, "[" TOKEN("1", "</s>", "true") ", " TOKEN("6", "<x>", "true") ", " TOKEN("7", "y", "false") "]",
+         "tokenizer.source.added_ids 1 6 7; tokenizer.source.added_flags 2 2 2; tokenizer.target.special_ids 1 6 0",
+         NULL},
+        {ADDED, "[" TOKEN("9", "", "true") ", " TOKEN("6", "<x>", "false") "]", "tokenizer.source.added_ids 6", NULL},
+        {ADDED, "[" TOKEN("6", "<x>", "true") ", " TOKEN("6", "<y>", "true") "]", NULL,
+         "'added_tokens[1].id': expected 7, found 6"},
+        {ADDED, "[" TOKEN("1", "</s>", "true") ", " TOKEN("1", "</s>", "true") "]", NULL,
+         "'added_tokens[1].id': expected an id that is new, found 1"},
+        {ADDED, "[" TOKEN("40", "<x>", "true") "]", NULL, "expected an integer from 0 to 39, found 40"},
+        {ADDED, "{}", NULL, "'added_tokens': expected a list, found an object"},
+    };
+    check_forms(rows, COUNT(rows));
+}
 
 TEST(test_refused_steps)
 {
-    static const refusal rows[] = {
-        STEP("{\"type\": \"Replace\", \"pattern\": {\"Regex\": \"a+\"}, \"content\": \"\"}", FERRY_ERROR_UNSUPPORTED,
-             "'normalizer.pattern.Regex': expected ' {2,}', ' +', '\\s{2,}' or '\\s+', found 'a+'"),
-        STEP("{\"type\": \"Replace\", \"pattern\": {\"String\": \"\"}, \"content\": \"\"}", FERRY_ERROR_UNSUPPORTED,
-             "'normalizer.pattern.String': expected a text that is not empty, found ''"),
-        STEP("{\"type\": \"Replace\", \"pattern\": {}, \"content\": \"\"}", FERRY_ERROR_FORMAT,
-             "'normalizer.pattern.Regex': expected a text, found nothing"),
-        STEP("{\"type\": \"Prepend\"}", FERRY_ERROR_FORMAT, "'normalizer.prepend': expected a text, found nothing"),
-        STEP("{\"type\": \"Strip\", \"strip_left\": true}", FERRY_ERROR_FORMAT,
-             "'normalizer.strip_right': expected true or false, found nothing"),
-        STEP("{\"type\": \"Sequence\", \"normalizers\": 1}", FERRY_ERROR_FORMAT,
-             "'normalizer.normalizers': expected a list, found 1"),
-        STEP("{\"type\": \"Lowercase\"}", FERRY_ERROR_UNSUPPORTED, "found type 'Lowercase'"),
+    static const form rows[] = {
+        {NORMALIZER, "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \"a+\"}, \"content\": \"\"}", NULL,
+         "'normalizer.pattern.Regex': expected ' {2,}', ' +', '\\s{2,}' or '\\s+', found 'a+'"},
+        {NORMALIZER, "{\"type\": \"Replace\", \"pattern\": {\"String\": \"\"}, \"content\": \"\"}", NULL,
+         "'normalizer.pattern.String': expected a text that is not empty, found ''"},
+        {NORMALIZER, "{\"type\": \"Replace\", \"pattern\": {}, \"content\": \"\"}", NULL,
+         "'normalizer.pattern.Regex': expected a text, found nothing"},
+        {NORMALIZER, "{\"type\": \"Prepend\"}", NULL, "'normalizer.prepend': expected a text, found nothing"},
+        {NORMALIZER, "{\"type\": \"Strip\", \"strip_left\": true}", NULL,
+         "'normalizer.strip_right': expected true or false, found nothing"},
+        {NORMALIZER, "{\"type\": \"Sequence\", \"normalizers\": 1}", NULL,
+         "'normalizer.normalizers': expected a list, found 1"},
+        {NORMALIZER, "{\"type\": \"Lowercase\"}", NULL, "found type 'Lowercase'"},
+        {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"\"}", NULL,
+         "expected bytes in base 64, found ''"},
+        {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"AAA\"}", NULL,
+         "expected bytes in base 64, found 'AAA'"},
+        {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"A===\"}", NULL,
+         "expected bytes in base 64, found 'A==='"},
+        {WORDS, "{\"type\": \"Split\"}", NULL, "'pre_tokenizer': expected a pre-tokenizer"},
     };
-    refuse_edits(data_file("models/huggingface-5/t5gated"), rows, COUNT(rows));
+    check_forms(rows, COUNT(rows));
 }
 
-#define MODEL(members, code, what)                                                                                     \
-    {                                                                                                                  \
-        "tokenizer.json", "\"model\": {", "\"model\": {\"type\": \"BPE\", " members "}, \"other\": {", code, what      \
-    }
-#define PIECES "\"vocab\": {\"<pad>\": 0, \"</s>\": 1, \"<unk>\": 2, \"a\": 3, \"ab\": 4, \"b\": 5}"
-
-TEST(test_refused_merges)
+/* Eight sequences in one another. */
+TEST(test_sequences)
 {
-    static const refusal rows[] = {
-        MODEL("\"vocab\": []", FERRY_ERROR_FORMAT, "'model.vocab': expected pieces and their ids, found a list"),
-        MODEL("\"vocab\": {\"a\": 0, \"b\": 0}", FERRY_ERROR_FORMAT, "expected an id that no other piece has, found 0"),
-        MODEL("\"vocab\": {\"a\": 1}", FERRY_ERROR_FORMAT, "'model.vocab.a': expected an integer from 0 to 0, found 1"),
-        MODEL(PIECES, FERRY_ERROR_FORMAT, "'model.merges': expected a list, found nothing"),
-        MODEL(PIECES ", \"merges\": [1]", FERRY_ERROR_FORMAT, "'model.merges[0]': expected two pieces, found 1"),
-        MODEL(PIECES ", \"merges\": [[\"a\", \"b c\"]]", FERRY_ERROR_UNSUPPORTED,
-              "'model.merges[0][1]': expected a text without a blank, found 'b c'"),
-        MODEL(PIECES ", \"merges\": []", FERRY_ERROR_UNSUPPORTED, "'model.unk_token': expected a piece, found nothing"),
-        MODEL(PIECES ", \"merges\": [], \"unk_token\": \"x\"", FERRY_ERROR_FORMAT,
-              "'model.unk_token': expected a piece of the vocabulary, found 'x'"),
-        MODEL(PIECES ", \"merges\": [], \"dropout\": 0.1", FERRY_ERROR_UNSUPPORTED,
-              "'model.dropout': expected null or 0, found 0.1"),
-        MODEL(PIECES ", \"merges\": [], \"continuing_subword_prefix\": \"##\"", FERRY_ERROR_UNSUPPORTED,
-              "'model.continuing_subword_prefix': expected null or '', found '##'"),
-        MODEL(PIECES ", \"merges\": [[\"b\", \"a\"]], \"unk_token\": \"<unk>\"", FERRY_ERROR_FORMAT, "tokenizer.json"),
+    made_file text = {.size = 0};
+    static const char step[] = "{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": true}";
+    put_text(&text, step);
+    for (int depth = 1; depth <= 9; depth++) {
+        made_file next = {.size = 0};
+        put_text(&next, "{\"type\": \"Sequence\", \"normalizers\": [");
+        put_bytes(&next, text.data, text.size);
+        put_text(&next, "]}");
+        text = next;
+        put(&next, 0, 1);
+        const form accepted = {NORMALIZER, (const char *)next.data, "tokenizer.source.steps strip-left|strip-right",
+                               NULL},
+                   refused = {NORMALIZER, (const char *)next.data, NULL, "fewer sequences in"};
+        check_forms(depth <= 8 ? &accepted : &refused, 1);
+    }
+}
+
+TEST(test_models)
+{
+    static const form rows[] = {
+        {MODEL, "{" PIECES ", \"merges\": [\"#version: 0.2\", [\"a\", \"b\"]], \"unk_token\": \"<unk>\"}",
+         "tokenizer.kind bpe; tokenizer.source.merges a b; tokenizer.source.unk_id 2; "
+         "tokenizer.source.byte_fallback false; tokenizer.source.fuse_unknown false; "
+         "tokenizer.source.whole_words false",
+         NULL},
+        {MODEL,
+         BPE("\"merges\": [], \"unk_token\": \"b\", \"dropout\": 0.0, \"continuing_subword_prefix\": \"\", "
+             "\"fuse_unk\": true, \"ignore_merges\": true, \"end_of_word_suffix\": \"w\""),
+         "tokenizer.source.unk_id 5; tokenizer.source.fuse_unknown true; tokenizer.source.whole_words true; "
+         "tokenizer.source.word_end w",
+         NULL},
+        {MODEL, "{\"unk_id\": 1, \"vocab\": [[\"</s>\", 0], [\"<unk>\", -1.5]]}",
+         "tokenizer.kind unigram; tokenizer.source.unk_id 1", NULL},
+        {MODEL, "{\"unk_id\": 2, \"vocab\": [[\"</s>\", 0], [\"<unk>\", -1.5]]}", NULL,
+         "'model.unk_id': expected an integer from 0 to 1, found 2"},
+        {MODEL, "{\"type\": \"BPE\", \"vocab\": []}", NULL,
+         "'model.vocab': expected pieces and their ids, found a list"},
+        {MODEL, "{\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 0}}", NULL,
+         "expected an id that no other piece has, found 0"},
+        {MODEL, "{\"type\": \"BPE\", \"vocab\": {\"a\": 1}}", NULL,
+         "'model.vocab.a': expected an integer from 0 to 0, found 1"},
+        {MODEL, "{\"type\": \"BPE\", " PIECES "}", NULL, "'model.merges': expected a list, found nothing"},
+        {MODEL, BPE("\"merges\": [1]"), NULL, "'model.merges[0]': expected two pieces, found 1"},
+        {MODEL, BPE("\"merges\": [[\"a\", \"b c\"]]"), NULL,
+         "'model.merges[0][1]': expected a text without a blank, found 'b c'"},
+        {MODEL, BPE("\"merges\": []"), NULL, "'model.unk_token': expected a piece, found nothing"},
+        {MODEL, BPE("\"merges\": [], \"unk_token\": \"x\""), NULL,
+         "'model.unk_token': expected a piece of the vocabulary, found 'x'"},
+        {MODEL, BPE("\"merges\": [], \"dropout\": 0.1"), NULL, "'model.dropout': expected null or 0, found 0.1"},
+        {MODEL, BPE("\"merges\": [], \"continuing_subword_prefix\": \"##\""), NULL,
+         "'model.continuing_subword_prefix': expected null or '', found '##'"},
+        {MODEL, BPE("\"merges\": [[\"b\", \"a\"]], \"unk_token\": \"<unk>\""), NULL, "tokenizer.json"},
     };
-    refuse_edits(data_file("models/huggingface-5/t5gated"), rows, COUNT(rows));
+    check_forms(rows, COUNT(rows));
+}
+
+/* What other files say: the start has no text, and merged pairs leave blanks before punctuation. */
+TEST(test_files_beside)
+{
+    char *directory = with_part(DECODER, REPLACE);
+    write_text(directory, "generation_config.json", "{\"decoder_start_token_id\": 3}");
+    write_text(directory, "tokenizer_config.json", "{\"clean_up_tokenization_spaces\": true}");
+    check_file_keys(converted(directory), "tokenizer.kind bpe; start_id 3; tokenizer.target.special_ids 1 0 3");
 }
 
 /* ---- both files ---- */
-
-static char *noted; /* the last note; NULL: none */
-
-static void note(void *user, const char *message)
-{
-    (void)user;
-    noted = kept_memory(600);
-    snprintf(noted, 600, "%s", message);
-}
-
-static const char *note_of(const char *directory)
-{
-    noted = NULL;
-    converted_with(directory, &(ferry_import_options){.type = FERRY_F32, .noted = note});
-    return noted;
-}
 
 TEST(test_both_files)
 {

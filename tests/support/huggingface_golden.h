@@ -18,7 +18,6 @@ typedef struct huggingface_golden {
     const json_t *lines;
     ferry_safetensors activations;
     const char *from, *to; /* languages; NULL: the model's own */
-    double tolerance;      /* of encoder output and logits */
     double score_tolerance;
     bool exact_texts;                   /* with the blanks at their ends, as tokenizer.json's decoder leaves them */
     const golden_exception *exceptions; /* [exception_count] */
@@ -29,14 +28,13 @@ typedef struct huggingface_golden {
 
 /* golden.json of `directory`. */
 void golden_load_lines(huggingface_golden *golden, const char *directory);
-/* Converts and opens the model of `directory` and loads both files. */
-void golden_load(huggingface_golden *golden, const char *directory);
 void golden_unload(huggingface_golden *golden);
 
 void golden_check_tokens(const huggingface_golden *golden);
-void golden_check_activations(const huggingface_golden *golden);
 void golden_check_runs(huggingface_golden *golden);
-/* All of these. */
-void golden_check_model(huggingface_golden *golden, const char *directory);
+/* These and the activations of a converted directory, to 2e-4, from one language into another. */
+void golden_check_family(const char *directory, const char *from, const char *to);
+/* The same without activations, by golden.json in the directory `lines`. */
+void golden_check_saved(const char *directory, const char *lines, const char *from, const char *to, bool exact_texts);
 
 #endif

@@ -168,6 +168,20 @@ const ferry_model_file *converted(const char *source)
     return converted_as(source, FERRY_F32);
 }
 
+enum { NOTE_SIZE = 600 };
+
+static void take_note(void *user, const char *message)
+{
+    snprintf(user, NOTE_SIZE, "%s", message);
+}
+
+const char *note_of(const char *source)
+{
+    char *noted = kept_memory(NOTE_SIZE);
+    converted_with(source, &(ferry_import_options){.type = FERRY_F32, .noted = take_note, .user = noted});
+    return noted[0] != '\0' ? noted : NULL;
+}
+
 const ferry_model *opened(const char *source)
 {
     ferry_model *model = convert_and_open(source, NULL);
@@ -228,10 +242,55 @@ void refuse_edits(const char *source, const refusal *rows, size_t count)
     }
 }
 
-bool text_key(const ferry_model_file *file, const char *key, const char *expected)
+/* ---- keys ---- */
+
+static ferry_name number_text(ferry_gguf_type type, const char *data)
 {
-    ferry_view text;
-    return ferry_gguf_get_text(&file->gguf, key, &text, NULL) == FERRY_OK && has_text(text, expected);
+    int32_t integer;
+    float real;
+    memcpy(&integer, data, type == FERRY_GGUF_BOOL ? 1 : sizeof integer);
+    memcpy(&real, data, type == FERRY_GGUF_F32 ? sizeof real : 0);
+    if (type == FERRY_GGUF_BOOL) return ferry_name_format("%s", *data != 0 ? "true" : "false");
+    return type == FERRY_GGUF_F32 ? ferry_name_format("%g", (double)real) : ferry_name_format("%d", (int)integer);
+}
+
+/* As check_file_keys has it, kept. */
+static const char *value_text(const ferry_gguf_value *value)
+{
+    made_file text = {.size = 0};
+    if (value == NULL) return "absent";
+    for (uint64_t i = 0; i < value->count; i++) {
+        if (i > 0) put_text(&text, value->texts != NULL ? "|" : " ");
+        const ferry_view one = value->texts != NULL ? ferry_texts_at(value->texts, i) : value->data;
+        const size_t width = value->type == FERRY_GGUF_BOOL ? 1 : 4;
+        if (value->type == FERRY_GGUF_TEXT)
+            put_bytes(&text, one.data, one.size);
+        else
+            put_text(&text, number_text(value->type, one.data + i * width).text);
+    }
+    put(&text, 0, 1);
+    return (const char *)text.data;
+}
+
+void check_file_keys(const ferry_model_file *file, const char *expected)
+{
+    while (*expected != '\0') {
+        const size_t size = strcspn(expected, ";"), name = strcspn(expected, " ");
+        const ferry_name key = ferry_name_format("ferry.%.*s", (int)name, expected);
+        const char *found = value_text(ferry_gguf_find(&file->gguf, key.text));
+        const ferry_view wanted = {expected + name + 1, size > name ? size - name - 1 : 0};
+        if (!has_text(wanted, found)) fail_msg("expected '%.*s', found '%s'", (int)size, expected, found);
+        expected += size + strspn(expected + size, "; ");
+    }
+}
+
+void check_sayings(const char *source, const saying *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t edits = 0;
+        while (edits < sizeof rows->edits / sizeof *rows->edits && rows[i].edits[edits].file != NULL) edits++;
+        check_file_keys(converted(variant(source, rows[i].edits, edits)), rows[i].keys);
+    }
 }
 
 /* ---- weights ---- */
@@ -245,98 +304,4 @@ void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b)
         assert_int_equal(x->bytes, y->bytes);
         assert_memory_equal(x->data, y->data, x->bytes);
     }
-}
-
-static const float *source_numbers(expectation *expected, const char *name, int64_t count)
-{
-    char full[128];
-    snprintf(full, sizeof full, "%s%s", expected->prefix, name);
-    const ferry_tensor *tensor = ferry_safetensors_find(expected->source, full);
-    if (tensor == NULL) fail_msg("no tensor '%s'", full);
-    assert_int_equal(tensor->type, FERRY_F32);
-    assert_int_equal(ferry_tensor_count(tensor), count);
-    expected->checked++;
-    return tensor->data;
-}
-
-void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K)
-{
-    const float *numbers = source_numbers(expected, name, (int64_t)N * K);
-    float *row = kept_memory((size_t)K * sizeof *row);
-    assert_int_equal((uintptr_t)panels % 64, 0);
-    for (int32_t n = 0; n < N; n++) {
-        ferry_panels_row(row, panels, K, n);
-        for (int32_t k = 0; k < K; k++) {
-            const float number = numbers[(size_t)n * (size_t)K + (size_t)k];
-            const float wanted = expected->rounded ? ferry_f16_to_f32(ferry_f32_to_f16(number)) : number;
-            if (ferry_f32_bits(row[k]) != ferry_f32_bits(wanted)) fail_msg("%s[%d][%d] differs", name, n, k);
-        }
-    }
-    for (int32_t n = N; n % FERRY_LANES != 0; n++) {
-        ferry_panels_row(row, panels, K, n);
-        for (int32_t k = 0; k < K; k++) assert_true(row[k] == 0);
-    }
-}
-
-void check_vector(expectation *expected, const char *name, const float *vector, int32_t n)
-{
-    assert_memory_equal(vector, source_numbers(expected, name, n), (size_t)n * sizeof *vector);
-}
-
-static void check_linear(expectation *expected, const char *name, const ferry_matrix *matrix)
-{
-    char full[128];
-    snprintf(full, sizeof full, "%s.weight", name);
-    check_panels(expected, full, matrix->panels, matrix->N, matrix->K);
-    snprintf(full, sizeof full, "%s.bias", name);
-    check_vector(expected, full, matrix->bias, matrix->N);
-}
-
-static void check_norm(expectation *expected, const char *name, const ferry_norm *norm, int32_t D)
-{
-    char full[128];
-    snprintf(full, sizeof full, "%s.weight", name);
-    check_vector(expected, full, norm->weight, D);
-    snprintf(full, sizeof full, "%s.bias", name);
-    check_vector(expected, full, norm->bias, D);
-}
-
-static void check_attention(expectation *expected, const char *layer, const char *module,
-                            const ferry_attention_weights *attention, const ferry_norm *norm, int32_t D)
-{
-    const char *const names[] = {"q_proj", "k_proj", "v_proj", "out_proj"};
-    const ferry_matrix *const matrices[] = {&attention->q, &attention->k, &attention->v, &attention->out};
-    char full[100];
-    for (int i = 0; i < 4; i++) {
-        snprintf(full, sizeof full, "%s.%s.%s", layer, module, names[i]);
-        check_linear(expected, full, matrices[i]);
-    }
-    snprintf(full, sizeof full, "%s.%s_layer_norm", layer, module);
-    check_norm(expected, full, norm, D);
-}
-
-static void check_stack(expectation *expected, const char *name, const ferry_stack *stack, bool decoder, int32_t D)
-{
-    for (int32_t i = 0; i < stack->layer_count; i++) {
-        const ferry_layer *layer = &stack->layers[i];
-        char path[64], full[100];
-        snprintf(path, sizeof path, "%s.layers.%d", name, i);
-        check_attention(expected, path, "self_attn", &layer->self, &layer->self_norm, D);
-        if (decoder) check_attention(expected, path, "encoder_attn", &layer->cross, &layer->cross_norm, D);
-        snprintf(full, sizeof full, "%s.fc1", path);
-        check_linear(expected, full, &layer->ffn_up);
-        snprintf(full, sizeof full, "%s.fc2", path);
-        check_linear(expected, full, &layer->ffn_down);
-        snprintf(full, sizeof full, "%s.final_layer_norm", path);
-        check_norm(expected, full, &layer->ffn_norm, D);
-    }
-    char full[64];
-    snprintf(full, sizeof full, "%s.layer_norm", name);
-    if (stack->pre_norm) check_norm(expected, full, &stack->final_norm, D);
-}
-
-void check_layers(expectation *expected, const ferry_transformer *model)
-{
-    check_stack(expected, "encoder", &model->encoder, false, model->d_model);
-    check_stack(expected, "decoder", &model->decoder, true, model->d_model);
 }

@@ -46,6 +46,8 @@ void write_items(const item_list *list, const char *directory, const char *name,
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options);
 const ferry_model_file *converted_as(const char *source, ferry_type type);
 const ferry_model_file *converted(const char *source);
+/* What is noted when the source is converted; NULL: nothing. */
+const char *note_of(const char *source);
 /* convert_and_open, open until the program ends. */
 const ferry_model *opened(const char *source);
 
@@ -73,23 +75,20 @@ void refuse_edit(const char *source, const char *file, const char *from, const c
                  const char *what);
 void refuse_edits(const char *source, const refusal *rows, size_t count);
 
-bool text_key(const ferry_model_file *file, const char *key, const char *expected);
+/* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
+ * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
+void check_file_keys(const ferry_model_file *file, const char *expected);
+
+/* What the model file says of a variant. */
+typedef struct saying {
+    edit edits[6]; /* the first without a file ends them */
+    const char *keys;
+} saying;
+
+void check_sayings(const char *source, const saying *rows, size_t count);
 
 /* ---- weights ---- */
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
-
-/* What the model must hold for numbers of a source: themselves, or rounded to f16. */
-typedef struct expectation {
-    const ferry_safetensors *source;
-    const char *prefix;
-    bool rounded;
-    size_t checked; /* tensors */
-} expectation;
-
-void check_panels(expectation *expected, const char *name, const float *panels, int32_t N, int32_t K);
-void check_vector(expectation *expected, const char *name, const float *vector, int32_t n);
-/* Every layer of both stacks, by the names of the BART family. */
-void check_layers(expectation *expected, const ferry_transformer *model);
 
 #endif

@@ -62,6 +62,7 @@ static void add_layer(maker *out, const char *stack, int number)
 {
     char prefix[32];
     const bool decoder = stack[0] == 'd';
+    const int32_t F = decoder && out->kind->decoder_ffn > 0 ? out->kind->decoder_ffn : MARIAN_F;
     snprintf(prefix, sizeof prefix, "%s_l%d_", stack, number);
     if (decoder && out->kind->ssru) {
         add(out, MARIAN_D, MARIAN_D, prefix, "rnn_W");
@@ -72,9 +73,9 @@ static void add_layer(maker *out, const char *stack, int number)
         add_attention(out, prefix, "self");
     }
     if (decoder) add_attention(out, prefix, "context");
-    add(out, MARIAN_D, MARIAN_F, prefix, "ffn_W1");
-    add(out, 1, MARIAN_F, prefix, "ffn_b1");
-    add(out, MARIAN_F, MARIAN_D, prefix, "ffn_W2");
+    add(out, MARIAN_D, F, prefix, "ffn_W1");
+    add(out, 1, F, prefix, "ffn_b1");
+    add(out, F, MARIAN_D, prefix, "ffn_W2");
     add(out, 1, MARIAN_D, prefix, "ffn_b2");
     add_norm(out, prefix, "ffn_ffn", out->kind->pre_norm);
 }
@@ -107,7 +108,7 @@ static void add_all(maker *out)
     if (own_output && kind->old_output) add(out, MARIAN_D, V, "", "decoder_ff_logit_out_W");
     if (own_output && !kind->old_output) add(out, V, MARIAN_D, "", "decoder_ff_logit_out_Wt");
     if (!kind->no_output_bias) add(out, 1, V, "", "decoder_ff_logit_out_b");
-    if (kind->extra != NULL) add(out, 1, MARIAN_D, "", kind->extra);
+    if (kind->extra != NULL) add(out, 1, ferry_text_ends(kind->extra, "_QuantMultA") ? 1 : MARIAN_D, "", kind->extra);
 }
 
 /* ---- bytes ---- */

@@ -15,9 +15,10 @@ typedef struct marian_kind {
     marian_ties ties;
     bool ssru, pre_norm, rms, embedding_norm, top_norm, no_output_bias;
     bool old_output;     /* decoder_ff_logit_out_W [D, V] */
+    int32_t decoder_ffn; /* the decoder's inner width; 0: MARIAN_F */
     bool one_layer;      /* tensors of decoder layer 1 only */
     const char *without; /* a tensor that is left out */
-    const char *extra;   /* a vector that is added */
+    const char *extra;   /* a vector that is added, of one element if it is a multiplier of inputs */
     const char *narrow;  /* a tensor that is one column short */
     uint64_t codes;      /* type code of matrices in layers: 0 float32, or an intgemm one, multiplier 16 */
 } marian_kind;

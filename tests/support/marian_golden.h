@@ -20,12 +20,11 @@ typedef struct golden_figures {
     size_t lines, hypotheses, hard, soft;
 } golden_figures;
 
-void golden_print(const char *run, const golden_figures *figures);
-
 /* A converted model: opened to translate, and to look into. */
 typedef struct golden_model {
     const ferry_model *model;
     const ferry_model_file *file;
+    bool pieces; /* golden texts are pieces with blanks between them */
 } golden_model;
 
 golden_model golden_open(const char *source);
@@ -33,11 +32,9 @@ golden_model golden_open(const char *source);
 /* Word scores, sum and score of hypothesis `index` of the only line in `result`, to 1e-4. */
 void golden_check_scores(const golden_hypothesis *expected, const ferry_result *result, size_t index,
                          golden_figures *figures);
-/* Its alignment, as a translator with options.alignment gives it: hard pairs all equal, soft weights to 1e-5. */
-void golden_check_alignment(const golden_hypothesis *expected, const ferry_result *result, size_t index,
-                            golden_figures *figures);
-/* Marian answers an empty line with eos and its log-probability, whatever else is likelier. */
-void golden_check_empty(const golden_hypothesis *expected, const golden_model *model, int32_t eos,
-                        golden_figures *figures);
+/* All lines of a run: texts, scores, and alignments, hard pairs all equal, soft weights to 1e-5. `options` ask for as
+ * many hypotheses as were recorded, and for alignments. An empty line is answered with eos and its log-probability,
+ * whatever else is likelier. Returns how many lines there are. */
+size_t golden_check_run(const golden_model *model, const ferry_options *options, const json_t *lines, const char *run);
 
 #endif
