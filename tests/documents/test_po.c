@@ -171,6 +171,15 @@ TEST(test_entries)
         {"msgid \"a\"\nmsgstr \"\" \"b\"\n", "msgid \"a\"\nmsgstr \"\" \"b\"\n"},
         {"msgid \"a\"\nmsgstr\n", "msgid \"a\"\nmsgstr\n"},
         {"msgid \"a", "msgid \"a"},
+        {"msgid \"a\"\n", "msgid \"a\"\n"},
+        {"msgid \"a\"\nmsgstr \"b\"\n", "msgid \"a\"\nmsgstr \"b\"\n"},
+        {"msgid \"%s: %d\"\nmsgstr \"\"\n", "msgid \"%s: %d\"\nmsgstr \"\"\n"},
+        {"msgid \"a\"\nmsgstr[0] \"\"\n", "msgid \"a\"\nmsgstr[0] \"\"\n"},
+        {"msgid \"a\"\n? \"b\"\nmsgstr \"\"\n", "msgid \"a\"\n? \"b\"\nmsgstr \"\"\n"},
+        {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"c\"\nmsgstr[1] \"\"\n",
+         "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"c\"\nmsgstr[1] \"\"\n"},
+        {"#, fuzzy\n#~ " ENTRY ENTRY, "#, fuzzy\n#~ " ENTRY "#, fuzzy\n" FILLED_ENTRY},
+        {"msgid \"a\"\r\nmsgstr \"\"\r\n", "#, fuzzy\r\nmsgid \"a\"\r\nmsgstr \"A\"\r\n"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
