@@ -58,10 +58,13 @@ test_broken_utf16()
     expect_status 0
     expect_lines out 2
     expect_message 'in: UTF-16 that ends within a character: a byte is missing' 2
-    # A pair that is the last character is one.
-    printf '\377\376\075\330\102\336' > in
+    # A pair behind a half of one; a pair, and a half, that are the last character.
+    printf '\377\376\0\330\075\330\102\336\n\0\075\330\102\336' > in
     expect_quiet_success translate --json -i in --max-length 2 -q
-    expect_match '"source": "🙂"'
+    expect_match '"source": "\\ufffd🙂"' '"source": "🙂"'
+    printf '\376\377\0a\330\0' > in
+    expect_quiet_success translate --json -i in --max-length 2 -q
+    expect_match '"source": "a\\ufffd"'
 }
 
 # expect_no_text FILE WHAT: it is refused as WHAT, as a file and from a pipe, and the output stays as it is; with --force

@@ -135,6 +135,7 @@ test_model_option()
     FERRY_MODEL=nowhere.gguf \
         expect_failure 'nowhere.gguf: cannot open: No such file or directory (named by FERRY_MODEL)' \
         translate 'How are you?'
+    FERRY_MODEL='' expect_quiet_success translate 'How are you?'
     echo 'no model at all' > letter.gguf
     expect_failure 'letter.gguf: ' translate -m letter.gguf 'How are you?'
 }

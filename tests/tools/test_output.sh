@@ -262,6 +262,8 @@ open("scores", "w").write("".join("%.6g\n" % o["score"] for o in lines))'
     expect_silence
     "$ferry" score --quiet source - < target > out || fail 'no standard input'
     cmp -s out scores || fail "standard input: found $(cat out)"
+    "$ferry" score --quiet - target < source > out || fail 'no standard input'
+    cmp -s out scores || fail "standard input: found $(cat out)"
     run score --length-penalty 1 source target
     [ "$(head -1 out)" = "$("$ferry" translate --scores 'How are you?' | cut -f1)" ] || fail "found $(cat out)"
 }
