@@ -66,44 +66,6 @@ TEST(test_escapes)
         assert_translated(markdown, "a b c", "a b c", rows[i][0], rows[i][1]);
 }
 
-/* Characters for the model, but for what is better kept. */
-TEST(test_entities)
-{
-    static const char *const rows[][2] = {
-        {"&amp;", "&amp;"},
-        {"&lt;", "&lt;"},
-        {"&gt;", "&gt;"},
-        {"&quot;", "\""},
-        {"&apos;", "'"},
-        {"&hellip;", "…"},
-        {"&mdash;", "—"},
-        {"&ndash;", "–"},
-        {"&lsquo;", "‘"},
-        {"&rsquo;", "’"},
-        {"&ldquo;", "“"},
-        {"&rdquo;", "”"},
-        {"&#65;", "A"},
-        {"&#x41;", "A"},
-        {"&#X41;", "A"},
-        {"&#33;", "!"},
-        {"&#126;", "~"},
-        {"&#xE9;", "é"},
-        {"&#xD7FF;", "\xED\x9F\xBF"},
-        {"&#xE000;", "\xEE\x80\x80"},
-        {"&#x10FFFF;", "\xF4\x8F\xBF\xBF"},
-        {"&#1114111;", "\xF4\x8F\xBF\xBF"},
-    };
-    static const char *const kept[] = {"&copy;",   "&nbsp;",   "&AMP;",      "&#32;",      "&#127;", "&#xA0;",
-                                       "&#xD800;", "&#xDFFF;", "&#x110000;", "&#1114112;", "&#0;"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_translated(markdown, ferry_name_format("a %s b", rows[i][0]).text,
-                          ferry_name_format("a %s b", rows[i][1]).text, "C", "C");
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        assert_translated(markdown, ferry_name_format("a %s b", kept[i]).text,
-                          ferry_name_format("a <x1 translate=\"no\">%s</x1> b", kept[i] + 1).text, "C <x1/>",
-                          ferry_name_format("C %s", kept[i]).text);
-}
-
 /* Words that could begin a block stay on a line, even if it becomes longer than 80 columns. */
 TEST(test_beginnings_of_lines)
 {
@@ -128,104 +90,8 @@ TEST(test_beginnings_of_lines)
                       FORTY "\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b\n");
 }
 
-/* What is before and behind the text of a block is not shown. */
-TEST(test_trimmed)
+/* What is text, and what is before, behind and in it. */
+TEST(test_cases)
 {
-    static const char *const rows[][2] = {
-        {"[^1]: a b", "a b"},
-        {"[^a-b]: a", "a"},
-        {"[^ 1]: a", "[^ 1]: a"},
-        {"> [!NOTE]\n> a b", "a b"},
-        {"# 1. a", "a"},
-        {"# 1.2.3 a", "a"},
-        {"# 10) a", "a"},
-        {"# 1 a", "a"},
-        {"# 1st a", "1st a"},
-        {"1.5 a", "1.5 a"},
-        {"# a {#b}", "a"},
-        {"# a {.b}", "a"},
-        {"# a {:b}", "a"},
-        {"# a {b}", "a <x1 translate=\"no\">{b}</x1>"},
-        {"a {#b}", "a <x1 translate=\"no\">{#b}</x1>"},
-        {"# a #", "a"},
-        {":: a", ":: a"},
-        {"{ % a", "{ % a"},
-        {"a[^1] b", "a<x1/> b"},
-        {"a[^] b[^c", "a[^] b[^c"},
-        {"a <code>b</code> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <kbd>b</kbd> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <samp>b</samp> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <var>b</var> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <script>b</script> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <STYLE>b</style> c", "a <x1 translate=\"no\">b</x1> c"},
-        {"a <kbd>b <i>c</i></kbd> d", "a <x1 translate=\"no\">b ic/i</x1> d"},
-        {"a <cite>b</cite> c", "a <x1>b</x1> c"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_translated(markdown, rows[i][0], rows[i][1], rows[i][1], rows[i][0]);
-}
-
-/* What is read, in capitals; the rest stays. */
-TEST(test_places)
-{
-    static const char *const rows[][2] = {
-        {"a\\\nb\n", "A\\\nB\n"},
-        {"a  \nb   \nc\n", "A  \nB   \nC\n"},
-        {"a<br>b<BR/>c\n", "A<br>B<BR/>C\n"},
-        {"a\nb\n", "A B\n"},
-        {"> a\n>b\nc\n", "> A B C\n"},
-        {"1. a\r\n   b\r\n", "1. A B\r\n"},
-        {"| a\\|b | `c\\|d` |\n|---|---|\n", "| A\\|B | `c\\|d` |\n|---|---|\n"},
-        {"a | b\n---|---\nc |\n", "A | B\n---|---\nC |\n"},
-        {"|a|\n|:-:|\n", "|A|\n|:-:|\n"},
-        {"a&nbsp;b &#65;\n", "A&nbsp;B A\n"},
-        {"&amp;a &mdash;\n", "&A —\n"},
-        {"<b\nc='d'>a</b>\n", "<b\nc='d'>A</b>\n"},
-        {"a <!-- b --> c <?d?>\n", "A <!-- b --> C <?d?>\n"},
-        {"a `b` ``c ` d`` e\n", "A `b` ``c ` d`` E\n"},
-        {"[a](<b c> (d)) ![](e)f\n", "[A](<b c> (d)) ![](e)F\n"},
-        {"[a](b\n\"c\") d\n", "[A](b\n\"c\") D\n"},
-        {"> [a](b\n> 'c\\'') d\n", "> [A](b\n> 'c\\'') D\n"},
-        {"[a](b\\)c) [d](e(f)g) [h]()\n", "[A](b\\)c) [D](e(f)g) [H]()\n"},
-        {"[a][c] b ![d][c]\n\n[c]: d\n", "[A][c] B ![d][c]\n\n[c]: d\n"},
-        {"[a][] [a] b\n\n[a]: d\n", "[a][] [a] B\n\n[a]: d\n"},
-        {"<http://a.b> c\n", "<http://a.b> C\n"},
-        {"__a__ _b_ **c** *d* ~e~ ~~f~~\n", "__A__ _B_ **C** *D* ~E~ ~~F~~\n"},
-        {"***a** b*\n", "***A** B*\n"},
-        {"\\*a b\\_\n", "\\*A B\\_\n"},
-        {"[^1]: a b\n", "[^1]: A B\n"},
-        {"a[^1] [^2]b\n", "A[^1] [^2]B\n"},
-        {"- [ ] a\n- [x] b\n", "- [ ] A\n- [x] B\n"},
-        {"a\n===\n\nb\n---\n", "A\n===\n\nB\n---\n"},
-        {"---\na: b\n---\nc\n", "---\na: b\n---\nC\n"},
-        {"+++\na\n---\nb\n+++ \nc", "+++\na\n---\nb\n+++ \nC"},
-        {"---\na: b\n\nc\n", "---\nA: B\n\nC\n"},
-        {"---a\n---\nb\n", "---A\n---\nB\n"},
-        /* none of it is read */
-        {"\tx\n", "\tx\n"},
-        {"```\na\n```\n", "```\na\n```\n"},
-        {"::: a\n", "::: a\n"},
-        {"{% a %}\n", "{% a %}\n"},
-        {"[a]: b \"c\"\n", "[a]: b \"c\"\n"},
-        {"<p>a</p>\n", "<p>a</p>\n"},
-        {"[![a](b.svg)](c)\n", "[![a](b.svg)](c)\n"},
-        {"`a`\n", "`a`\n"},
-        {"***\n", "***\n"},
-        {"- a  \n  b\\\n  c\r\n", "- A  \n  B\\\n  C\r\n"},
-        {"a *b <i>c* d</i>\n", "a *b <i>c* d</i>\n"},
-        {"---\na\n---", "---\na\n---"},
-        {"", ""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_document(markdown, rows[i][0], upper_markup, rows[i][1]);
-}
-
-TEST(test_same)
-{
-    static const char *const sources[] = {
-        "| a\\|b | `c\\|d` |\n|-|-|\n", "a&nbsp;b &#65; &x;\n", "\\\n", "[a]: <b\n", "``a ` b`` ` c\n",
-        "\tx\n\n - a\n\n   b\n",
-    };
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        assert_document(markdown, sources[i], same_markup, sources[i]);
+    check_cases(markdown, "markdown.cases");
 }

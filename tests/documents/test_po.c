@@ -39,67 +39,6 @@ TEST(test_escapes)
                     ferry_name_format("x%sy", others[i]).text);
 }
 
-/* Which '_' and '&' mark a letter: the model sees the label without it. */
-TEST(test_accelerators)
-{
-#define TWENTY "abcdefghij klmnopqrs"
-    static const char *const rows[][2] = {
-        {"_File", "File"},
-        {"Save _as", "Save as"},
-        {"a_b", "a_b"},
-        {"é_b", "é_b"},
-        {"a_", "a_"},
-        {"a _1", "a _1"},
-        {"_a _b", "_a _b"},
-        {"E&xit", "Exit"},
-        {"&Q a", "Q a"},
-        {"Q&a", "Qa"},
-        {"q&A", "qA"},
-        {"Q&A", "Q&amp;A"},
-        {"a &amp; b", "a &amp;amp; b"},
-        {"&a & b", "&amp;a &amp; b"},
-        {"a &", "a &amp;"},
-        {"a &b;c", "a &amp;b;c"},
-        {"_a &b", "_a &amp;b"},
-        /* of 80 bytes, and of one more */
-        {"_" TWENTY TWENTY TWENTY "abcdefghij klmnopqr", TWENTY TWENTY TWENTY "abcdefghij klmnopqr"},
-        {"_" TWENTY TWENTY TWENTY TWENTY, "_" TWENTY TWENTY TWENTY TWENTY},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_entry(rows[i][0], rows[i][1], "x", "x");
-    check_entry("_a\\nb", "<p>_a</p>\n<p>b</p>\n", "<p>x</p>\n<p>y</p>\n", "x\\ny");
-}
-
-/* A newline behind a full line of prose, of 40 bytes, only wraps it; three blanks separate columns. */
-TEST(test_blocks)
-{
-#define FULL "abcdefghij abcdefghij abcdefghij abcdefg"
-    static const struct {
-        const char *first, *gap, *second, *joined; /* NULL: they are two texts */
-    } rows[] = {
-        {FULL, "\\n", "b", FULL " b"},
-        {FULL ",", "\\n", "b", FULL ", b"},
-        {FULL ";", "\\n", "(b", FULL "; (b"},
-        {FULL ")", "\\n", "1", FULL ") 1"},
-        {FULL, "\\n", "é", FULL " é"},
-        {"a", "  ", "b", "a  b"},
-        {"abcdefghij abcdefghij abcdefghij abcdef", "\\n", "b", NULL},
-        {FULL ".", "\\n", "b", NULL},
-        {FULL, "\\n", "-b", NULL},
-        {FULL, "\\n\\n", "b", NULL},
-        {"a", "   ", "b", NULL},
-        {"a", "    ", "b", NULL},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *first = rows[i].first, *gap = rows[i].gap, *second = rows[i].second, *joined = rows[i].joined;
-        const ferry_name id = ferry_name_format("%s%s%s", first, gap, second);
-        if (joined != NULL)
-            check_entry(id.text, joined, "x", "x");
-        else
-            check_entry(id.text, ferry_name_format("<p>%s</p>\n<p>%s</p>\n", first, second).text,
-                        "<p>x</p>\n<p>y</p>\n", ferry_name_format("x%sy", gap).text);
-    }
-}
-
 /* One form for all numbers, two, and three, of which msgid shows that the first is for one alone, or does not. */
 TEST(test_plural_forms)
 {
@@ -144,46 +83,10 @@ TEST(test_plural_forms)
     }
 }
 
-/* Where "fuzzy" goes, and what is no entry. In capitals what is filled. */
-TEST(test_entries)
+/* Accelerators, texts of a string, where "fuzzy" goes, what is no entry. */
+TEST(test_cases)
 {
-#define ENTRY "msgid \"a\"\nmsgstr \"\"\n"
-#define FILLED_ENTRY "msgid \"a\"\nmsgstr \"A\"\n"
-    static const char *const rows[][2] = {
-        {ENTRY, "#, fuzzy\n" FILLED_ENTRY},
-        {"\xEF\xBB\xBF" ENTRY, "\xEF\xBB\xBF#, fuzzy\n" FILLED_ENTRY},
-        {"  " ENTRY, "#, fuzzy\n  " FILLED_ENTRY},
-        {"#,c-format\n" ENTRY, "#, fuzzy,c-format\n" FILLED_ENTRY},
-        {"#, fuzzy\n" ENTRY, "#, fuzzy\n" FILLED_ENTRY},
-        {"#, c-format, fuzzy\n" ENTRY, "#, c-format, fuzzy\n" FILLED_ENTRY},
-        {"#| msgid \"b\"\n#| \"c\"\n" ENTRY, "#, fuzzy\n#| msgid \"b\"\n#| \"c\"\n" FILLED_ENTRY},
-        {"#\n" ENTRY, "#\n#, fuzzy\n" FILLED_ENTRY},
-        {ENTRY ENTRY, "#, fuzzy\n" FILLED_ENTRY "#, fuzzy\n" FILLED_ENTRY},
-        {"msgctxt \"c\"\n" ENTRY, "#, fuzzy\nmsgctxt \"c\"\n" FILLED_ENTRY},
-        {"msgctxt \"\"\nmsgid \"\"\nmsgstr \"charset=x\"\n" ENTRY,
-         "msgctxt \"\"\nmsgid \"\"\nmsgstr \"charset=x\"\n#, fuzzy\n" FILLED_ENTRY},
-        {"msgid \"\"\n\"a \"\n\"b\"\nmsgstr \"\"", "#, fuzzy\nmsgid \"\"\n\"a \"\n\"b\"\nmsgstr \"\"\n\"A B\""},
-        {"msgid \"a\" \"\" \"b\"\nmsgstr \"\" \"\"\n", "#, fuzzy\nmsgid \"a\" \"\" \"b\"\nmsgstr \"AB\"\n"},
-        {"#~ " ENTRY, "#~ " ENTRY},
-        {"msgid \"a\"\n# b\nmsgstr \"\"\n", "msgid \"a\"\n# b\nmsgstr \"\"\n"},
-        {"x " ENTRY ENTRY, "x " ENTRY "#, fuzzy\n" FILLED_ENTRY},
-        {"msgid \"a\\\n\"\nmsgstr \"\"\n" ENTRY, "msgid \"a\\\n\"\nmsgstr \"\"\n#, fuzzy\n" FILLED_ENTRY},
-        {"msgid \"a\"\nmsgstr \"\" \"b\"\n", "msgid \"a\"\nmsgstr \"\" \"b\"\n"},
-        {"msgid \"a\"\nmsgstr\n", "msgid \"a\"\nmsgstr\n"},
-        {"msgid \"a", "msgid \"a"},
-        {"msgid \"a\"\n", "msgid \"a\"\n"},
-        {"msgid \"a\"\nmsgstr \"b\"\n", "msgid \"a\"\nmsgstr \"b\"\n"},
-        {"msgid \"%s: %d\"\nmsgstr \"\"\n", "msgid \"%s: %d\"\nmsgstr \"\"\n"},
-        {"msgid \"a\"\nmsgstr[0] \"\"\n", "msgid \"a\"\nmsgstr[0] \"\"\n"},
-        {"msgid \"a\"\n? \"b\"\nmsgstr \"\"\n", "msgid \"a\"\n? \"b\"\nmsgstr \"\"\n"},
-        {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"c\"\nmsgstr[1] \"\"\n",
-         "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"c\"\nmsgstr[1] \"\"\n"},
-        {"#, fuzzy\n#~ " ENTRY ENTRY, "#, fuzzy\n#~ " ENTRY "#, fuzzy\n" FILLED_ENTRY},
-        {"msgid \"a\"\r\nmsgstr \"\"\r\n", "#, fuzzy\r\nmsgid \"a\"\r\nmsgstr \"A\"\r\n"},
-        {"", ""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_document(&ferry_format_po, rows[i][0], upper_markup, rows[i][1]);
+    check_cases(&ferry_format_po, "po.cases");
 }
 
 TEST(test_charsets)
@@ -200,8 +103,7 @@ TEST(test_charsets)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ferry_document document;
         ferry_error error = {0};
-        const ferry_name source =
-            ferry_name_format("msgid \"\"\nmsgstr \"Content-Type: a; %s\"\n\n" ENTRY, rows[i].text);
+        const ferry_name source = ferry_name_format("msgid \"\"\nmsgstr \"Content-Type: a; %s\"\n", rows[i].text);
         const ferry_status status =
             ferry_document_read(&document, &ferry_format_po, ferry_text_view(source.text), &error);
         if (rows[i].read)

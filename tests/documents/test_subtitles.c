@@ -45,54 +45,10 @@ TEST(test_vtt)
 
 #define CUE "0 --> 1\n"
 
-/* A cue of the lines, and what the model is shown of it. */
-TEST(test_lines_of_cues)
+/* Who speaks, tags, blanks, numbers; where cues end. */
+TEST(test_cases)
 {
-    static const char *const rows[][2] = {
-        /* the shortest tag, and what is none; at the end of a line, too */
-        {"a<i>\nb</i>", "a<x1> b</x1>"},
-        {"a<i>", "a<x1/>"},
-        {"a <b", "a &lt;b"},
-        {"<9>a <0> b", "<x0/>a <x2/> b"},
-        {"a <> </> < b> <:>", "a &lt;&gt; <x1/> &lt; b&gt; &lt;:&gt;"},
-        {"{\\b}a {\\an8", "<x0/>a {\\an8"},
-        /* who speaks */
-        {"- a", "a"},
-        {"-a\n-b", "<p>a</p>\n<p>b</p>\n"},
-        {"a\n\xE2\x80\x90 b\n\xE2\x80\x93 c\n\xE2\x80\x94 d", "<p>a</p>\n<p>b</p>\n<p>c</p>\n<p>d</p>\n"},
-        {"<i>- a</i>", "a<x1/>"},
-        {"a\nb - c -", "a b - c -"},
-        {"a\n-", "a -"},
-        /* blanks, numbers */
-        {" a \t\n\tb ", "a b"},
-        {"a\n7", "a 7"},
-        {"7\na", "7 a"},
-        {"&amp;a", "&amp;amp;a"},
-    };
-    char source[200], shown[200];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(source, sizeof source, CUE "%s\n", rows[i][0]);
-        snprintf(shown, sizeof shown, memcmp(rows[i][1], "<p>", 3) == 0 ? "%s" : "<p>%s</p>\n", rows[i][1]);
-        assert_translated(&ferry_format_srt, source, shown, shown, source);
-    }
-}
-
-TEST(test_ends_of_cues)
-{
-    static const char *const rows[][2] = {
-        {"", ""},
-        {"a\n", "a\n"},
-        {CUE, CUE},
-        {CUE "a\n \t\nb\n", CUE "A\n \t\nb\n"},
-        {CUE "a\n2\n" CUE "b\n", CUE "A\n2\n" CUE "B\n"},
-        {CUE "a\n" CUE CUE "b", CUE "A\n" CUE CUE "B"},
-        {CUE "a\n2\nb\n" CUE "c", CUE "A 2 B\n" CUE "C"},
-        {CUE "a\n2", CUE "A 2"},
-        {"0 --> 1\ra\r\r0 --> 1\rb", "0 --> 1\rA\r\r0 --> 1\rB"},
-        {"0 -> 1\na\n", "0 -> 1\na\n"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_document(&ferry_format_srt, rows[i][0], upper_markup, rows[i][1]);
+    check_cases(&ferry_format_srt, "srt.cases");
 }
 
 /* A line may have 42 columns, tags 256 bytes; without an end of its own, a line is not wrapped. */

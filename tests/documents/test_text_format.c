@@ -60,75 +60,11 @@ TEST(test_what_stays)
     upper("see https://a.b/c and %s\n", "SEE https://a.b/c AND %s\n");
 }
 
-/* A line of 26 columns and a blank: with a word of four columns, more than three quarters of 40, it goes on. */
-TEST(test_early_ends)
+/* Early ends of lines, bullets, prose, code. */
+TEST(test_cases)
 {
-#define LINE "abcdefghijklm nopqrstuvwxy"
-    static const char *const rows[][2] = {
-        {LINE "\nabc d\n", "<p>" LINE "</p>\n<p>abc d</p>\n"},
-        {LINE "\nabcd e\n", "<p>" LINE " abcd e</p>\n"},
-        {LINE "\néßçñ e\n", "<p>" LINE " éßçñ e</p>\n"},
-        {LINE "\nabcd", "<p>" LINE " abcd</p>\n"},
-        {LINE " \t\nabcd e\n", "<p>" LINE " abcd e</p>\n"},
-        /* of 42 columns, if that is the longest line near by */
-        {LINE "\nabcd e\n" LINE " abcdefghi abcde\n",
-         "<p>" LINE "</p>\n<p>abcd e</p>\n<p>" LINE " abcdefghi abcde</p>\n"},
-        {LINE "\nabcde e\n" LINE " abcdefghi abcde\n", "<p>" LINE " abcde e</p>\n<p>" LINE " abcdefghi abcde</p>\n"},
-        {LINE "\nabcd e\n\n" LINE " abcdefghi abcde\n", "<p>" LINE " abcd e</p>\n<p>" LINE " abcdefghi abcde</p>\n"},
-        /* tabs */
-        {"\t" LINE "\n\tabcd e\n", "<p>" LINE " abcd e</p>\n"},
-        {"\t" LINE "\n        abcd e\n \tabcd\n", "<p>" LINE " abcd e</p>\n<p>abcd</p>\n"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_translated(&ferry_format_text, rows[i][0], rows[i][1], rows[i][1], rows[i][0]);
-}
-
-/* What the model is shown of a line. */
-TEST(test_shown)
-{
-    static const char *const rows[][2] = {
-        {"- one", "one"},
-        {"* one", "one"},
-        {"+ one", "one"},
-        {"-\tone", "one"},
-        {"\xE2\x80\xA2  one", "one"},
-        {"1. one", "one"},
-        {"100) one", "one"},
-        {"1000) one", "1000) one"},
-        {"a) one", "one"},
-        {"(Z) one", "one"},
-        {"(12) one", "one"},
-        {"a. one", "a. one"},
-        {"ab) one", "ab) one"},
-        {"-one", "-one"},
-        {"1.one", "1.one"},
-        {"1 one", "1 one"},
-        {"(one", "(one"},
-        {"> > one", "one"},
-        {">one", "one"},
-        {"one  two", "one  two"},
-        {"ab=", "ab="},
-        {"é=", "é="},
-        {"$ab ab", "<x0 translate=\"no\">$ab</x0> ab"},
-        {"# ab", "# ab"},
-        {"  one \t", "one"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_translated(&ferry_format_text, rows[i][0], rows[i][1], rows[i][1], rows[i][0]);
-    static const char *const others[] = {"a=", "$ ab ab", "% ab ab", "---", "1.", "", "\n", " \t"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) upper(others[i], others[i]);
-}
-
-/* Code stands at least four columns further to the right, and does not begin as a sentence does. */
-TEST(test_code)
-{
-    upper("a b:\n\n   cd ef\n", "A B:\n\n   CD EF\n");
-    upper("a b:\n\n    cd ef\n", "A B:\n\n    cd ef\n");
-    upper("a b:\n\n\tcd ef\n", "A B:\n\n\tcd ef\n");
-    upper("a b:\n\n    Ad ef\n\n    Zd\n\n    éd\n", "A B:\n\n    AD EF\n\n    ZD\n\n    éD\n");
-    upper("a b:\n\n    - cd\n", "A B:\n\n    - CD\n");
-    upper("  a b:\n\n     cd ef\n\n         gh\n", "  A B:\n\n     CD EF\n\n         gh\n");
-    upper("a b\nc d\te\nf   g\n", "A B\nC D\tE\nF   G\n");
+    check_cases(&ferry_format_text, "text.cases");
+    upper("", "");
 }
 
 /* Lines end as those of the document, and begin as each of the paragraph did. */
