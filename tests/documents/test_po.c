@@ -29,58 +29,6 @@ TEST(test_escapes)
     check_entry("a\\101b \\x42c \\1013", "aAb Bc A3", "x y", "x y");
     check_entry("a \\\"b\\\" \\\\ c", "a \"b\" \\ c", "\"x\\ y\"", "\\\"x\\\\ y\\\"");
     check_entry("a \\xg \\q\\8 \\41\\0413", "a xg q8 !!3", "x", "x");
-    /* Control characters stay between texts. */
-    static const char names[] = "abfnrtv", *const others[] = {"\\7", "\\37", "\\x1F", "\\x1f", "\\x9"};
-    for (size_t i = 0; names[i] != '\0'; i++)
-        check_entry(ferry_name_format("a\\%cb", names[i]).text, "<p>a</p>\n<p>b</p>\n", "<p>x</p>\n<p>y</p>\n",
-                    ferry_name_format("x\\%cy", names[i]).text);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        check_entry(ferry_name_format("a%s-b", others[i]).text, "<p>a</p>\n<p>-b</p>\n", "<p>x</p>\n<p>y</p>\n",
-                    ferry_name_format("x%sy", others[i]).text);
-}
-
-/* One form for all numbers, two, and three, of which msgid shows that the first is for one alone, or does not. */
-TEST(test_plural_forms)
-{
-    static const struct {
-        const char *id, *plural, *forms, *shown, *filled;
-    } rows[] = {
-        {"a", "b", "0", "b", "0y"},
-        {"%d a", "%d b", "0", "b", "0y"},
-        {"a", "b", "01", "ab", "0x1y"},
-        {"a", "%d b", "01", "ab", "0x1y"},
-        {"a", "b", "012", "ab", "0x1y2y"},
-        {"%d a", "%d b", "012", "ab", "0x1y2y"},
-        {"a", "%d b", "012", "b", "0y1y2y"},
-        {"a", "%d b", "0123", "b", "0y1y2y3y"},
-        /* they stay */
-        {"a", "b", "1", "", ""},
-        {"a", "b", "10", "", ""},
-        {"a", "b", "02", "", ""},
-        {"a", "b", "00", "", ""},
-        {"a", "", "01", "", ""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char source[512], expected[512], entry[256], shown[256] = "", translation[256] = "";
-        const bool numbered[] = {rows[i].id[0] == '%', rows[i].plural[0] == '%'};
-        snprintf(entry, sizeof entry, "msgid \"%s\"\nmsgid_plural \"%s\"\n", rows[i].id, rows[i].plural);
-        strcpy(source, entry);
-        snprintf(expected, sizeof expected, "%s%s", rows[i].filled[0] != '\0' ? "#, fuzzy\n" : "", entry);
-        for (const char *form = rows[i].forms; *form != '\0'; form++)
-            strcat(source, ferry_name_format("msgstr[%c] \"\"\n", *form).text);
-        for (const char *text = rows[i].shown; *text != '\0'; text++) {
-            const bool number = numbered[*text == 'b'];
-            strcat(shown,
-                   ferry_name_format("<p>%s%c</p>\n", number ? "<x0 translate=\"no\">%d</x0> " : "", *text).text);
-            strcat(translation,
-                   ferry_name_format("<p>%s%c</p>\n", number ? "<x0/> " : "", *text == 'a' ? 'x' : 'y').text);
-        }
-        for (const char *form = rows[i].filled; *form != '\0'; form += 2)
-            strcat(expected,
-                   ferry_name_format("msgstr[%c] \"%s%c\"\n", form[0], numbered[form[1] == 'y'] ? "%d " : "", form[1])
-                       .text);
-        assert_translated(&ferry_format_po, source, shown, translation, rows[i].filled[0] != '\0' ? expected : source);
-    }
 }
 
 /* Accelerators, texts of a string, where "fuzzy" goes, what is no entry. */
@@ -120,12 +68,10 @@ TEST(test_order_of_placeholders)
     static const struct {
         const char *first, *second;
         bool ordered;
-    } rows[] = {
-        {"%s", "%d", true},      {"{}", "{:d}", true},    {"{!r}", "{}", true},  {"%s", "{}", true},
-        {"%5.2f", "%-3d", true}, {"%1$s", "%2$d", false}, {"{a}", "{b}", false}, {"%(a)s", "%(b)d", false},
-        {"%{a}", "%{b}", false}, {"%1", "%2", false},     {"$a", "${b}", false}, {"{0}", "{1}", false},
-        {"%s", "{a}", false},    {"%d", "%d", false},     {"{a}", "%d", false},
-    };
+    } rows[] = {{"%s", "%d", true},      {"{}", "{:d}", true},    {"{!r}", "{}", true},  {"%s", "{}", true},
+                {"%5.2f", "%-3d", true}, {"%1$s", "%2$d", false}, {"{a}", "{b}", false}, {"%(a)s", "%(b)d", false},
+                {"%{a}", "%{b}", false}, {"%1", "%2", false},     {"$a", "${b}", false}, {"{0}", "{1}", false},
+                {"%s", "{a}", false},    {"%d", "%d", false},     {"{a}", "%d", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *a = rows[i].first, *b = rows[i].second;
         check_entry(ferry_name_format("a %s %s", a, b).text,
