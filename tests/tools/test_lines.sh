@@ -45,29 +45,15 @@ test_empty_input()
     expect_silence
 }
 
-test_no_newline_at_the_end()
+# Without a line feed, a carriage return is white space of the last line.
+test_ends_of_lines()
 {
     expect_success_with 'How are you?\nHello, world!' translate
     expect_out 'Wie geht es dir?\nHallo, die Welt!\n'
-}
-
-test_blank_lines()
-{
-    expect_success_with '\n\nHello, world!\n  \n\n' translate
-    expect_out '\n\nHallo, die Welt!\n  \n\n'
-}
-
-test_carriage_returns()
-{
-    expect_success_with 'Hello, world!\r\n\r\nHow are you?\n' translate
-    expect_out 'Hallo, die Welt!\r\n\r\nWie geht es dir?\n'
-}
-
-# Without a line feed it is white space of the last line.
-test_final_carriage_return()
-{
-    expect_success_with 'How are you?\r\nHello, world!\r' translate
-    expect_out 'Wie geht es dir?\r\nHallo, die Welt!\n'
+    expect_success_with '\n\nHello, world!\r\n  \n\r\n\nHow are you?\nHello, world!\r' translate
+    expect_out '\n\nHallo, die Welt!\r\n  \n\r\n\nWie geht es dir?\nHallo, die Welt!\n'
+    expect_success_with 'How are you?\n\n' translate
+    expect_out 'Wie geht es dir?\n\n'
 }
 
 # Batches of one, two and three lines.
