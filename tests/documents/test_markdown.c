@@ -83,6 +83,11 @@ TEST(test_beginnings_of_lines)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_translated(markdown, "a\nb\n", "a b", ferry_name_format(FILLED " %s", rows[i].word).text,
                           ferry_name_format(FILLED "%s%s\n", rows[i].begins ? "\n" : " ", rows[i].written).text);
+    /* "[c]: " would be a definition. */
+    assert_translated(markdown, "a\nb [c]\n\n[c]: d\n", "a b <x3 translate=\"no\">c</x3>", FILLED " <x3/>: e",
+                      FILLED " [c]:\ne\n\n[c]: d\n");
+    assert_translated(markdown, "a\nb [c]\n\n[c]: d\n", "a b <x3 translate=\"no\">c</x3>", FILLED " <x3/> e",
+                      FILLED "\n[c] e\n\n[c]: d\n");
     /* The line may have 80 columns. */
     assert_translated(markdown, "a\nb\n", "a b", FORTY " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b",
                       FORTY " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nb\n");
