@@ -431,6 +431,7 @@ TEST(test_html_refusals)
         {"<meta charset=latin1>a", NULL},
         {"<meta charset=latin1>é", "found the declared encoding latin1; change its encoding"},
         {"<?xml encoding='koi8-r'?>é", "found the declared encoding koi8-r; "},
+        {"<meta charset=az09AZ-_:.>é", "found the declared encoding az09AZ-_:; "},
     };
     ferry_document document;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
