@@ -25,6 +25,9 @@ TEST(test_empty_elements)
     assert_translated(markdown, "[b](c) ~~c~~", "<x0>b</x0> <x4>c</x4>", "<x4>C</x4> <x0></x0>D E", "~~C~~ [D](c) E");
     assert_translated(markdown, "*a [b](c)* d", "<x0>a <x2>b</x2></x0> d", "<x0>A <x2></x2></x0> D", "*[A](c)* D");
     assert_translated(markdown, "[](b) a", "<x0></x0> a", "<x0></x0> A", "[](b) A");
+    /* with an image between */
+    assert_translated(markdown, "a *b* ![c](d) e", "a <x1>b</x1> <x5/> e", "A <x1></x1><x5/> E", "A ![c](d) *E*");
+    assert_translated(markdown, "a *b* ![c](d) e", "a <x1>b</x1> <x5/> e", "A E <x5/><x1></x1>", "A *E* ![c](d)");
 }
 
 /* What would be read otherwise than the block was stays. */
@@ -62,6 +65,7 @@ TEST(test_escapes)
         {"a\\ \\( \\é", "a\\\\ \\\\( \\é"},
     };
     assert_translated(markdown, "\\* a", "* a", "* B", "\\* B");
+    assert_translated(markdown, "a *b* c", "a <x1>b</x1> c", "A <x1>B</x1>_c d", "A *B*\\_c d");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_translated(markdown, "a b c", "a b c", rows[i][0], rows[i][1]);
 }
@@ -98,5 +102,9 @@ TEST(test_beginnings_of_lines)
 /* What is text, and what is before, behind and in it. */
 TEST(test_cases)
 {
+    ferry_string nul = translate_document(markdown, (ferry_view){"a\0b *c*\n", 8}, upper_markup, NULL);
+    assert_int_equal(nul.size, 8);
+    assert_memory_equal(nul.data, "A\0B *C*\n", 8);
+    free(nul.data);
     check_cases(markdown, "markdown.cases");
 }

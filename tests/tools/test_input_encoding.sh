@@ -154,8 +154,9 @@ MZ\220\0 a Windows program
 \001\002\003 binary data
 \016\032\037 binary data
 END
-    for rest in "$characters:1" "a$characters:0"; do
-        printf '\001\007\016%s' "${rest%:*}" > in
+    for rest in "\\001\\007\\016$characters:1" "\\001\\007\\016a$characters:0" '\001\007abc:0' \
+        'a\b\b\bb\v\v\v\f\f\f\r\r\r\033\033\033:0'; do
+        printf "${rest%:*}" > in # shellcheck disable=SC2059
         run translate -q --max-length 2 -i in
         expect_status "${rest#*:}"
     done
