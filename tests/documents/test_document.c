@@ -128,6 +128,8 @@ TEST(test_lines)
     assert_translated(&toy, "漢字\\\n漢字", "漢字漢字", FIRST LAST FIRST LAST FIRST,
                       FIRST LAST "\\\n" FIRST LAST "\\\n" FIRST);
     assert_translated(&toy, "漢字 a\\\nb", "漢字 a b", "一二三 四", "一二三\\\n四");
+    assert_translated(&toy, "漢\n\\\n字 b", "<p>漢</p>\n<p> 字 b</p>\n", "<p>一</p>\n<p>二</p>\n", "一\n二");
+    assert_translated(&toy, "漢字\\\n", "漢字 ", "漢字 ", "漢字\\\n");
 }
 
 TEST(test_untouched)
@@ -171,7 +173,7 @@ TEST(test_kept)
                                        "|http://a/|.,;:!?'*_)]} |http://a/(b.)|",
                                        "|http://a|\"b |http://a|<b |http://a|>b |http://a|`b |http://a|\x7F.",
                                        "Write to |a.b-c@d.org|. Or a@b, c.",
-                                       "|a_1+b@c-d.e|1 @b.c a@ a@1.2",
+                                       "|a_1+b@c-d.e|1 @b.c <@b.c> a@ a@1.2",
                                        "|<www.a.b>| |<mailto:a@b.c>| <|a@b.c|",
                                        "A |<a@b.c>|, |<https://a.b/>|, <|a@b.c| d>",
                                        "|/usr/share|, |./a| |../b| |~/c| and/or 1/2 / x",

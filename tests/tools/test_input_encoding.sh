@@ -162,7 +162,7 @@ END
     done
     # Two characters that are no UTF-8 are errors in a text of UTF-8; three may be another encoding.
     for rest in '\351 \350:' '\351 \350 \340:ISO' '\351 \350 \340 é à è:ISO' '\351 \350 \340 é à è ç:' '\351 \350 \340 \311:an encoding'; do
-        printf "${rest%:*} le chien noire\n" > in # shellcheck disable=SC2059
+        printf "${rest%:*} azAZ azAZ azAZ\n" > in # shellcheck disable=SC2059
         run translate --max-length 2 -i in
         [ "$(sed -nE 's/.* found probably (ISO|an encoding).*/\1/p' err)" = "${rest##*:}" ] || fail "$rest: $(cat err)"
     done

@@ -204,6 +204,8 @@ for line in open("out"):
     print(*(t["id"] for t in o["tokens"]), file=open("target", "a"))' || fail "$(cat out)"
     expect_quiet_success translate --ids -i source
     cmp -s out target || fail "expected $(cat target), found $(cat out)"
+    expect_success_with '\n' translate --ids
+    expect_out '\n'
     { echo; sed 1q source; printf ' \t \n%s\r\n12 x 0\n8001 0\n' "$(sed 's/ /\t  /' source | sed 1q)"; echo 7 -1; } > in
     run translate --ids -i in
     expect_status 1
