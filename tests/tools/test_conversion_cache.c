@@ -347,21 +347,27 @@ TEST_WITH(test_every_file_counts, set_up, NULL)
     assert_int_equal(conversions, 2 + (int)COUNT(names));
 }
 
-/* An entry of 20 GB less what the new one has stays, one of a byte more goes; what is in another's name does not count.
- */
+__attribute__((format(printf, 1, 0))) static char *make_large(const char *format, const char *digits, off_t size)
+{
+    char *path = in_directory(folder, ferry_name_format(format, digits).text);
+    write_bytes(path, "", 0);
+    assert_int_equal(truncate(path, size), 0);
+    return path;
+}
+
+/* An entry of 20 GB less what the new one has stays, of a byte more it goes; files of other names do not count. */
 TEST_WITH(test_size_of_the_cache, set_up, NULL)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF0123456789abcdef0123456789abcdef";
+    const off_t most = 20000000000;
+    assert_int_equal(mkdir(folder, 0700), 0);
     for (int more = 0; more < 2; more++) {
-        const char *entry = in_directory(folder, ferry_name_format("a-%s.gguf", digits).text);
-        const char *own = in_directory(folder, ferry_name_format("b-%s.gguf", digits + 1).text);
         write_config(more == 0 ? "one" : "two"); /* files of three bytes */
-        if (mkdir(folder, 0700) != 0) assert_int_equal(errno, EEXIST);
-        write_bytes(entry, "", 0);
-        write_bytes(own, "", 0);
-        assert_int_equal(truncate(entry, 20000000000 - 3 + more) | truncate(own, 30000000000), 0);
+        const char *entry = make_large("a-%s.gguf", digits, most - 3 + more);
+        const char *shorter = make_large("b-%s.gguf", digits + 1, most);
+        const char *other = make_large("c-%s.ggux", digits, most);
         expect_model(more == 0 ? "one" : "two");
         assert_int_equal(access(entry, F_OK) == 0, more == 0);
-        assert_int_equal(access(own, F_OK), 0);
+        assert_int_equal(access(shorter, F_OK) | access(other, F_OK), 0);
     }
 }

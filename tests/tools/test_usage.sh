@@ -16,6 +16,7 @@ test_near_misses()
     expect_usage_error "unknown option '--baem=3'; did you mean '--beam'?" translate --baem=3 x
     expect_usage_error "unknown option '-beam'; did you mean '--beam'?" translate -beam 3 x
     expect_usage_error "unknown option '--bema'; did you mean '--beam'?" translate --bema 3 x
+    expect_usage_error "unknown option '--BATXH'; did you mean '--batch'?" translate --BATXH 3 x
     expect_usage_error "unknown option '--eema'; try 'ferry help translate'" translate --eema 3 x
     expect_usage_error "unknown option '--max_length'; did you mean '--max-length'?" translate --max_length 3 x
     expect_usage_error "unknown option '--max'; did you mean '--max-source' or '--max-length'?" translate --max 3 x
