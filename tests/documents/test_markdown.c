@@ -79,10 +79,10 @@ TEST(test_beginnings_of_lines)
         const char *word, *written;
         bool begins;
     } rows[] = {
-        {"b", "b", true},      {"12", "12", true},  {"1a", "1a", true},     {"*", "\\*", false}, {"1.5", "1.5", false},
-        {"1)b", "1)b", false}, {"1.", "1.", false}, {"+b", "+b", false},    {"-b", "-b", false}, {"=b", "=b", false},
-        {":b", ":b", false},   {"#b", "#b", false}, {"&lt;1", "<1", false}, {"|", "\\|", false}, {"_b", "\\_b", false},
-        {"(b", "(b", true},    {"é", "é", true},
+        {"b", "b", true},    {"12", "12", true},    {"1a", "1a", true},    {".b", ".b", true},  {")b", ")b", true},
+        {"*", "\\*", false}, {"1.5", "1.5", false}, {"1)b", "1)b", false}, {"1.", "1.", false}, {"+b", "+b", false},
+        {"-b", "-b", false}, {"=b", "=b", false},   {":b", ":b", false},   {"#b", "#b", false}, {"&lt;1", "<1", false},
+        {"|", "\\|", false}, {"_b", "\\_b", false}, {"(b", "(b", true},    {"é", "é", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_translated(markdown, "a\nb\n", "a b", ferry_name_format(FILLED " %s", rows[i].word).text,
