@@ -39,4 +39,12 @@ TEST(test_line_ends)
         "Diese Zeile hat fast vierzig Spalten. Diese Zeile hier geht weiter. Und diese Zeile auch noch, und noch eine.",
         "Diese Zeile hat fast vierzig Spalten.\n Diese Zeile hier geht weiter. Und diese\n Zeile auch noch, und noch "
         "eine.");
+    /* A paragraph of one line is wrapped as the others of the document are. */
+    assert_translated(
+        &ferry_format_text, "This line has forty columns, just fifty.\nThis one goes on.\n\n> - One line.\n\nend\n",
+        "<p>This line has forty columns, just fifty. This one goes on.</p>\n<p>One line.</p>\n<p>end</p>\n",
+        "<p>This line has forty columns, just fifty. This one goes on.</p>\n"
+        "<p>Eine Zeile, die laenger als vierzig Spalten ist.</p>\n<p>Ende</p>\n",
+        "This line has forty columns, just fifty.\nThis one goes on.\n\n"
+        "> - Eine Zeile, die laenger als vierzig\n>   Spalten ist.\n\nEnde\n");
 }
