@@ -22,13 +22,6 @@ test_argument_that_looks_like_an_option()
     expect_no_match usage
 }
 
-test_standard_input()
-{
-    expect_success_with 'Hello, world!\nHow are you?\n' translate
-    expect_out 'Hallo, die Welt!\nWie geht es dir?\n'
-    expect_silence
-}
-
 test_files()
 {
     printf 'Hello, world!\nHow are you?\n' > letter
@@ -36,13 +29,6 @@ test_files()
     expect_out ''
     mv brief out
     expect_out 'Hallo, die Welt!\nWie geht es dir?\n'
-}
-
-test_empty_input()
-{
-    expect_success_with '' translate
-    expect_out ''
-    expect_silence
 }
 
 # Without a line feed, a carriage return is white space of the last line.
@@ -54,6 +40,9 @@ test_ends_of_lines()
     expect_out '\n\nHallo, die Welt!\r\n  \n\r\n\nWie geht es dir?\nHallo, die Welt!\n'
     expect_success_with 'How are you?\n\n' translate
     expect_out 'Wie geht es dir?\n\n'
+    expect_success_with '' translate
+    expect_out ''
+    expect_silence
 }
 
 # Batches of one, two and three lines.
