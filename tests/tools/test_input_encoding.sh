@@ -140,7 +140,8 @@ test_first_bytes()
     "$ferry" convert -q "$source_dir/tests/data/models/marian-separate" -o "$FERRY_MODEL" || fail "cannot convert"
     characters=$(printf 'a%.0s' {1..56})
     while read -r bytes name; do
-        printf "$bytes and more" > in # shellcheck disable=SC2059
+        # shellcheck disable=SC2059
+        printf "$bytes and more" > in
         expect_failure "in: expected text in UTF-8, found $name; --force" translate -i in
     done << 'END'
 \050\265\057\375 a zstd file
@@ -156,13 +157,15 @@ MZ\220\0 a Windows program
 END
     for rest in "\\001\\007\\016$characters:1" "\\001\\007\\016a$characters:0" '\001\007abc:0' \
         'a\b\b\bb\v\v\v\f\f\f\r\r\r\033\033\033:0'; do
-        printf "${rest%:*}" > in # shellcheck disable=SC2059
+        # shellcheck disable=SC2059
+        printf "${rest%:*}" > in
         run translate -q --max-length 2 -i in
         expect_status "${rest#*:}"
     done
     # Two characters that are no UTF-8 are errors in a text of UTF-8; three may be another encoding.
     for rest in '\351 \350:' '\351 \350 \340:ISO' '\351 \350 \340 é à è:ISO' '\351 \350 \340 é à è ç:' '\351 \350 \340 \311:an encoding'; do
-        printf "${rest%:*} azAZ azAZ azAZ\n" > in # shellcheck disable=SC2059
+        # shellcheck disable=SC2059
+        printf "${rest%:*} azAZ azAZ azAZ\n" > in
         run translate --max-length 2 -i in
         [ "$(sed -nE 's/.* found probably (ISO|an encoding).*/\1/p' err)" = "${rest##*:}" ] || fail "$rest: $(cat err)"
     done
