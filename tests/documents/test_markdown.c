@@ -25,6 +25,9 @@ TEST(test_empty_elements)
     assert_translated(markdown, "[b](c) ~~c~~", "<x0>b</x0> <x4>c</x4>", "<x4>C</x4> <x0></x0>D E", "~~C~~ [D](c) E");
     assert_translated(markdown, "*a [b](c)* d", "<x0>a <x2>b</x2></x0> d", "<x0>A <x2></x2></x0> D", "*[A](c)* D");
     assert_translated(markdown, "[](b) a", "<x0></x0> a", "<x0></x0> A", "[](b) A");
+    /* with an image between */
+    assert_translated(markdown, "a *b* ![c](d) e", "a <x1>b</x1> <x5/> e", "A <x1></x1><x5/> E", "A ![c](d) *E*");
+    assert_translated(markdown, "a *b* ![c](d) e", "a <x1>b</x1> <x5/> e", "A E <x5/><x1></x1>", "A *E* ![c](d)");
 }
 
 /* What would be read otherwise than the block was stays. */
@@ -35,33 +38,73 @@ TEST(test_structure)
     assert_translated(markdown, "a <b>c</b>", "a <x1>c</x1>", "A<x1>C</x1>", "A<b>C</b>");
 }
 
+/* What the model writes, as text of a paragraph: the escapes, and only those. */
 TEST(test_escapes)
 {
+    static const char *const rows[][2] = {
+        {"# *b* `c`", "\\# \\*b\\* \\`c\\`"},
+        {"1. a_b _b [c](d)", "1\\. a_b \\_b \\[c\\](d)"},
+        {"&amp;amp; &lt;b&gt; a &lt; b \\. \\a", "\\&amp; \\<b> a < b \\\\. \\a"},
+        {"- ~~~ --- |", "\\- \\~\\~\\~ --- \\|"},
+        /* at the beginning of a line, and not there */
+        {"&gt; a &gt;", "\\> a >"},
+        {"+ a +", "\\+ a +"},
+        {"= a =", "\\= a ="},
+        {"-- a", "\\-- a"},
+        {"== a", "\\== a"},
+        {"-a +a =a", "-a +a =a"},
+        {"1) a 1) 1.", "1\\) a 1) 1."},
+        {"12. a", "12\\. a"},
+        {"1.5 1a 1 a", "1.5 1a 1 a"},
+        {"## a #", "\\#\\# a \\#"},
+        {"#a a# a#b", "#a a# a#b"},
+        /* by what is beside it */
+        {"_a b_ é_é a_1 _", "\\_a b\\_ é_é a_1 \\_"},
+        {"&lt;a &lt;/a &lt;! &lt;? &lt;1", "\\<a \\</a \\<! \\<? <1"},
+        {"&amp;a; &amp;#1; &amp;; &amp;a &amp;a:b;", "\\&a; \\&#1; &; &a &a:b;"},
+        {"a\\ \\( \\é", "a\\\\ \\\\( \\é"},
+    };
     assert_translated(markdown, "\\* a", "* a", "* B", "\\* B");
-    assert_translated(markdown, "a b c", "a b c", "# *b* `c`", "\\# \\*b\\* \\`c\\`");
-    assert_translated(markdown, "a b c", "a b c", "1. a_b _b [c](d)", "1\\. a_b \\_b \\[c\\](d)");
-    assert_translated(markdown, "a b c", "a b c", "&amp;amp; &lt;b&gt; a &lt; b \\. \\a",
-                      "\\&amp; \\<b> a < b \\\\. \\a");
-    assert_translated(markdown, "a b c", "a b c", "- ~~~ --- |", "\\- \\~\\~\\~ --- \\|");
+    assert_translated(markdown, "a *b* c", "a <x1>b</x1> c", "A <x1>B</x1>_c d", "A *B*\\_c d");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_translated(markdown, "a b c", "a b c", rows[i][0], rows[i][1]);
 }
 
-TEST(test_same)
+/* Words that could begin a block stay on a line, even if it becomes longer than 80 columns. */
+TEST(test_beginnings_of_lines)
 {
-    static const char *const sources[] = {
-        "a\\\nb\n",
-        "| a\\|b | `c\\|d` |\n|-|-|\n",
-        "a&nbsp;b &#65; &x;\n",
-        "<b\nc='d'>a</b>\n",
-        "\\\n",
-        "[a]: <b\n",
-        "a *b <i>c* d</i>\n",
-        "``a ` b`` ` c\n",
-        "1. a\r\n   b\r\n",
-        "\tx\n\n - a\n\n   b\n",
-        "[a](<b c> (d)) ![](e)f\n",
-        "[^1]: a b\n",
-        "***a** b*\n",
+#define FORTY "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define FILLED FORTY FORTY
+    static const struct {
+        const char *word, *written;
+        bool begins;
+    } rows[] = {
+        {"b", "b", true},    {"12", "12", true},    {"1a", "1a", true},    {".b", ".b", true},  {")b", ")b", true},
+        {"*", "\\*", false}, {"1.5", "1.5", false}, {"1)b", "1)b", false}, {"1.", "1.", false}, {"+b", "+b", false},
+        {"-b", "-b", false}, {"=b", "=b", false},   {":b", ":b", false},   {"#b", "#b", false}, {"&lt;1", "<1", false},
+        {"|", "\\|", false}, {"_b", "\\_b", false}, {"(b", "(b", true},    {"é", "é", true},
     };
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        assert_document(markdown, sources[i], same_markup, sources[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_translated(markdown, "a\nb\n", "a b", ferry_name_format(FILLED " %s", rows[i].word).text,
+                          ferry_name_format(FILLED "%s%s\n", rows[i].begins ? "\n" : " ", rows[i].written).text);
+    /* "[c]: " would be a definition. */
+    assert_translated(markdown, "a\nb [c]\n\n[c]: d\n", "a b <x3 translate=\"no\">c</x3>", FILLED " <x3/>: e",
+                      FILLED " [c]:\ne\n\n[c]: d\n");
+    assert_translated(markdown, "a\nb [c]\n\n[c]: d\n", "a b <x3 translate=\"no\">c</x3>", FILLED " <x3/> e",
+                      FILLED "\n[c] e\n\n[c]: d\n");
+    /* The line may have 80 columns. */
+    assert_translated(markdown, "a\nb\n", "a b", FORTY " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b",
+                      FORTY " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nb\n");
+    assert_translated(markdown, "a\nb\n", "a b", FORTY " aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b",
+                      FORTY "\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b\n");
+}
+
+/* What is text, and what is before, behind and in it. */
+TEST(test_cases)
+{
+    ferry_string nul = translate_document(markdown, (ferry_view){"a\0b *c*\n", 8}, upper_markup, NULL);
+    assert_int_equal(nul.size, 8);
+    assert_memory_equal(nul.data, "A\0B *C*\n", 8);
+    free(nul.data);
+    check_cases(markdown, "markdown.cases");
 }

@@ -14,12 +14,70 @@ TEST(test_placeholders)
                       "#, fuzzy\nmsgid \"a %2$s b %1$d\"\nmsgstr \"B %1$d A %2$s\"\n");
 }
 
+/* An entry of this msgid, which the model is shown so; `translation` becomes `expected`, or with NULL nothing. */
+static void check_entry(const char *id, const char *shown, const char *translation, const char *expected)
+{
+    char source[512], filled[1024];
+    snprintf(source, sizeof source, "msgid \"%s\"\nmsgstr \"\"\n", id);
+    snprintf(filled, sizeof filled, "#, fuzzy\nmsgid \"%s\"\nmsgstr \"%s\"\n", id, expected != NULL ? expected : "");
+    assert_translated(&ferry_format_po, source, shown, translation, expected != NULL ? filled : source);
+}
+
 /* The model sees what they stand for; the original keeps them. */
 TEST(test_escapes)
 {
-    static const char entry[] = "msgid \"a\\101b \\x42c \\1013\"\n";
-    assert_translated(&ferry_format_po, "msgid \"a\\101b \\x42c \\1013\"\nmsgstr \"\"\n", "aAb Bc A3", "x y",
-                      ferry_name_format("#, fuzzy\n%smsgstr \"x y\"\n", entry).text);
+    check_entry("a\\101b \\x42c \\1013", "aAb Bc A3", "x y", "x y");
+    check_entry("a \\\"b\\\" \\\\ c", "a \"b\" \\ c", "\"x\\ y\"", "\\\"x\\\\ y\\\"");
+    check_entry("a \\xg \\q\\8 \\41\\0413", "a xg q8 !!3", "x", "x");
+}
+
+/* Accelerators, texts of a string, where "fuzzy" goes, what is no entry. */
+TEST(test_cases)
+{
+    check_cases(&ferry_format_po, "po.cases");
+}
+
+TEST(test_charsets)
+{
+    static const struct {
+        const char *text;
+        bool read;
+    } rows[] = {
+        {"charset=UTF-8\\n", true}, {"charset=utf8", true},     {"charset=CHARSET\\n", true},
+        {"charset=ascii; a", true}, {"charset=US-ASCII", true}, {"Language: de\\n", true},
+        {"charset=", true},         {"charset=UTF-88", false},  {"charset=UTF-16", false},
+        {"charset=LATIN1 ", false}, {"b; charset=UTF", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ferry_document document;
+        ferry_error error = {0};
+        const ferry_name source = ferry_name_format("msgid \"\"\nmsgstr \"Content-Type: a; %s\"\n", rows[i].text);
+        const ferry_status status =
+            ferry_document_read(&document, &ferry_format_po, ferry_text_view(source.text), &error);
+        if (rows[i].read)
+            assert_int_equal(status, FERRY_OK);
+        else
+            check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, "charset in the header: expected UTF-8, found ");
+        ferry_document_destroy(&document);
+    }
+}
+
+/* Placeholders that get their values by their order keep it; others may change places. */
+TEST(test_order_of_placeholders)
+{
+    static const struct {
+        const char *first, *second;
+        bool ordered;
+    } rows[] = {{"%s", "%d", true},      {"{}", "{:d}", true},    {"{!r}", "{}", true},  {"%s", "{}", true},
+                {"%5.2f", "%-3d", true}, {"%1$s", "%2$d", false}, {"{a}", "{b}", false}, {"%(a)s", "%(b)d", false},
+                {"%{a}", "%{b}", false}, {"%1", "%2", false},     {"$a", "${b}", false}, {"{0}", "{1}", false},
+                {"%s", "{a}", false},    {"%d", "%d", false},     {"{a}", "%d", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *a = rows[i].first, *b = rows[i].second;
+        check_entry(ferry_name_format("a %s %s", a, b).text,
+                    ferry_name_format("a <x1 translate=\"no\">%s</x1> <x3 translate=\"no\">%s</x3>", a, b).text,
+                    "x <x3/> <x1/>", rows[i].ordered ? NULL : ferry_name_format("x %s %s", b, a).text);
+    }
 }
 
 TEST(test_tags)

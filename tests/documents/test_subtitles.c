@@ -1,24 +1,6 @@
 /* SubRip and WebVTT: only what people say is translated. */
 #include "tests/support/document_support.h"
 
-TEST(test_srt)
-{
-    assert_document(&ferry_format_srt,
-                    "\xEF\xBB\xBF"
-                    "1\n00:00:01,000 --> 00:00:02,000 X1:10\n{\\an8}one\n<i>two</i>\n\n"
-                    "2\n00:00:03,000 --> 00:00:04,000\n\n3\n00:00:05,000 --> 00:00:06,000\nlast",
-                    upper_markup,
-                    "\xEF\xBB\xBF"
-                    "1\n00:00:01,000 --> 00:00:02,000 X1:10\n{\\an8}ONE <i>TWO</i>\n\n"
-                    "2\n00:00:03,000 --> 00:00:04,000\n\n3\n00:00:05,000 --> 00:00:06,000\nLAST");
-    /* Braces are tags with a backslash only; others are kept as a whole, as in any format. */
-    assert_document(&ferry_format_srt, "0 --> 1\na {b {c} d} {\\i1}e\n", upper_markup,
-                    "0 --> 1\nA {b {c} d} {\\i1}E\n");
-    /* Without a blank line, and a number that is text. */
-    assert_document(&ferry_format_srt, "0 --> 1\r\na\r\n7\r\nb\r\n2\r\n1 --> 2\r\nc\r\n", upper_markup,
-                    "0 --> 1\r\nA 7 B\r\n2\r\n1 --> 2\r\nC\r\n");
-}
-
 /* Lines of a cue are one text, unless another person speaks; lines have 42 columns, or those of the longest. */
 TEST(test_cues)
 {
@@ -32,13 +14,33 @@ TEST(test_cues)
 
 TEST(test_vtt)
 {
-    assert_document(&ferry_format_vtt,
-                    "WEBVTT - head\nLanguage: en\n\nSTYLE\n::cue { }\n\nREGION\nid:a\n\nNOTE\nno\ttext\n\nname\n"
-                    "00:01.000 --> 00:02.000 align:start\n<v Ann>tea &amp; <c.big>milk</c>\n",
-                    upper_markup,
-                    "WEBVTT - head\nLanguage: en\n\nSTYLE\n::cue { }\n\nREGION\nid:a\n\nNOTE\nno\ttext\n\nname\n"
-                    "00:01.000 --> 00:02.000 align:start\n<v Ann>TEA &amp; <c.big>MILK</c>\n");
+    check_cases(&ferry_format_vtt, "vtt.cases");
     assert_translated(&ferry_format_vtt, "0 --> 1\n&lt;a&gt; <00:19.000>b&nbsp;&x;\n",
                       "&lt;a&gt; <x4/>b\xC2\xA0&amp;x;", "A &amp; B <x4/> &lt;&gt;",
                       "0 --> 1\nA &amp; B <00:19.000> &lt;&gt;\n");
+}
+
+#define CUE "0 --> 1\n"
+
+/* Who speaks, tags, blanks, numbers; where cues end. */
+TEST(test_cases)
+{
+    check_cases(&ferry_format_srt, "srt.cases");
+}
+
+/* A line may have 42 columns, tags 256 bytes; without an end of its own, a line is not wrapped. */
+TEST(test_bounds)
+{
+#define TWENTY_ONE "aaaaaaaaaaaaaaaaaaaaa"
+    char source[300], shown[300];
+    assert_translated(&ferry_format_srt, CUE "a\n", "a", TWENTY_ONE " aaaaaaaaaaaaaaaaaaaa",
+                      CUE TWENTY_ONE " aaaaaaaaaaaaaaaaaaaa\n");
+    assert_translated(&ferry_format_srt, CUE "a\n", "a", TWENTY_ONE " " TWENTY_ONE,
+                      CUE TWENTY_ONE "\n" TWENTY_ONE "\n");
+    assert_translated(&ferry_format_srt, CUE "a", "a", TWENTY_ONE " " TWENTY_ONE, CUE TWENTY_ONE " " TWENTY_ONE);
+    for (int size = 256; size < 258; size++) {
+        snprintf(source, sizeof source, CUE "<%0*d>a", size - 2, 0);
+        snprintf(shown, sizeof shown, size == 256 ? "<x0/>a" : "&lt;%0*d&gt;a", size - 2, 0);
+        assert_translated(&ferry_format_srt, source, shown, shown, source);
+    }
 }

@@ -5,11 +5,12 @@
 
 #include "tools/json_writer.h"
 
-static const char hostile[] =
-    "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xFF\xC3";
+static const char hostile[] = "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 "
+                              "\xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81\xEF\xBF\xBF\xF4\x8F\xBF\xBF \xFF\xC3";
 /* As Ferry reads it. */
 static const char expected[] =
-    "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81 \xEF\xBF\xBD\xEF\xBF\xBD";
+    "a\"b\\c/d\n\r\t\x01\x1f\x7f é \xF0\x9F\x98\x80 \xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81\xEF\xBF\xBF\xF4\x8F\xBF\xBF "
+    "\xEF\xBF\xBD\xEF\xBF\xBD";
 
 static const float floats[] = {0, -0.13158f, 1.0f / 3, 16777216, 1e-30f, 0x1p-149f, INFINITY};
 
@@ -70,6 +71,7 @@ TEST(test_escapes)
     write_sample(out);
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "\"floats\": [0, -0.13158, 0.33333334, 16777216, 1e-30, 1.4013e-45, null]"));
-    assert_non_null(
-        strstr(text, "\\u0001\\u001f\\u007f é \xF0\x9F\x98\x80 \\u009b\\u202e\\udb40\\udc41 \\ufffd\\ufffd"));
+    assert_non_null(strstr(
+        text,
+        "\\u0001\\u001f\\u007f é \xF0\x9F\x98\x80 \\u009b\\u202e\\udb40\\udc41\\uffff\\udbff\\udfff \\ufffd\\ufffd"));
 }

@@ -1,5 +1,7 @@
 #include "document_support.h"
 
+#include "files.h"
+
 static void append(ferry_string *out, ferry_view view)
 {
     CHECK(ferry_string_append(out, view, &error));
@@ -132,4 +134,59 @@ void assert_translated(const ferry_document_format *format, const char *source, 
     user u = {.markup = markup, .translation = translation};
     ferry_string out = run(format, ferry_text_view(source), &u);
     assert_same(&out, expected);
+}
+
+/* ---- cases of a file ---- */
+
+/* The text with what its symbols stand for, kept. */
+static char *expand(ferry_view text)
+{
+    static const char *const symbols[][2] = {{"⏎", "\n"}, {"␍", "\r"},           {"⇥", "\t"},
+                                             {"␣", " "},  {"␂", "\xEF\xBB\xBF"}, {" ¶ ", "</p>\n<p>"}};
+    ferry_string expanded = {0};
+    for (size_t at = 0, size; at < text.size; at += size) {
+        ferry_view shown = {text.data + at, 1};
+        size = 1;
+        for (size_t i = 0; i < COUNT(symbols); i++) {
+            if (!ferry_text_begins(text.data + at, symbols[i][0])) continue;
+            shown = ferry_text_view(symbols[i][1]);
+            size = strlen(symbols[i][0]);
+        }
+        append(&expanded, shown);
+    }
+    char *kept = kept_memory(expanded.size + 1);
+    if (expanded.size > 0) memcpy(kept, expanded.data, expanded.size);
+    free(expanded.data);
+    return kept;
+}
+
+static void check_case(const ferry_document_format *format, bool shown, ferry_view line)
+{
+    static const char arrow[] = " → ";
+    const char *at = find_text(line, arrow);
+    const size_t size = at != NULL ? (size_t)(at - line.data) : line.size, next = at != NULL ? size + strlen(arrow) : 0;
+    const char *source = expand((ferry_view){line.data, size});
+    const char *result = expand((ferry_view){line.data + next, line.size - next});
+    char *markup = kept_memory(strlen(result) + sizeof "<p></p>\n");
+    sprintf(markup, "<p>%s</p>\n", result);
+    if (!shown)
+        assert_document(format, source, upper_markup, result);
+    else
+        assert_translated(format, source, markup, markup, source);
+}
+
+void check_cases(const ferry_document_format *format, const char *name)
+{
+    const made_file file = file_copy(data_file("documents/%s", name));
+    ferry_view rest = whole(&file);
+    bool shown = false;
+    assert_document(format, "", upper_markup, "");
+    for (const char *end; (end = find_text(rest, "\n")) != NULL;) {
+        const ferry_view line = {rest.data, (size_t)(end - rest.data)};
+        rest = (ferry_view){end + 1, rest.size - line.size - 1};
+        if (ferry_text_begins(line.data, "@@ "))
+            shown = ferry_text_begins(line.data, "@@ shown");
+        else if (line.size > 0 && !ferry_text_begins(line.data, ";; "))
+            check_case(format, shown, line);
+    }
 }

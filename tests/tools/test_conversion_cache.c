@@ -323,14 +323,51 @@ TEST_WITH(test_two_at_once, set_up, NULL)
 
 TEST_WITH(test_every_file_counts, set_up, NULL)
 {
-    static const char *const names[] = {"a.bin", "b.bin", "vocab", "a.bin.gz"};
+    static const char *const names[] = {"a.bin",         "b.bin", "vocab",   "a.bin.gz", "a.json", "a.model",
+                                        "a.npz",         "a.pt",  "a.s2t",   "a.spm",    "a.yml",  "a.yaml",
+                                        "a.safetensors", "a.sh",  "LICENSE", "a.vocab",  "lex.en"};
+    static const char *const others[] = {"translation", ".hidden.bin", "a.bin2", "README.md"};
     expect_model("first");
     for (int i = 0; i < (int)COUNT(names); i++) {
         write_text(source, names[i], "");
         expect_model("first");
-        assert_int_equal(conversions, i + 2);
+        if (conversions != i + 2) fail_msg("%s does not count", names[i]);
     }
-    write_text(source, "translation", "");
+    for (size_t i = 0; i < COUNT(others); i++) write_text(source, others[i], "");
     expect_model("first");
     assert_int_equal(conversions, 1 + (int)COUNT(names));
+    /* Of folders, those right below the source. */
+    const char *below = in_directory(source, "below"), *deeper = in_directory(below, "deeper");
+    assert_int_equal(mkdir(below, 0700) | mkdir(deeper, 0700), 0);
+    write_text(below, "a.bin", "");
+    expect_model("first");
+    assert_int_equal(conversions, 2 + (int)COUNT(names));
+    write_text(deeper, "a.bin", "");
+    expect_model("first");
+    assert_int_equal(conversions, 2 + (int)COUNT(names));
+}
+
+__attribute__((format(printf, 1, 0))) static char *make_large(const char *format, const char *digits, off_t size)
+{
+    char *path = in_directory(folder, ferry_name_format(format, digits).text);
+    write_bytes(path, "", 0);
+    assert_int_equal(truncate(path, size), 0);
+    return path;
+}
+
+/* An entry of 20 GB less what the new one has stays, of a byte more it goes; files of other names do not count. */
+TEST_WITH(test_size_of_the_cache, set_up, NULL)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF0123456789abcdef0123456789abcdef";
+    const off_t most = 20000000000;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (int more = 0; more < 2; more++) {
+        write_config(more == 0 ? "one" : "two"); /* files of three bytes */
+        const char *entry = make_large("a-%s.gguf", digits, most - 3 + more);
+        const char *shorter = make_large("b-%s.gguf", digits + 1, most);
+        const char *other = make_large("c-%s.ggux", digits, most);
+        expect_model(more == 0 ? "one" : "two");
+        assert_int_equal(access(entry, F_OK) == 0, more == 0);
+        assert_int_equal(access(shorter, F_OK) | access(other, F_OK), 0);
+    }
 }

@@ -21,13 +21,9 @@ test_document_formats()
     run translate --format pdf -i a.txt
     expect_status 2
     expect_message 'lines|text|html|markdown|srt|vtt|po'
-    local name
-    for name in text html srt vtt; do
-        run_with '' translate --format $name
-        expect_status 0
-        expect_silence
-        expect_out ''
-    done
+    expect_success_with '' translate --format text
+    expect_silence
+    expect_out ''
 }
 
 test_document_subtitles()
@@ -54,7 +50,7 @@ test_document_refusals()
 {
     printf '<p>Hello!</p>' > a.html
     local option
-    for option in --scores --json '--nbest 2' '--resume -o b'; do
+    for option in --scores --json '--nbest 2' '--resume -o b' '--alignment hard' '--prefix b' '--prefixes a.html' --ids; do
         # shellcheck disable=SC2086 # two words
         run translate -i a.html $option
         expect_status 2
@@ -81,6 +77,12 @@ test_document_failures()
     expect_status 1
     expect_message 'line 7: not translated: it is not UTF-8'
     expect_out '1\n0 --> 1\nHallo!\n\n2\n1 --> 2\nHello\377!\n'
+    # Of each its own line, whatever the order.
+    printf 'How are you?\n\nHello!\n\nHow\377?\n\nHow are they?\n\n\377a\n' > a
+    run translate --force --format text --max-length 3 -i a
+    expect_status 1
+    [ "$(sed -E 's/^ferry: (line [0-9]+): (not|the translation) .*/\1 \2/' err)" = $'line 5 not\nline 9 not\nline 1 the translation\nline 3 the translation\nline 7 the translation' ] ||
+        fail "messages: $(cat err)"
 }
 
 # Other encodings than UTF-8: UTF-16 is read; in HTML they are refused by their names, and never mixed.

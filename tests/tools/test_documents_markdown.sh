@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# Markdown: what stays, what is escaped. tests/documents/check_markdown.py compares whole documents by another reader.
+# Markdown: in the program. (tests/documents/test_markdown.c: what stays, what is escaped; check_markdown.py: another reader.)
 
 # expect_markdown SOURCE EXPECTED (printf's escapes)
 expect_markdown()
@@ -15,19 +15,12 @@ test_markdown_blocks()
     expect_markdown '# Hello!\n\n> - Hello!\n\n1. How are you?\n\n| Hello! |\n|:--|\n| How are you? |\n\nHello!\n======\n' \
         '# Hallo!\n\n> - Hallo!\n\n1. Wie geht es dir?\n\n| Hallo! |\n|:--|\n| Wie geht es dir? |\n\nHallo!\n======\n'
     expect_markdown '## 2. Hello! {#a}\n\n- [x] Hello!\n' '## 2. Hallo! {#a}\n\n- [x] Hallo!\n'
-    # Not text.
-    local source
-    for source in '---\ntitle: Hello!\n---\n' '    Hello, code!\n' '```\nHello, code!\n```\n' '<p>Hello!</p>\n' \
-        '[Hello!]: /a "Hello!"\n' '[![Hello!](a.svg)](b)\n' '::: Hello!\n' '`Hello!`\n' '***\n' '\n' ''; do
-        expect_markdown "$source" "$source"
-    done
 }
 
 # Wrapped lines are one text, and begin as before.
 test_markdown_lines()
 {
     expect_markdown '> I do not\n> know where\n> Tom is.\n' '> Ich weiß nicht, wo Tom ist.\n'
-    expect_markdown '- Hello!  \n  How are you?\\\n  Hello!\r\n' '- Hallo!  \n  Wie geht es dir?\\\n  Hallo!\r\n'
     run_with '> - I do not know where Tom is. I do not know where Tom is.\n>   I do not know where Tom is.\n' \
         translate --format markdown
     expect_status 0

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# Files that the program writes and opens: links, special files, full disks, signals, two writers.
+# Files that the program writes and opens: links, special files, limits, signals.
 
 # make KIND NAME: one of the files that appear complete or not at all. A name ends in .svg, for the sake of pictures.
 make()
@@ -189,44 +189,7 @@ test_limit_of_file_size()
     expect_message 'lines: cannot write: File too large'
 }
 
-# A file system that is too small for the file, in a name space of mounts that goes with the process.
-test_disk_without_space()
-{
-    mkdir small
-    if ! unshare -rm mount -t tmpfs -o size=100k none small 2> err; then
-        echo "not run: a full disk, because none can be mounted: $(cat err)"
-        return 0
-    fi
-    # shellcheck disable=SC2016 # the inner shell's
-    unshare -rm bash -c 'mount -t tmpfs -o size=100k none small && echo old > small/file && status=0
-        "$0" convert --quiet "$1" -o small/file 2> err || status=$?; cat small/file; ls -A small; exit $status' \
-        "$ferry" "$positions/none-post" > out
-    status=$?
-    expect_status 1
-    expect_message 'small/file: cannot write: No space left on device'
-    expect_out 'old\nfile\n'
-}
-
-# ---- several processes, signals ----
-
-# Each of them makes a complete file; the last one stays.
-test_writers_at_once()
-{
-    local number type processes=()
-    for type in f32 f16; do
-        expect_quiet_success convert --quiet "$positions/none-post" --type "$type" -o "$type.gguf"
-    done
-    for number in 1 2 3 4 5 6; do
-        type=f$((number % 2 == 0 ? 32 : 16))
-        "$ferry" convert --quiet "$positions/none-post" --type "$type" -o both.gguf 2> "err$number" &
-        processes+=($!)
-    done
-    for number in "${processes[@]}"; do
-        wait "$number" || fail "$(cat err?)"
-    done
-    cmp -s both.gguf f32.gguf || cmp -s both.gguf f16.gguf || fail "a file of two writers"
-    expect_nothing_left
-}
+# ---- signals ----
 
 # The conversion waits for a full pipe when the signal comes.
 test_signals_while_converting()

@@ -58,6 +58,13 @@ test_broken_utf16()
     expect_status 0
     expect_lines out 2
     expect_message 'in: UTF-16 that ends within a character: a byte is missing' 2
+    # A pair behind a half of one; a pair, and a half, that are the last character.
+    printf '\377\376\0\330\075\330\102\336\n\0\075\330\102\336' > in
+    expect_quiet_success translate --json -i in --max-length 2 -q
+    expect_match '"source": "\\ufffd🙂"' '"source": "🙂"'
+    printf '\376\377\0a\330\0' > in
+    expect_quiet_success translate --json -i in --max-length 2 -q
+    expect_match '"source": "a\\ufffd"'
 }
 
 # expect_no_text FILE WHAT: it is refused as WHAT, as a file and from a pipe, and the output stays as it is; with --force
@@ -123,6 +130,45 @@ EOF
     expect_status 1
     expect_message 'text.gz: expected text in UTF-8, found a gzip file'
     ! grep -q force err || fail "found: $(cat err)"
+}
+
+# What else a file may be by its first bytes; three control characters among 59 bytes are too many, not among 60.
+test_first_bytes()
+{
+    local bytes name rest characters
+    export FERRY_MODEL=$PWD/small.gguf
+    "$ferry" convert -q "$source_dir/tests/data/models/marian-separate" -o "$FERRY_MODEL" || fail "cannot convert"
+    characters=$(printf 'a%.0s' {1..56})
+    while read -r bytes name; do
+        # shellcheck disable=SC2059
+        printf "$bytes and more" > in
+        expect_failure "in: expected text in UTF-8, found $name; --force" translate -i in
+    done << 'END'
+\050\265\057\375 a zstd file
+7z\274\257\047\034 a 7z archive
+Rar!\032\007 a rar archive
+\320\317\021\340\241\261\032\341 a file of an old Word, Excel or PowerPoint
+\377\330\377 a JPEG picture
+GIF87a a GIF picture
+GIF89a a GIF picture
+MZ\220\0 a Windows program
+\001\002\003 binary data
+\016\032\037 binary data
+END
+    for rest in "\\001\\007\\016$characters:1" "\\001\\007\\016a$characters:0" '\001\007abc:0' \
+        'a\b\b\bb\v\v\v\f\f\f\r\r\r\033\033\033:0'; do
+        # shellcheck disable=SC2059
+        printf "${rest%:*}" > in
+        run translate -q --max-length 2 -i in
+        expect_status "${rest#*:}"
+    done
+    # Two characters that are no UTF-8 are errors in a text of UTF-8; three may be another encoding.
+    for rest in '\351 \350:' '\351 \350 \340:ISO' '\351 \350 \340 é à è:ISO' '\351 \350 \340 é à è ç:' '\351 \350 \340 \311:an encoding'; do
+        # shellcheck disable=SC2059
+        printf "${rest%:*} azAZ azAZ azAZ\n" > in
+        run translate --max-length 2 -i in
+        [ "$(sed -nE 's/.* found probably (ISO|an encoding).*/\1/p' err)" = "${rest##*:}" ] || fail "$rest: $(cat err)"
+    done
 }
 
 # One warning for the file instead of one for each line.

@@ -122,7 +122,7 @@ test_resume_after_a_full_disk()
 test_signals()
 {
     local signal seconds
-    { echo ' '; head -c 200000 /dev/zero | tr '\0' a; echo; echo 'How are you?'; } > in
+    { echo ' '; echo; head -c 200000 /dev/zero | tr '\0' a; echo; echo 'How are you?'; } > in
     for signal in INT TERM; do
         for seconds in 1 2 4 8 16 32; do
             status=0
@@ -131,8 +131,8 @@ test_signals()
             [ ! -s out ] || break
         done
         [ "$status" -gt 128 ] || fail "exit status $status"
-        expect_out ' \n'
-        expect_message 'stopped after 1 line; to go on: the same command with --resume'
+        expect_out ' \n\n'
+        expect_message 'stopped after 2 lines; to go on: the same command with --resume'
     done
 }
 

@@ -22,13 +22,6 @@ test_argument_that_looks_like_an_option()
     expect_no_match usage
 }
 
-test_standard_input()
-{
-    expect_success_with 'Hello, world!\nHow are you?\n' translate
-    expect_out 'Hallo, die Welt!\nWie geht es dir?\n'
-    expect_silence
-}
-
 test_files()
 {
     printf 'Hello, world!\nHow are you?\n' > letter
@@ -38,36 +31,18 @@ test_files()
     expect_out 'Hallo, die Welt!\nWie geht es dir?\n'
 }
 
-test_empty_input()
-{
-    expect_success_with '' translate
-    expect_out ''
-    expect_silence
-}
-
-test_no_newline_at_the_end()
+# Without a line feed, a carriage return is white space of the last line.
+test_ends_of_lines()
 {
     expect_success_with 'How are you?\nHello, world!' translate
     expect_out 'Wie geht es dir?\nHallo, die Welt!\n'
-}
-
-test_blank_lines()
-{
-    expect_success_with '\n\nHello, world!\n  \n\n' translate
-    expect_out '\n\nHallo, die Welt!\n  \n\n'
-}
-
-test_carriage_returns()
-{
-    expect_success_with 'Hello, world!\r\n\r\nHow are you?\n' translate
-    expect_out 'Hallo, die Welt!\r\n\r\nWie geht es dir?\n'
-}
-
-# Without a line feed it is white space of the last line.
-test_final_carriage_return()
-{
-    expect_success_with 'How are you?\r\nHello, world!\r' translate
-    expect_out 'Wie geht es dir?\r\nHallo, die Welt!\n'
+    expect_success_with '\n\nHello, world!\r\n  \n\r\n\nHow are you?\nHello, world!\r' translate
+    expect_out '\n\nHallo, die Welt!\r\n  \n\r\n\nWie geht es dir?\nHallo, die Welt!\n'
+    expect_success_with 'How are you?\n\n' translate
+    expect_out 'Wie geht es dir?\n\n'
+    expect_success_with '' translate
+    expect_out ''
+    expect_silence
 }
 
 # Batches of one, two and three lines.

@@ -61,6 +61,20 @@ test_bad_values()
     expect_usage_error "--tolerance: expected a number from 0 to 1e+06, found '-1'" verify --tolerance -1 a b
 }
 
+# On the bounds, with nothing to translate.
+test_values_on_their_bounds()
+{
+    expect_quiet_success translate --sample --seed 2147483647 --batch 65536 --length-penalty 1000 \
+        --repetition-penalty 1000 --min-length 0 ''
+    expect_quiet_success translate --sample --seed 0 --batch 1 --length-penalty -1000 --repetition-penalty 0.001 --top-p 1 ''
+    expect_usage_error "found '2147483648'" translate --sample --seed 2147483648 ''
+    expect_usage_error "found '65537'" translate --batch 65537 ''
+    expect_usage_error "found '1000.1'" translate --length-penalty 1000.1 ''
+    expect_usage_error "found '-1000.1'" translate --length-penalty=-1000.1 ''
+    expect_usage_error "found '0.0009'" translate --repetition-penalty 0.0009 ''
+    expect_usage_error "found '1.1'" translate --sample --top-p 1.1 ''
+}
+
 test_scores()
 {
     expect_success translate --scores 'How are you?' ''
@@ -121,6 +135,7 @@ test_model_option()
     FERRY_MODEL=nowhere.gguf \
         expect_failure 'nowhere.gguf: cannot open: No such file or directory (named by FERRY_MODEL)' \
         translate 'How are you?'
+    FERRY_MODEL='' expect_quiet_success translate 'How are you?'
     echo 'no model at all' > letter.gguf
     expect_failure 'letter.gguf: ' translate -m letter.gguf 'How are you?'
 }

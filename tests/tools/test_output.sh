@@ -77,7 +77,7 @@ test_alignment_forms()
 {
     local form
     for form in hard soft; do
-        expect_success translate --alignment "$form" 'I know.' ''
+        expect_success translate --split all --alignment "$form" 'I know.' '' 'I know. How are you?'
         mv out "$form"
         expect_success translate --json --alignment "$form" 'I know.'
         mv out "$form.json"
@@ -86,10 +86,11 @@ test_alignment_forms()
     check_json '
 hard, soft = open("hard").read().split("\n"), open("soft").read().split("\n")
 assert hard[1] == soft[1] == " ||| "
-rows = [[float(w) for w in row.split(",")] for row in soft[0].split(" ||| ")[1].split(" ")]
-for row in rows: assert abs(sum(row) - 1) < 1e-4
-pairs = sorted((row.index(max(row)), t) for t, row in enumerate(rows))
-assert hard[0] == "Ich weiß es. ||| " + " ".join("%d-%d" % p for p in pairs)
+for line, text in (2, "Ich weiß es. Wie geht es dir?"), (0, "Ich weiß es."): # of two sentences, and of one
+    rows = [[float(w) for w in row.split(",")] for row in soft[line].split(" ||| ")[1].split(" ")]
+    for row in rows: assert abs(sum(row) - 1) < 1e-4
+    pairs = sorted((row.index(max(row)), t) for t, row in enumerate(rows))
+    assert hard[line] == text + " ||| " + " ".join("%d-%d" % p for p in pairs)
 assert lines[0]["alignment"] == [list(p) for p in pairs]
 found = json.loads(open("soft.json").read())["alignment"]
 assert all(abs(a - b) < 1e-5 for x, y in zip(found, rows) for a, b in zip(x, y)) and len(found) == len(rows)'
@@ -203,6 +204,8 @@ for line in open("out"):
     print(*(t["id"] for t in o["tokens"]), file=open("target", "a"))' || fail "$(cat out)"
     expect_quiet_success translate --ids -i source
     cmp -s out target || fail "expected $(cat target), found $(cat out)"
+    expect_success_with '\n' translate --ids
+    expect_out '\n'
     { echo; sed 1q source; printf ' \t \n%s\r\n12 x 0\n8001 0\n' "$(sed 's/ /\t  /' source | sed 1q)"; echo 7 -1; } > in
     run translate --ids -i in
     expect_status 1
@@ -226,11 +229,11 @@ test_equal_weights()
 
 test_ids_beyond_the_positions()
 {
-    "$ferry" convert --quiet "$positions/learned-post" -o learned.gguf || fail 'cannot convert'
-    run_with "$(yes 5 | head -200 | tr '\n' ' ')\n" translate --ids -m learned.gguf
+    convert_sample learned-post learned.gguf
+    run_with "$(yes 5 | head -64 | tr '\n' ' ')\n$(yes 5 | head -65 | tr '\n' ' ')\n" translate -q --ids -m learned.gguf
     expect_status 1
-    expect_message 'ids, as the model'
-    expect_out '\n'
+    expect_message "line 2: expected at most 64 ids, as the model's positions permit, found 65"
+    [ -n "$(sed -n 1p out)" ] && [ -z "$(sed -n 2p out)" ] || fail "found: $(cat out)"
 }
 
 # The score of a translation is what its search said.
@@ -261,8 +264,29 @@ open("scores", "w").write("".join("%.6g\n" % o["score"] for o in lines))'
     expect_silence
     "$ferry" score --quiet source - < target > out || fail 'no standard input'
     cmp -s out scores || fail "standard input: found $(cat out)"
+    "$ferry" score --quiet - target < source > out || fail 'no standard input'
+    cmp -s out scores || fail "standard input: found $(cat out)"
     run score --length-penalty 1 source target
     [ "$(head -1 out)" = "$("$ferry" translate --scores 'How are you?' | cut -f1)" ] || fail "found $(cat out)"
+}
+
+# The penalties that a model has are no part of it.
+test_score_without_penalties()
+{
+    local penalty
+    cp -r "$source_dir/tests/data/models/tatoeba-en-de/marian" model
+    chmod -R u+w model
+    echo 'I know.' > source
+    echo 'Ich weiß es.' > target
+    for penalty in 0 0.5; do
+        sed -i "s/^word-penalty: .*/word-penalty: $penalty/" model/decoder.yml
+        expect_quiet_success convert --quiet model -o "$penalty.gguf"
+        expect_quiet_success score -m "$penalty.gguf" source target
+        mv out "scores-$penalty"
+    done
+    cmp scores-0 scores-0.5 || fail "with a penalty in the model: $(cat scores-0.5)"
+    expect_quiet_success score -m 0.gguf --word-penalty 0.5 source target
+    ! cmp -s out scores-0 || fail 'the option changes nothing'
 }
 
 test_score_refuses()

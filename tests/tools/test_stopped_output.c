@@ -12,6 +12,7 @@
 #include "tools/command.h"
 #include "tools/convert_with_progress.h"
 #include "tools/output_file.h"
+#include "tools/progress.h"
 
 /* ---- calls of the system ---- */
 
@@ -194,22 +195,21 @@ TEST(test_ignored_signal)
     assert_false(has_old_file(&model));
 }
 
+/* (tests/models/test_failing_writes.c: of conversions.) */
 TEST(test_failures)
 {
     static const struct {
         int number;
         const char *what;
     } rows[] = {{ENOSPC, "No space left on device"}, {EIO, "Input/output error"}};
-    for (size_t i = 0; i < COUNT(makers); i++) {
-        const job j = begin(i, i == 0 ? "failing-model" : "failing-picture");
-        for (int at = 1; at <= j.calls; at = next_call(&j, at)) {
-            const int status = run(&j, FAILURE, rows[at % 2].number, at);
-            const ferry_view said = mapped_bytes(scratch_file("messages"));
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) fail_msg("call %d: status %d", at, status);
-            assert_true(has_old_file(&j));
-            if (!ferry_view_contains(said, rows[at % 2].what) || !ferry_view_contains(said, j.path))
-                fail_msg("call %d of %d: %.*s", at, j.calls, (int)said.size, said.data);
-        }
+    const job j = begin(1, "failing");
+    for (int at = 1; at <= j.calls; at++) {
+        const int status = run(&j, FAILURE, rows[at % 2].number, at);
+        const ferry_view said = mapped_bytes(scratch_file("messages"));
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) fail_msg("call %d: status %d", at, status);
+        assert_true(has_old_file(&j));
+        if (!ferry_view_contains(said, rows[at % 2].what) || !ferry_view_contains(said, j.path))
+            fail_msg("call %d of %d: %.*s", at, j.calls, (int)said.size, said.data);
     }
 }
 
@@ -217,23 +217,22 @@ TEST(test_failures)
 TEST(test_guessed_name)
 {
     static const char name[] = "ferry-1111111111111111.part";
-    for (size_t i = 0; i < COUNT(makers); i++) {
-        char *folder = scratch_directory(i == 0 ? "guessed-model" : "guessed-picture");
-        char *victim = in_directory(folder, "victim"), *path = in_directory(folder, "file");
-        write_text(folder, "victim", "precious");
-        link_file("victim", folder, name);
-        memset(&plan, 0, sizeof plan);
-        plan.guessed = true;
-        assert_false(makers[i](path));
-        assert_true(has_text(mapped_bytes(victim), "precious"));
-        assert_int_equal(unfinished_files(path), 1);
-        write_text(folder, name, "mine");
-        assert_false(makers[i](path));
-        assert_true(has_text(mapped_bytes(in_directory(folder, name)), "mine"));
-        assert_int_equal(unlink(in_directory(folder, name)), 0);
-        assert_true(makers[i](path));
-        assert_int_equal(unfinished_files(path), 0);
-    }
+    char *folder = scratch_directory("guessed"), *victim = in_directory(folder, "victim");
+    char *path = in_directory(folder, "file");
+    write_text(folder, "victim", "precious");
+    link_file("victim", folder, name);
+    memset(&plan, 0, sizeof plan);
+    plan.guessed = true;
+    assert_false(save(path));
+    assert_true(has_text(mapped_bytes(victim), "precious"));
+    assert_int_equal(unfinished_files(path), 1);
+    write_text(folder, name, "mine");
+    assert_false(save(path));
+    assert_true(has_text(mapped_bytes(in_directory(folder, name)), "mine"));
+    assert_int_equal(unlink(in_directory(folder, name)), 0);
+    assert_true(save(path));
+    assert_int_equal(unfinished_files(path), 0);
+    plan.guessed = false;
 }
 
 /* Of a translation nothing is cut: a piece may be the byte 0, or the end of a line. */
@@ -248,18 +247,31 @@ TEST(test_any_byte_is_written)
     assert_true(ferry_view_equal(mapped_bytes(path), (ferry_view){"a\0b c\0", 6}));
 }
 
+TEST(test_groups_of_digits)
+{
+    static const struct {
+        uint64_t number;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {999, "999"},
+                {1000, "1,000"},
+                {12345, "12,345"},
+                {123456, "123,456"},
+                {1000000, "1,000,000"},
+                {UINT64_MAX, "18,446,744,073,709,551,615"}};
+    for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_group_digits(rows[i].number).text, rows[i].text);
+}
+
 /* What the system may do without failing. */
 TEST(test_interrupted_calls)
 {
-    for (size_t i = 0; i < COUNT(makers); i++) {
-        const job j = begin(i, i == 0 ? "slow-model" : "slow-picture");
-        assert_int_equal(run(&j, SHORT_WRITE, 0, 0), 0);
-        assert_false(has_old_file(&j));
-        for (int at = j.calls - 2; at < j.calls; at++) { /* the last pwrite, fsync */
-            assert_int_equal(run(&j, FAILURE, EINTR, at), 0);
-            assert_false(has_old_file(&j));
-        }
-        assert_int_equal(run(&j, FAILURE, EINVAL, j.calls - 1), 0); /* files that cannot be synchronized */
+    const job j = begin(1, "slow");
+    assert_int_equal(run(&j, SHORT_WRITE, 0, 0), 0);
+    assert_false(has_old_file(&j));
+    for (int at = j.calls - 2; at < j.calls; at++) { /* the last pwrite, fsync */
+        assert_int_equal(run(&j, FAILURE, EINTR, at), 0);
         assert_false(has_old_file(&j));
     }
+    assert_int_equal(run(&j, FAILURE, EINVAL, j.calls - 1), 0); /* files that cannot be synchronized */
+    assert_false(has_old_file(&j));
 }

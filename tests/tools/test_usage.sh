@@ -16,6 +16,7 @@ test_near_misses()
     expect_usage_error "unknown option '--baem=3'; did you mean '--beam'?" translate --baem=3 x
     expect_usage_error "unknown option '-beam'; did you mean '--beam'?" translate -beam 3 x
     expect_usage_error "unknown option '--bema'; did you mean '--beam'?" translate --bema 3 x
+    expect_usage_error "unknown option '--BATXH'; did you mean '--batch'?" translate --BATXH 3 x
     expect_usage_error "unknown option '--eema'; try 'ferry help translate'" translate --eema 3 x
     expect_usage_error "unknown option '--max_length'; did you mean '--max-length'?" translate --max_length 3 x
     expect_usage_error "unknown option '--max'; did you mean '--max-source' or '--max-length'?" translate --max 3 x
@@ -41,7 +42,16 @@ test_contradictions()
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
     expect_usage_error "plot: expected --untrained or -m, found both" plot --untrained -m x -o x.svg
     expect_usage_error "plot: expected ENCODING, MODEL, --untrained or --attention TEXT" plot rope --untrained -o x.svg
-    local option
+    local option pair
+    for pair in 'json --scores' 'prefix=x --prefixes=x' 'ids --prefixes=x' 'ids --replace-unknowns' 'sample --alternatives --nbest 2'; do
+        # shellcheck disable=SC2086 # several arguments
+        expect_usage_error "translate: expected --${pair%%[ =]*} or --" translate --$pair x
+    done
+    for pair in '--alternatives nbest' '--top-k=1 sample' '--top-p=1 sample' '--seed=1 sample'; do
+        expect_usage_error "translate: ${pair%%[ =]*}: expected --${pair#* } with it" translate "${pair% *}" x
+    done
+    expect_usage_error "--alternatives: expected --beam 1 with it, found 2" translate --alternatives --nbest 2 --beam 2 x
+    expect_usage_error "expected --json or --csv, found both" bench encodings --json --csv
     for option in '--input x' '--reference x' --csv '--report x' '--beam 2' '--threads 2' '--batch 2'; do
         # shellcheck disable=SC2086 # two arguments
         expect_usage_error "bench: expected --untrained or ${option% *}, found both" bench encodings --untrained $option
@@ -109,6 +119,8 @@ test_standard_streams()
     expect_success translate -i in --output=-
     expect_out 'Guten Morgen!\n'
     expect_success translate -i- -o- < in
+    expect_out 'Guten Morgen!\n'
+    expect_quiet_success translate -qiin # letters together, the last one with its value
     expect_out 'Guten Morgen!\n'
     [ ! -e - ] || fail "a file - was written"
     cp in -- -

@@ -197,7 +197,7 @@ static size_t skip_link_end(const placer *p, const span *link, bool *by_text)
     if (link->marker == '<') return p->at + 1;
     if (byte_at(p, p->at + 1) == '(') end = skip_target(p, p->at + 1);
     if (byte_at(p, p->at + 1) == '[') end = find_close(p, p->at + 2, ']');
-    *by_text = end == 0 || end == p->at + 3; /* "]", "][]" */
+    *by_text = end == 0 || (byte_at(p, p->at + 1) == '[' && end == p->at + 3); /* "]", "][]" */
     return end != 0 ? end : p->at + 1;
 }
 
