@@ -3,17 +3,15 @@
  *
  *     --- NAME          (=== NAME instead: this file is what the user names, not the folder)
  *     contents, to the next such line */
-#define _GNU_SOURCE /* mkdtemp, memmem, nftw */
-#include "fuzz.h"
+#define _GNU_SOURCE /* mkdtemp, nftw */
+#include "use_model.h"
 
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/ferry_inspect.h"
 #include "models/convert.h"
-#include "tests/support/limited_options.h"
 
 enum { MOST_NAME = 64, MARK = 4 };
 
@@ -114,26 +112,6 @@ static void write_files(ferry_view input, const char *folder, char *source, size
 
 /* ---- the model ---- */
 
-static void translate(const ferry_model *model)
-{
-    static const ferry_text lines[] = {{"a b", 3}, {"The house.", 10}};
-    static const int32_t ids[] = {1, 0}, offsets[] = {0, 2};
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
-    ferry_text description;
-    if (ferry_inspect_describe(model, &description, NULL) != FERRY_OK) abort();
-    ferry_inspect_free(description.data);
-    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
-    options.max_length = 3;
-    options.min_length = 0;
-    limit_options(model, &options);
-    if (ferry_translator_create(model, &options, &translator, NULL) != FERRY_OK) return;
-    if (ferry_inspect_generate(translator, ids, offsets, 1, &result, NULL) == FERRY_OK) ferry_result_destroy(result);
-    if (ferry_translate(translator, lines, 2, &result, NULL) == FERRY_OK) ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
 static void use(const char *path)
 {
     ferry_model *model;
@@ -142,7 +120,7 @@ static void use(const char *path)
         fprintf(stderr, "a converted model does not open: %s\n", error.message);
         abort();
     }
-    translate(model);
+    use_model(model);
     ferry_model_close(model);
 }
 
