@@ -11,6 +11,11 @@ typedef void markup_function(ferry_view markup, ferry_string *translation);
 /* The markup itself; its text in capitals; with each letter twice. */
 markup_function same_markup, upper_markup, longer_markup;
 
+/* Appends the translated document to `out`; FERRY_OK, or what failed. */
+ferry_status try_document(const ferry_document_format *format, ferry_view source,
+                          const ferry_document_translator *translator, ferry_string *out, ferry_error *error);
+/* Expects that the document is read, or that it is not supported, with a message that contains `refusal`. */
+void check_reading(const ferry_document_format *format, const char *source, const char *refusal);
 /* The document, translated so; the caller frees `data`. *warnings (may be NULL): how many blocks were refused. */
 ferry_string translate_document(const ferry_document_format *format, ferry_view source, markup_function *translate,
                                 size_t *warnings);
