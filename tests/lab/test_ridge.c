@@ -11,6 +11,13 @@ enum { D = 3, N = D + 2, ROWS = 7 };
 static const double rows[ROWS * N] = {1, 2, 0, 1, 3, 3, -1, 1, 1, 1,  0, 4, 2, 1,  4, -2, 1, 5,
                                       1, 1, 2, 2, 2, 1, 5,  4, 0, -3, 1, 9, 1, -3, 1, 1,  2};
 
+/* For the first call of a test, too. */
+static double *new_scratch(int32_t width)
+{
+    CHECK(ferry_linear_algebra_load(&error));
+    return kept_memory(ferry_ridge_scratch(width) * sizeof(double));
+}
+
 TEST(solutions_are_those_of_exact_arithmetic)
 {
     /* By Gauss's elimination on fractions; numpy's solution of the normal equations agrees. */
@@ -22,8 +29,7 @@ TEST(solutions_are_those_of_exact_arithmetic)
         {10, {0.055898012312505733, 0.02794167860216162, -0.08510654457312504, 3.5768659789659485}, 40.52614653412339},
     };
     double gram[N * N], solution[N], predicted[ROWS];
-    double *scratch = kept_memory(ferry_ridge_scratch(D) * sizeof *scratch);
-    CHECK(ferry_linear_algebra_load(&error));
+    double *scratch = new_scratch(D);
     ferry_gram(rows, ROWS, N, gram);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double error = 0;
@@ -60,7 +66,7 @@ static void fill_gram(uint32_t *random, double share, int32_t count, double *gra
 TEST(the_strength_is_the_one_with_the_least_error)
 {
     static double train[SIZE * SIZE], test[SIZE * SIZE], both[SIZE * SIZE];
-    double solution[SIZE], expected[SIZE], *scratch = kept_memory(ferry_ridge_scratch(WIDTH) * sizeof *scratch);
+    double solution[SIZE], expected[SIZE], *scratch = new_scratch(WIDTH);
     for (int noise = 0; noise < 2; noise++) {
         double least = INFINITY, best = 0;
         uint32_t random = 1;
@@ -83,7 +89,7 @@ TEST(the_strength_is_the_one_with_the_least_error)
 TEST(what_cannot_be_fitted_is_told)
 {
     const double constant[] = {5, 5, 5, 1, 1, 5, 5, 5, 1, 3}, nan[] = {NAN, 1, 2, 1, 1};
-    double gram[N * N] = {0}, solution[N], *scratch = kept_memory(ferry_ridge_scratch(D) * sizeof *scratch);
+    double gram[N * N] = {0}, solution[N], *scratch = new_scratch(D);
     assert_false(ferry_ridge_solve(gram, D, 1, scratch, solution));
     assert_false(ferry_ridge_fit(gram, gram, D, scratch, solution));
     ferry_gram(nan, 1, N, gram);
