@@ -15,8 +15,6 @@
 
 enum { MOST_NAME = 64, MARK = 4 };
 
-static char root[] = "/tmp/ferry-fuzz-XXXXXX";
-
 /* ---- the files ---- */
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
@@ -30,21 +28,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 static void remove_tree(const char *path)
 {
     nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void remove_root(void)
-{
-    remove_tree(root);
-}
-
-/* Once. */
-static void make_root(void)
-{
-    static bool made;
-    if (made) return;
-    if (mkdtemp(root) == NULL) abort();
-    atexit(remove_root);
-    made = true;
 }
 
 static void write_file(const char *path, ferry_view bytes)
@@ -129,9 +112,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     const ferry_view input = {(const char *)data, size};
     const ferry_import_options options = {.type = types[size % 3]};
-    char folder[64], output[64], source[MOST_NAME + 128];
+    char root[] = "/tmp/ferry-fuzz-XXXXXX", folder[64], output[64], source[MOST_NAME + 128];
     ferry_error error;
-    make_root();
+    if (mkdtemp(root) == NULL) abort();
     snprintf(folder, sizeof folder, "%s/model", root);
     snprintf(output, sizeof output, "%s/output.gguf", root);
     if (mkdir(folder, 0700) != 0) abort();
@@ -145,7 +128,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(output);
     else if (access(output, F_OK) == 0)
         abort();
-    unlink(output);
-    remove_tree(folder);
+    remove_tree(root);
     return 0;
 }
