@@ -357,6 +357,13 @@ TEST(test_formats_of_files)
     assert_null(ferry_document_format_named(""));
 }
 
+/* Of each format, what is text, and what is before, behind and in it. */
+TEST(test_cases)
+{
+    static const char *const names[] = {"markdown", "po", "srt", "text", "vtt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_cases(names[i]);
+}
+
 /* Appends what is not ASCII: its first character, and one beyond 16 bits. */
 static void append_letters(ferry_view markup, ferry_string *translation)
 {

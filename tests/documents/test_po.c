@@ -1,4 +1,4 @@
-/* PO files without a model: translations that programs could not use are given up. */
+/* PO files without a model: translations that programs could not use are given up. (test_document.c: cases.) */
 #include "tests/support/document_support.h"
 
 TEST(test_placeholders)
@@ -29,12 +29,6 @@ TEST(test_escapes)
     check_entry("a\\101b \\x42c \\1013", "aAb Bc A3", "x y", "x y");
     check_entry("a \\\"b\\\" \\\\ c", "a \"b\" \\ c", "\"x\\ y\"", "\\\"x\\\\ y\\\"");
     check_entry("a \\xg \\q\\8 \\41\\0413", "a xg q8 !!3", "x", "x");
-}
-
-/* Accelerators, texts of a string, where "fuzzy" goes, what is no entry. */
-TEST(test_cases)
-{
-    check_cases(&ferry_format_po, "po.cases");
 }
 
 TEST(test_charsets)

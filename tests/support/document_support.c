@@ -193,9 +193,10 @@ static void check_case(const ferry_document_format *format, bool shown, ferry_vi
         assert_translated(format, source, markup, markup, source);
 }
 
-void check_cases(const ferry_document_format *format, const char *name)
+void check_cases(const char *name)
 {
-    const made_file file = file_copy(data_file("documents/%s", name));
+    const ferry_document_format *format = ferry_document_format_named(name);
+    const made_file file = file_copy(data_file("documents/%s.cases", name));
     ferry_view rest = whole(&file);
     bool shown = false;
     assert_document(format, "", upper_markup, "");

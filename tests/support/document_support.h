@@ -26,8 +26,9 @@ void assert_document(const ferry_document_format *format, const char *source, ma
  * translation. */
 void assert_translated(const ferry_document_format *format, const char *source, const char *markup,
                        const char *translation, const char *expected);
-/* The cases of a file of tests/data/documents, a line each, "SOURCE → RESULT": below "@@ shown" what the model is shown
- * of a document that stays, below "@@ capitals" the document with its text in capitals, or SOURCE alone if it stays. */
-void check_cases(const ferry_document_format *format, const char *name);
+/* The cases of a format, in tests/data/documents/NAME.cases, a line each, "SOURCE → RESULT": below "@@ shown" what the
+ * model is shown of a document that stays, below "@@ capitals" the document with its text in capitals, or SOURCE alone
+ * if it stays. */
+void check_cases(const char *name);
 
 #endif
