@@ -9,8 +9,6 @@
 #include <unistd.h>
 #endif
 
-#include "base/pool.h"
-
 #define MAX_ROWS 70
 
 /* ---- against plain arithmetic ---- */
@@ -430,85 +428,62 @@ static size_t page_size(void)
 #endif
 }
 
-/* `whole` bytes and a page after them that is not accessible. */
-static unsigned char *new_wall(size_t whole)
-{
-#if defined(_WIN32)
-    DWORD before;
-    unsigned char *memory = VirtualAlloc(NULL, whole + page_size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-    assert_non_null(memory);
-    assert_true(VirtualProtect(memory + whole, page_size(), PAGE_NOACCESS, &before));
-#else
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    unsigned char *memory = mmap(NULL, whole + page_size(), PROT_READ | PROT_WRITE, flags, -1, 0);
-    assert_true((void *)memory != MAP_FAILED);
-    assert_int_equal(mprotect(memory + whole, page_size(), PROT_NONE), 0);
-#endif
-    return memory;
-}
+enum { BUFFER = 1 << 18, BUFFERS = 10 }; /* enough for each of them */
 
-/* A copy of n bytes right before inaccessible memory: reading or writing past its end ends the program. */
-static void *before_a_wall(const void *data, size_t n)
+/* Where buffer i of n bytes is, right before inaccessible memory: reading or writing past its end ends the program. */
+static void *before_a_wall(int i, const void *data, size_t n)
 {
-    const size_t whole = ferry_round_up(n, page_size());
-    unsigned char *memory = new_wall(whole);
-    if (data != NULL) memcpy(memory + whole - n, data, n);
-    return memory + whole - n;
-}
-
-static void free_at_wall(void *data, size_t n)
-{
-    const size_t whole = ferry_round_up(n, page_size());
-    unsigned char *memory = (unsigned char *)data + n - whole;
+    static unsigned char *walls[BUFFERS];
+    assert_true(n <= BUFFER);
+    if (walls[i] == NULL) {
 #if defined(_WIN32)
-    assert_true(VirtualFree(memory, 0, MEM_RELEASE));
+        DWORD before;
+        unsigned char *memory = VirtualAlloc(NULL, BUFFER + page_size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        assert_non_null(memory);
+        assert_true(VirtualProtect(memory + BUFFER, page_size(), PAGE_NOACCESS, &before));
 #else
-    assert_int_equal(munmap(memory, whole + page_size()), 0);
+        const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        unsigned char *memory = mmap(NULL, BUFFER + page_size(), PROT_READ | PROT_WRITE, flags, -1, 0);
+        assert_true((void *)memory != MAP_FAILED);
+        assert_int_equal(mprotect(memory + BUFFER, page_size(), PROT_NONE), 0);
 #endif
+        walls[i] = memory + BUFFER;
+    }
+    unsigned char *at = walls[i] - n;
+    if (data != NULL) memcpy(at, data, n);
+    if (data == NULL) memset(at, 0x55, n);
+    return at;
 }
 
 /* The kernels themselves, with every one of their buffers at a wall. */
 static void check_walls(shape s, bool with_scales, bool with_limits)
 {
     quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
-    const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
-    const size_t x_size = rows * K * sizeof(float), limits_size = ferry_input_limits_count(s.K) * sizeof(int32_t);
+    const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K;
     const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
-    float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
-    float *scales = before_a_wall(w.scales, column_size), *bias = before_a_wall(w.bias, column_size);
-    int8_t *codes = before_a_wall(w.codes, codes_size);
+    float *x_at = before_a_wall(0, x, rows * K * sizeof(float));
+    float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
+    int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
+    int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
     ferry_rows_i8 inputs = {.rows = s.rows,
                             .K = s.K,
-                            .factors = before_a_wall(NULL, row_size),
-                            .units = before_a_wall(NULL, row_size),
-                            .sums = before_a_wall(NULL, row_size)};
-    int32_t *limits = before_a_wall(w.matrix.limits->values, limits_size);
-    if (with_limits) inputs.limits = limits;
+                            .factors = before_a_wall(5, NULL, row_size),
+                            .units = before_a_wall(6, NULL, row_size),
+                            .sums = before_a_wall(7, NULL, row_size),
+                            .limits = with_limits ? limits : NULL};
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
-        const size_t inputs_size = (*k)->inputs_size(s.rows, s.K);
-        memset(y, 0x55, y_size);
-        inputs.codes = before_a_wall(NULL, inputs_size);
-        memset(inputs.codes, 0x55, inputs_size);
+        inputs.codes = before_a_wall(8, NULL, (*k)->inputs_size(s.rows, s.K));
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
+        float *y = before_a_wall(9, NULL, y_size);
         (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
         assert_memory_equal(y, expected, y_size);
-        free_at_wall(inputs.codes, inputs_size);
     }
-    free_at_wall(x_at, x_size);
-    free_at_wall(y, y_size);
-    free_at_wall(scales, column_size);
-    free_at_wall(bias, column_size);
-    free_at_wall(codes, codes_size);
-    free_at_wall(inputs.factors, row_size);
-    free_at_wall(inputs.units, row_size);
-    free_at_wall(inputs.sums, row_size);
-    free_at_wall(limits, limits_size);
     release_memory();
 }
 
@@ -522,50 +497,6 @@ RANDOM_TEST(nothing_past_the_buffers_is_touched)
             for (size_t k = 0; k < sizeof K / sizeof *K; k++)
                 check_walls((shape){rows[r], N[n], K[k]}, n % 2 == 0, n % 3 == 0);
     }
-}
-
-/* ---- threads ---- */
-
-enum { JOB_ROWS = 70, JOB_N = 83, JOB_K = 150, JOBS = 400 };
-
-typedef struct jobs {
-    const ferry_kernels *kernels;
-    const ferry_matrix *matrix;
-    const float *x, *expected; /* [JOB_ROWS, …] */
-    bool wrong[JOBS];
-} jobs;
-
-/* Item i: some of the rows. Failures of cmocka are for the main thread. */
-static void run_job(void *user, int32_t worker, size_t item)
-{
-    (void)worker;
-    jobs *all = user;
-    const int32_t rows = (int32_t)item % JOB_ROWS + 1, from = (int32_t)item * 7 % (JOB_ROWS - rows + 1);
-    float y[JOB_ROWS * JOB_N];
-    ferry_context context = {.kernels = all->kernels};
-    ferry_status status =
-        ferry_linear(&context, y, &(ferry_rows){all->x + from * JOB_K, rows, NULL}, all->matrix, NULL);
-    all->wrong[item] = status != FERRY_OK || memcmp(y, all->expected + from * JOB_N, (size_t)rows * JOB_N * sizeof *y);
-    ferry_arena_destroy(&context.arena);
-}
-
-RANDOM_TEST(threads_do_not_meet)
-{
-    quantized w = new_quantized(JOB_N, JOB_K, true, true, 0);
-    float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
-          *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
-    ferry_pool *pool;
-    ferry_error error = {0};
-    run(ferry_kernels_find("plain"), expected, x, JOB_ROWS, &w.matrix);
-    assert_int_equal(ferry_pool_create(2, &pool, &error), FERRY_OK);
-    EACH_ISA(k)
-    {
-        jobs all = {.kernels = *k, .matrix = &w.matrix, .x = x, .expected = expected};
-        ferry_input_limits_init(w.matrix.limits, w.codes, JOB_N, JOB_K); /* one of the threads will find them */
-        ferry_pool_run(pool, run_job, &all, JOBS);
-        for (int i = 0; i < JOBS; i++) assert_false(all.wrong[i]);
-    }
-    ferry_pool_destroy(pool);
 }
 
 /* ---- tables ---- */
