@@ -293,6 +293,7 @@ TEST(test_pieces_and_languages)
         {"ferry.languages.prompts", NULL, FORMAT, "'ferry.languages.prompt_sources': expected 0 numbers, found 1"},
         /* then an id of the source, where 20 does not exist */
         {"ferry.languages.target_tag", "prefix", FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20"},
+        {"ferry.languages.source_tag", "first", FORMAT, "key 'ferry.languages.source_tag': only a target's tag"},
         {"ferry.languages.target_tag", "last", UNSUPPORTED, "key 'ferry.languages.target_tag': 'last'"},
         {"ferry.languages.roles", "2", FORMAT,
          "key 'ferry.languages.default_source': language 0 does not have this role"},
@@ -300,40 +301,6 @@ TEST(test_pieces_and_languages)
          "key 'ferry.languages.default_target': language 0 does not have this role"},
     };
     REFUSE_EACH(model, rows);
-}
-
-static const char *source_tag;
-
-static void put_tags(ferry_gguf_writer *writer)
-{
-    static const ferry_view names[] = {{"en", 2}, {"de", 2}};
-    static const int32_t roles[] = {1, 2}, ids[] = {4, 5};
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", ids, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", ids, 2);
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", source_tag);
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "prefix");
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
-}
-
-/* Only a target's tag is the first target token, whatever that one's place is; there may be no prompts. */
-TEST(test_places_of_tags)
-{
-    static const char *const places[] = {"none", "prefix", "suffix", "first"};
-    for (int i = 0; i < 4; i++) {
-        ferry_model_file file;
-        source_tag = places[i];
-        sample model = make_small_sample(&(small_model){.tokenizer = "pieces", .keys = put_tags});
-        if (i == FERRY_TAG_FIRST) {
-            refuse(&model, FORMAT, "key 'ferry.languages.source_tag': only a target's tag");
-            continue;
-        }
-        open_sample(&model, &file);
-        assert_true((int)file.text.languages.source_tag == i && file.text.languages.prompt_count == 0);
-        ferry_model_file_close(&file);
-    }
 }
 
 /* ---- origin ---- */
@@ -667,47 +634,14 @@ TEST(test_tensors_left_over)
 
 TEST(test_words_of_features)
 {
-    static const char *const known[] = {"encoder-decoder",
-                                        "panels16",
-                                        "type:f32",
-                                        "type:f16",
-                                        "type:i8",
-                                        "norm:layernorm",
-                                        "norm:rms",
-                                        "norm-position:post",
-                                        "norm-position:pre",
-                                        "activation:relu",
-                                        "activation:gelu",
-                                        "activation:swish",
-                                        "activation:gelu_tanh",
-                                        "activation:gelu_sigmoid",
-                                        "decoder:attention",
-                                        "decoder:ssru",
-                                        "policy:huggingface",
-                                        "policy:marian",
-                                        "policy:ctranslate2",
-                                        "tokenizer:none",
-                                        "tokenizer:pieces",
-                                        "tokenizer:sentencepiece",
-                                        "tokenizer:unigram",
-                                        "tokenizer:bpe",
-                                        "tokenizer:subword-nmt-0.1",
-                                        "tokenizer:subword-nmt-0.2",
-                                        "tokenizer:fsmt",
-                                        "ffn:gated",
-                                        "embedding-norm",
-                                        "final-norm:post",
-                                        "final-norm:none",
-                                        "output-scale",
-                                        "output-coarse",
-                                        "start:zero",
-                                        "shortlist",
-                                        "inputs:sentence",
-                                        "opus-punctuation",
-                                        "moses",
-                                        "languages",
-                                        "position:",
-                                        "position:rope"};
+    static const char known[] =
+        "encoder-decoder panels16 type:f32 type:f16 type:i8 norm:layernorm norm:rms norm-position:post "
+        "norm-position:pre activation:relu activation:gelu activation:swish activation:gelu_tanh "
+        "activation:gelu_sigmoid decoder:attention decoder:ssru policy:huggingface policy:marian "
+        "policy:ctranslate2 tokenizer:none tokenizer:pieces tokenizer:sentencepiece tokenizer:unigram "
+        "tokenizer:bpe tokenizer:subword-nmt-0.1 tokenizer:subword-nmt-0.2 tokenizer:fsmt ffn:gated "
+        "embedding-norm final-norm:post final-norm:none output-scale output-coarse start:zero shortlist "
+        "inputs:sentence opus-punctuation moses languages position: position:rope";
     static const char *const unknown[] = {"",           "type",       "type:",        "type:i8 ",  "type:i16",
                                           "languages2", "language",   "position",     "positions", ":position:",
                                           "panels1",    "ffn:gated2", "encoder-deco", "decoder:",  "policy:none"};
@@ -716,8 +650,11 @@ TEST(test_words_of_features)
          "key 'ferry.features': 'encoder-decode~' is not supported by this build"},
         {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
         {"languages", NULL, UNSUPPORTED, "key 'ferry.features': 'language~' is not supported by this build"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!ferry_schema_knows_feature(text_view(known[i]))) fail_msg("'%s' is not known", known[i]);
+    for (size_t at = 0, length; at < sizeof known; at += length + 1) {
+        length = strcspn(known + at, " ");
+        const ferry_view word = {known + at, length};
+        if (!ferry_schema_knows_feature(word)) fail_msg("'%.*s' is not known", (int)length, word.data);
+    }
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (ferry_schema_knows_feature(text_view(unknown[i]))) fail_msg("'%s' is known", unknown[i]);
     REFUSE_EACH(make_small_sample(&(small_model){.feature = "languages"}), rows);
