@@ -149,7 +149,7 @@ TEST(test_draws_of_nothing)
 {
     static const int32_t all[] = {0, 1, 2};
     static const float table[9] = {0};
-    const scripted network = table_of(table, 3);
+    const scripted network = {.row = table_row, .vocab = 3, .kernels = &as_given, .table = table};
     ferry_search_rules rules = plain_rules(1, 3);
     rules.options.sample = 1;
     rules.options.temperature = rules.options.top_p = 1;

@@ -252,11 +252,6 @@ void expect_all(const ferry_search_rules *rules, const scripted *network, const 
     }
 }
 
-scripted table_of(const float *table, int32_t vocab)
-{
-    return (scripted){.row = table_row, .vocab = vocab, .kernels = &as_given, .table = table};
-}
-
 void compare(const outcome *a, const outcome *b)
 {
     assert_int_equal(a->count, b->count);

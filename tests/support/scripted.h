@@ -42,7 +42,6 @@ typedef struct scripted {
 /* table [steps, vocab]: what follows n tokens, whichever they are. */
 void table_row(const scripted *network, const int32_t *prefix, int32_t n, float *row);
 void random_row(const scripted *network, const int32_t *prefix, int32_t n, float *row);
-scripted table_of(const float *table, int32_t vocab);
 
 uint64_t mix(uint64_t x);
 /* 0 … n - 1, of the generator that seed_random starts. */
