@@ -36,9 +36,22 @@ static double differs(const float *states, const int32_t *offsets, int i, const 
     return most;
 }
 
+/* Each sentence alone has the bytes that it has together with the other. */
+static void check_alone(const ferry_model *model, const float *together)
+{
+    float alone[28 * V];
+    for (int s = 0; s < 2; s++) {
+        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
+        const int32_t offsets[] = {0, source_offsets[s + 1] - source_offsets[s]}, target_offsets[] = {0, rows};
+        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
+                                   target_offsets, FERRY_INSPECT_ONE_PASS, alone, &error));
+        assert_memory_equal(alone, together + input_offsets[s] * V, (size_t)(rows * V) * sizeof *alone);
+    }
+}
+
 static void check_model(const small_model *small, const char *isa, const char *what)
 {
-    float expected[28 * V], one_pass[28 * V], steps[28 * V], alone[28 * V];
+    float expected[28 * V], one_pass[28 * V], steps[28 * V];
     float encoder[STATES * 9 * D], decoder[STATES * 28 * D], plain_encoder[STATES * 6 * D],
         plain_decoder[STATES * 23 * D];
     ferry_model *model = open_small_model(small, isa);
@@ -61,14 +74,7 @@ static void check_model(const small_model *small, const char *isa, const char *w
     const double difference = largest_difference(one_pass, expected, 28 * V);
     if (!(difference <= 5e-5)) fail_msg("%s: logits differ by %g", what, difference);
     assert_memory_equal(steps, one_pass, sizeof steps);
-    for (int s = 0; s < 2; s++) {
-        const int32_t length = source_offsets[s + 1] - source_offsets[s];
-        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
-        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
-        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
-                                   target_offsets, FERRY_INSPECT_ONE_PASS, alone, &error));
-        assert_memory_equal(alone, one_pass + input_offsets[s] * V, (size_t)(rows * V) * sizeof *alone);
-    }
+    check_alone(model, one_pass);
     ferry_model_close(model);
 }
 
@@ -259,7 +265,7 @@ TEST(test_an_ssru_has_no_attention_weights)
 /* Rows of a sentence share the multiplier of their inputs where the model says so, and only theirs. */
 TEST(test_int8_inputs_by_sentence)
 {
-    float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V], one[28 * V];
+    float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V];
     small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .linear_bias = true};
     ferry_model *model = open_small_model(&small, NULL);
     CHECK(ferry_inspect_encode(model, source, source_offsets, 2, by_row, &error));
@@ -274,14 +280,11 @@ TEST(test_int8_inputs_by_sentence)
     assert_true(largest_difference(by_row, together, 9 * D) < 0.5);
     for (int s = 0; s < 2; s++) {
         const int32_t length = source_offsets[s + 1] - source_offsets[s];
-        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
-        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
+        const int32_t offsets[] = {0, length};
         CHECK(ferry_inspect_encode(model, source + source_offsets[s], offsets, 1, alone, &error));
         assert_memory_equal(alone, together + source_offsets[s] * D, (size_t)(length * D) * sizeof *alone);
-        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
-                                   target_offsets, FERRY_INSPECT_ONE_PASS, one, &error));
-        assert_memory_equal(one, logits + input_offsets[s] * V, (size_t)(rows * V) * sizeof *one);
     }
+    check_alone(model, logits);
     ferry_model_close(model);
 }
 

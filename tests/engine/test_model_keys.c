@@ -7,9 +7,11 @@
 #include "engine/file/bind_tensors.h"
 #include "engine/file/schema.h"
 
-static void open_sample(const sample *model, ferry_model_file *file)
+static sample open_small(const small_model *small, ferry_model_file *file)
 {
-    CHECK(open_model_file(model->path, file, &error));
+    const sample model = make_small_sample(small);
+    CHECK(open_model_file(model.path, file, &error));
+    return model;
 }
 
 /* ---- the graph ---- */
@@ -39,8 +41,7 @@ TEST(test_choices_are_bound)
                                .activation = "gelu_sigmoid",
                                .output_scale = 0.5f,
                                .keys = put_more};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    open_small(&small, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(graph->ssru && graph->sentence_inputs && graph->output_scale == 0.5f && file.generation.start_id == -1);
     assert_true(file.generation.alignment_layer == 1 && file.generation.alignment_head == 2);
@@ -65,8 +66,7 @@ TEST(test_defaults)
 {
     ferry_model_file file;
     const small_model small = {0};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    open_small(&small, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(!graph->ssru && !graph->sentence_inputs && graph->output_scale == 1.0f &&
                 file.generation.start_id == 0);
@@ -162,8 +162,7 @@ TEST(test_codes_are_used_where_they_are_mapped)
     ferry_model_file file;
     for (int scales = SMALL_ROW_SCALES; scales <= SMALL_INPUT_MULTIPLIER; scales++) {
         const small_model small = {.type = FERRY_I8, .scales = (small_scales)scales, .linear_bias = true};
-        sample model = make_small_sample(&small);
-        open_sample(&model, &file);
+        sample model = open_small(&small, &file);
         assert_true(file.widened_bytes == 0 && file.type == FERRY_I8);
         const ferry_matrix *up = &file.transformer.decoder.layers[1].ffn_up, *out = &file.transformer.output;
         assert_true((size_t)((const char *)up->codes - file.gguf.bytes.data) ==
@@ -185,15 +184,13 @@ TEST(test_types_may_be_mixed)
 {
     ferry_model_file file, plain;
     const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
-    sample model = make_small_sample(&mixed);
-    open_sample(&model, &file);
+    open_small(&mixed, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(graph->output.panels != NULL && graph->output.codes == NULL);
     assert_true(graph->encoder.embedding.panels != NULL && graph->encoder.embedding.panels == file.widened);
     assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.panels == NULL);
     assert_int_equal(file.type, FERRY_I8);
-    sample other = make_small_sample(&floats);
-    open_sample(&other, &plain);
+    open_small(&floats, &plain);
     assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */
     ferry_model_file_close(&plain);
     ferry_model_file_close(&file);
@@ -233,8 +230,7 @@ TEST(test_shortlist)
     ferry_model_file file;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
     const small_model small = {.untied = true, .source_vocab = SOURCES, .shortlist = &lists};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    sample model = open_small(&small, &file);
     const ferry_shortlist *found = &file.generation.shortlist;
     assert_true(found->first == 4 && !found->shared);
     assert_memory_equal(found->offsets, list_offsets, sizeof list_offsets);
@@ -271,8 +267,7 @@ TEST(test_pieces_and_languages)
 {
     static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20};
     ferry_model_file file;
-    sample model = make_small_sample(&multilingual);
-    open_sample(&model, &file);
+    sample model = open_small(&multilingual, &file);
     const ferry_model_text *text = &file.text;
     const ferry_model_languages *found = &text->languages;
     assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
@@ -329,8 +324,7 @@ TEST(test_hashes)
     ferry_model_file file;
     const small_model small = {.keys = put_origin};
     last_hash = HASH;
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    sample model = open_small(&small, &file);
     assert_memory_equal(ferry_texts_at(file.origin.hashes, 1).data, HASH, 64);
     assert_true(file.origin.file_count == 2 && file.origin.sizes[1] == 43 && file.origin.trained_length == 40);
     ferry_model_file_close(&file);
@@ -562,13 +556,11 @@ TEST(test_models_and_merges_of_both_sides)
     for (int i = 0; i < 2; i++) {
         ferry_model_file file;
         has_target_model = has_target_merges = i == 1;
-        sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_models});
-        open_sample(&model, &file);
+        open_small(&(small_model){.tokenizer = "sentencepiece", .keys = put_models}, &file);
         assert_int_equal(file.text.target_model.size, i == 1 ? 0 : 5);
         assert_true((file.text.target_model.data == file.text.source_model.data) == (i == 0));
         ferry_model_file_close(&file);
-        model = make_small_sample(&(small_model){.tokenizer = "bpe", .keys = put_merges});
-        open_sample(&model, &file);
+        open_small(&(small_model){.tokenizer = "bpe", .keys = put_merges}, &file);
         assert_int_equal(file.text.source_merge_count, 2);
         assert_int_equal(file.text.target_merge_count, i == 1 ? 0 : 2);
         ferry_model_file_close(&file);
@@ -591,8 +583,7 @@ TEST(test_halves_are_widened)
 {
     ferry_model_file file;
     const ferry_kernels *kernels = ferry_kernels_find(NULL);
-    sample model = make_small_sample(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000});
-    open_sample(&model, &file);
+    open_small(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000}, &file);
     ferry_model_file_widen(&file, kernels);
     assert_true(file.matrix_count > 10 && file.type == FERRY_F16);
     for (size_t i = 0; i < file.matrix_count; i++) {
@@ -616,9 +607,7 @@ TEST(test_largest_sizes)
         {"ferry.decoder.heads", "4096", FORMAT, "ferry.decoder: 4096 heads of width 257 are more than 1048576 wide"}};
     REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 256}), of_256);
     REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 257}), of_257);
-    const sample codes =
-        make_small_sample(&(small_model){.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65536});
-    open_sample(&codes, &file);
+    open_small(&(small_model){.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65536}, &file);
     ferry_model_file_close(&file);
 }
 
