@@ -9,8 +9,9 @@
 static const float values[] = {1, 2, 3, 4, 5, 6};
 
 /* Keys of every kind, three tensors. */
-static void write_sample(const char *path)
+static const char *write_sample(void)
 {
+    const char *path = new_scratch_file("sample.gguf");
     static const int32_t ids[] = {-1, 7};
     static const uint64_t sizes[] = {1ull << 40};
     const ferry_view texts[] = {text_view("one"), text_view(""), {"t\0o", 3}};
@@ -38,13 +39,12 @@ static void write_sample(const char *path)
     CHECK(ferry_gguf_writer_append(writer, halves, sizeof halves, &error));
     CHECK(ferry_gguf_writer_finish(writer, &error));
     ferry_gguf_writer_destroy(writer);
+    return path;
 }
 
 static made_file sample(void)
 {
-    const char *path = scratch_file("sample.gguf");
-    write_sample(path);
-    return file_copy(path);
+    return file_copy(write_sample());
 }
 
 TEST(test_round_trip)
@@ -58,8 +58,7 @@ TEST(test_round_trip)
     const ferry_texts *texts;
     const void *numbers;
     size_t count;
-    const char *path = scratch_file("round.gguf");
-    write_sample(path);
+    const char *path = write_sample();
     CHECK(ferry_gguf_open(mapped_bytes(path), path, &gguf, &error));
     assert_int_equal(gguf.value_count, 11);
     assert_int_equal(gguf.alignment, 64);

@@ -6,7 +6,6 @@
 #include <windows.h>
 #else
 #include <sys/mman.h>
-#include <unistd.h>
 #endif
 
 #define MAX_ROWS 70
@@ -419,16 +418,7 @@ RANDOM_TEST(quotients_are_rounded_once)
 
 /* ---- memory ---- */
 
-static size_t page_size(void)
-{
-#if defined(_WIN32)
-    return 4096;
-#else
-    return (size_t)sysconf(_SC_PAGESIZE);
-#endif
-}
-
-enum { BUFFER = 1 << 18, BUFFERS = 10 }; /* enough for each of them */
+enum { BUFFER = 1 << 18, WALL = 1 << 16, BUFFERS = 10 }; /* enough for each of them; whole pages */
 
 /* Where buffer i of n bytes is, right before inaccessible memory: reading or writing past its end ends the program. */
 static void *before_a_wall(int i, const void *data, size_t n)
@@ -438,14 +428,14 @@ static void *before_a_wall(int i, const void *data, size_t n)
     if (walls[i] == NULL) {
 #if defined(_WIN32)
         DWORD before;
-        unsigned char *memory = VirtualAlloc(NULL, BUFFER + page_size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        unsigned char *memory = VirtualAlloc(NULL, BUFFER + WALL, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
         assert_non_null(memory);
-        assert_true(VirtualProtect(memory + BUFFER, page_size(), PAGE_NOACCESS, &before));
+        assert_true(VirtualProtect(memory + BUFFER, WALL, PAGE_NOACCESS, &before));
 #else
         const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-        unsigned char *memory = mmap(NULL, BUFFER + page_size(), PROT_READ | PROT_WRITE, flags, -1, 0);
+        unsigned char *memory = mmap(NULL, BUFFER + WALL, PROT_READ | PROT_WRITE, flags, -1, 0);
         assert_true((void *)memory != MAP_FAILED);
-        assert_int_equal(mprotect(memory + BUFFER, page_size(), PROT_NONE), 0);
+        assert_int_equal(mprotect(memory + BUFFER, WALL, PROT_NONE), 0);
 #endif
         walls[i] = memory + BUFFER;
     }
