@@ -32,7 +32,7 @@ NEAR = {
     "search": "test_(steering_golden|search.*|sample|screen|coarse_output|shortlist|force|steering|languages)",
     "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
     "api": "test_(parts|text|score|languages|markup.*|doubts|translate|arguments|steering)",
-    "inspect": "test_(hidden|profile|untrained|inspect_position|model_keys)|cli_models",
+    "inspect": "test_(graph_blocks|hidden|profile|untrained|inspect_position|model_keys)|cli_models",
     "containers": "test_(bpe_codes|zip|npz|safetensors|ctranslate2_file|yaml|lexicon|torch|import_(weights|generation))",
     "plan": "test_(import_write|import_positions|language_pair|import_export|import_weights|import_lists)",
     "families": "test_(huggingface_variants|tokenizer_json|small_families|import_.*|huggingface_families|targets|other_vocabularies)",
