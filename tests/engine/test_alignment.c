@@ -17,8 +17,7 @@ enum { LINES = sizeof lines / sizeof lines[0], SEVERAL = 3, MAX_SOURCE = 24 };
 
 static ferry_options make_options(int32_t beam, int32_t alignment)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = options.nbest = beam;
     options.max_length = 40;
     options.max_source = MAX_SOURCE;
@@ -107,8 +106,7 @@ SHIPPED_TEST(test_without_scores)
         options.scores = 0;
         ferry_result *result = translated(model, &options, &text, 1);
         const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(result, 0, 0);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
+        assert_same_text(a, b);
         assert_true(ferry_result_score(scored, 0, 0) < 0 && ferry_result_score(result, 0, 0) == 0);
         for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
             size_t count;
@@ -212,9 +210,8 @@ TEST(test_heads_that_the_file_names)
         int32_t heads;
     } rows[] = {{put_head, 1}, {put_heads, 2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        ferry_options options;
         ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces", .keys = rows[i].keys}, NULL);
-        CHECK(ferry_options_default(small, &options, sizeof options));
+        ferry_options options = default_options(small);
         options.max_length = 9;
         options.alignment = 1;
         check_heads(small, &text, &options, 0, 1, rows[i].heads);
@@ -246,16 +243,14 @@ static ferry_model *open_with_unknown(const char *unknown)
 static size_t check_unknowns(const json_t *golden, const char *unknown)
 {
     ferry_model *named = open_with_unknown(unknown);
-    ferry_options options;
-    ferry_translator *translator;
     size_t index, checked = 0;
     const json_t *row;
-    CHECK(ferry_options_default(named, &options, sizeof options));
+    ferry_options options = default_options(named);
     options.beam = 1;
     options.max_length = 60;
     options.suppressed_count = 0;
     options.replace_unknowns = 1;
-    CHECK(ferry_translator_create(named, &options, &translator, &error));
+    ferry_translator *translator = new_translator(named, &options);
     json_array_foreach (golden, index, row) {
         const char *target = json_string_value(json_object_get(row, "target"));
         const ferry_text line = as_text(json_string_value(json_object_get(row, "source")));

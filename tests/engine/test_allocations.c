@@ -166,15 +166,13 @@ TEST(test_parts_and_neighbors_change_nothing)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
 {
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.beam = beam;
     options.threads = threads;
     options.scores = scores;
     options.shortlist = 0;
     options.max_length = MAX_LENGTH;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     return translator;
 }
 

@@ -143,8 +143,7 @@ TEST_WITH(test_options, set_up, tear_down)
 /* The options with which others may have any value. */
 static ferry_options liberal_options(const char *name)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     const bool draws = strcmp(name, "temperature") == 0 || strcmp(name, "top_k") == 0 || strcmp(name, "top_p") == 0;
     options.sample = draws;
     if (strcmp(name, "nbest") == 0) options.beam = 2;
@@ -254,9 +253,8 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
     for (size_t i = 0; i < COUNT(rows); i++) {
         int32_t ids[VOCAB + 1] = {rows[i].first, rows[i].middle};
         ids[rows[i].count - 1] = rows[i].last;
-        ferry_options options;
         ferry_translator *created;
-        CHECK(ferry_options_default(model, &options, sizeof options));
+        ferry_options options = default_options(model);
         options.suppressed_ids = ids;
         options.suppressed_count = rows[i].count;
         if (rows[i].message == NULL) {
@@ -388,10 +386,9 @@ TEST_WITH(test_tokens, set_up, tear_down)
 {
     const ferry_text line = {"b", 1};
     const size_t past = SIZE_MAX;
-    ferry_options options;
     ferry_result *made;
     ferry_token token;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.alignment = 1;
     made = translated(model, &options, &line, 1);
 #define SOURCE(of, line, index, token, size) ferry_result_source_token(of, line, index, token, size)

@@ -216,9 +216,8 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     int32_t *ids = kept_memory(MANY * LONGEST * sizeof *ids), *offsets = kept_memory((MANY + 1) * sizeof *offsets);
     for (int32_t i = 0; i < MANY * LONGEST; i++) ids[i] = i * 131 % VOCAB;
     for (int32_t s = 0; s <= MANY; s++) offsets[s] = s * LONGEST;
-    ferry_options options;
     canceller c = {NULL, false};
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.threads = threads;
     options.beam = 2;
     options.max_length = 40;

@@ -110,8 +110,7 @@ static bool loops(size_t line)
 
 static ferry_options defaults(void)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     return options;
 }
 
@@ -159,10 +158,9 @@ SHIPPED_TEST(test_texts_and_markup)
     for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++) {
         const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0;
         ferry_options options = defaults();
-        ferry_translator *translator;
         ferry_result *result;
         options.on_loop = on_loop;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         for (size_t doubtful = 0; doubtful < 3; doubtful++) {
             const char *sentences[] = {"How <i>are</i> you?", "How are you?", "How are you?"};
             sentences[doubtful] = "This movie is one of my <b>all-time</b> favorites.";
@@ -298,9 +296,8 @@ SHIPPED_TEST(test_the_first_translation_stays)
     ferry_result *results[2];
     for (int i = 0; i < 2; i++) {
         ferry_options options = defaults();
-        ferry_translator *translator;
         options.on_loop = i == 0 ? FERRY_ON_LOOP_WARN : FERRY_ON_LOOP_RETRY;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
         ferry_translator_destroy(translator);
         assert_true((ferry_result_doubts(results[i], 0) & FERRY_DOUBT_LOOP) != 0);
@@ -329,11 +326,10 @@ SHIPPED_TEST(test_partial_texts_of_a_loop)
     /* The second one is kept, and then, as its prefix loops, the first one. */
     const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0])}, prefixes[] = {as_text(""), as_text("Achchchch")};
     ferry_options options = defaults();
-    ferry_translator *translator;
     options.beam = 1;
     options.on_loop = FERRY_ON_LOOP_RETRY;
     options.partial = note;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     for (int i = 0; i < 2; i++) {
         ferry_result *result;
         calls = 0;

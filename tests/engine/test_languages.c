@@ -90,8 +90,7 @@ static void assert_ids(const ferry_model *model, const char *line, const char *f
 static ferry_status create(const ferry_model *model, const char *from, const char *to, ferry_translator **translator,
                            ferry_error *error)
 {
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.from = from;
     options.to = to;
     return ferry_translator_create(model, &options, translator, error);
@@ -310,9 +309,8 @@ TEST(test_tags_in_every_place)
 /* Search begins with the tag, whatever else it would begin with. */
 static void check_first_id(const ferry_model *model, const char *to, int32_t forced_first_id, int32_t expected)
 {
-    ferry_options options;
     const ferry_text line = {"hello world", 11};
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.from = "en";
     options.to = to;
     options.forced_first_id = forced_first_id;
@@ -487,9 +485,8 @@ TEST(test_tokens_behind_a_prompt)
     languages.prompt_sources = languages.prompt_targets = any;
     languages.prompt_count = 1;
     ferry_model *model = open_model(&languages);
-    ferry_options options;
     const ferry_text line = as_text("hello  xyz world");
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.to = "de";
     options.alignment = 1;
     ferry_result *result = translated(model, &options, &line, 1);

@@ -28,9 +28,7 @@ static ferry_model *open_model(int32_t ffn_width)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, size_t limit)
 {
-    ferry_options options;
-    ferry_translator *translator;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = beam;
     options.threads = threads;
     options.memory_limit = limit;
@@ -38,7 +36,7 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
     options.length_factor = 1;
     options.length_extra = 5;
     options.max_source = 8192;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     return translator;
 }
 

@@ -29,9 +29,8 @@ static int close_model(void **state)
 TEST_WITH(test_defaults_stay_within_the_size, open_model, close_model)
 {
     static const size_t sizes[] = {FIRST_SIZE, FIRST_SIZE + 4, FIRST_SIZE + 16, LARGEST_SIZE};
-    ferry_options own;
     newer_options newer;
-    CHECK(ferry_options_default(model, &own, sizeof own));
+    ferry_options own = default_options(model);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memset(&newer, 0xAA, sizeof newer);
         assert_int_equal(ferry_options_default(model, &newer.options, sizes[i]), FERRY_OK);

@@ -14,9 +14,8 @@ static const char *const targets[] = {"Hallo Welt!", "Ich wei\xC3\x9F nicht, was
 static ferry_result *scored(const ferry_model *of, const ferry_options *options, const ferry_text *from,
                             const ferry_text *to, size_t count)
 {
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_translator_create(of, options, &translator, &error));
+    ferry_translator *translator = new_translator(of, options);
     CHECK(ferry_score(translator, from, to, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
@@ -110,8 +109,7 @@ TEST(test_marian)
 /* The logits of one teacher-forced pass: of all tokens, or of those that are not suppressed. */
 static void check_logits(bool renormalize)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.renormalize = renormalize;
     const ferry_text source = as_text(sources[1]), target = as_text(targets[1]);
     ferry_result *result = scored(model, &options, &source, &target, 1);
@@ -152,8 +150,7 @@ SHIPPED_TEST(test_the_research_interface)
 /* What greedy search finds has the same score, bit for bit. */
 SHIPPED_TEST(test_a_search)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = 1;
     for (size_t i = 0; i < 2; i++) {
         const ferry_text source = as_text(sources[i]);
@@ -193,8 +190,7 @@ TEST(test_tags)
 {
     ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
     const ferry_text from = as_text("b c d"), to = as_text("k l");
-    ferry_options options;
-    CHECK(ferry_options_default(small, &options, sizeof options));
+    ferry_options options = default_options(small);
     for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
         ferry_result *result = scored(small, &options, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
@@ -228,8 +224,7 @@ TEST(test_pairs_of_the_last_length)
         {"", "", 0, 0, NULL},
     };
     ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    ferry_options options;
-    CHECK(ferry_options_default(small, &options, sizeof options));
+    ferry_options options = default_options(small);
     options.max_source = MOST;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char texts[2][BYTES + 1];
@@ -254,12 +249,10 @@ SHIPPED_TEST(test_a_memory_limit)
     for (size_t i = 0; i < WORDS; i++) memcpy(text + 5 * i, "Haus ", 5);
     const ferry_text from[] = {as_text(sources[0]), as_text(sources[1]), as_text(text)};
     const ferry_text to[] = {as_text(targets[0]), as_text(targets[1]), as_text(text)};
-    ferry_options options;
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.memory_limit = (size_t)7 << 20;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     for (int again = 0; again < 2; again++) {
         CHECK(ferry_score(translator, from, to, COUNT(from), &result, &error));
         for (size_t i = 0; i < 2; i++) {

@@ -147,8 +147,7 @@ enum { ON_ALL_KERNELS = 2 };
 
 static ferry_options options_of(const row *r)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.max_length = 30;
     options.beam = r->beam;
     options.nbest = r->sample || r->alternatives ? 3 : r->beam;
@@ -166,9 +165,8 @@ static ferry_options options_of(const row *r)
 
 static ferry_result *called(const row *r, const ferry_options *options, const size_t *which, size_t count)
 {
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_translator_create(model, options, &translator, &error));
+    ferry_translator *translator = new_translator(model, options);
     CHECK(call(r->what, translator, which, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
@@ -259,12 +257,11 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     const size_t count = ferry_result_count(lines_of(full));
     ferry_error stopped = {0};
     ferry_options watched = *options;
-    ferry_translator *translator;
     ferry_result *result;
     watch w = {.enough = enough};
     watched.progress = cancel_when_enough;
     watched.user = &w;
-    CHECK(ferry_translator_create(model, &watched, &translator, &error));
+    ferry_translator *translator = new_translator(model, &watched);
     if (!by_answer) w.translator = translator;
     const ferry_status status = call(what, translator, all, LINES, &result, &stopped);
     assert_int_equal(status, enough < count ? FERRY_ERROR_CANCELLED : FERRY_OK);
@@ -338,10 +335,9 @@ TEST_WITH(test_length_by_the_source, begin, close_model)
         float factor;
         int32_t extra;
     } cases[] = {{0, 0}, {0, 4}, {0.4f, 0}, {1, 0}, {1, 2}};
-    ferry_options options;
     int32_t *ids;
     size_t count;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     assert_true(options.length_factor == 3.0f && options.length_extra == 50);
     const ferry_text text = as_text("I");
     CHECK(ferry_inspect_tokenize(model, text, NULL, NULL, &ids, &count, &error));
@@ -362,9 +358,8 @@ TEST_WITH(test_length_by_the_source, begin, close_model)
 TEST_WITH(test_model_without_tokenizer_speaks_in_ids_only, begin, close_model)
 {
     static const size_t first = 0;
-    ferry_translator *translator;
     ferry_model *silent = convert_data("positions/none-pre", NULL);
-    CHECK(ferry_translator_create(silent, NULL, &translator, &error));
+    ferry_translator *translator = new_translator(silent, NULL);
     for (kind what = 0; what < KINDS; what++) {
         ferry_result *result = (ferry_result *)silent;
         REFUSE(call(what, translator, &first, 1, &result, &error), FERRY_ERROR_UNSUPPORTED, "no tokenizer");

@@ -9,6 +9,13 @@ int open_model(void **state)
     return 0;
 }
 
+int open_separate(void **state)
+{
+    (void)state;
+    model = convert_data("models/marian-separate", NULL);
+    return 0;
+}
+
 int close_model(void **state)
 {
     (void)state;
