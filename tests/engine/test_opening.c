@@ -442,24 +442,3 @@ TEST(test_info_keys)
     assert_int_equal(strlen(ferry_model_info(model, "hash")), FERRY_HASH_DIGITS);
     ferry_model_close(model);
 }
-
-static void put_languages(ferry_gguf_writer *writer)
-{
-    static const ferry_view names[] = {{"eng_Latn en", 11}, {"deu_Latn", 8}, {"fra_Latn fr fra", 15}};
-    static const int32_t roles[] = {1, 2, 3}, none[] = {-1, -1, -1};
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, COUNT(names));
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, COUNT(roles));
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", none, COUNT(none));
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", none, COUNT(none));
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "none");
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "none");
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
-}
-
-TEST(test_info_languages)
-{
-    ferry_model *model = open_small_model(&(small_model){.keys = put_languages, .tokenizer = "pieces"}, NULL);
-    assert_string_equal(ferry_model_info(model, "languages"), "eng_Latn deu_Latn fra_Latn");
-    ferry_model_close(model);
-}

@@ -20,5 +20,6 @@ int close_model(void **state)
 {
     (void)state;
     ferry_model_close(model);
+    model = NULL;
     return 0;
 }
