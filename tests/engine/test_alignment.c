@@ -27,20 +27,6 @@ static ferry_options make_options(int32_t beam, int32_t alignment)
 
 /* ---- tokens ---- */
 
-static ferry_token source_token(const ferry_result *result, size_t line, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_source_token(result, line, index, &token, sizeof token), FERRY_OK);
-    return token;
-}
-
-static ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_token(result, line, hypothesis, index, &token, sizeof token), FERRY_OK);
-    return token;
-}
-
 /* A wish for weights changes no translation. */
 SHIPPED_TEST(test_the_same_without_weights)
 {
@@ -105,8 +91,7 @@ SHIPPED_TEST(test_without_scores)
         ferry_result *scored = translated(model, &options, &text, 1);
         options.scores = 0;
         ferry_result *result = translated(model, &options, &text, 1);
-        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(result, 0, 0);
-        assert_same_text(a, b);
+        assert_same_text(ferry_result_text(scored, 0, 0), ferry_result_text(result, 0, 0));
         assert_true(ferry_result_score(scored, 0, 0) < 0 && ferry_result_score(result, 0, 0) == 0);
         for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
             size_t count;
@@ -224,8 +209,6 @@ TEST(test_heads_that_the_file_names)
            "ferry.alignment_heads: expected at most 2 from head 1, found 3");
 }
 
-/* ---- parts, texts ---- */
-
 /* ---- unknown words ---- */
 
 /* The CTranslate2 model with another word called unknown. */
@@ -259,8 +242,7 @@ static size_t check_unknowns(const json_t *golden, const char *unknown)
         if (strstr(target, "</s>") != NULL) continue; /* there, an end of sentence; here, a word */
         CHECK(ferry_translate(translator, &line, 1, &result, &error));
         const ferry_text found = ferry_result_text(result, 0, 0);
-        if (found.size != strlen(target) || memcmp(found.data, target, found.size) != 0)
-            fail_msg("'%s': expected '%s', found '%.*s'", line.data, target, (int)found.size, found.data);
+        assert_text_is(found, target);
         assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
         ferry_result_destroy(result);
         checked++;

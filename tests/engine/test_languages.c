@@ -455,12 +455,6 @@ LANGUAGES_TEST(test_prompts)
     options.alignment = 1;
     ferry_result *result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_result_source_tokens(result, 0), COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        ferry_token token;
-        CHECK(ferry_result_source_token(result, 0, i, &token, sizeof token));
-        assert_true(token.id == expected[i].id && token.log_probability == 0);
-        assert_int_equal(token.begin, expected[i].begin);
-        assert_int_equal(token.end, expected[i].end);
-    }
+    for (size_t i = 0; i < COUNT(expected); i++) assert_same_token(source_token(result, 0, i), expected[i]);
     ferry_result_destroy(result);
 }

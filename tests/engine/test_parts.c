@@ -232,23 +232,15 @@ static ferry_token moved(ferry_token token, size_t bytes)
     return token;
 }
 
-static void assert_same_token(ferry_token a, ferry_token b)
-{
-    assert_true(a.id == b.id && a.log_probability == b.log_probability && a.begin == b.begin && a.end == b.end);
-}
-
 /* Source tokens of a line are those of its parts, with their places in it. */
 static void check_source_tokens(const ferry_result *joined, const ferry_result *single, const ferry_parts *parts,
                                 const char *line)
 {
     size_t count = 0;
-    ferry_token a, b;
     for (size_t p = 0; p < parts->count; p++)
-        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++) {
-            CHECK(ferry_result_source_token(joined, 0, count++, &a, sizeof a));
-            CHECK(ferry_result_source_token(single, p, s, &b, sizeof b));
-            assert_same_token(a, moved(b, (size_t)(parts->parts[p].text.data - line)));
-        }
+        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++)
+            assert_same_token(source_token(joined, 0, count++),
+                              moved(source_token(single, p, s), (size_t)(parts->parts[p].text.data - line)));
     assert_int_equal(ferry_result_source_tokens(joined, 0), count);
 }
 
@@ -258,11 +250,8 @@ static void check_token(const ferry_result *joined, size_t k, size_t token, cons
                         size_t h, size_t t, size_t at, size_t source)
 {
     size_t first, count;
-    ferry_token a, b;
     const size_t S = ferry_result_source_tokens(single, p);
-    CHECK(ferry_result_token(joined, 0, k, token, &a, sizeof a));
-    CHECK(ferry_result_token(single, p, h, t, &b, sizeof b));
-    assert_same_token(a, moved(b, at));
+    assert_same_token(target_token(joined, 0, k, token), moved(target_token(single, p, h, t), at));
     const float *weights = ferry_result_weights(joined, 0, k, token, &first, &count);
     assert_true(first == source && count == S);
     assert_memory_equal(weights, ferry_result_weights(single, p, h, t, NULL, NULL), S * sizeof *weights);

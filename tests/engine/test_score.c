@@ -27,13 +27,6 @@ static ferry_result *scored_one(const ferry_options *options, const char *source
     return scored(model, options, &from, &to, 1);
 }
 
-static ferry_token token_of(const ferry_result *result, size_t line, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_token(result, line, 0, index, &token, sizeof token), FERRY_OK);
-    return token;
-}
-
 TEST(test_ctranslate2)
 {
     ferry_model *converted = convert_and_open(shared_file("models/tatoeba-en-de/ctranslate2-float16"), NULL);
@@ -48,7 +41,8 @@ TEST(test_ctranslate2)
         ferry_result *result = scored(converted, NULL, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), json_array_size(scores));
         json_array_foreach (scores, t, expected)
-            largest = fmax(largest, fabs(json_number_value(expected) - (double)token_of(result, 0, t).log_probability));
+            largest = fmax(largest,
+                           fabs(json_number_value(expected) - (double)target_token(result, 0, 0, t).log_probability));
         ferry_result_destroy(result);
     }
     assert_int_equal(i, 122);
@@ -61,7 +55,7 @@ TEST(test_ctranslate2)
 static bool has_pieces(const ferry_model *of, const ferry_result *result, const char *pieces)
 {
     for (size_t t = 0; t + 1 < ferry_result_tokens(result, 0, 0); t++) {
-        const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, token_of(result, 0, t).id);
+        const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, target_token(result, 0, 0, t).id);
         if (strncmp(pieces, piece.data, piece.size) != 0) return false;
         pieces += piece.size + (pieces[piece.size] == ' ');
     }
@@ -120,14 +114,14 @@ static void check_logits(bool renormalize)
     CHECK(ferry_inspect_tokenize(model, source, NULL, NULL, &ids, &count, &error));
     offsets[1] = (int32_t)count;
     target_ids[0] = sizes.start_id;
-    for (size_t t = 1; t < T; t++) target_ids[t] = token_of(result, 0, t - 1).id;
-    assert_int_equal(token_of(result, 0, T - 1).id, sizes.eos_id);
+    for (size_t t = 1; t < T; t++) target_ids[t] = target_token(result, 0, 0, t - 1).id;
+    assert_int_equal(target_token(result, 0, 0, T - 1).id, sizes.eos_id);
     float *logits = kept_memory(T * V * sizeof *logits);
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
                                &error));
     double total = 0;
     for (size_t t = 0; t < T; t++) {
-        const ferry_token token = token_of(result, 0, t);
+        const ferry_token token = target_token(result, 0, 0, t);
         double sum = 0;
         for (size_t v = 0; v < V; v++)
             if (!renormalize || (int32_t)v != sizes.pad_id) sum += exp((double)logits[t * V + v]);
@@ -161,7 +155,8 @@ SHIPPED_TEST(test_a_search)
         assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(found, 0, 0));
         assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
         for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++)
-            assert_true(token_of(result, 0, t).log_probability == ferry_inspect_result_token_scores(found, 0, 0)[t]);
+            assert_true(target_token(result, 0, 0, t).log_probability ==
+                        ferry_inspect_result_token_scores(found, 0, 0)[t]);
         ferry_result_destroy(result);
         ferry_result_destroy(found);
     }
@@ -176,10 +171,10 @@ SHIPPED_TEST(test_tokens)
     ferry_token stop; /* the last token before the end of sentence */
     assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 was read as U+FFFD"));
     assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 in the target"));
-    assert_int_equal(ferry_result_source_token(result, 0, S - 2, &stop, sizeof stop), FERRY_OK);
+    stop = source_token(result, 0, S - 2);
     assert_true(stop.begin + 1 == strlen(sources[4]) && stop.end == strlen(sources[4]));
     assert_int_equal(target.size, strlen(targets[4]) + 2); /* U+FFFD has three bytes */
-    stop = token_of(result, 0, T - 2);
+    stop = target_token(result, 0, 0, T - 2);
     assert_true(stop.begin + 1 == target.size && stop.end == target.size);
     assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
     ferry_result_destroy(result);
@@ -194,10 +189,10 @@ TEST(test_tags)
     for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
         ferry_result *result = scored(small, &options, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
-        assert_int_equal(token_of(result, 0, 0).id, options.forced_first_id);
-        assert_true(token_of(result, 0, 0).log_probability == 0);
+        assert_int_equal(target_token(result, 0, 0, 0).id, options.forced_first_id);
+        assert_true(target_token(result, 0, 0, 0).log_probability == 0);
         double sum = 0;
-        for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
+        for (size_t t = 0; t < 4; t++) sum += (double)target_token(result, 0, 0, t).log_probability;
         assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
         ferry_result_destroy(result);
     }

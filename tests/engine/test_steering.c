@@ -260,8 +260,7 @@ SHIPPED_TEST(test_prefix_of_a_line_in_parts)
     double sum = 0;
     size_t counted = 0; /* the prefix' tokens add 0 and are not counted */
     for (size_t i = 0; i < ferry_result_tokens(result, 0, 0); i++) {
-        ferry_token token;
-        CHECK(ferry_result_token(result, 0, 0, i, &token, sizeof token));
+        const ferry_token token = target_token(result, 0, 0, i);
         sum += (double)token.log_probability;
         counted += token.log_probability != 0;
     }

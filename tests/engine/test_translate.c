@@ -77,12 +77,6 @@ static void assert_same_words(const char *a, const char *b)
         assert_string_equal(a, b);
 }
 
-static void assert_same_token(const ferry_token *a, const ferry_token *b)
-{
-    assert_true(a->id == b->id && a->begin == b->begin && a->end == b->end);
-    assert_memory_equal(&a->log_probability, &b->log_probability, sizeof a->log_probability);
-}
-
 /* All that a result has. */
 static void assert_equal(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
 {
@@ -91,21 +85,14 @@ static void assert_equal(const ferry_result *a, size_t line_a, const ferry_resul
     assert_same_words(ferry_result_warning(a, line_a), ferry_result_warning(b, line_b));
     assert_int_equal(ferry_result_doubts(a, line_a), ferry_result_doubts(b, line_b));
     const size_t S = ferry_result_source_tokens(a, line_a);
-    ferry_token tokens[2];
     assert_int_equal(S, ferry_result_source_tokens(b, line_b));
-    for (size_t s = 0; s < S; s++) {
-        CHECK(ferry_result_source_token(a, line_a, s, &tokens[0], sizeof tokens[0]));
-        CHECK(ferry_result_source_token(b, line_b, s, &tokens[1], sizeof tokens[1]));
-        assert_same_token(&tokens[0], &tokens[1]);
-    }
+    for (size_t s = 0; s < S; s++) assert_same_token(source_token(a, line_a, s), source_token(b, line_b, s));
     for (size_t h = 0; S > 0 && h < ferry_result_hypotheses(a, line_a); h++)
         for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
             size_t first[2], count[2];
             const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
                         *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
-            CHECK(ferry_result_token(a, line_a, h, t, &tokens[0], sizeof tokens[0]));
-            CHECK(ferry_result_token(b, line_b, h, t, &tokens[1], sizeof tokens[1]));
-            assert_same_token(&tokens[0], &tokens[1]);
+            assert_same_token(target_token(a, line_a, h, t), target_token(b, line_b, h, t));
             assert_true((x == NULL) == (y == NULL) && first[0] == first[1] && count[0] == count[1]);
             if (x != NULL) assert_memory_equal(x, y, count[0] * sizeof *x);
         }
@@ -313,8 +300,7 @@ TEST_WITH(test_blank_lines_stay_and_nul_is_a_character, begin, close_model)
     ferry_result *result = translated(model, NULL, texts, 5);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(ferry_result_hypotheses(result, i), 1);
-        assert_int_equal(ferry_result_text(result, i, 0).size, texts[i].size);
-        assert_memory_equal(ferry_result_text(result, i, 0).data, texts[i].data, texts[i].size);
+        assert_same_text(ferry_result_text(result, i, 0), texts[i]);
         assert_null(ferry_result_warning(result, i));
         assert_int_equal(ferry_result_tokens(result, i, 0), 0);
     }

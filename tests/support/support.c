@@ -289,6 +289,25 @@ void assert_text_is(ferry_text found, const char *expected)
     assert_same_text(found, as_text(expected));
 }
 
+ferry_token source_token(const ferry_result *result, size_t line, size_t index)
+{
+    ferry_token token;
+    CHECK(ferry_result_source_token(result, line, index, &token, sizeof token));
+    return token;
+}
+
+ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index)
+{
+    ferry_token token;
+    CHECK(ferry_result_token(result, line, hypothesis, index, &token, sizeof token));
+    return token;
+}
+
+void assert_same_token(ferry_token a, ferry_token b)
+{
+    assert_true(a.id == b.id && a.begin == b.begin && a.end == b.end && a.log_probability == b.log_probability);
+}
+
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
 {
     assert_int_equal(ferry_result_status(a, line_a), ferry_result_status(b, line_b));

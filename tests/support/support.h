@@ -96,6 +96,9 @@ ferry_translator *new_translator(const ferry_model *model, const ferry_options *
 void assert_text_is(ferry_text found, const char *expected);
 bool is_same_text(ferry_text a, ferry_text b);
 void assert_same_text(ferry_text a, ferry_text b);
+ferry_token source_token(const ferry_result *result, size_t line, size_t index);
+ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index);
+void assert_same_token(ferry_token a, ferry_token b);
 /* Line `line_a` of `a` and `line_b` of `b` have the same status, and hypotheses of the same bytes: text, ids, score. */
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b);
 
