@@ -362,11 +362,7 @@ TEST_WITH(test_description_names_what_matters, begin, close_model)
                                         "early stopping", "origin",    "MB file"};
     ferry_text text;
     CHECK(ferry_inspect_describe(model, &text, &error));
-    char *copy = calloc(1, text.size + 1);
-    assert_non_null(copy);
-    memcpy(copy, text.data, text.size);
     for (size_t i = 0; i < COUNT(words); i++)
-        if (strstr(copy, words[i]) == NULL) fail_msg("'%s' is missing in:\n%s", words[i], copy);
-    free(copy);
+        if (!ferry_view_contains((ferry_view){text.data, text.size}, words[i])) fail_msg("no '%s'", words[i]);
     ferry_inspect_free(text.data);
 }
