@@ -253,14 +253,7 @@ TEST(test_moses_words)
     fail_all(&w, "Moses' words", 2, 2);
 }
 
-static int open_pieces(void **state)
-{
-    (void)state;
-    model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    return 0;
-}
-
-TEST_WITH(test_other_calls, open_pieces, close_model)
+PIECES_TEST(test_other_calls)
 {
     static const char markup[] = "<p> a <b>b</b>. C &lt;d<i>!\n\n k \xFF c</i>. <kbd>E</kbd> f<br>\n";
     work text = {.lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};

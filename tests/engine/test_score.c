@@ -3,7 +3,6 @@
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
-#include "tests/support/small_model.h"
 
 static const char *const sources[] = {"Hello, world!", "I don't know what to do.", "",
                                       "Tom is reading a book in the garden, and nobody asks him why he does that.",
@@ -129,8 +128,7 @@ static void check_logits(bool renormalize)
         total += (double)token.log_probability;
     }
     assert_true(fabs(total / (double)T - (double)ferry_result_score(result, 0, 0)) < 1e-5);
-    assert_true(
-        has_text((ferry_view){ferry_result_text(result, 0, 0).data, ferry_result_text(result, 0, 0).size}, targets[1]));
+    assert_text_is(ferry_result_text(result, 0, 0), targets[1]);
     ferry_inspect_free(ids);
     ferry_result_destroy(result);
 }
@@ -181,13 +179,12 @@ SHIPPED_TEST(test_tokens)
 }
 
 /* The tag of a language is the first token, and counts 0. */
-TEST(test_tags)
+PIECES_TEST(test_tags)
 {
-    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
     const ferry_text from = as_text("b c d"), to = as_text("k l");
-    ferry_options options = default_options(small);
+    ferry_options options = default_options(model);
     for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
-        ferry_result *result = scored(small, &options, &from, &to, 1);
+        ferry_result *result = scored(model, &options, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
         assert_int_equal(target_token(result, 0, 0, 0).id, options.forced_first_id);
         assert_true(target_token(result, 0, 0, 0).log_probability == 0);
@@ -196,13 +193,12 @@ TEST(test_tags)
         assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
         ferry_result_destroy(result);
     }
-    ferry_model_close(small);
 }
 
 /* ---- what fails ---- */
 
 /* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
-TEST(test_pairs_of_the_last_length)
+PIECES_TEST(test_pairs_of_the_last_length)
 {
     enum { MOST = 5, BYTES = 64 * (MOST + 1) };
     static const struct {
@@ -218,22 +214,20 @@ TEST(test_pairs_of_the_last_length)
         {"b", "b", 0, BYTES, "target: expected at most 5 tokens, found 384 bytes"},
         {"", "", 0, 0, NULL},
     };
-    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    ferry_options options = default_options(small);
+    ferry_options options = default_options(model);
     options.max_source = MOST;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char texts[2][BYTES + 1];
         snprintf(texts[0], sizeof texts[0], "%-*s", (int)rows[i].source_bytes, rows[i].source);
         snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
         const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
-        ferry_result *result = scored(small, &options, &from, &to, 1);
+        ferry_result *result = scored(model, &options, &from, &to, 1);
         const char *error = ferry_result_error(result, 0);
         assert_int_equal(ferry_result_status(result, 0), rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
         assert_true((error == NULL) == (rows[i].error == NULL));
         if (error != NULL) assert_string_equal(error, rows[i].error);
         ferry_result_destroy(result);
     }
-    ferry_model_close(small);
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */
