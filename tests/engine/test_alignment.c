@@ -4,16 +4,16 @@
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
-static const char *const lines[] = {
-    "Hello, world!",
-    "I don't know what to do.",
-    "",
-    "Tom is reading a book in the garden. The early bird gets the worm! Where were you yesterday at 10:30? No.",
-    "Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½",
-    "I \xFF know \xE2\x82 it.",
-    "She wears the same kinds of clothes as her sister.",
+static const ferry_text texts[] = {
+    {"Hello, world!", 13},
+    {"I don't know what to do.", 24},
+    {"", 0},
+    {"Tom is reading a book in the garden. The early bird gets the worm! Where were you yesterday at 10:30? No.", 105},
+    {"Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½", 53},
+    {"I \xFF know \xE2\x82 it.", 15},
+    {"She wears the same kinds of clothes as her sister.", 50},
 };
-enum { LINES = sizeof lines / sizeof lines[0], SEVERAL = 3, MAX_SOURCE = 24 };
+enum { LINES = sizeof texts / sizeof *texts, SEVERAL = 3, MAX_SOURCE = 24 };
 
 static ferry_options make_options(int32_t beam, int32_t alignment)
 {
@@ -30,8 +30,6 @@ static ferry_options make_options(int32_t beam, int32_t alignment)
 /* A wish for weights changes no translation. */
 SHIPPED_TEST(test_the_same_without_weights)
 {
-    ferry_text texts[LINES];
-    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
     for (int32_t beam = 1; beam <= 4; beam += 3) {
         const ferry_options options = make_options(beam, 1), without = make_options(beam, 0);
         ferry_result *result = translated(model, &options, texts, LINES),
@@ -45,7 +43,7 @@ SHIPPED_TEST(test_the_same_without_weights)
 /* Ids, log-probabilities and ranges are those of the tokenizer and of the search. */
 SHIPPED_TEST(test_tokens_of_a_line)
 {
-    const ferry_text text = as_text(lines[1]);
+    const ferry_text text = texts[1];
     ferry_options options = make_options(4, 1);
     ferry_result *result = translated(model, &options, &text, 1);
     int32_t *ids;
@@ -85,7 +83,7 @@ SHIPPED_TEST(test_tokens_of_a_line)
 /* The same text; in greedy search a token's log-probability is 0, as the score. */
 SHIPPED_TEST(test_without_scores)
 {
-    const ferry_text text = as_text(lines[SEVERAL]);
+    const ferry_text text = texts[SEVERAL];
     for (int32_t beam = 1; beam <= 3; beam += 2) {
         ferry_options options = make_options(beam, 1);
         ferry_result *scored = translated(model, &options, &text, 1);
@@ -108,7 +106,7 @@ SHIPPED_TEST(test_without_scores)
 /* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */
 SHIPPED_TEST(test_ill_formed_bytes)
 {
-    const ferry_text text = as_text(lines[5]);
+    const ferry_text text = texts[5];
     ferry_options options = make_options(1, 1);
     ferry_result *result = translated(model, &options, &text, 1);
     bool covered[64] = {false};
@@ -164,7 +162,7 @@ static void check_heads(const ferry_model *of, const ferry_text *text, const fer
 
 SHIPPED_TEST(test_the_last_layer_by_rule)
 {
-    const ferry_text text = as_text(lines[1]);
+    const ferry_text text = texts[1];
     const ferry_options options = make_options(SEVERAL, 1);
     check_heads(model, &text, &options, 2, 0, 8);
 }

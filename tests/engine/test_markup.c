@@ -14,7 +14,7 @@ static int begin(void **state)
     open_model(state);
     ferry_options options = default_options(model);
     options.beam = options.nbest = 1;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     return 0;
 }
 
