@@ -84,26 +84,19 @@ TEST(test_comparison_with_the_source)
 
 /* ---- what a result says ---- */
 
-static const char *const lines[] = {
-    "Against all expectations, we became good friends.", /* loops: "Achchchch", */
-    "How are you?",
-    "This movie is one of my all-time favorites.", /* "Lieblingszeitzeitzeit" */
-    "Tom is reading a book in the garden.",
-    "",
-    "Is this the dictionary you're looking for?", /* "das das das" */
+static const ferry_text lines[] = {
+    {"Against all expectations, we became good friends.", 49}, /* loops: "Achchchch", */
+    {"How are you?", 12},
+    {"This movie is one of my all-time favorites.", 43}, /* "Lieblingszeitzeitzeit" */
+    {"Tom is reading a book in the garden.", 36},
+    {"", 0},
+    {"Is this the dictionary you're looking for?", 42}, /* "das das das" */
 };
-enum { LINES = sizeof lines / sizeof lines[0] };
+enum { LINES = COUNT(lines) };
 
 static bool loops(size_t line)
 {
     return line == 0 || line == 2 || line == 5;
-}
-
-static ferry_result *translate_lines(const ferry_options *options)
-{
-    ferry_text texts[LINES];
-    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
-    return translated(model, options, texts, LINES);
 }
 
 SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
@@ -175,9 +168,10 @@ SHIPPED_TEST(test_loops_are_translated_again)
         strict = options;
         strict.no_repeat_ngram = 2;
         options.on_loop = FERRY_ON_LOOP_RETRY;
-        ferry_result *result = translate_lines(&options), *expected = translate_lines(&strict);
+        ferry_result *result = translated(model, &options, lines, LINES),
+                     *expected = translated(model, &strict, lines, LINES);
         options.on_loop = FERRY_ON_LOOP_WARN;
-        ferry_result *usual = translate_lines(&options);
+        ferry_result *usual = translated(model, &options, lines, LINES);
         for (size_t i = 0; i < LINES; i++) {
             const bool again = (ferry_result_doubts(usual, i) & FERRY_DOUBT_LOOP) != 0;
             assert_same_line(result, i, again ? expected : usual, i);
@@ -207,7 +201,7 @@ SHIPPED_TEST(test_parts_that_loop)
         for (int part = 1; part <= 3; part++) {
             const char *sentences[] = {"How are you?", "How are you?", "How are you?"};
             ferry_options options = default_options(model);
-            sentences[part - 1] = lines[0];
+            sentences[part - 1] = lines[0].data;
             const ferry_name line = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
             const ferry_text text = as_text(line.text);
             options.on_loop = on_loop;
@@ -228,7 +222,7 @@ SHIPPED_TEST(test_parts_that_loop)
  */
 SHIPPED_TEST(test_strict_rules)
 {
-    const ferry_text line = as_text(lines[5]);
+    const ferry_text line = lines[5];
     ferry_options options = default_options(model), strict = default_options(model);
     options.no_repeat_ngram = 3;
     ferry_result *loop = translated(model, &options, &line, 1);
@@ -307,7 +301,7 @@ static int note(void *user, size_t line, ferry_text text)
 SHIPPED_TEST(test_partial_texts_of_a_loop)
 {
     /* The second one is kept, and then, as its prefix loops, the first one. */
-    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0])}, prefixes[] = {as_text(""), as_text("Achchchch")};
+    const ferry_text texts[] = {lines[0], lines[0]}, prefixes[] = {as_text(""), as_text("Achchchch")};
     ferry_options options = default_options(model);
     options.beam = 1;
     options.on_loop = FERRY_ON_LOOP_RETRY;

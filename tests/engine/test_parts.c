@@ -10,11 +10,6 @@
 
 enum { MOST = 12 }; /* max_source of most tests */
 
-static ferry_view view_of(ferry_text text)
-{
-    return (ferry_view){text.data, text.size};
-}
-
 /* ---- where a text may be cut ---- */
 
 /* `marked` has a '|' at each cut of the kind, except at its end. */
@@ -161,14 +156,13 @@ SEPARATE_TEST(test_parts_of_a_line)
 SEPARATE_TEST(test_lines_that_fit)
 {
     for (size_t i = 0; i < LONG_LINES; i++) {
-        const ferry_text line = as_text(long_lines[i]);
         int32_t *ids;
         size_t count;
-        CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+        CHECK(ferry_inspect_tokenize(model, as_text(long_lines[i]), NULL, NULL, &ids, &count, &error));
         for (int32_t less = 0; less <= 1; less++) {
             ferry_translator *translator = create((int32_t)count - less);
             ferry_parts parts = {0};
-            CHECK(ferry_parts_split(translator, view_of(line), &parts, &error));
+            CHECK(ferry_parts_split(translator, ferry_text_view(long_lines[i]), &parts, &error));
             assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
             if (less == 0) {
                 assert_int_equal(parts.parts[0].ids.count, count);
@@ -299,7 +293,7 @@ static bool check_translation(const ferry_options *options, const char *line)
     ferry_parts parts = {0};
     const ferry_text whole = as_text(line);
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator, view_of(whole), &parts, &error));
+    CHECK(ferry_parts_split(translator, ferry_text_view(line), &parts, &error));
     ferry_translator_destroy(translator);
     assert_in_range(parts.count, 2, 64);
     for (size_t p = 0; p < parts.count; p++)
@@ -377,18 +371,13 @@ TEST_WITH(test_leading_tags, open_tagged, close_model)
         size_t parts;
         int32_t ids[4][4];
     } rows[] = {
+#define X60 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
         {">>deu<< a b c d", 4, 2, {{TAG, 4, 5, 0}, {TAG, 6, 7, 0}}},
         {">>deu<<   a b c", 3, 3, {{TAG, 4, 0}, {TAG, 5, 0}, {TAG, 6, 0}}},
         {"a b >>x y<< c", 3, 3, {{4, 5, 0}, {9, 10, 0}, {6, 0}}},
         {">>nonsense<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
-         3,
-         2,
-         {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b",
-         3,
-         2,
-         {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
+        {">>" X60 "x<< a b c", 3, 2, {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
+        {">>" X60 "<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
     };
     for (size_t r = 0; r < COUNT(rows); r++) {
         ferry_translator *translator = create(rows[r].max_source);
@@ -541,20 +530,17 @@ SHIPPED_TEST(test_warnings)
         bool forced;
         const char *warnings[3];
     } rows[] = {
-        {0, 0, false, {NULL, "invalid UTF-8 was read as U+FFFD", "invalid UTF-8 was read as U+FFFD"}},
-        {0,
-         3,
-         false,
-         {"the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+#define INVALID "invalid UTF-8 was read as U+FFFD"
+#define CUT "the translation ended at max_length 3"
+        {0, 0, false, {NULL, INVALID, INVALID}},
+        {0, 3, false, {CUT, INVALID "; " CUT, INVALID "; " CUT}},
         {7,
          3,
          false,
-         {"the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; split into 3 parts: 15 source tokens, max_source is 7; the translation of "
-          "part 1 ended at max_length 3 (of all parts: 3)",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+         {CUT,
+          INVALID "; split into 3 parts: 15 source tokens, max_source is 7; the translation of "
+                  "part 1 ended at max_length 3 (of all parts: 3)",
+          INVALID "; " CUT}},
         {0, 6, false, {NULL, NULL, NULL}},
         {0, 6, true, {"the translation ended at max_length 6", NULL, NULL}},
     };
