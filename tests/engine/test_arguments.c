@@ -51,6 +51,13 @@ static void check_row(const char *row, ferry_status status, ferry_status without
         check_row(#function "." #parameter, with, without, &error, named);                                             \
     } while (0)
 #define REFUSED(function, parameter, ...) REFUSED_NAMING(function, parameter, #parameter ": ", __VA_ARGS__)
+/* `made`, which it would set, becomes NULL. */
+#define REFUSED_NULL(function, parameter, made, ...)                                                                   \
+    do {                                                                                                               \
+        made = (void *)&made;                                                                                          \
+        REFUSED(function, parameter, __VA_ARGS__);                                                                     \
+        assert_null(made);                                                                                             \
+    } while (0)
 #define ANSWERS(function, parameter, condition)                                                                        \
     do {                                                                                                               \
         if (!(condition)) fail_msg("%s.%s: %s", #function, #parameter, #condition);                                    \
@@ -66,27 +73,22 @@ static bool is_empty(ferry_text text)
 TEST_WITH(test_models, set_up, tear_down)
 {
     _Alignas(64) static const char bytes[128];
-    ferry_model *opened = (void *)bytes;
+    ferry_model *opened;
     const char *path = scratch_file("small.gguf");
     const int fd = open(path, O_RDONLY);
     ANSWERS(ferry_status_name, status, strcmp(ferry_status_name((ferry_status)99), "unknown status") == 0);
-    REFUSED(ferry_model_open, path, NULL, 0, &opened);
-    assert_null(opened);
+    REFUSED_NULL(ferry_model_open, path, opened, NULL, 0, &opened);
     REFUSED(ferry_model_open, flags, path, 4, &opened);
     REFUSED(ferry_model_open, flags, path, -1, &opened);
     REFUSED(ferry_model_open, model, path, 0, NULL);
-    opened = (void *)bytes;
-    REFUSED(ferry_model_open_fd, fd, -1, 0, 0, 0, &opened);
-    assert_null(opened);
+    REFUSED_NULL(ferry_model_open_fd, fd, opened, -1, 0, 0, 0, &opened);
     REFUSED(ferry_model_open_fd, offset, fd, 1, 0, 0, &opened);
     REFUSED(ferry_model_open_fd, offset, fd, UINT64_MAX - 63, 0, 0, &opened);
     REFUSED(ferry_model_open_fd, length, fd, 0, UINT64_MAX, 0, &opened);
     REFUSED(ferry_model_open_fd, flags, fd, 0, 0, 1 << 30, &opened);
     REFUSED(ferry_model_open_fd, model, fd, 0, 0, 0, NULL);
     close(fd);
-    opened = (void *)bytes;
-    REFUSED(ferry_model_open_memory, data, NULL, 64, 0, &opened);
-    assert_null(opened);
+    REFUSED_NULL(ferry_model_open_memory, data, opened, NULL, 64, 0, &opened);
     REFUSED(ferry_model_open_memory, data, bytes + 8, 64, 0, &opened);
     REFUSED(ferry_model_open_memory, size, bytes, SIZE_MAX, 0, &opened);
     REFUSED(ferry_model_open_memory, flags, bytes, 64, 8, &opened);
@@ -110,13 +112,12 @@ TEST_WITH(test_models, set_up, tear_down)
 TEST_WITH(test_options, set_up, tear_down)
 {
     ferry_options options;
-    ferry_translator *created = translator;
+    ferry_translator *created;
     ANSWERS(ferry_options_default, model,
             ferry_options_default(NULL, &options, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, options, ferry_options_default(model, NULL, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, size, ferry_options_default(model, &options, 8) == FERRY_ERROR_ARGUMENT);
-    REFUSED(ferry_translator_create, model, NULL, NULL, &created);
-    assert_null(created);
+    REFUSED_NULL(ferry_translator_create, model, created, NULL, NULL, &created);
     REFUSED(ferry_translator_create, translator, model, NULL, NULL);
     CHECK(ferry_options_default(model, &options, sizeof options));
     options.suppressed_ids = NULL;
@@ -254,9 +255,8 @@ TEST_WITH(test_translating, set_up, tear_down)
 {
     static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", (size_t)PTRDIFF_MAX + 1}},
                             two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
-    ferry_result *made = result;
-    REFUSED(ferry_translate, translator, NULL, lines, 1, &made);
-    assert_null(made);
+    ferry_result *made;
+    REFUSED_NULL(ferry_translate, translator, made, NULL, lines, 1, &made);
     REFUSED(ferry_translate, lines, translator, NULL, 1, &made);
     REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL", translator, lines, 3, &made);
     REFUSED(ferry_translate, count, translator, lines, PTRDIFF_MAX / sizeof *lines + 1, &made);
@@ -264,9 +264,7 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX, &made);
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX / sizeof *lines, &made);
     REFUSED(ferry_translate, result, translator, lines, 1, NULL);
-    made = result;
-    REFUSED(ferry_translate_prefixed, translator, NULL, lines, lines, 1, &made);
-    assert_null(made);
+    REFUSED_NULL(ferry_translate_prefixed, translator, made, NULL, lines, lines, 1, &made);
     REFUSED(ferry_translate_prefixed, lines, translator, NULL, lines, 1, &made);
     REFUSED(ferry_translate_prefixed, prefixes, translator, lines, NULL, 1, &made);
     REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL", translator,
@@ -274,15 +272,11 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[0].size: ", translator, lines, endless, 1, &made);
     REFUSED(ferry_translate_prefixed, count, translator, lines, lines, SIZE_MAX, &made);
     REFUSED(ferry_translate_prefixed, result, translator, lines, lines, 1, NULL);
-    made = result;
-    REFUSED(ferry_translate_text, translator, NULL, lines[0], &made);
-    assert_null(made);
+    REFUSED_NULL(ferry_translate_text, translator, made, NULL, lines[0], &made);
     REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL", translator, lines[2], &made);
     REFUSED_NAMING(ferry_translate_text, text, "text.size: ", translator, endless[0], &made);
     REFUSED(ferry_translate_text, result, translator, lines[0], NULL);
-    made = result;
-    REFUSED(ferry_translate_markup, translator, NULL, lines[0], &made);
-    assert_null(made);
+    REFUSED_NULL(ferry_translate_markup, translator, made, NULL, lines[0], &made);
     REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL", translator, lines[2],
                    &made);
     REFUSED_NAMING(ferry_translate_markup, markup, "markup.size: ", translator, endless[0], &made);
@@ -298,9 +292,8 @@ TEST_WITH(test_translating, set_up, tear_down)
 TEST_WITH(test_scoring, set_up, tear_down)
 {
     static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}};
-    ferry_result *made = result;
-    REFUSED(ferry_score, translator, NULL, lines, lines, 1, &made);
-    assert_null(made);
+    ferry_result *made;
+    REFUSED_NULL(ferry_score, translator, made, NULL, lines, lines, 1, &made);
     REFUSED(ferry_score, sources, translator, NULL, lines, 1, &made);
     REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL", translator, lines, lines, 3,
                    &made);
