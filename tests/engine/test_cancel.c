@@ -160,13 +160,6 @@ static void *cancel_until_done(void *user)
     return NULL;
 }
 
-static ferry_result *generate_some(ferry_translator *translator, const int32_t *ids, const int32_t *offsets)
-{
-    ferry_result *result;
-    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
-    return result;
-}
-
 static void cancel_and_go_on(const ferry_model *model, int32_t threads)
 {
     int32_t *ids = kept_memory(MANY * LONGEST * sizeof *ids), *offsets = kept_memory((MANY + 1) * sizeof *offsets);
@@ -178,7 +171,8 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     options.beam = 2;
     options.max_length = 40;
     CHECK(ferry_translator_create(model, &options, &c.translator, &error));
-    ferry_result *before = generate_some(c.translator, ids, offsets), *unfinished;
+    ferry_result *before, *unfinished, *after;
+    CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &before, &error));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_until_done, &c), 0);
     for (int round = 0; round < 5; round++) {
@@ -189,7 +183,7 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     }
     atomic_store(&c.done, true);
     pthread_join(thread, NULL);
-    ferry_result *after = generate_some(c.translator, ids, offsets);
+    CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &after, &error));
     for (size_t i = 0; i < SENTENCES; i++) assert_same_line(before, i, after, i);
     ferry_result_destroy(before);
     ferry_result_destroy(after);

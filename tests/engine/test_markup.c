@@ -290,7 +290,7 @@ TEST(test_sentences_that_fail)
     model = convert_data("models/marian-separate", NULL);
     ferry_options options = default_options(model);
     options.max_source = 1;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     ferry_result *result =
         translate(ferry_text_view("<p>&gt; Hello,  <b>w\xFFrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho <w"));
     assert_true(ferry_view_is(result_view(result),
@@ -340,7 +340,7 @@ TEST(test_hostile_markup)
     ferry_options options = default_options(model);
     options.max_source = 40;
     options.max_length = 20;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     for (size_t i = 0; i < COUNT(cases); i++) {
         const hostile *h = &cases[i];
         ferry_string markup = {0};
