@@ -485,7 +485,7 @@ TEST_WITH(test_inspecting_activations, set_up, tear_down)
 TEST_WITH(test_inspecting_positions, set_up, tear_down)
 {
     REFUSED(ferry_inspect_position_rows, model, NULL, 1, 2, numbers);
-    REFUSED(ferry_inspect_position_rows, stack, model, -1, 2, numbers);
+    REFUSED(ferry_inspect_position_rows, stack, model, (ferry_inspect_stack)-1, 2, numbers);
     REFUSED(ferry_inspect_position_rows, count, model, 1, 0, numbers);
     REFUSED(ferry_inspect_position_rows, rows, model, 1, 2, NULL);
     REFUSED(ferry_inspect_position_scores, model, NULL, 1, 0, 0, 2, NULL, NULL, numbers);
