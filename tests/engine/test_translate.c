@@ -3,6 +3,7 @@
  * what happens at the edges of the interface. */
 #include "tests/support/cancel_when_enough.h"
 #include "tests/support/kernel_support.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/shipped_model.h"
 
 #include "tests/support/random.h"
@@ -132,6 +133,12 @@ static const row rows[] = {
 };
 enum { ON_ALL_KERNELS = 2 };
 
+#ifdef SANITIZED
+enum { ROUNDS = 2 };
+#else
+enum { ROUNDS = 6 };
+#endif
+
 static ferry_options options_of(const row *r)
 {
     ferry_options options = default_options(model);
@@ -193,7 +200,7 @@ TEST_WITH(test_same_bytes_in_any_batch_and_with_any_threads, begin, close_model)
     if (!has_exact_rows(ferry_kernels_find(NULL))) skip();
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("%s\n", rows[i].name);
-        check_row(&rows[i], 6);
+        check_row(&rows[i], ROUNDS);
     }
 }
 
@@ -202,7 +209,7 @@ TEST_WITH(test_same_bytes_on_all_kernels, begin, close_model)
     for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++) {
         ferry_model_close(model);
         model = convert_data("models/marian-separate", (*kernels)->isa);
-        for (size_t i = 0; i < ON_ALL_KERNELS && has_exact_rows(*kernels); i++) check_row(&rows[i], 12);
+        for (size_t i = 0; i < ON_ALL_KERNELS && has_exact_rows(*kernels); i++) check_row(&rows[i], 2 * ROUNDS);
     }
 }
 
