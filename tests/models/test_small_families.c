@@ -1,45 +1,6 @@
-/* Models that are small enough to lie beside the tests (tests/data/families/make.py), against what transformers
- * computed from them; and what is said of them otherwise. */
+/* What is said of models that are small enough to lie beside the tests (tests/data/families/make.py);
+ * test_huggingface.c computes with them. */
 #include "tests/support/families.h"
-#include "tests/support/huggingface_golden.h"
-
-TEST(test_umt5)
-{
-    golden_check_family(data_file("families/umt5"), NULL, NULL);
-}
-
-TEST(test_pegasus)
-{
-    golden_check_family(data_file("families/pegasus"), NULL, NULL);
-}
-
-TEST(test_mbart25)
-{
-    golden_check_family(data_file("families/mbart25"), "en", "de_DE");
-    golden_check_family(data_file("families/mbart25"), "en_XX", NULL);
-}
-
-TEST(test_fsmt)
-{
-    golden_check_family(data_file("families/fsmt"), NULL, NULL);
-}
-
-/* The same weights with the tokenizer that transformers 5 saves. */
-static void check_tokenizer_json(const char *name, const char *segmenter, const char *from)
-{
-    const edit edits[] = {{segmenter, NULL, NULL}, {"tokenizer_config.json", NULL, NULL}};
-    const char *more = data_file("families/%s-5", name);
-    char *directory = variant(data_file("families/%s", name), edits, 2);
-    link_file(in_directory(more, "tokenizer.json"), directory, "tokenizer.json");
-    link_file(in_directory(more, "tokenizer_config.json"), directory, "tokenizer_config.json");
-    golden_check_saved(directory, more, from, NULL, false);
-}
-
-TEST(test_version_5)
-{
-    check_tokenizer_json("pegasus", "spiece.model", NULL);
-    check_tokenizer_json("mbart25", "sentencepiece.bpe.model", "en_XX");
-}
 
 /* ---- umT5 ---- */
 

@@ -198,6 +198,32 @@ const int32_t *tokenized(const ferry_model *model, const char *text, const char 
     return copy;
 }
 
+int32_t find_piece(const ferry_model *model, ferry_inspect_stack side, const char *piece)
+{
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    int32_t id = side == FERRY_INSPECT_ENCODER ? sizes.source_vocab : sizes.target_vocab;
+    for (id--; id >= 0; id--) {
+        const ferry_text found = ferry_inspect_piece(model, side, id);
+        if (has_text((ferry_view){found.data, found.size}, piece)) break;
+    }
+    return id;
+}
+
+const float *logits_of(const ferry_model *model, const int32_t *ids, int32_t S, const int32_t *inputs, int32_t T)
+{
+    const int32_t V = ferry_inspect_get_sizes(model).target_vocab, offsets[] = {0, S}, input_offsets[] = {0, T};
+    float *logits = kept_memory((size_t)T * (size_t)V * sizeof *logits);
+    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, input_offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    return logits;
+}
+
+double log_probability(const float *row, int32_t V, int32_t id)
+{
+    double sum = 0;
+    for (int32_t v = 0; v < V; v++) sum += exp((double)row[v] - (double)row[id]);
+    return -log(sum);
+}
+
 bool described(const ferry_model *model, const char *what)
 {
     ferry_text text;

@@ -53,6 +53,11 @@ const ferry_model *opened(const char *source);
 
 /* The text's ids, kept. */
 const int32_t *tokenized(const ferry_model *model, const char *text, const char *from, const char *to, size_t *count);
+/* The piece's id, or -1. */
+int32_t find_piece(const ferry_model *model, ferry_inspect_stack side, const char *piece);
+/* Logits [T, V] of one sentence in one pass, kept; and the log-probability of a word in one of the rows. */
+const float *logits_of(const ferry_model *model, const int32_t *ids, int32_t S, const int32_t *inputs, int32_t T);
+double log_probability(const float *row, int32_t V, int32_t id);
 /* Whether what Ferry says of the model contains `what`. */
 bool described(const ferry_model *model, const char *what);
 void check_result_text(const char *expected, ferry_text found);
