@@ -68,18 +68,16 @@ TEST(test_marian)
     check_source(marian_folder(&(marian_kind){.ties = MARIAN_TIED_TARGET, .codes = 0x4101}));
 }
 
-/* int8 with multipliers of activations, a shortlist, and two languages. */
-TEST(test_bergamot)
-{
-    check_source(shared_file("models/bergamot-en-de/model.ende.intgemm.alphas.bin"));
-    check_source(shared_file("models/bergamot-en-de/model.ende.intgemm8.bin"));
-    check_source(shared_file("models/bergamot-en-de/model.ende.npz"));
-}
-
+/* Also int8 with multipliers of activations, a shortlist, and two languages. */
 TEST(test_families)
 {
-    static const char *const names[] = {"huggingface-small/nllb", "huggingface-small/mbart50",
-                                        "huggingface-small/t5gated", "ctranslate2-small/t5-int16",
+    static const char *const names[] = {"bergamot-en-de/model.ende.intgemm.alphas.bin",
+                                        "bergamot-en-de/model.ende.intgemm8.bin",
+                                        "bergamot-en-de/model.ende.npz",
+                                        "huggingface-small/nllb",
+                                        "huggingface-small/mbart50",
+                                        "huggingface-small/t5gated",
+                                        "ctranslate2-small/t5-int16",
                                         "tatoeba-en-de/marian"};
     for (size_t i = 0; i < COUNT(names); i++) check_source(shared_file("models/%s", names[i]));
 }

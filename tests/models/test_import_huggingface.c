@@ -1,23 +1,6 @@
 /* MarianMT directories: what they say is what the model file says; what Ferry cannot do is refused by name. The layers'
- * numbers are checked by test_import_export.c, which has the same names, and by golden logits. */
+ * numbers are checked by golden logits. */
 #include "tests/support/import_support.h"
-
-TEST(test_marian_separate)
-{
-    const ferry_model_file *file = converted(data_file("models/marian-separate"));
-    check_file_keys(file,
-                    "encoder.vocab_size 901; decoder.vocab_size 701; encoder.ffn_width 128; decoder.ffn_width 96; "
-                    "encoder.activation gelu; encoder.norm_position post; encoder.final_norm false; "
-                    "tied_embeddings false; tied_output false; start_id 700; pad_id 700; eos_ids 0; "
-                    "encoder.position.layout split; decoder.position.exponent_divisor half");
-    check_file_keys(file,
-                    "decoding.beam 1; decoding.max_length 0; decoding.forced_last_id 0; decoding.renormalize true; "
-                    "decoding.suppressed_ids 700; tokenizer.source.leading_tag true; "
-                    "tokenizer.source.suffix_ids 0; tokenizer.target.special_ids 0 1 700");
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 900), "<pad>"));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 700), "<pad>"));
-    assert_true(file->text.source_model.size == 254175 && file->text.target_model.size == 250719);
-}
 
 TEST(test_marian_joint)
 {

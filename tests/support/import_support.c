@@ -260,14 +260,6 @@ void refuse_edit(const char *source, const char *file, const char *from, const c
     refuse_source(variant(source, &(edit){file, from, to}, 1), status, what);
 }
 
-void refuse_edits(const char *source, const refusal *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const refusal *row = &rows[i];
-        refuse_edit(source, row->file, row->from, row->to, row->status, row->what);
-    }
-}
-
 /* ---- keys ---- */
 
 static ferry_name number_text(ferry_gguf_type type, const char *data)
@@ -310,16 +302,44 @@ void check_file_keys(const ferry_model_file *file, const char *expected)
     }
 }
 
+void check_saying(const char *source, const char *says)
+{
+    if (ferry_text_begins(says, "\u2026"))
+        refuse_source(source, ANY_ERROR, says + strlen("\u2026"));
+    else
+        check_file_keys(converted(source), says);
+}
+
 void check_sayings(const char *source, const saying *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t edits = 0;
         while (edits < sizeof rows->edits / sizeof *rows->edits && rows[i].edits[edits].file != NULL) edits++;
-        check_file_keys(converted(variant(source, rows[i].edits, edits)), rows[i].keys);
+        check_saying(variant(source, rows[i].edits, edits), rows[i].keys);
     }
 }
 
-/* ---- weights ---- */
+/* ---- languages, weights ---- */
+
+char *small_family(const char *name)
+{
+    return shared_file("models/huggingface-small/%s", name);
+}
+
+int32_t find_language(const ferry_model_languages *languages, const char *names)
+{
+    for (int32_t i = 0; i < languages->count; i++)
+        if (has_text(ferry_texts_at(languages->names, (size_t)i), names)) return i;
+    fail_msg("no language '%s'", names);
+    return -1;
+}
+
+bool is_special(const ferry_model_text *text, int32_t id)
+{
+    for (int32_t i = 0; i < text->special_count; i++)
+        if (text->special_ids[i] == id) return true;
+    return false;
+}
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b)
 {

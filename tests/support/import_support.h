@@ -69,22 +69,18 @@ void check_result_text(const char *expected, ferry_text found);
 void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what);
 void refuse_source(const char *source, ferry_status status, const char *what);
 
-/* The same for variants of `source`. */
-typedef struct refusal {
-    const char *file, *from, *to; /* of the edit */
-    ferry_status status;
-    const char *what;
-} refusal;
-
+/* The same for a variant of `source`. */
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
                  const char *what);
-void refuse_edits(const char *source, const refusal *rows, size_t count);
 
 /* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
  * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
 void check_file_keys(const ferry_model_file *file, const char *expected);
 
-/* What the model file says of a variant. */
+/* The same of what is converted from `source`; or "…" and a part of the message with which it is refused. */
+void check_saying(const char *source, const char *says);
+
+/* What is said of a variant. */
 typedef struct saying {
     edit edits[6]; /* the first without a file ends them */
     const char *keys;
@@ -92,7 +88,13 @@ typedef struct saying {
 
 void check_sayings(const char *source, const saying *rows, size_t count);
 
-/* ---- weights ---- */
+/* ---- languages, weights ---- */
+
+/* The directory of a small model of the large golden data; the test ends here if there is none. */
+char *small_family(const char *name);
+/* The index of the language with exactly these names, which must exist. */
+int32_t find_language(const ferry_model_languages *languages, const char *names);
+bool is_special(const ferry_model_text *text, int32_t id);
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
 
