@@ -11,11 +11,10 @@ static void check_made(const made *m, const char *keys)
 }
 
 /* Logits of the source "a b </s>" and the target "<s> c a". */
-static void compute(const made *m, float *logits)
+static const float *compute(const made *m)
 {
-    static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3}, offsets[] = {0, 3};
-    const ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3};
+    return logits_of(made_convert(m), ids, 3, inputs, 3);
 }
 
 /* ---- numbers ---- */
@@ -147,21 +146,6 @@ TEST(test_layers_that_differ)
 
 /* ---- tables of positions ---- */
 
-/* Distances begin behind half of a direction's buckets: an encoder has two directions. */
-static void check_distance(const char *stack, float distance, bool accepted)
-{
-    made m = made_base();
-    made_add(&m, ferry_name_format("%s/layer_0/self_attention/relative_attention_bias", stack).text, 8, H);
-    made_add_number(&m, ferry_name_format("%s/layer_0/self_attention/relative_attention_max_distance", stack).text, 3,
-                    distance);
-    if (accepted)
-        check_made(&m, ferry_name_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack, stack,
-                                         (double)distance)
-                           .text);
-    else
-        made_refuse(&m, ferry_name_format("8 buckets for distances up to %g", (double)distance).text);
-}
-
 TEST(test_position_schemes)
 {
     made m = made_base();
@@ -182,12 +166,29 @@ TEST(test_position_schemes)
     m = made_base();
     made_add(&m, "decoder/layer_0/self_attention/relative_attention_bias", 8, H);
     made_refuse(&m, "8 buckets for distances up to 0");
-    check_distance("encoder", 2, false);
-    check_distance("encoder", 3, true);
-    check_distance("decoder", 4, false);
-    check_distance("decoder", 5, true);
-    check_distance("decoder", 16384, true);
-    check_distance("decoder", 16385, false);
+}
+
+/* They begin behind half of a direction's buckets: an encoder has two directions. */
+TEST(test_distances)
+{
+    static const struct {
+        const char *stack;
+        float distance;
+        bool accepted;
+    } rows[] = {{"encoder", 2, false}, {"encoder", 3, true},     {"decoder", 4, false},
+                {"decoder", 5, true},  {"decoder", 16384, true}, {"decoder", 16385, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made m = made_base();
+        const char *stack = rows[i].stack;
+        const ferry_name bias = ferry_name_format("%s/layer_0/self_attention/relative_attention_", stack);
+        made_add(&m, ferry_name_format("%sbias", bias.text).text, 8, H);
+        made_add_number(&m, ferry_name_format("%smax_distance", bias.text).text, 3, rows[i].distance);
+        const double most = (double)rows[i].distance;
+        const ferry_name said = ferry_name_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack,
+                                                  stack, most),
+                         refused = ferry_name_format("\u20268 buckets for distances up to %g", most);
+        check_made(&m, rows[i].accepted ? said.text : refused.text);
+    }
 }
 
 /* ---- weights ---- */
@@ -195,18 +196,15 @@ TEST(test_position_schemes)
 /* A bias that is missing counts as zeros where another matrix of the stack has one. */
 TEST(test_missing_biases)
 {
-    float with_zeros[3 * V], without[3 * V], all[3 * V];
     made m = made_base();
-    compute(&m, all);
+    const float *all = compute(&m);
     made_find(&m, "decoder/layer_0/attention/linear_1/bias")->value = 0;
-    compute(&m, with_zeros);
+    const float *with_zeros = compute(&m);
     made_drop(&m, "decoder/layer_0/attention/linear_1/bias");
-    compute(&m, without);
-    assert_memory_equal(with_zeros, without, sizeof without);
-    assert_true(largest_difference(all, without, 3 * V) > 1e-4);
+    assert_memory_equal(with_zeros, compute(&m), 3 * V * sizeof *all);
+    assert_true(largest_difference(all, with_zeros, 3 * V) > 1e-4);
     made_drop_all(&m, "/bias");
-    compute(&m, without);
-    assert_true(largest_difference(with_zeros, without, 3 * V) > 1e-4);
+    assert_true(largest_difference(with_zeros, compute(&m), 3 * V) > 1e-4);
 }
 
 /* RMS norms have no beta, and another epsilon. */
@@ -233,19 +231,16 @@ TEST(test_norms)
 /* A gate multiplies the other matrix's output: with zeros it silences the block but for the last bias. */
 TEST(test_gate)
 {
-    float gated[3 * V], silent[3 * V];
     made m = made_base();
     made_find(&m, "decoder/layer_0/ffn/linear_1/weight")->value = 0;
-    compute(&m, silent);
+    const float *silent = compute(&m);
     m = made_base();
     made_add_linear(&m, "decoder/layer_0/ffn/linear_0_noact", F, D);
     made_add_number(&m, "decoder/activation", 1, 1);
-    compute(&m, gated);
-    assert_true(largest_difference(gated, silent, 3 * V) > 1e-4);
+    assert_true(largest_difference(compute(&m), silent, 3 * V) > 1e-4);
     made_find(&m, "decoder/layer_0/ffn/linear_0/weight")->value = 0;
     made_find(&m, "decoder/layer_0/ffn/linear_0/bias")->value = 0;
-    compute(&m, gated);
-    assert_memory_equal(gated, silent, sizeof gated);
+    assert_memory_equal(compute(&m), silent, 3 * V * sizeof *silent);
 }
 
 /* A bias of the output may be missing; a table that both sides share is not told by its numbers. */

@@ -71,22 +71,3 @@ TEST(test_marian_tensor_refusals)
     refuse_source(with_items(source, list, FERRY_F32), FERRY_ERROR_FORMAT,
                   "tensor 'model.decoder.layers.1.final_layer_norm.bias': expected shape [64], found [8, 8]");
 }
-
-/* The largest number of 16 bits, and one that would be rounded up to infinity. */
-TEST(test_values_too_large)
-{
-    char *source = data_file("models/marian-separate"), *directory = NULL;
-    item_list *list = read_items(source);
-    ferry_tensor *tensor = &find_item(list, "model.encoder.layers.0.fc1.weight")->tensor;
-    float *numbers = kept_memory(tensor->bytes);
-    memcpy(numbers, tensor->data, tensor->bytes);
-    tensor->data = numbers;
-    for (numbers[100] = 65504; numbers[100] <= 65520; numbers[100] += 16) {
-        directory = with_items(source, list, FERRY_F32);
-        if (numbers[100] == 65504) converted_as(directory, FERRY_F16);
-    }
-    refuse_as(directory, FERRY_F16, FERRY_ERROR_UNSUPPORTED,
-              "tensor 'model.encoder.layers.0.fc1.weight': a value is too large for f16");
-    converted(directory);
-    refuse_as(directory, FERRY_BF16, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found bf16");
-}

@@ -239,19 +239,13 @@ void check_result_text(const char *expected, ferry_text found)
     fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
 }
 
-void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what)
-{
-    ferry_error error = {0};
-    const ferry_import_options options = {.type = type};
-    char *path = scratch_file("refused.gguf");
-    const ferry_status found = ferry_import(source, path, &options, &error);
-    check_refusal(found, &error, status == ANY_ERROR && found != FERRY_OK ? found : status, what);
-    check_no_file(path);
-}
-
 void refuse_source(const char *source, ferry_status status, const char *what)
 {
-    refuse_as(source, FERRY_F32, status, what);
+    ferry_error error = {0};
+    char *path = scratch_file("refused.gguf");
+    const ferry_status found = ferry_import(source, path, NULL, &error);
+    check_refusal(found, &error, status == ANY_ERROR && found != FERRY_OK ? found : status, what);
+    check_no_file(path);
 }
 
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,

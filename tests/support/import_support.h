@@ -66,7 +66,6 @@ void check_result_text(const char *expected, ferry_text found);
 #define ANY_ERROR ((ferry_status)-1)
 
 /* `source` is refused with a message that contains `what`, and leaves no file. */
-void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what);
 void refuse_source(const char *source, ferry_status status, const char *what);
 
 /* The same for a variant of `source`. */
