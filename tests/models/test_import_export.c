@@ -40,7 +40,7 @@ TEST(test_every_encoding)
         const ferry_model_file *file = converted(data_file("positions/%s", rows[i][0]));
         check_file_keys(file, strstr(rows[i][0], "-pre") != NULL ? pre : post);
         check_file_keys(file, both);
-        assert_true(has_text(file->name, rows[i][0]));
+        assert_true(has_text(file->name, rows[i][0]) && file->widened_bytes == 0);
         for (size_t k = 1; k < 5 && rows[i][k] != NULL; k++) {
             check_file_keys(file, ferry_name_format("encoder.position.%s", rows[i][k]).text);
             check_file_keys(file, ferry_name_format("decoder.position.%s", rows[i][k]).text);
@@ -130,6 +130,7 @@ TEST(test_given_slopes)
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     const ferry_model_file *file = converted_as(directory, FERRY_F16);
     check_file_keys(file, "encoder.position.slopes given");
+    assert_true(file->widened_bytes > 0);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
 }

@@ -301,6 +301,8 @@ TEST(test_refused_steps)
          "…expected bytes in base 64, found ''"},
         {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"AAA\"}",
          "…expected bytes in base 64, found 'AAA'"},
+        {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"AA*A\"}",
+         "…expected bytes in base 64, found 'AA*A'"},
         {NORMALIZER, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"A===\"}",
          "…expected bytes in base 64, found 'A==='"},
         {WORDS, "{\"type\": \"Split\"}", "…'pre_tokenizer': expected a pre-tokenizer"},
