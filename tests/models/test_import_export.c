@@ -128,7 +128,7 @@ TEST(test_given_slopes)
     add_item(list, "encoder.slopes", 4, 1, slopes)->tensor.dims = 1;
     add_item(list, "decoder.slopes", 4, 1, others)->tensor.dims = 1;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    const ferry_model_file *file = converted_as(directory, FERRY_F16);
+    const ferry_model_file *file = converted_with(directory, &(ferry_import_options){.type = FERRY_F16});
     check_file_keys(file, "encoder.position.slopes given");
     assert_true(file->widened_bytes > 0);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.position.slopes")->data, slopes, sizeof slopes);

@@ -158,14 +158,9 @@ const ferry_model_file *converted_with(const char *source, const ferry_import_op
     return &model->file;
 }
 
-const ferry_model_file *converted_as(const char *source, ferry_type type)
-{
-    return converted_with(source, &(ferry_import_options){.type = type});
-}
-
 const ferry_model_file *converted(const char *source)
 {
-    return converted_as(source, FERRY_F32);
+    return converted_with(source, &(ferry_import_options){.type = FERRY_F32});
 }
 
 enum { NOTE_SIZE = 600 };

@@ -42,9 +42,8 @@ void write_items(const item_list *list, const char *directory, const char *name,
 
 /* ---- converting ---- */
 
-/* The converted model, open until the program ends; converted to `type`, or to float32. */
+/* The converted model, open until the program ends; converted to float32 without options. */
 const ferry_model_file *converted_with(const char *source, const ferry_import_options *options);
-const ferry_model_file *converted_as(const char *source, ferry_type type);
 const ferry_model_file *converted(const char *source);
 /* What is noted when the source is converted; NULL: nothing. */
 const char *note_of(const char *source);
