@@ -83,11 +83,9 @@ static void begin_table(table *made, char *line)
 
 TEST(test_as_recorded)
 {
-    const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/bpe.txt");
-    char *lines = kept_memory(recorded.size + 1);
+    char *lines = read_lines("tokenizer/bpe.txt");
     table *made = kept_memory(sizeof *made);
     size_t words = 0;
-    memcpy(lines, recorded.data, recorded.size);
     for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0';) {
         const char *kind = strsep(&line, " ");
         if (strcmp(kind, "table") == 0) {
@@ -107,85 +105,69 @@ TEST(test_as_recorded)
     assert_int_equal(words, 1344);
 }
 
-static void set_table(table *made, ferry_bpe_kind kind, const ferry_view *pieces, size_t piece_count,
-                      const ferry_view *merges, size_t merge_count)
+/* Texts with "|" between them; NULL: none. */
+static size_t split(const char *text, ferry_view *parts)
 {
-    drop(made);
-    made->config.kind = kind;
-    memcpy(made->pieces, pieces, piece_count * sizeof *pieces);
-    memcpy(made->merges, merges, merge_count * sizeof *merges);
-    made->piece_count = (int32_t)piece_count;
-    made->config.merge_count = merge_count;
+    size_t count = 0;
+    char *rest = text != NULL ? strcpy(kept_memory(strlen(text) + 1), text) : NULL;
+    for (char *part; (part = strsep(&rest, "|")) != NULL;) parts[count++] = text_view(part);
+    return count;
 }
 
-/* Where the original departs from what one would expect, in words by hand. */
-TEST(test_ties)
+/* begin_table's line, pieces, merges. */
+static void set_table(table *made, const char *line, const char *pieces, const char *merges)
+{
+    begin_table(made, strcpy(kept_memory(strlen(line) + 1), line));
+    made->piece_count = (int32_t)split(pieces, made->pieces);
+    made->config.merge_count = split(merges, made->merges);
+}
+
+/* Where the original departs from what one would expect, and where the piece with the id 0 is one like others. */
+TEST(test_by_hand)
 {
     /* ab before aba a: with both at once, a second ab is there before ab a could be merged */
-    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),    VIEW("b"),     VIEW("ab"),   VIEW("aba"),
-                                        VIEW("ab@@"), VIEW("ba@@"), VIEW("aba@@"), VIEW("a</w>")},
-                            merges[] = {VIEW("ab a"), VIEW("a b")};
+    static const char tied[] = "?|a|b|ab|aba|ab@@|ba@@|aba@@|a</w>", ties[] = "ab a|a b";
+    static const struct {
+        const char *line, *pieces, *merges, *word, *expected;
+    } rows[] = {
+        {"tokenizers 0 - -", tied, ties, "abab", "4/3 2/4"},
+        {"tokenizers 0 - -", tied, ties, "", ""},
+        {"tokenizers 0 - -", tied, ties, "a\xE2\x82", "1/1 0/3"},
+        {"subword-nmt-0.1 0 - -", tied, ties, "abab", "5/2 3/4"},
+        {"subword-nmt-0.1 0 - -", tied, ties, "ababa", "5/2 4/5"},
+        {"fsmt 0 - -", tied, ties, "ababa", "3/2 3/4 8/5"},
+        {"fsmt 0 - -", tied, ties, "", ""},
+        {"tokenizers 1 f -", "a|?|b", NULL, "xxabaxx", "1/2 0/3 2/4 0/5 1/7"},
+        {"tokenizers 1 i -", "yz|?|y", NULL, "yz", "0/2"},
+        {"tokenizers 1 i -", "yz|?|y", NULL, "yzy", "2/1 1/2 2/3"},
+        {"subword-nmt-0.2 1 - -", "a@@|?|b", NULL, "ab", "0/1 2/2"},
+        {"subword-nmt-0.2 1 - -", "a@@|?|b", NULL, "ba", "1/1 1/2"},
+    };
     table *made = kept_memory(sizeof *made);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("abab"), "4/3 2/4");
-    check_word(made, VIEW(""), "");
-    check_word(made, VIEW("a\xE2\x82"), "1/1 0/3");
-    set_table(made, FERRY_BPE_SUBWORD_NMT_1, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("abab"), "5/2 3/4");
-    check_word(made, VIEW("ababa"), "5/2 4/5");
-    set_table(made, FERRY_BPE_FSMT, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("ababa"), "3/2 3/4 8/5");
-    check_word(made, VIEW(""), "");
-    drop(made);
-}
-
-/* The piece with the id 0 is one like others, where another one is unknown. */
-TEST(test_first_piece)
-{
-    static const ferry_view pieces[] = {VIEW("a"), VIEW("?"), VIEW("b")},
-                            marked[] = {VIEW("a@@"), VIEW("?"), VIEW("b")},
-                            whole[] = {VIEW("yz"), VIEW("?"), VIEW("y")}, none = VIEW("");
-    table *made = kept_memory(sizeof *made);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
-    made->config.unknown = 1;
-    made->config.fuse_unknown = true;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("xxabaxx"), "1/2 0/3 2/4 0/5 1/7");
-    set_table(made, FERRY_BPE_TOKENIZERS, whole, COUNT(whole), &none, 0);
-    made->config.unknown = 1;
-    made->config.whole_words = true;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("yz"), "0/2");
-    check_word(made, VIEW("yzy"), "2/1 1/2 2/3");
-    set_table(made, FERRY_BPE_SUBWORD_NMT_2, marked, COUNT(marked), &none, 0);
-    made->config.unknown = 1;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("ab"), "0/1 2/2");
-    check_word(made, VIEW("ba"), "1/1 1/2");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_table(made, rows[i].line, rows[i].pieces, rows[i].merges);
+        CHECK(create(made, &error));
+        check_word(made, text_view(rows[i].word), rows[i].expected);
+    }
     drop(made);
 }
 
 TEST(test_refused_merges)
 {
-    static const ferry_view pieces[] = {VIEW("?"), VIEW("a"), VIEW("b"), VIEW("<0x41>")}, none = VIEW("");
     static const struct {
-        ferry_view merge;
-        const char *what;
+        const char *merge, *what;
     } rows[] = {
-        {VIEW("ab"), "codes: merge 1: expected two texts with one blank between them, found 'ab'"},
-        {VIEW(""), "codes: merge 1: expected two texts with one blank between them, found ''"},
-        {VIEW(" b"), "codes: merge 1: expected two texts with one blank between them, found ' b'"},
-        {VIEW("a "), "codes: merge 1: expected two texts with one blank between them, found 'a '"},
-        {VIEW("a b c"), "codes: merge 1: expected two texts with one blank between them, found 'a b c'"},
-        {VIEW("a b"), "codes: merge 1: expected two pieces that together are a piece, found 'a b'"},
-        {VIEW("a \x1b"), "codes: merge 1: expected two pieces that together are a piece, found 'a \\x1b'"},
+        {"ab", "codes: merge 1: expected two texts with one blank between them, found 'ab'"},
+        {"", "codes: merge 1: expected two texts with one blank between them, found ''"},
+        {" b", "codes: merge 1: expected two texts with one blank between them, found ' b'"},
+        {"a ", "codes: merge 1: expected two texts with one blank between them, found 'a '"},
+        {"a b c", "codes: merge 1: expected two texts with one blank between them, found 'a b c'"},
+        {"a b", "codes: merge 1: expected two pieces that together are a piece, found 'a b'"},
+        {"a \x1b", "codes: merge 1: expected two pieces that together are a piece, found 'a \\x1b'"},
     };
     table *made = kept_memory(sizeof *made);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &rows[i].merge, 1);
+        set_table(made, "tokenizers 0 - -", "?|a|b", rows[i].merge);
         REFUSE_SAYING(create(made, &error), FERRY_ERROR_FORMAT, rows[i].what);
         assert_null(made->bpe);
     }
@@ -198,14 +180,13 @@ TEST(test_refused_merges)
     REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made->bpe, &error), FERRY_ERROR_LIMIT,
                   "codes: expected merges of less than 2^31 bytes together, found 2147483648");
     free(large);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
-    made->config.byte_fallback = true;
+    set_table(made, "tokenizers 0 b -", "?|a|b|<0x41>", NULL);
     REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED,
            "codes: byte fallback: expected the pieces of all 256 bytes or of none, found 1");
-    for (int byte = 0; byte < 256; byte++) {
-        char *name = kept_memory(7);
-        snprintf(name, 7, "<0x%02X>", (unsigned)byte);
-        made->pieces[byte] = text_view(name);
+    static ferry_name names[256];
+    for (unsigned byte = 0; byte < 256; byte++) {
+        names[byte] = ferry_name_format("<0x%02X>", byte);
+        made->pieces[byte] = text_view(names[byte].text);
     }
     made->piece_count = 256;
     CHECK(create(made, &error));
@@ -219,20 +200,18 @@ TEST(test_refused_merges)
 TEST(test_long_words)
 {
     enum { SIZE = 1 << 20 };
-    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),        VIEW("b"),  VIEW("aa"), VIEW("aaaa"),
-                                        VIEW("ab@@"), VIEW("aaaaaaaa"), VIEW("ab"), VIEW("@@")},
-                            merges[] = {VIEW("a a"), VIEW("a b"), VIEW("aa aa"), VIEW("aaaa aaaa")};
+    static const char pieces[] = "?|a|b|aa|aaaa|ab@@|aaaaaaaa|ab|@@", merges[] = "a a|a b|aa aa|aaaa aaaa";
     char *word = kept_memory(SIZE);
     uint32_t random = 17;
     table *made = kept_memory(sizeof *made);
     ferry_string found = {0};
     memset(word, 'a', SIZE);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
+    set_table(made, "tokenizers 0 - -", pieces, merges);
     CHECK(create(made, &error));
     CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
     assert_memory_equal(found.data, "6/8 6/16 6/24 ", 14);
     for (size_t i = 0; i < SIZE; i++) word[i] = "ab"[next_random(&random) % 2];
-    set_table(made, FERRY_BPE_SUBWORD_NMT_2, pieces, COUNT(pieces), merges, COUNT(merges));
+    set_table(made, "subword-nmt-0.2 0 - -", pieces, merges);
     CHECK(create(made, &error));
     CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
     assert_memory_equal(found.data + found.size - 9, "/1048576 ", 9);
@@ -248,10 +227,9 @@ static ferry_status stop(void *user, size_t begin, size_t end, int32_t id)
 
 TEST(test_stopped)
 {
-    static const ferry_view pieces[] = {VIEW("?"), VIEW("a")}, none = VIEW("");
     table *made = kept_memory(sizeof *made);
     int calls = 0;
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
+    set_table(made, "tokenizers 0 - -", "?|a", NULL);
     CHECK(create(made, &error));
     assert_int_equal(ferry_bpe_segment(made->bpe, VIEW("aaa"), &made->scratch, stop, &calls, NULL),
                      FERRY_ERROR_CANCELLED);

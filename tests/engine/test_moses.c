@@ -43,20 +43,15 @@ static void check_recorded(const char *kind, const char *language, ferry_view te
 
 TEST(test_recorded)
 {
-    const ferry_view file = read_file(FERRY_TEST_DATA "/tokenizer/moses.txt");
-    char *const lines = malloc(file.size + 1), *at = lines;
+    char *at = read_lines("tokenizer/moses.txt");
     int offset, count = 0;
     char kind[8], language[8];
-    assert_non_null(lines);
-    memcpy(lines, file.data, file.size);
-    lines[file.size] = '\0';
     for (; sscanf(at, "%7s %7s%n", kind, language, &offset) == 2; count++) {
         at += offset + 1;
         const ferry_view text = read_digits(&at), expected = read_digits(&at);
         check_recorded(kind, language, text, expected);
     }
-    assert_true(count > 1400 && at == lines + file.size);
-    free(lines);
+    assert_true(count > 1400 && *at == '\0');
 }
 
 /* Ill-formed bytes, which sacremoses does not get to see, Czech words that it raises an exception for, and rules that
@@ -141,7 +136,6 @@ TEST(test_source_ranges)
     check_encoded(tokenizer, false, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:");
     check_encoded(tokenizer, true, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b");
     check_encoded(tokenizer, true, VIEW("a \"b\""), "5:a|9:\"|7:b|9:\"");
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_translation_ranges)
@@ -159,7 +153,6 @@ TEST(test_translation_ranges)
     const ferry_tokenizer_config config = small_config();
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_any_text)
@@ -168,7 +161,6 @@ TEST(test_any_text)
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     check_any_texts(tokenizer, COUNT(pieces),
                     VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_refused)

@@ -5,24 +5,23 @@ TEST(test_byte_pieces_round_trip)
 {
     static const ferry_view texts[] = {VIEW("漢字"), VIEW("a 🙂 b"), VIEW("Hello\0world\0"), VIEW("\0"),
                                        VIEW("x\0漢\0y")};
-    own_ids model = load_own_ids(BYTE_FALLBACK);
-    const int32_t byte = ferry_spm_find(model.spm, VIEW("<0x00>"));
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
+    const int32_t byte = ferry_spm_find(model->spm, VIEW("<0x00>"));
     ferry_string text = {0};
-    for (int32_t id = 0; id < model.config.source_count; id++) {
-        assert_int_equal(ferry_spm_find(model.spm, ferry_spm_piece(model.spm, id)), id);
-        assert_true((ferry_spm_kind_of(model.spm, id) == FERRY_SPM_BYTE) == (id >= byte && id < byte + 256));
+    for (int32_t id = 0; id < model->config.source_count; id++) {
+        assert_int_equal(ferry_spm_find(model->spm, ferry_spm_piece(model->spm, id)), id);
+        assert_true((ferry_spm_kind_of(model->spm, id) == FERRY_SPM_BYTE) == (id >= byte && id < byte + 256));
     }
-    encode(model.tokenizer, VIEW("漢"), &model.ids);
-    assert_true(model.ids.count >= 3);
-    assert_memory_equal(model.ids.ids + model.ids.count - 3, ((const int32_t[]){byte + 0xE6, byte + 0xBC, byte + 0xA2}),
-                        12);
+    encode(model->tokenizer, VIEW("漢"), &model->ids);
+    assert_true(model->ids.count >= 3);
+    assert_memory_equal(model->ids.ids + model->ids.count - 3,
+                        ((const int32_t[]){byte + 0xE6, byte + 0xBC, byte + 0xA2}), 12);
     for (size_t i = 0; i < COUNT(texts); i++) {
-        encode(model.tokenizer, texts[i], &model.ids);
-        CHECK(ferry_tokenizer_decode(model.tokenizer, model.ids.ids, model.ids.count, &text, &error));
+        encode(model->tokenizer, texts[i], &model->ids);
+        CHECK(ferry_tokenizer_decode(model->tokenizer, model->ids.ids, model->ids.count, &text, &error));
         assert_text(&text, texts[i]);
     }
     free(text.data);
-    free_own_ids(&model);
 }
 
 /* Each choice of what bytes and blanks become, at the beginning and at the end, where the first id may have no text. */
@@ -85,7 +84,6 @@ TEST(test_blanks_and_bytes)
         check_translations(tokenizer, &rows[i].row, 1);
         CHECK(ferry_tokenizer_decode(tokenizer, odd, 2, &text, &error)); /* ill-formed pieces are a stranger's */
         assert_text(&text, VIEW("bx\0\xE2\x96"));
-        ferry_tokenizer_destroy(tokenizer);
     }
     free(text.data);
 }
@@ -117,5 +115,4 @@ TEST(test_texts_of_pieces)
                   "target id: expected 0 to 5, found 6");
     REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "-1");
     free(text.data);
-    ferry_tokenizer_destroy(tokenizer);
 }

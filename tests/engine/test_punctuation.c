@@ -96,16 +96,9 @@ TEST(test_in_the_tokenizer)
     config.leading_tag = true;
     static const int32_t expected[2][3] = {{1, 4, 0}, {1, 2, 3}};
     for (size_t clean = 0; clean < 2; clean++) {
-        ferry_ids ids = {0};
         config.opus_punctuation = clean != 0;
         ferry_tokenizer *tokenizer = create_tokenizer(&config);
-        encode(tokenizer, VIEW(">>d。<<a， \u00ADb"), &ids);
-        assert_int_equal(ids.count, COUNT(expected[clean]));
-        assert_memory_equal(ids.ids, expected[clean], sizeof expected[clean]);
-        CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a， \u00ADb"), &ids, NULL, &error));
-        assert_int_equal(ids.count, 2);
-        assert_memory_equal(ids.ids, expected[clean] + 1, 2 * sizeof *ids.ids);
-        free(ids.ids);
-        ferry_tokenizer_destroy(tokenizer);
+        check_ids(tokenizer, VIEW(">>d。<<a， \u00ADb"), expected[clean], 3);
+        check_encoded(tokenizer, true, VIEW("a， \u00ADb"), clean ? "2:a，|3:b" : "4:a，|0:\u00ADb");
     }
 }

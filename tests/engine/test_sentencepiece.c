@@ -338,5 +338,4 @@ TEST(test_rules_within_characters)
     assert_sound(text, ranges.ranges, ranges.count);
     free(ids.ids);
     free(ranges.ranges);
-    ferry_tokenizer_destroy(tokenizer);
 }

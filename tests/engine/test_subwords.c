@@ -40,7 +40,6 @@ TEST(test_subword_source)
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     check_sources(tokenizer, rows, COUNT(rows));
     check_encoded(tokenizer, true, VIEW("nie nie\n"), "2:n|3:ie|2:n|3:ie");
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_subword_translation)
@@ -60,7 +59,6 @@ TEST(test_subword_translation)
         {{0}, 1, NULL, VIEW(""), ""},
     };
     check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_fsmt_translation)
@@ -81,7 +79,6 @@ TEST(test_fsmt_translation)
         {{2, 2, 1}, 3, NULL, VIEW("ie ie n"), "ie|ie|n"},
     };
     check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
 }
 
 TEST(test_target_merges)
@@ -93,14 +90,12 @@ TEST(test_target_merges)
     tokenizer = create_tokenizer(&config);
     REFUSE(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error), FERRY_ERROR_UNSUPPORTED,
            "the model file has no merges of the target side");
-    ferry_tokenizer_destroy(tokenizer);
     /* Another vocabulary, the same merges. */
     config.target_merges = config.source_merges;
     config.target_merge_count = COUNT(source_merges);
     tokenizer = create_tokenizer(&config);
     CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error));
     assert_true(ids.count == 3 && ids.ids[0] == 2 && ids.ids[2] == 1);
-    ferry_tokenizer_destroy(tokenizer);
     config.source_merges = config.target_merges = kept_texts(&VIEW("ab"), 1);
     config.source_merge_count = 1;
     REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
@@ -132,11 +127,9 @@ TEST(test_target_unknown)
         if (rows[i].unknown < 0)
             REFUSE_SAYING(ferry_tokenizer_encode_target(tokenizer, VIEW("z"), &ids, NULL, &error),
                           FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
-        ferry_tokenizer_destroy(tokenizer);
     }
     ferry_tokenizer_config config = one_vocabulary(source_pieces, COUNT(source_pieces));
     config.source_unk = 3;
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     assert_int_equal(ferry_tokenizer_target_unknown(tokenizer), 3);
-    ferry_tokenizer_destroy(tokenizer);
 }

@@ -9,6 +9,12 @@ ferry_view read_file(const char *path)
     return (ferry_view){(const char *)copy.data, copy.size};
 }
 
+char *read_lines(const char *name)
+{
+    const ferry_view file = mapped_bytes(in_directory(FERRY_TEST_DATA, name));
+    return memcpy(kept_memory(file.size + 1), file.data, file.size);
+}
+
 ferry_view read_digits(char **at)
 {
     char *text = *at;
@@ -28,16 +34,34 @@ ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count)
                                     .target_count = (int32_t)count};
 }
 
+static ferry_tokenizer *kept[1000];
+static size_t kept_count;
+
+static void destroy_kept(void)
+{
+    while (kept_count > 0) ferry_tokenizer_destroy(kept[--kept_count]);
+}
+
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config)
 {
-    ferry_tokenizer *tokenizer;
-    CHECK(ferry_tokenizer_create(config, &tokenizer, &error));
-    return tokenizer;
+    assert_true(kept_count < COUNT(kept));
+    if (kept_count == 0) atexit(destroy_kept);
+    CHECK(ferry_tokenizer_create(config, &kept[kept_count], &error));
+    return kept[kept_count++];
 }
 
 void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids)
 {
     CHECK(ferry_tokenizer_encode(tokenizer, text, ids, &error));
+}
+
+void check_ids(const ferry_tokenizer *tokenizer, ferry_view text, const int32_t *expected, size_t count)
+{
+    ferry_ids ids = {0};
+    encode(tokenizer, text, &ids);
+    assert_int_equal(ids.count, count);
+    assert_memory_equal(ids.ids, expected, count * sizeof *expected);
+    free(ids.ids);
 }
 
 void assert_text(const ferry_string *text, ferry_view expected)
@@ -46,31 +70,21 @@ void assert_text(const ferry_string *text, ferry_view expected)
     if (expected.size > 0) assert_memory_equal(text->data, expected.data, expected.size);
 }
 
-own_ids load_own_ids(const char *path)
+own_ids *load_own_ids(const char *path)
 {
     const ferry_view proto = read_file(path);
-    own_ids model = {.spm = NULL};
-    CHECK(ferry_spm_create(proto, path, &model.spm, &error));
-    const int32_t count = ferry_spm_count(model.spm);
+    own_ids *model = kept_memory(sizeof *model);
+    CHECK(ferry_spm_create(proto, path, &model->spm, &error));
+    const int32_t count = ferry_spm_count(model->spm);
     ferry_view *pieces = kept_memory((size_t)count * sizeof *pieces);
-    int32_t *unknown = kept_memory(sizeof *unknown);
-    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model.spm, id);
-    *unknown = ferry_spm_unknown(model.spm);
-    model.config = one_vocabulary(pieces, (size_t)count);
-    model.config.source_model = model.config.target_model = proto;
-    model.config.source_unk = *unknown;
-    model.config.target_special = unknown;
-    model.config.target_special_count = 1;
-    model.tokenizer = create_tokenizer(&model.config);
+    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model->spm, id);
+    model->config = one_vocabulary(pieces, (size_t)count);
+    model->config.source_model = model->config.target_model = proto;
+    model->config.source_unk = model->unknown = ferry_spm_unknown(model->spm);
+    model->config.target_special = &model->unknown;
+    model->config.target_special_count = 1;
+    model->tokenizer = create_tokenizer(&model->config);
     return model;
-}
-
-void free_own_ids(own_ids *model)
-{
-    ferry_tokenizer_destroy(model->tokenizer);
-    ferry_spm_destroy(model->spm);
-    free(model->ids.ids);
-    free(model->ranges.ranges);
 }
 
 void assert_sound(ferry_view text, const ferry_range *ranges, size_t count)
