@@ -50,7 +50,7 @@ static void share_at_random(void *user, int32_t worker, size_t item)
     uint32_t random = run->seed + (uint32_t)item * 977u;
     const uint32_t shares = next_random(&random) % MOST_SHARES;
     run->done[item]++;
-    run->wrong[item] += worker < 0 || worker >= run->threads;
+    run->wrong[item] += worker < 0 || worker >= run->threads || ferry_pool_helpers(run->pool) >= run->threads;
     for (uint32_t s = 0; s < shares; s++) {
         int counts[MOST_PARTS] = {0};
         const size_t parts = next_random(&random) % (MOST_PARTS + 1);
@@ -62,7 +62,11 @@ static void share_at_random(void *user, int32_t worker, size_t item)
 
 TEST(test_everything_is_done_once)
 {
+    int counts[MOST_PARTS] = {0};
     uint32_t random = 1;
+    ferry_pool_share(NULL, count_part, counts, MOST_PARTS);
+    for (size_t p = 0; p < MOST_PARTS; p++) assert_int_equal(counts[p], 1);
+    assert_int_equal(ferry_pool_helpers(NULL), 0);
     for (int32_t threads = 1; threads <= MOST_THREADS; threads++) {
         ferry_pool *pool = create(threads);
         for (int round = 0; round < ROUNDS; round++) {
@@ -76,40 +80,6 @@ TEST(test_everything_is_done_once)
         }
         ferry_pool_destroy(pool);
     }
-}
-
-/* ---- alone ---- */
-
-typedef struct order {
-    size_t parts, count;
-} order;
-
-static void next_in_order(void *user, size_t part)
-{
-    order *o = user;
-    o->count += part == o->parts++;
-}
-
-static void share_in_order(void *user, int32_t worker, size_t item)
-{
-    (void)item;
-    (void)worker;
-    item_run *run = user;
-    order alone = {0};
-    ferry_pool_share(run->pool, next_in_order, &alone, MOST_PARTS);
-    run->wrong[0] = ferry_pool_helpers(run->pool) != 0 || alone.count != MOST_PARTS;
-}
-
-TEST(test_one_thread_needs_no_helpers)
-{
-    order alone = {0};
-    item_run run = {.pool = create(1)};
-    assert_int_equal(ferry_pool_helpers(NULL), 0);
-    ferry_pool_share(NULL, next_in_order, &alone, MOST_PARTS);
-    assert_int_equal(alone.count, MOST_PARTS);
-    ferry_pool_run(run.pool, share_in_order, &run, 1);
-    assert_int_equal(run.wrong[0], 0);
-    ferry_pool_destroy(run.pool);
 }
 
 /* ---- together ---- */

@@ -19,7 +19,7 @@
         ferry_error error = {0};                                                                                       \
         if ((call) != FERRY_OK) fail_msg("%s: %s", #call, error.message);                                              \
     } while (0)
-/* The same of a call that must yield `status` and a message that contains `what`. */
+/* The same of a call that must yield `status` and a message that contains `what`; where that is NULL, FERRY_OK. */
 #define REFUSE(call, status, what)                                                                                     \
     do {                                                                                                               \
         ferry_error error = {0};                                                                                       \
