@@ -1,11 +1,10 @@
 /* Where sentences end: published cases and our own (tests/data/sentences), names of languages, and any bytes. */
-#include "tests/support/support.h"
+#define _DEFAULT_SOURCE /* strsep */
+#include "tests/support/tokenizer_support.h"
 
 #include "base/utf8.h"
-#include "tests/support/files.h"
 #include "tests/support/random.h"
 #include "tokenizer/sentences.h"
-#include "tokenizer/tokenizer.h"
 
 static const char mark[] = "‖";
 
@@ -40,16 +39,15 @@ static ferry_string marked(ferry_view text, const char *language)
 static void unescape(const char *from, char *expected, char *plain)
 {
     while (*from != '\0') {
-        const bool escaped = *from == '\\';
-        if (escaped) from++;
-        const char c = escaped && *from == 'n' ? '\n' : *from;
-        if (strncmp(from, mark, sizeof mark - 1) == 0) {
-            memcpy(expected, mark, sizeof mark - 1);
-            expected += sizeof mark - 1;
-            from += sizeof mark - 1;
+        if (strncmp(from, mark, strlen(mark)) == 0) {
+            memcpy(expected, mark, strlen(mark));
+            expected += strlen(mark);
+            from += strlen(mark);
             continue;
         }
-        *expected++ = *plain++ = c;
+        const bool escaped = *from == '\\';
+        if (escaped) from++;
+        *expected++ = *plain++ = escaped && *from == 'n' ? '\n' : *from;
         from++;
     }
     *expected = *plain = '\0';
@@ -59,13 +57,11 @@ static void unescape(const char *from, char *expected, char *plain)
 static bool check_case(char *line)
 {
     const bool differs = line[0] == '!';
-    char *tab = strchr(line, '\t');
-    assert_non_null(tab);
-    *tab = '\0';
-    const size_t size = strlen(tab + 1) + 1;
-    char *expected = kept_memory(size), *plain = kept_memory(size);
-    unescape(tab + 1, expected, plain);
-    ferry_string found = marked(ferry_text_view(plain), line + differs);
+    const char *language = strsep(&line, "\t") + differs;
+    assert_non_null(line);
+    char *expected = kept_memory(strlen(line) + 1), *plain = kept_memory(strlen(line) + 1);
+    unescape(line, expected, plain);
+    ferry_string found = marked(ferry_text_view(plain), language);
     const bool equal = strcmp(found.data, expected) == 0;
     if (equal == differs) print_message("%s%s\n found: %s\n", differs ? "! " : "", expected, found.data);
     free(found.data);
@@ -74,14 +70,9 @@ static bool check_case(char *line)
 
 static void check_cases(const char *name, size_t least)
 {
-    const ferry_view file = mapped_bytes(in_directory(FERRY_TEST_DATA "/sentences", name));
+    char *lines = read_lines(name);
     size_t count = 0, wrong = 0;
-    for (const char *at = file.data, *end = file.data + file.size; at < end;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        char *line = kept_memory((size_t)(stop - at) + 1);
-        memcpy(line, at, (size_t)(stop - at));
-        line[stop - at] = '\0';
-        at = stop + 1;
+    for (char *line; (line = strsep(&lines, "\n")) != NULL && lines != NULL;) {
         if (line[0] == '#') continue;
         count++;
         if (!check_case(line)) wrong++;
@@ -92,12 +83,12 @@ static void check_cases(const char *name, size_t least)
 
 TEST(test_published_cases)
 {
-    check_cases("cases.tsv", 300);
+    check_cases("sentences/cases.tsv", 300);
 }
 
 TEST(test_own_cases)
 {
-    check_cases("own.tsv", 130);
+    check_cases("sentences/own.tsv", 130);
 }
 
 /* ---- languages ---- */
