@@ -128,14 +128,16 @@ TEST(test_source_ranges)
         {VIEW("a\x01\u4E2D"), "5:a\x01|13:\u4E2D|1:"},
         {VIEW("a\xFF"), "5:a|0:\xFF|1:"},
         {VIEW(""), "1:"},
+        /* A German apostrophe is a word, an English one begins one: a, the characters of &apos;b, the end. */
+        {VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:"},
+    };
+    static const encoded_row targets[] = {
+        {VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b"},
+        {VIEW("a \"b\""), "5:a|9:\"|7:b|9:\""},
     };
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_sources(tokenizer, rows, COUNT(rows));
-    /* A German apostrophe is a word, an English one begins one: a, the characters of &apos;b, the end. */
-    check_encoded(tokenizer, false, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:");
-    check_encoded(tokenizer, true, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b");
-    check_encoded(tokenizer, true, VIEW("a \"b\""), "5:a|9:\"|7:b|9:\"");
+    check_encoded(&config, SOURCE, rows, COUNT(rows));
+    check_encoded(&config, TARGET, targets, COUNT(targets));
 }
 
 TEST(test_translation_ranges)
@@ -151,16 +153,13 @@ TEST(test_translation_ranges)
         {{5, 0}, 2, words, VIEW("a &lt;"), "a|&lt;"}, /* a word of the source's text is what it is there */
     };
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_translations(tokenizer, rows, COUNT(rows));
+    check_translations(&config, rows, COUNT(rows));
 }
 
 TEST(test_any_text)
 {
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_any_texts(tokenizer, COUNT(pieces),
-                    VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
+    check_any_texts(&config, VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
 }
 
 TEST(test_refused)

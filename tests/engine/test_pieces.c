@@ -81,7 +81,7 @@ TEST(test_blanks_and_bytes)
         config.bytes = (ferry_decoder_bytes)rows[i].bytes;
         config.blanks = (ferry_decoder_blanks)rows[i].blanks;
         ferry_tokenizer *tokenizer = create_tokenizer(&config);
-        check_translations(tokenizer, &rows[i].row, 1);
+        check_translations(&config, &rows[i].row, 1);
         CHECK(ferry_tokenizer_decode(tokenizer, odd, 2, &text, &error)); /* ill-formed pieces are a stranger's */
         assert_text(&text, VIEW("bx\0\xE2\x96"));
     }
@@ -103,14 +103,16 @@ TEST(test_texts_of_pieces)
     ferry_string text = {0};
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     const ferry_view source = VIEW(" \t\u2581a <0x41>\r\nA \v\f b\u00A0c \u2581 x\u00A0");
-    check_encoded(tokenizer, false, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x|0:");
-    check_encoded(tokenizer, true, source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x");
-    const decoded_row row = {{0, 2, 3, 1, 4, 4, 0},
-                             7,
-                             NULL,
-                             VIEW("\u2581a <0x41> b\u00A0c b\u00A0c"),
-                             "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|"};
-    check_translations(tokenizer, &row, 1);
+    const encoded_row row = {source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x|0:"},
+                      target = {source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x"};
+    check_encoded(&config, SOURCE, &row, 1);
+    check_encoded(&config, TARGET, &target, 1);
+    const decoded_row decoded = {{0, 2, 3, 1, 4, 4, 0},
+                                 7,
+                                 NULL,
+                                 VIEW("\u2581a <0x41> b\u00A0c b\u00A0c"),
+                                 "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|"};
+    check_translations(&config, &decoded, 1);
     REFUSE_SAYING(ferry_tokenizer_decode(tokenizer, (const int32_t[]){5, 6}, 2, &text, &error), FERRY_ERROR_ARGUMENT,
                   "target id: expected 0 to 5, found 6");
     REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "-1");

@@ -97,8 +97,8 @@ TEST(test_in_the_tokenizer)
     static const int32_t expected[2][3] = {{1, 4, 0}, {1, 2, 3}};
     for (size_t clean = 0; clean < 2; clean++) {
         config.opus_punctuation = clean != 0;
-        ferry_tokenizer *tokenizer = create_tokenizer(&config);
-        check_ids(tokenizer, VIEW(">>d。<<a， \u00ADb"), expected[clean], 3);
-        check_encoded(tokenizer, true, VIEW("a， \u00ADb"), clean ? "2:a，|3:b" : "4:a，|0:\u00ADb");
+        const encoded_row target = {VIEW("a， \u00ADb"), clean ? "2:a，|3:b" : "4:a，|0:\u00ADb"};
+        check_ids(create_tokenizer(&config), VIEW(">>d。<<a， \u00ADb"), expected[clean], 3);
+        check_encoded(&config, TARGET, &target, 1);
     }
 }

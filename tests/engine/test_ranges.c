@@ -7,22 +7,7 @@
 
 #include "base/utf8.h"
 
-static void encode_ranges(own_ids *model, ferry_view text)
-{
-    CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
-    assert_int_equal(model->ranges.count, model->ids.count);
-    assert_sound(text, model->ranges.ranges, model->ranges.count);
-}
-
 /* ---- sources ---- */
-
-static void check_rows(own_ids *model, const encoded_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        encode_ranges(model, rows[i].text);
-        assert_parts(rows[i].text, NULL, model->ranges.ranges, model->ranges.count, rows[i].parts);
-    }
-}
 
 TEST(test_source)
 {
@@ -38,7 +23,7 @@ TEST(test_source)
         {VIEW("a\xFF\xE2\x82 b"), "a|\xFF|\xFF|\xFF|\xE2|\xE2|\xE2|\x82|\x82|\x82|b"},
     };
     own_ids *model = load_own_ids(BYTE_FALLBACK);
-    check_rows(model, rows, COUNT(rows));
+    check_encoded(&model->config, SOURCE_PARTS, rows, COUNT(rows));
 }
 
 /* ---- as SentencePiece has it ---- */
@@ -93,7 +78,9 @@ static void check_recorded(own_ids *model, ferry_view text, char *line)
 {
     static recorded_piece pieces[MOST_PIECES];
     const size_t count = read_pieces(model, line, pieces);
-    encode_ranges(model, text);
+    CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
+    assert_int_equal(model->ranges.count, model->ids.count);
+    assert_sound(text, model->ranges.ranges, model->ranges.count);
     assert_int_equal(model->ids.count, count);
     for (size_t i = 0; i < count; i++) {
         const ferry_range found = model->ranges.ranges[i], expected = expected_range(text, pieces, count, i);
@@ -163,8 +150,7 @@ TEST(test_cleaned_source)
     };
     own_ids *model = load_own_ids(BYTE_FALLBACK);
     model->config.opus_punctuation = true;
-    model->tokenizer = create_tokenizer(&model->config);
-    check_rows(model, rows, COUNT(rows));
+    check_encoded(&model->config, SOURCE_PARTS, rows, COUNT(rows));
 }
 
 TEST(test_any_source)
@@ -172,10 +158,10 @@ TEST(test_any_source)
     own_ids *model = load_own_ids(BYTE_FALLBACK);
     const ferry_view bytes =
         VIEW(" \t\0a\u2581\xE2\x96\x80\xFF\u3002\u2026\u00AD\uFB01\u3314\u6F22\u00A8\u3000\uFDFA,");
-    model->config.opus_punctuation = true;
-    ferry_tokenizer *cleans = create_tokenizer(&model->config);
-    check_any_texts(model->tokenizer, model->config.target_count, bytes, 10000);
-    check_any_texts(cleans, model->config.target_count, bytes, 10000);
+    for (int cleans = 0; cleans < 2; cleans++) {
+        model->config.opus_punctuation = cleans == 1;
+        check_any_texts(&model->config, bytes, 10000);
+    }
 }
 
 /* ---- repaired texts ---- */
@@ -220,5 +206,5 @@ TEST(test_translation)
         {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, NULL, VIEW("\uFFFD\n it"), "|\uFFFD||it"},
         {{a, b + 0x00, b + 0xFF}, 3, NULL, VIEW("a\0\uFFFD"), "a||\uFFFD"},
     };
-    check_translations(model->tokenizer, rows, COUNT(rows));
+    check_translations(&model->config, rows, COUNT(rows));
 }

@@ -107,27 +107,24 @@ void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges
     assert_string_equal(found, expected);
 }
 
-void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected)
+void check_encoded(const ferry_tokenizer_config *config, encoded_side side, const encoded_row *rows, size_t count)
 {
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     ferry_ids ids = {0};
     ferry_ranges ranges = {0};
-    if (target)
-        CHECK(ferry_tokenizer_encode_target(tokenizer, text, &ids, &ranges, &error));
-    else
-        CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error));
-    assert_int_equal(ranges.count, ids.count);
-    assert_parts(text, ids.ids, ranges.ranges, ids.count, expected);
+    for (const encoded_row *row = rows; row < rows + count; row++) {
+        CHECK(side == TARGET ? ferry_tokenizer_encode_target(tokenizer, row->text, &ids, &ranges, &error)
+                             : ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), row->text, &ids, &ranges, &error));
+        assert_int_equal(ranges.count, ids.count);
+        assert_parts(row->text, side != SOURCE_PARTS ? ids.ids : NULL, ranges.ranges, ids.count, row->parts);
+    }
     free(ids.ids);
     free(ranges.ranges);
 }
 
-void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count)
+void check_translations(const ferry_tokenizer_config *config, const decoded_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) check_encoded(tokenizer, false, rows[i].text, rows[i].parts);
-}
-
-void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count)
-{
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     ferry_string text = {0};
     for (const decoded_row *row = rows; row < rows + count; row++) {
         ferry_range ranges[COUNT(row->ids)];
@@ -140,8 +137,9 @@ void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *row
     free(text.data);
 }
 
-void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds)
+void check_any_texts(const ferry_tokenizer_config *config, ferry_view bytes, int rounds)
 {
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     char text[40];
     int32_t random_ids[12];
     ferry_range joined[COUNT(random_ids)];
@@ -160,7 +158,7 @@ void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, fer
         assert_int_equal(ids.count, again.count);
         if (ids.count > 0) assert_memory_equal(ids.ids, again.ids, ids.count * sizeof *ids.ids);
         for (size_t i = 0; i < COUNT(random_ids); i++)
-            random_ids[i] = (int32_t)(next_random(&random) % (uint32_t)target_count);
+            random_ids[i] = (int32_t)(next_random(&random) % (uint32_t)config->target_count);
         CHECK(ferry_tokenizer_decode_ranges(tokenizer, random_ids, COUNT(random_ids), NULL, &output, joined, &error));
         assert_sound((ferry_view){output.data, output.size}, joined, COUNT(random_ids));
     }

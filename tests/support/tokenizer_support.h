@@ -55,9 +55,10 @@ typedef struct encoded_row {
     const char *parts;
 } encoded_row;
 
-/* The parts of texts of the source's side, or of the target's, with their ids. */
-void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected);
-void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count);
+typedef enum encoded_side { SOURCE, SOURCE_PARTS, TARGET } encoded_side;
+
+/* The parts of texts of a side, with their ids but for SOURCE_PARTS. */
+void check_encoded(const ferry_tokenizer_config *config, encoded_side side, const encoded_row *rows, size_t count);
 
 typedef struct decoded_row {
     int32_t ids[8]; /* [count] */
@@ -68,9 +69,9 @@ typedef struct decoded_row {
 } decoded_row;
 
 /* What ids become, and their parts. */
-void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count);
+void check_translations(const ferry_tokenizer_config *config, const decoded_row *rows, size_t count);
 /* Whatever texts of these bytes and whatever ids are: their ranges are as ferry_ranges has them, and ids without ranges
  * are the same. */
-void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds);
+void check_any_texts(const ferry_tokenizer_config *config, ferry_view bytes, int rounds);
 
 #endif
